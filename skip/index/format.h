@@ -15,7 +15,9 @@
 
 /* ON DISK: all values below never change within a format version. */
 
-#define BB_SKIP_VERSION UINT32_C(1)
+/* Files of version 1 have no segments with ribbons and are read like the others. */
+#define BB_SKIP_VERSION     UINT32_C(2)
+#define BB_SKIP_VERSION_MIN UINT32_C(1)
 
 /* The last eight bytes of an index file. */
 #define BB_SKIP_MAGIC                                                                              \
@@ -42,7 +44,14 @@ enum bb_skip_form {
     BB_SKIP_FORM_VALUES = 3,     /* skip/index/value_set.h */
     BB_SKIP_FORM_COLUMN = 4,     /* skip/index/column.h */
     BB_SKIP_FORM_DICTIONARY = 5, /* skip/index/text_index.h */
+    BB_SKIP_FORM_RIBBONS = 6,    /* skip/index/segment.h, with ribbons */
 };
+
+/* Is it a segment of segment.h? */
+static inline bool bb_skip_form_is_inverted(enum bb_skip_form form)
+{
+    return form == BB_SKIP_FORM_INVERTED || form == BB_SKIP_FORM_RIBBONS;
+}
 
 /* Limits, checked on write and on read. */
 #define BB_SKIP_ATTRIBUTES_MAX 1024u

@@ -57,7 +57,8 @@ static bool decode_inverted(struct bb_cursor *cursor, uint64_t file_size,
                             struct bb_head_segment *segment)
 {
     if (!decode_offset(cursor, segment) || !decode_unindexed(cursor, segment) ||
-        !bb_segment_decode(cursor, segment->granule_count, &segment->inverted))
+        !bb_segment_decode(cursor, segment->granule_count, segment->form == BB_SKIP_FORM_RIBBONS,
+                           &segment->inverted))
         return false;
     segment->data.size = bb_segment_size(&segment->inverted);
     return is_in_file(segment->data, file_size);
@@ -139,16 +140,18 @@ static enum bb_status decode_dictionary(struct bb_cursor *cursor, uint64_t file_
                : BB_CORRUPT;
 }
 
-/* Which form segments of a kind have, if any. */
-static enum bb_skip_form form_of(enum bb_skip_kind kind)
+/* Do segments of a kind have this form? */
+static bool form_fits(enum bb_skip_kind kind, enum bb_skip_form form)
 {
+    if (form == BB_SKIP_FORM_NONE)
+        return true;
     if (kind == BB_SKIP_TEXT)
-        return BB_SKIP_FORM_DICTIONARY;
+        return form == BB_SKIP_FORM_DICTIONARY;
     if (kind == BB_SKIP_MIN_MAX)
-        return BB_SKIP_FORM_BOUNDS;
+        return form == BB_SKIP_FORM_BOUNDS;
     if (kind == BB_SKIP_COLUMN)
-        return BB_SKIP_FORM_COLUMN;
-    return kind == BB_SKIP_SET ? BB_SKIP_FORM_VALUES : BB_SKIP_FORM_INVERTED;
+        return form == BB_SKIP_FORM_COLUMN;
+    return kind == BB_SKIP_SET ? form == BB_SKIP_FORM_VALUES : bb_skip_form_is_inverted(form);
 }
 
 static bool decode_bounds(struct bb_cursor *cursor, enum bb_attribute_type type, uint64_t file_size,
@@ -167,6 +170,7 @@ static enum bb_status decode_form(struct bb_cursor *cursor, enum bb_attribute_ty
         is_valid = true;
         break;
     case BB_SKIP_FORM_INVERTED:
+    case BB_SKIP_FORM_RIBBONS:
         is_valid = decode_inverted(cursor, file_size, segment);
         break;
     case BB_SKIP_FORM_BOUNDS:
@@ -194,7 +198,7 @@ static enum bb_status decode_fields(struct bb_cursor *cursor, const struct bb_sk
         return BB_CORRUPT;
     segment->granule_count = granule_count;
     segment->form = (enum bb_skip_form)form;
-    if (segment->form != BB_SKIP_FORM_NONE && segment->form != form_of(spec->kind))
+    if (!form_fits(spec->kind, segment->form))
         return BB_CORRUPT;
     return decode_form(cursor, type, file_size, segment);
 }

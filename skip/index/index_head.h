@@ -22,10 +22,10 @@ struct bb_head_segment {
     uint64_t first_granule;
     uint32_t granule_count; /* 1 ... BB_SEGMENT_GRANULES_MAX */
     enum bb_skip_form form;
-    struct bb_skip_section data;  /* of BOUNDS, VALUES a unit; of INVERTED, DICTIONARY all */
+    struct bb_skip_section data;  /* of BOUNDS, VALUES a unit; of others all */
     struct bb_read_bounds bounds; /* BOUNDS: of the segment */
-    struct bb_segment inverted;   /* INVERTED */
-    const uint8_t *unindexed;     /* INVERTED, DICTIONARY: a bit for each granule; NULL: none */
+    struct bb_segment inverted;   /* INVERTED, RIBBONS */
+    const uint8_t *unindexed;     /* of members: a bit for each granule; NULL: none */
     struct bb_head_chunk *chunks; /* COLUMN; owned */
     uint32_t chunk_count;
     struct bb_head_block *blocks; /* DICTIONARY; owned */

@@ -219,6 +219,7 @@ static enum bb_status ask_form(struct question *question, const struct bb_head_s
     case BB_SKIP_FORM_VALUES:
         return ask_values(question, segment, answer);
     case BB_SKIP_FORM_INVERTED:
+    case BB_SKIP_FORM_RIBBONS:
     case BB_SKIP_FORM_DICTIONARY:
         return ask_members(question, segment, answer);
     case BB_SKIP_FORM_NONE:

@@ -71,7 +71,10 @@ static enum bb_status write_segment(struct bb_member_index_builder *builder,
     enum bb_status status = bb_unit_writer_append_chunks(sink->writer, &segment->data,
                                                          bb_buf_bytes(&segment->ends), &offset);
     if (status == BB_OK)
-        status = bb_segment_sink_begin(sink, granule_count, BB_SKIP_FORM_INVERTED);
+        status = bb_segment_sink_begin(sink, granule_count,
+                                       bb_segment_has_ribbons(&segment->segment)
+                                           ? BB_SKIP_FORM_RIBBONS
+                                           : BB_SKIP_FORM_INVERTED);
     if (status == BB_OK)
         status = bb_append_varint(&sink->head, offset);
     if (status == BB_OK)

@@ -4,11 +4,26 @@
 #include <math.h>
 
 #include "base/coding.h"
+#include "skip/index/segment_ribbon.h"
 
 double bb_segment_rate(const struct bb_segment *segment)
 {
     double addresses = ldexp((double)segment->address_count, (int)segment->bucket_bits);
-    return (double)segment->rare_pair_count / addresses / segment->granule_count;
+    double rate = (double)segment->rare_pair_count / addresses / segment->granule_count;
+    if (!bb_segment_has_ribbons(segment))
+        return rate;
+    double longer = (double)segment->long_ribbons / bb_segment_chunk_count(segment);
+    return rate + (1 - longer / 2) * ldexp(1, -(int)segment->ribbon_rank);
+}
+
+static enum bb_status append_ribbons(const struct bb_segment *segment, struct bb_buf *buf)
+{
+    enum bb_status status = bb_append_u8(buf, (uint8_t)segment->chunk_bits);
+    if (status == BB_OK)
+        status = bb_append_u8(buf, (uint8_t)segment->ribbon_rank);
+    if (status == BB_OK)
+        status = bb_append_u8(buf, (uint8_t)segment->stripe_bits);
+    return status == BB_OK ? bb_append_varint(buf, segment->long_ribbons) : status;
 }
 
 enum bb_status bb_segment_append(const struct bb_segment *segment, struct bb_buf *buf)
@@ -24,7 +39,10 @@ enum bb_status bb_segment_append(const struct bb_segment *segment, struct bb_buf
         status = bb_append_varint(buf, segment->pair_count);
     if (status == BB_OK)
         status = bb_append_varint(buf, segment->frequent_count);
-    return status == BB_OK ? bb_append_varint(buf, segment->rare_pair_count) : status;
+    if (status == BB_OK)
+        status = bb_append_varint(buf, segment->rare_pair_count);
+    return status == BB_OK && bb_segment_has_ribbons(segment) ? append_ribbons(segment, buf)
+                                                              : status;
 }
 
 static bool fields_are_valid(const struct bb_segment *segment)
@@ -54,6 +72,29 @@ static bool decode_fields(struct bb_cursor *cursor, struct bb_segment *segment)
            bb_decode_varint64(cursor, &segment->rare_pair_count) && fields_are_valid(segment);
 }
 
+static uint32_t chunk_bits_max(const struct bb_segment *segment)
+{
+    return segment->bucket_bits < BB_SEGMENT_CHUNK_BUCKET_BITS ? segment->bucket_bits
+                                                               : BB_SEGMENT_CHUNK_BUCKET_BITS;
+}
+
+static bool decode_ribbons(struct bb_cursor *cursor, struct bb_segment *segment)
+{
+    uint8_t chunk_bits = 0;
+    uint8_t rank = 0;
+    uint8_t stripe_bits = 0;
+    if (!bb_decode_u8(cursor, &chunk_bits) || !bb_decode_u8(cursor, &rank) ||
+        !bb_decode_u8(cursor, &stripe_bits) || !bb_decode_varint64(cursor, &segment->long_ribbons))
+        return false;
+    if (chunk_bits > chunk_bits_max(segment) || rank < 1 || rank > BB_SEGMENT_RANK_MAX ||
+        stripe_bits > BB_SEGMENT_STRIPE_BITS_MAX)
+        return false;
+    segment->chunk_bits = chunk_bits;
+    segment->ribbon_rank = rank;
+    segment->stripe_bits = stripe_bits;
+    return segment->long_ribbons <= bb_segment_chunk_count(segment);
+}
+
 static uint32_t end_of(const struct bb_segment *segment, uint32_t chunk)
 {
     return bb_load32(segment->ends + (size_t)chunk * sizeof(uint32_t));
@@ -72,12 +113,15 @@ static bool ends_are_valid(const struct bb_segment *segment)
     return true;
 }
 
-bool bb_segment_decode(struct bb_cursor *cursor, uint32_t granule_count,
+bool bb_segment_decode(struct bb_cursor *cursor, uint32_t granule_count, bool has_ribbons,
                        struct bb_segment *ret_segment)
 {
     struct bb_segment segment = {.granule_count = granule_count};
     struct bb_bytes ends = {0};
-    if (!decode_fields(cursor, &segment) ||
+    if (!decode_fields(cursor, &segment))
+        return false;
+    segment.chunk_bits = chunk_bits_max(&segment);
+    if ((has_ribbons && !decode_ribbons(cursor, &segment)) ||
         !bb_decode_raw(cursor, (size_t)bb_segment_chunk_count(&segment) * sizeof(uint32_t), &ends))
         return false;
     segment.ends = ends.data;
@@ -110,30 +154,55 @@ static uint32_t bucket_of(const struct bb_segment *segment, uint64_t hash)
 void bb_segment_chunk(const struct bb_segment *segment, uint64_t hash, uint64_t *ret_offset,
                       uint32_t *ret_size)
 {
-    uint32_t chunk = bucket_of(segment, hash) >> BB_SEGMENT_CHUNK_BUCKET_BITS;
+    uint32_t chunk = bucket_of(segment, hash) >> segment->chunk_bits;
     uint32_t begin = chunk == 0 ? 0 : end_of(segment, chunk - 1);
     *ret_offset = begin;
     *ret_size = end_of(segment, chunk) - begin;
 }
 
-/* The bits of a bucket of the chunk. */
-static bool find_bucket(const struct bb_segment *segment, struct bb_bytes chunk, uint32_t bucket,
-                        struct bb_bytes *ret_bucket)
+/* A chunk taken apart, as far as a member needs it. */
+struct parts {
+    struct bb_bytes bucket;
+    struct bb_segment_ribbon ribbon;
+};
+
+static uint32_t bucket_end(const struct bb_segment *segment, struct bb_bytes chunk, uint32_t place)
 {
-    uint32_t shift = segment->bucket_bits < BB_SEGMENT_CHUNK_BUCKET_BITS
-                         ? segment->bucket_bits
-                         : BB_SEGMENT_CHUNK_BUCKET_BITS;
-    uint32_t place = (uint32_t)low_bits(bucket, shift);
-    size_t ends_size = sizeof(uint16_t) << shift;
-    if (chunk.size < ends_size + BB_SEGMENT_CHUNK_CHECKSUM_SIZE)
+    size_t first = bb_segment_has_ribbons(segment) ? sizeof(uint16_t) : 0;
+    return bb_load16(chunk.data + first + place * sizeof(uint16_t));
+}
+
+/* The ribbon is all that follows the buckets. */
+static bool find_ribbon(const struct bb_segment *segment, struct bb_bytes chunk,
+                        struct bb_bytes rest, struct bb_segment_ribbon *ret_ribbon)
+{
+    size_t size = 0;
+    if (!bb_segment_has_ribbons(segment))
+        return true;
+    *ret_ribbon =
+        (struct bb_segment_ribbon){.descriptor = bb_load16(chunk.data), .payload = rest.data};
+    return bb_ribbon_values_payload_size(ret_ribbon->descriptor, segment->ribbon_rank, &size) &&
+           size == rest.size;
+}
+
+static bool find_parts(const struct bb_segment *segment, struct bb_bytes chunk, uint32_t bucket,
+                       struct parts *ret_parts)
+{
+    uint32_t place = (uint32_t)low_bits(bucket, segment->chunk_bits);
+    size_t head_size = bb_segment_chunk_head(segment);
+    if (chunk.size < head_size + BB_SEGMENT_CHUNK_CHECKSUM_SIZE)
         return false;
-    size_t size = chunk.size - ends_size - BB_SEGMENT_CHUNK_CHECKSUM_SIZE;
-    uint32_t begin = place == 0 ? 0 : bb_load16(chunk.data + (place - 1) * sizeof(uint16_t));
-    uint32_t end = bb_load16(chunk.data + place * sizeof(uint16_t));
-    if (begin > end || end > size)
+    size_t size = chunk.size - head_size - BB_SEGMENT_CHUNK_CHECKSUM_SIZE;
+    uint32_t begin = place == 0 ? 0 : bucket_end(segment, chunk, place - 1);
+    uint32_t end = bucket_end(segment, chunk, place);
+    uint32_t last = bucket_end(segment, chunk, bb_segment_chunk_buckets(segment) - 1);
+    if (begin > end || end > size || last > size)
         return false;
-    *ret_bucket = (struct bb_bytes){.data = chunk.data + ends_size + begin, .size = end - begin};
-    return true;
+    const uint8_t *buckets = chunk.data + head_size;
+    ret_parts->bucket = (struct bb_bytes){.data = buckets + begin, .size = end - begin};
+    return find_ribbon(segment, chunk,
+                       (struct bb_bytes){.data = buckets + last, .size = size - last},
+                       &ret_parts->ribbon);
 }
 
 /* Frequent members of a bucket: the one that is asked for, if it is among them. */
@@ -182,10 +251,10 @@ static bool read_frequent(const struct bb_segment *segment, struct frequent freq
 bool bb_segment_ask(const struct bb_segment *segment, struct bb_bytes chunk, uint64_t hash,
                     struct bb_granule_bits *bits)
 {
-    struct bb_bytes bucket = {0};
-    if (!find_bucket(segment, chunk, bucket_of(segment, hash), &bucket))
+    struct parts parts = {0};
+    if (!find_parts(segment, chunk, bucket_of(segment, hash), &parts))
         return false;
-    struct bb_bit_reader reader = bb_bit_reader_of(bucket);
+    struct bb_bit_reader reader = bb_bit_reader_of(parts.bucket);
     struct frequent frequent = find_frequent(segment, hash40_of(hash), &reader);
     uint64_t pair_count = bb_bit_reader_take_rice(&reader, segment->count_shift);
     uint64_t end = segment->address_count * segment->granule_count;
@@ -198,5 +267,7 @@ bool bb_segment_ask(const struct bb_segment *segment, struct bb_bytes chunk, uin
     uint64_t address = bb_segment_address(segment, hash40_of(hash));
     bb_number_set_find(&reader, pair_count, end, segment->number_shift,
                        address * segment->granule_count, segment->granule_count, bits);
+    if (parts.ribbon.descriptor != BB_DESCRIPTOR_NONE)
+        bb_segment_ribbon_ask(segment, parts.ribbon, hash40_of(hash), bits);
     return !reader.is_past_end;
 }

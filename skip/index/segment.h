@@ -12,12 +12,18 @@
  * them.
  *
  *     segment := chunk*                    read one at a time; where they end is in the head
- *     chunk   := u16 end of each bucket, in bytes of the buckets | buckets | u64 checksum
+ *     chunk   := u16 descriptor of the ribbon, where there are ribbons
+ *                | u16 end of each bucket, in bytes of the buckets | buckets | ribbon | u64 checksum
  *     bucket  := members whose hash begins with the same q bits, as bits:
  *                  gamma(frequent + 1)
  *                  frequent times   the 40 - q other bits of the hash, bounded(granules - 1)
  *                  Rice(pairs), the pairs (number_set.h)
  *                  frequent times   posting
+ *
+ * If most members are in few granules, the chunks of a segment have ribbons (segment_ribbon.h). They
+ * hold the pairs of such members in log2(1 / rate) bits; a set of numbers takes 1.5 bits more. Pairs
+ * that a ribbon cannot hold are in the buckets. A granule may hold a member if the ribbon or the
+ * bucket returns it, and the sum of both rates is the target.
  *
  * All pairs of a bucket are one set of numbers: rows with a count and a posting of their own took 0.9
  * bits a pair more for values that hardly repeat.
@@ -33,7 +39,7 @@
 #include "skip/index/number_set.h"
 
 /* ON DISK. */
-#define BB_SEGMENT_CHUNK_BUCKET_BITS 4 /* 16 buckets to a chunk */
+#define BB_SEGMENT_CHUNK_BUCKET_BITS 4 /* up to 16 buckets to a chunk; as many without ribbons */
 #define BB_SEGMENT_CHUNK_SIZE_MAX    (128 * 1024)
 
 #define BB_SEGMENT_CHUNK_CHECKSUM_SIZE 8
@@ -41,24 +47,46 @@
 #define BB_SEGMENT_BUCKET_BITS_MAX     24
 #define BB_SEGMENT_FREQUENT_SHARE      32 /* of the granules: one in so many is the limit */
 #define BB_SEGMENT_FREQUENT_MIN        2
+#define BB_SEGMENT_STRIPE_BITS_MAX     10
+#define BB_SEGMENT_RANK_MAX            24
 
 struct bb_segment {
     uint32_t granule_count;   /* 1 ... BB_SEGMENT_GRANULES_MAX */
     uint64_t address_count;   /* a, of a bucket: 1 ... 2^(40 - q) */
     uint32_t bucket_bits;     /* q: 0 ... BB_SEGMENT_BUCKET_BITS_MAX */
+    uint32_t chunk_bits;      /* of them the lowest, which choose a bucket of a chunk */
     uint32_t count_shift;     /* of the Rice code of pairs */
     uint32_t number_shift;    /* number_set.h */
     uint64_t pair_count;      /* members of granules, each granule's counted */
     uint64_t frequent_count;  /* members apart */
     uint64_t rare_pair_count; /* of addresses and granules, each once */
-    const uint8_t *ends; /* borrowed: u32 end of each chunk, from the segment's first byte on */
+    /* Ribbons, one to a chunk. */
+    uint32_t ribbon_rank;  /* bits of a pair, or one less; 0: there are none */
+    uint32_t stripe_bits;  /* segment_ribbon.h */
+    uint64_t long_ribbons; /* with a bit more */
+    const uint8_t *ends;   /* borrowed: u32 end of each chunk, from the segment's first byte on */
 };
 
 static inline uint32_t bb_segment_chunk_count(const struct bb_segment *segment)
 {
-    return segment->bucket_bits <= BB_SEGMENT_CHUNK_BUCKET_BITS
-               ? 1
-               : UINT32_C(1) << (segment->bucket_bits - BB_SEGMENT_CHUNK_BUCKET_BITS);
+    return UINT32_C(1) << (segment->bucket_bits - segment->chunk_bits);
+}
+
+/* Buckets of a chunk. */
+static inline uint32_t bb_segment_chunk_buckets(const struct bb_segment *segment)
+{
+    return UINT32_C(1) << segment->chunk_bits;
+}
+
+static inline bool bb_segment_has_ribbons(const struct bb_segment *segment)
+{
+    return segment->ribbon_rank > 0;
+}
+
+/* Bytes of a chunk before its first bucket. */
+static inline size_t bb_segment_chunk_head(const struct bb_segment *segment)
+{
+    return sizeof(uint16_t) * (bb_segment_chunk_buckets(segment) + bb_segment_has_ribbons(segment));
 }
 
 /* The address of a hash of 40 bits in its bucket. Ascends with the hash. */
@@ -79,7 +107,7 @@ BB_MUST_CHECK enum bb_status bb_segment_append(const struct bb_segment *segment,
 /* Reads that and the ends, which stay where they are. False: these are none. granule_count: 1 ...
  * BB_SEGMENT_GRANULES_MAX. */
 BB_MUST_CHECK bool bb_segment_decode(struct bb_cursor *cursor, uint32_t granule_count,
-                                     struct bb_segment *ret_segment);
+                                     bool has_ribbons, struct bb_segment *ret_segment);
 
 /* Bytes of the segment, all chunks. */
 uint64_t bb_segment_size(const struct bb_segment *segment);

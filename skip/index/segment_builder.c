@@ -7,17 +7,20 @@
 #include "base/assert.h"
 #include "base/coding.h"
 #include "base/status.h"
-
-/* A bucket is read to its half in the mean, a chunk is read whole: 2 KiB. */
-#define BUCKET_BITS_TARGET 1024.0
+#include "skip/index/segment_ribbon.h"
 
 #define BUCKET_MEMBERS_MIN 1024
 #define SAMPLE_BUCKETS     64
 
-struct pairs {
-    const uint64_t *first;
-    const uint64_t *end;
-};
+/* Pairs of a trial. Each form is written for this many: 16,384 of 600,000 are a fortieth. */
+#define TRIAL_PAIRS 16384
+
+/* The share of a segment that ribbons have to save to be chosen (measured:
+ * docs/decisions/0027-ribbons-in-segments.md). They take 10 ns a pair more to build with AVX-512,
+ * more without it. A query takes 12 ns for each stripe: less than a query to addresses with 16
+ * stripes, 200 to 300 ns more with 64, and 2.4 us with 256, which are therefore not tried. */
+#define RIBBON_SAVES        0.03
+#define RIBBON_STRIPE_SAVES 0.0005
 
 /* A member and its pairs. */
 struct bb_segment_member {
@@ -26,84 +29,18 @@ struct bb_segment_member {
     uint32_t count;
 };
 
-/* Where the pairs of the first member end. */
-static const uint64_t *member_end(struct pairs pairs)
-{
-    uint64_t hash = bb_member_pair_hash(*pairs.first);
-    const uint64_t *end = pairs.first + 1;
-    while (end < pairs.end && bb_member_pair_hash(*end) == hash)
-        end++;
-    return end;
-}
+/* The pairs of a chunk that its ribbon holds. */
+struct bb_segment_keys {
+    size_t count;
+    uint32_t rank; /* of the ribbon, step included */
+    uint64_t hashes[BB_RIBBON_VALUES_MAX];
+    uint32_t numbers[BB_RIBBON_VALUES_MAX];
+    struct bb_ribbon_solver solver;
+};
 
 static bool is_frequent(const struct bb_segment_builder *builder, uint64_t count)
 {
-    return count > builder->frequent_limit;
-}
-
-/* --- Sizing --- */
-
-/* About what a posting takes, for each number of granules. */
-static void estimate_postings(uint32_t granule_count, float *bits)
-{
-    double granules = granule_count;
-    for (uint32_t count = 1; count <= granule_count; count++) {
-        double posting = count * (log2(granules / count) + 1.5);
-        bits[count] = (float)(2 + (posting < granules ? posting : granules));
-    }
-}
-
-struct survey {
-    double bits;
-    uint64_t rare_pairs;
-};
-
-static struct survey survey_pairs(struct bb_segment_builder *builder, struct pairs pairs)
-{
-    struct survey survey = {0};
-    float bits[BB_SEGMENT_GRANULES_MAX + 1];
-    estimate_postings(builder->segment.granule_count, bits);
-    while (pairs.first < pairs.end) {
-        const uint64_t *end = member_end(pairs);
-        uint64_t count = (uint64_t)(end - pairs.first);
-        pairs.first = end;
-        survey.bits += (double)bits[count];
-        if (is_frequent(builder, count)) {
-            builder->segment.frequent_count++;
-            survey.bits += BB_MEMBER_HASH_BITS;
-        } else {
-            survey.rare_pairs += count;
-        }
-    }
-    return survey;
-}
-
-/* The least bits that so many values take, 0 ... most. */
-static uint32_t bits_for(double values, uint32_t most)
-{
-    double bits = values <= 1 ? 0 : ceil(log2(values));
-    return bits < most ? (uint32_t)bits : most;
-}
-
-/* The best shift of a Rice code for numbers of this mean. */
-static uint32_t shift_for(double mean)
-{
-    return mean * 0.7 < 2 ? 0 : (uint32_t)log2(mean * 0.7);
-}
-
-static void choose_sizes(struct bb_segment_builder *builder, struct pairs pairs, double rate)
-{
-    struct bb_segment *segment = &builder->segment;
-    struct survey survey = survey_pairs(builder, pairs);
-    segment->bucket_bits = bits_for(survey.bits / BUCKET_BITS_TARGET, BB_SEGMENT_BUCKET_BITS_MAX);
-    double buckets = ldexp(1, (int)segment->bucket_bits);
-    double most = ldexp(1, (int)(BB_MEMBER_HASH_BITS - segment->bucket_bits));
-    double addresses = ceil((double)survey.rare_pairs / (rate * segment->granule_count) / buckets);
-    addresses = addresses < 1 ? 1 : addresses;
-    segment->address_count = (uint64_t)(addresses < most ? addresses : most);
-    segment->count_shift = shift_for((double)survey.rare_pairs / buckets);
-    double numbers = (double)segment->address_count * buckets * segment->granule_count;
-    segment->number_shift = shift_for(numbers / ((double)survey.rare_pairs + 1));
+    return count > builder->form.frequent_limit;
 }
 
 /* --- Buckets --- */
@@ -122,7 +59,7 @@ static enum bb_status grow_members(struct bb_segment_builder *builder)
 
 /* Lists the members of a bucket, whose pairs are at the front, and cuts these off. */
 static enum bb_status list_members(struct bb_segment_builder *builder, uint64_t bucket,
-                                   struct pairs *pairs)
+                                   struct bb_member_pairs *pairs)
 {
     uint32_t shift = BB_MEMBER_HASH_BITS - builder->segment.bucket_bits;
     builder->member_count = 0;
@@ -135,7 +72,7 @@ static enum bb_status list_members(struct bb_segment_builder *builder, uint64_t 
             if (status != BB_OK)
                 return status;
         }
-        const uint64_t *end = member_end(*pairs);
+        const uint64_t *end = bb_member_pairs_next(*pairs);
         builder->members[builder->member_count++] = (struct bb_segment_member){
             .hash = hash, .pairs = pairs->first, .count = (uint32_t)(end - pairs->first)};
         pairs->first = end;
@@ -148,6 +85,7 @@ static void write_frequent_list(struct bb_segment_builder *builder, struct bb_bi
     uint64_t count = 0;
     for (size_t i = 0; i < builder->member_count; i++)
         count += is_frequent(builder, builder->members[i].count);
+    builder->segment.frequent_count += count;
     bb_bit_writer_put_gamma(writer, count + 1);
     uint32_t width = BB_MEMBER_HASH_BITS - builder->segment.bucket_bits;
     for (size_t i = 0; i < builder->member_count && count > 0; i++) {
@@ -200,20 +138,46 @@ static enum bb_status add_number(struct bb_segment_builder *builder, uint64_t nu
     return BB_OK;
 }
 
+/* Gives a pair to the ribbon of the chunk, if that has room. */
+static bool add_key(struct bb_segment_builder *builder, uint64_t hash, uint32_t granule)
+{
+    const struct bb_segment *segment = &builder->segment;
+    struct bb_segment_keys *keys = builder->keys;
+    if (keys->count == BB_RIBBON_VALUES_MAX)
+        return false;
+    keys->hashes[keys->count] = bb_segment_key(hash, bb_segment_stripe(segment, granule));
+    keys->numbers[keys->count] = bb_segment_number(segment, granule, keys->rank);
+    keys->count++;
+    return true;
+}
+
+/* Pairs of a rare member: into the ribbon, or else as numbers. */
+static enum bb_status list_member(struct bb_segment_builder *builder,
+                                  const struct bb_segment_member *member)
+{
+    const struct bb_segment *segment = &builder->segment;
+    uint64_t first = bb_segment_address(segment, member->hash) * segment->granule_count;
+    bool has_keys = member->count <= builder->form.ribbon_limit;
+    struct bb_segment_stripes stripes = {{0}};
+    enum bb_status status = BB_OK;
+    for (uint32_t i = 0; i < member->count && status == BB_OK; i++) {
+        uint32_t granule = bb_member_pair_granule(member->pairs[i]);
+        if (has_keys && bb_segment_stripes_take(&stripes, bb_segment_stripe(segment, granule)) &&
+            add_key(builder, member->hash, granule))
+            continue;
+        status = add_number(builder, first + granule);
+    }
+    return status;
+}
+
 /* Lists the pairs of rare members. */
 static enum bb_status list_pairs(struct bb_segment_builder *builder)
 {
-    const struct bb_segment *segment = &builder->segment;
     enum bb_status status = BB_OK;
     builder->number_count = 0;
-    for (size_t i = 0; i < builder->member_count && status == BB_OK; i++) {
-        const struct bb_segment_member *member = &builder->members[i];
-        if (is_frequent(builder, member->count))
-            continue;
-        uint64_t first = bb_segment_address(segment, member->hash) * segment->granule_count;
-        for (uint32_t pair = 0; pair < member->count && status == BB_OK; pair++)
-            status = add_number(builder, first + bb_member_pair_granule(member->pairs[pair]));
-    }
+    for (size_t i = 0; i < builder->member_count && status == BB_OK; i++)
+        if (!is_frequent(builder, builder->members[i].count))
+            status = list_member(builder, &builder->members[i]);
     return status;
 }
 
@@ -238,7 +202,7 @@ static void write_frequent_postings(struct bb_segment_builder *builder,
 }
 
 static enum bb_status write_bucket(struct bb_segment_builder *builder, uint64_t bucket,
-                                   struct pairs *pairs)
+                                   struct bb_member_pairs *pairs)
 {
     struct bb_bit_writer writer;
     enum bb_status status = list_members(builder, bucket, pairs);
@@ -253,18 +217,107 @@ static enum bb_status write_bucket(struct bb_segment_builder *builder, uint64_t 
     return bb_bit_writer_align(&writer);
 }
 
+/* --- Chunks --- */
+
+static enum bb_status begin_ribbon(struct bb_segment_builder *builder, uint64_t chunk)
+{
+    if (!bb_segment_has_ribbons(&builder->segment))
+        return BB_OK;
+    if (builder->keys == NULL) {
+        builder->keys = bb_alloc_zeroed(1, sizeof(*builder->keys));
+        if (builder->keys == NULL)
+            return bb_fail(BB_NO_MEMORY, "no memory for the ribbons of an index");
+        bb_ribbon_solver_use(&builder->keys->solver, bb_cpu_best());
+    }
+    builder->keys->count = 0;
+    builder->keys->rank =
+        builder->segment.ribbon_rank + bb_segment_is_long(&builder->segment, chunk);
+    return BB_OK;
+}
+
+static enum bb_status end_ribbon(struct bb_segment_builder *builder, size_t chunk_start)
+{
+    const struct bb_segment *segment = &builder->segment;
+    struct bb_segment_keys *keys = builder->keys;
+    uint16_t descriptor = BB_DESCRIPTOR_NONE;
+    uint8_t *room = NULL;
+    if (!bb_segment_has_ribbons(segment))
+        return BB_OK;
+    if (builder->is_on_trial)
+        return bb_buf_extend(&builder->data, bb_ribbon_values_size(keys->count, keys->rank), &room);
+    enum bb_status status = bb_ribbon_values_encode(
+        &keys->solver, keys->hashes, keys->numbers, keys->count, segment->ribbon_rank,
+        keys->rank > segment->ribbon_rank, &builder->data, &descriptor);
+    bb_store16(builder->data.data + chunk_start, descriptor);
+    return status;
+}
+
+/* The buckets of a chunk; ends: where their ends are kept, in the data. */
+static enum bb_status write_buckets(struct bb_segment_builder *builder,
+                                    struct bb_member_pairs *pairs, uint64_t chunk, size_t ends)
+{
+    struct bb_buf *data = &builder->data;
+    uint32_t count = bb_segment_chunk_buckets(&builder->segment);
+    size_t start = data->size;
+    enum bb_status status = BB_OK;
+    for (uint32_t i = 0; i < count && status == BB_OK; i++) {
+        status = write_bucket(builder, chunk * count + i, pairs);
+        if (status == BB_OK && data->size - start > UINT16_MAX)
+            return bb_fail(BB_TOO_LARGE, "a chunk of an index has more than %u bytes", UINT16_MAX);
+        if (status == BB_OK)
+            bb_store16(data->data + ends + i * sizeof(uint16_t), (uint16_t)(data->size - start));
+    }
+    return status;
+}
+
+/* Writes a chunk, and cuts its pairs off. */
+static enum bb_status write_chunk(struct bb_segment_builder *builder, struct bb_member_pairs *pairs,
+                                  uint64_t chunk)
+{
+    struct bb_buf *data = &builder->data;
+    size_t chunk_start = data->size;
+    size_t head_size = bb_segment_chunk_head(&builder->segment);
+    uint8_t *room = NULL;
+    enum bb_status status = bb_buf_extend(data, head_size, &room);
+    if (status == BB_OK)
+        status = begin_ribbon(builder, chunk);
+    if (status == BB_OK)
+        status = write_buckets(builder, pairs, chunk,
+                               chunk_start + head_size -
+                                   sizeof(uint16_t) * bb_segment_chunk_buckets(&builder->segment));
+    if (status == BB_OK)
+        status = end_ribbon(builder, chunk_start);
+    if (status == BB_OK)
+        status = bb_buf_extend(data, BB_SEGMENT_CHUNK_CHECKSUM_SIZE, &room);
+    return status == BB_OK ? bb_append_u32(&builder->ends, (uint32_t)data->size) : status;
+}
+
+static enum bb_status write_chunks(struct bb_segment_builder *builder,
+                                   struct bb_member_pairs *pairs, uint64_t count)
+{
+    enum bb_status status = BB_OK;
+    bb_buf_reset(&builder->data);
+    bb_buf_reset(&builder->ends);
+    for (uint64_t chunk = 0; chunk < count && status == BB_OK; chunk++)
+        status = write_chunk(builder, pairs, chunk);
+    return status;
+}
+
 /* The code of the pairs: that which is shorter for those of the first buckets. */
-static enum bb_status choose_code(struct bb_segment_builder *builder, struct pairs pairs)
+static enum bb_status choose_code(struct bb_segment_builder *builder, struct bb_member_pairs pairs)
 {
     struct bb_segment *segment = &builder->segment;
     uint64_t end = segment->address_count * segment->granule_count;
     uint64_t gap_bits = 0;
-    enum bb_status status = BB_OK;
+    enum bb_status status = begin_ribbon(builder, 0);
     struct bb_bit_writer writer;
+    bb_buf_reset(&builder->data);
     bb_bit_writer_init(&writer, &builder->data);
     for (uint64_t bucket = 0;
          bucket < SAMPLE_BUCKETS && bucket >> segment->bucket_bits == 0 && status == BB_OK;
          bucket++) {
+        if (builder->keys != NULL)
+            builder->keys->count = 0;
         status = list_members(builder, bucket, &pairs);
         if (status == BB_OK)
             status = list_pairs(builder);
@@ -279,30 +332,117 @@ static enum bb_status choose_code(struct bb_segment_builder *builder, struct pai
         status = bb_bit_writer_align(&writer);
     if (builder->data.size * 8 < gap_bits)
         segment->number_shift = BB_NUMBER_SET_INTERPOLATED;
-    bb_buf_reset(&builder->data);
     return status;
 }
 
-/* Writes the chunk that begins with a bucket, and cuts its pairs off. */
-static enum bb_status write_chunk(struct bb_segment_builder *builder, struct pairs *pairs,
-                                  uint64_t first_bucket, uint32_t bucket_count)
+/* --- The form --- */
+
+/* The pairs with the lowest hashes, of which all have this many bits 0. */
+struct trial {
+    struct bb_member_pairs pairs;
+    uint32_t zero_bits;
+    double rate;
+    uint32_t granule_count;
+    size_t pair_count; /* of the segment */
+    struct bb_segment_form best;
+    double best_cost;
+};
+
+static struct bb_member_pairs lowest_pairs(struct bb_member_pairs pairs, uint32_t zero_bits)
 {
-    struct bb_buf *data = &builder->data;
-    size_t chunk_start = data->size;
-    uint8_t *room = NULL;
-    enum bb_status status = bb_buf_extend(data, bucket_count * sizeof(uint16_t), &room);
-    size_t start = data->size;
-    for (uint32_t i = 0; i < bucket_count && status == BB_OK; i++) {
-        status = write_bucket(builder, first_bucket + i, pairs);
-        if (status == BB_OK && data->size - start > UINT16_MAX)
-            return bb_fail(BB_TOO_LARGE, "a chunk of an index has more than %u bytes", UINT16_MAX);
-        if (status == BB_OK)
-            bb_store16(data->data + chunk_start + i * sizeof(uint16_t),
-                       (uint16_t)(data->size - start));
+    uint64_t limit = UINT64_C(1) << (BB_MEMBER_HASH_BITS - zero_bits);
+    const uint64_t *low = pairs.first;
+    const uint64_t *high = pairs.end;
+    while (low < high) {
+        const uint64_t *middle = low + (high - low) / 2;
+        if (bb_member_pair_hash(*middle) < limit)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return (struct bb_member_pairs){.first = pairs.first, .end = low};
+}
+
+/* Bytes of the whole segment in a form, estimated from its first chunks. */
+static enum bb_status measure(struct bb_segment_builder *builder, const struct trial *trial,
+                              struct bb_segment_form form, double *ret_bytes)
+{
+    struct bb_member_pairs pairs = trial->pairs;
+    double factor = (double)trial->pair_count / (double)(pairs.end - pairs.first);
+    struct bb_segment_counts counts = bb_segment_count(trial->granule_count, form, pairs);
+    builder->form = form;
+    builder->segment = bb_segment_plan(trial->granule_count, form, counts, factor, trial->rate);
+    uint64_t chunks = bb_segment_chunk_count(&builder->segment) >> trial->zero_bits;
+    enum bb_status status = choose_code(builder, pairs);
     if (status == BB_OK)
-        status = bb_buf_extend(data, BB_SEGMENT_CHUNK_CHECKSUM_SIZE, &room);
-    return status == BB_OK ? bb_append_u32(&builder->ends, (uint32_t)data->size) : status;
+        status = write_chunks(builder, &pairs, chunks < 1 ? 1 : chunks);
+    *ret_bytes = (double)(builder->data.size + builder->ends.size) * factor;
+    return status;
+}
+
+static enum bb_status try_form(struct bb_segment_builder *builder, struct trial *trial,
+                               struct bb_segment_form form)
+{
+    double bytes = 0;
+    double price = 1;
+    enum bb_status status = measure(builder, trial, form, &bytes);
+    if (form.ribbon_limit > 0)
+        price += RIBBON_SAVES + RIBBON_STRIPE_SAVES * ldexp(1, (int)form.stripe_bits);
+    if (status == BB_OK && bytes * price < trial->best_cost) {
+        trial->best = form;
+        trial->best_cost = bytes * price;
+    }
+    return status;
+}
+
+/* Ribbons for members of several granules, with few and with many stripes. */
+static enum bb_status try_stripes(struct bb_segment_builder *builder, struct trial *trial,
+                                  uint32_t limit)
+{
+    static const uint8_t stripe_bits[] = {4, 6};
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < sizeof(stripe_bits) && status == BB_OK; i++)
+        if (trial->granule_count >> stripe_bits[i] > 0)
+            status = try_form(builder, trial,
+                              bb_segment_ribbon_form(trial->granule_count, limit, stripe_bits[i]));
+    return status;
+}
+
+static enum bb_status choose_form(struct bb_segment_builder *builder, struct trial *trial)
+{
+    struct bb_segment_form inverted = bb_segment_inverted_form(trial->granule_count);
+    uint32_t limit = bb_segment_ribbon_limit(trial->granule_count, trial->rate);
+    trial->best = inverted;
+    trial->best_cost = INFINITY;
+    builder->is_on_trial = true;
+    enum bb_status status = try_form(builder, trial, inverted);
+    if (status == BB_OK)
+        status = try_form(builder, trial, bb_segment_ribbon_form(trial->granule_count, 1, 0));
+    if (status == BB_OK)
+        status = try_stripes(builder, trial, inverted.frequent_limit);
+    if (status == BB_OK && limit > inverted.frequent_limit)
+        status = try_stripes(builder, trial, limit);
+    builder->is_on_trial = false;
+    return status;
+}
+
+static enum bb_status find_form(struct bb_segment_builder *builder, struct bb_member_pairs pairs,
+                                uint32_t granule_count, double rate)
+{
+    struct trial trial = {.rate = rate,
+                          .granule_count = granule_count,
+                          .pair_count = (size_t)(pairs.end - pairs.first)};
+    builder->form = bb_segment_inverted_form(granule_count);
+    if (trial.pair_count == 0)
+        return BB_OK;
+    while (trial.pair_count >> trial.zero_bits > 2 * TRIAL_PAIRS)
+        trial.zero_bits++;
+    trial.pairs = lowest_pairs(pairs, trial.zero_bits);
+    if (trial.pairs.first == trial.pairs.end)
+        return BB_OK;
+    enum bb_status status = choose_form(builder, &trial);
+    builder->form = trial.best;
+    return status;
 }
 
 void bb_segment_builder_deinit(struct bb_segment_builder *builder)
@@ -311,6 +451,8 @@ void bb_segment_builder_deinit(struct bb_segment_builder *builder)
     bb_buf_deinit(&builder->ends);
     bb_free(builder->members);
     bb_free(builder->numbers);
+    bb_free(builder->keys);
+    builder->keys = NULL;
     builder->members = NULL;
     builder->numbers = NULL;
 }
@@ -319,20 +461,15 @@ enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder, cons
                                         size_t count, uint32_t granule_count, double rate)
 {
     BB_ASSERT(granule_count >= 1 && granule_count <= BB_SEGMENT_GRANULES_MAX);
-    struct pairs rest = {.first = pairs, .end = pairs + count};
-    builder->segment = (struct bb_segment){.granule_count = granule_count, .pair_count = count};
-    builder->frequent_limit = granule_count / BB_SEGMENT_FREQUENT_SHARE;
-    if (builder->frequent_limit < BB_SEGMENT_FREQUENT_MIN)
-        builder->frequent_limit = BB_SEGMENT_FREQUENT_MIN;
-    bb_buf_reset(&builder->data);
-    bb_buf_reset(&builder->ends);
-    choose_sizes(builder, rest, rate);
-    uint64_t bucket_count = UINT64_C(1) << builder->segment.bucket_bits;
-    uint64_t step = UINT64_C(1) << BB_SEGMENT_CHUNK_BUCKET_BITS;
-    step = bucket_count < step ? bucket_count : step;
-    enum bb_status status = choose_code(builder, rest);
-    for (uint64_t bucket = 0; bucket < bucket_count && status == BB_OK; bucket += step)
-        status = write_chunk(builder, &rest, bucket, (uint32_t)step);
+    struct bb_member_pairs rest = {.first = pairs, .end = pairs + count};
+    enum bb_status status = find_form(builder, rest, granule_count, rate);
+    if (status != BB_OK)
+        return status;
+    struct bb_segment_counts counts = bb_segment_count(granule_count, builder->form, rest);
+    builder->segment = bb_segment_plan(granule_count, builder->form, counts, 1, rate);
+    status = choose_code(builder, rest);
+    if (status == BB_OK)
+        status = write_chunks(builder, &rest, bb_segment_chunk_count(&builder->segment));
     builder->segment.ends = builder->ends.data;
     return status;
 }

@@ -1,18 +1,26 @@
 /* Makes an inverted segment (segment.h) of pairs. Everything is counted before it is sized: there is
- * nothing to guess. Threads: one builder, one thread.
+ * nothing to guess.
+ *
+ * Every form that a segment may have (segment_plan.h) is written on trial for the pairs with the
+ * lowest hashes; the form of the fewest bytes is built.
+ *
+ * Threads: one builder, one thread.
  */
 #ifndef BB_SKIP_INDEX_SEGMENT_BUILDER_H
 #define BB_SKIP_INDEX_SEGMENT_BUILDER_H
 
-#include "skip/index/segment.h"
+#include "skip/index/segment_plan.h"
 
 struct bb_segment_member;
+struct bb_segment_keys;
 
 struct bb_segment_builder {
     struct bb_segment segment;
     struct bb_buf data; /* owned: chunks, with room for their checksums */
     struct bb_buf ends; /* owned: segment.ends */
-    uint32_t frequent_limit;
+    struct bb_segment_form form;
+    bool is_on_trial;             /* ribbons are only measured */
+    struct bb_segment_keys *keys; /* owned: of the ribbon at hand, and how it is solved; or NULL */
     struct bb_segment_member *members; /* owned: of the bucket at hand */
     size_t member_count;
     size_t member_capacity;

@@ -119,9 +119,9 @@ static enum bb_status check_footer(struct bb_skip_file *file,
     if (memcmp(footer + magic_at, BB_SKIP_MAGIC, BB_SKIP_MAGIC_SIZE) != 0)
         return bb_corrupt(place, magic_at, "no index file ends with these bytes");
     uint32_t version = bb_load32(footer + 16);
-    if (version != BB_SKIP_VERSION)
-        return bb_fail(BB_UNSUPPORTED, "%s: index file of version %u, this library knows %u",
-                       place.file, version, BB_SKIP_VERSION);
+    if (version < BB_SKIP_VERSION_MIN || version > BB_SKIP_VERSION)
+        return bb_fail(BB_UNSUPPORTED, "%s: index file of version %u, this library knows %u to %u",
+                       place.file, version, BB_SKIP_VERSION_MIN, BB_SKIP_VERSION);
     memcpy(file->id, footer + 20, BB_SKIP_ID_SIZE);
     struct bb_bytes unit = {.data = footer, .size = magic_at};
     if (!bb_skip_unit_is_whole(file->id, BB_SKIP_UNIT_FOOTER, place.offset, unit))

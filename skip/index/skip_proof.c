@@ -213,7 +213,7 @@ static enum bb_status add_value(struct bb_skip_proof *proof, struct proof_index 
         return refuse(proof, index, proof->granule, "has bounds that exclude a value of");
     if (segment->form == BB_SKIP_FORM_VALUES)
         bb_value_set_builder_add(&index->set, value);
-    if (segment->form == BB_SKIP_FORM_INVERTED)
+    if (bb_skip_form_is_inverted(segment->form))
         bb_member_index_builder_add(&index->members, value);
     if (segment->form == BB_SKIP_FORM_DICTIONARY)
         bb_text_index_builder_add(&index->text, value);
@@ -345,7 +345,7 @@ static enum bb_status check_segment(struct bb_skip_proof *proof, struct proof_in
         status = check_values(proof, index);
         bb_value_set_builder_reset(&index->set);
     }
-    if (form == BB_SKIP_FORM_INVERTED)
+    if (bb_skip_form_is_inverted(form))
         status = check_members(proof, index);
     if (form == BB_SKIP_FORM_DICTIONARY)
         status = bb_text_proof_check(&index->text, proof->file, segment_of(index), &proof->scratch);
@@ -364,7 +364,7 @@ static enum bb_status end_granule(struct bb_skip_proof *proof, struct proof_inde
         return refuse(proof, index, proof->granule, "has another number of records in");
     if (form == BB_SKIP_FORM_VALUES)
         status = bb_value_set_builder_end_granule(&index->set);
-    if (form == BB_SKIP_FORM_INVERTED)
+    if (bb_skip_form_is_inverted(form))
         status = bb_member_index_builder_end_granule(&index->members, &is_full);
     if (form == BB_SKIP_FORM_DICTIONARY)
         status = bb_text_index_builder_end_granule(&index->text, &is_full);

@@ -30,10 +30,7 @@ static enum bb_status check_chunk(struct verification *verification,
                                   const struct bb_segment *segment, uint64_t first_bucket,
                                   struct bb_skip_section section, struct bb_bytes chunk)
 {
-    uint64_t count = UINT64_C(1) << (segment->bucket_bits < BB_SEGMENT_CHUNK_BUCKET_BITS
-                                         ? segment->bucket_bits
-                                         : BB_SEGMENT_CHUNK_BUCKET_BITS);
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < bb_segment_chunk_buckets(segment); i++) {
         struct bb_granule_bits bits = {{0}};
         /* The greatest hash of the bucket: all of its rows are passed. */
         uint64_t next = first_bucket + i + 1;
@@ -57,8 +54,8 @@ static enum bb_status check_chunks(struct verification *verification,
         status = read_unit(verification, BB_SKIP_UNIT_DATA, section, &unit);
         unit.size = (size_t)section.size;
         if (status == BB_OK)
-            status = check_chunk(verification, segment, (uint64_t)i << BB_SEGMENT_CHUNK_BUCKET_BITS,
-                                 section, unit);
+            status = check_chunk(verification, segment, (uint64_t)i << segment->chunk_bits, section,
+                                 unit);
         begin = end;
     }
     return status;
@@ -135,7 +132,7 @@ static enum bb_status check_segment(struct verification *verification,
     enum bb_attribute_type type = verification->file->directory.attributes[spec->attribute].type;
     if (head->form == BB_SKIP_FORM_DICTIONARY)
         return check_dictionary(verification, head, spec);
-    if (head->form == BB_SKIP_FORM_INVERTED)
+    if (bb_skip_form_is_inverted(head->form))
         return check_chunks(verification, head);
     if (head->form == BB_SKIP_FORM_COLUMN)
         return check_column(verification, head, type);

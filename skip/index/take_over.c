@@ -84,7 +84,7 @@ static enum bb_status copy_data(struct bb_skip_builder *builder, struct bb_skip_
                                 uint64_t *ret_pairs)
 {
     struct bb_bytes unit = {0};
-    if (segment->form == BB_SKIP_FORM_INVERTED) {
+    if (bb_skip_form_is_inverted(segment->form)) {
         *ret_pairs = segment->inverted.pair_count;
         return copy_chunks(builder, from, segment, ret_offset);
     }
@@ -130,7 +130,7 @@ static enum bb_status take_whole(struct bb_skip_builder *builder, struct bb_skip
     sink->unindexed_granules += count_unindexed(segment);
     sink->pair_count += pairs;
     sink->data_bytes += segment->data.size;
-    if (segment->form == BB_SKIP_FORM_INVERTED)
+    if (bb_skip_form_is_inverted(segment->form))
         sink->false_granules += bb_segment_rate(&segment->inverted) * segment->granule_count;
     return status;
 }

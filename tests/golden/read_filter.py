@@ -57,9 +57,8 @@ def split_descriptor(descriptor, rank):
     return exact, rank, descriptor >> 8 & 63, size, (size * rank + 7) // 8 if exact else size * rank
 
 
-def ask_ribbon(payload, descriptor, table_rank, x):
-    if descriptor == 0:
-        return True
+def ribbon_number(payload, descriptor, table_rank, x):
+    """What the rows of x add up to, and its fingerprint: 0 for the keys of a filter."""
     exact, rank, _, size, _ = split_descriptor(descriptor, table_rank)
     total = 0
     if exact:
@@ -73,7 +72,11 @@ def ask_ribbon(payload, descriptor, table_rank, x):
         for i in range(64):
             if coefficients >> i & 1:
                 total ^= grouped_row(payload, 8 * start + i, rank)
-    return total == fingerprint & (1 << rank) - 1
+    return (total ^ fingerprint) & (1 << rank) - 1
+
+
+def ask_ribbon(payload, descriptor, table_rank, x):
+    return descriptor == 0 or ribbon_number(payload, descriptor, table_rank, x) == 0
 
 
 def ask_blocked_bloom(payload, lines, probes, x):

@@ -3,6 +3,7 @@ import math
 import struct
 
 import xxh3
+from read_filter import ribbon_number, split_descriptor
 
 M64 = (1 << 64) - 1
 DATA, HEAD, GRANULES, DIRECTORY, FOOTER = 1, 2, 3, 4, 5
@@ -121,7 +122,7 @@ class Source:
 class Inverted:
     """A segment of values, tokens or ngrams."""
 
-    def __init__(self, file, head, granules):
+    def __init__(self, file, head, granules, has_ribbons):
         self.file, self.granules = file, granules
         self.offset = head.varint()
         flags = head.number("B")
@@ -130,19 +131,44 @@ class Inverted:
         self.unindexed = [g for g in range(granules) if flags and bits[g // 8] >> g % 8 & 1]
         self.q, self.c, self.k = head.number("B"), head.number("B"), head.number("B")
         self.a, self.pairs, self.frequent, self.addressed = (head.varint() for _ in range(4))
-        chunks = max(1, (1 << self.q) // 16)
-        self.ends = [head.number("I") for _ in range(chunks)]
+        self.b, self.rank, self.t, self.long = min(self.q, 4), 0, 0, 0
+        if has_ribbons:
+            self.b, self.rank, self.t, self.long = *(head.number("B") for _ in range(3)), head.varint()
+            check(self.b <= min(self.q, 4) and 1 <= self.rank <= 24 and self.t <= 10, "fields of ribbons")
+        self.ends = [head.number("I") for _ in range(1 << self.q - self.b)]
 
     def rate(self):
-        return self.addressed / ((1 << self.q) * self.a * self.granules)
+        ribbons = (1 - self.long / (2 * len(self.ends))) / 2 ** self.rank if self.rank else 0
+        return self.addressed / ((1 << self.q) * self.a * self.granules) + ribbons
 
-    def bucket(self, number):
-        chunk, place = divmod(number, 16)
+    def chunk(self, chunk):
+        """The bits of each bucket; the descriptor of the ribbon, and the ribbon."""
         begin = self.ends[chunk - 1] if chunk else 0
         data = self.file.unit(DATA, self.offset + begin, self.ends[chunk] - begin)
-        count = min(16, 1 << self.q)
+        descriptor = 0
+        if self.rank:
+            descriptor, data = struct.unpack_from("<H", data)[0], data[2:]
+        count = 1 << self.b
         ends = (0,) + struct.unpack_from(f"<{count}H", data)
-        return Bits(data[2 * count:][ends[place]:ends[place + 1]])
+        data = data[2 * count:]
+        ribbon = data[ends[-1]:]
+        check(len(ribbon) == (split_descriptor(descriptor, self.rank)[4] if descriptor else 0), "size of a ribbon")
+        return [data[begin:end] for begin, end in zip(ends, ends[1:])], descriptor, ribbon
+
+    def bucket(self, number):
+        return Bits(self.chunk(number >> self.b)[0][number & (1 << self.b) - 1])
+
+    def in_ribbon(self, h):
+        _, descriptor, ribbon = self.chunk(h >> 40 - self.q + self.b)
+        if descriptor == 0:
+            return []
+        places, found = -(-self.granules >> self.t), []
+        codes = 1 << self.rank + (descriptor >> 14 & 1)
+        for stripe in range(min(1 << self.t, self.granules)):
+            number = ribbon_number(ribbon, descriptor, self.rank, mix(stripe << 40 | h))
+            found += [place << self.t | stripe for place in range(places)
+                      if number == (place if codes >= places else place * codes // places)]
+        return [granule for granule in found if granule < self.granules]
 
     def numbers(self, bits, count):
         if self.k == 255:
@@ -170,7 +196,7 @@ class Inverted:
         frequent, rows = self.content(h >> width)
         found = frequent.get(rest)
         if found is None:
-            found = rows.get(rest * self.a >> width, [])
+            found = rows.get(rest * self.a >> width, []) + self.in_ribbon(h)
         return sorted(set(found) | set(self.unindexed))
 
 
@@ -300,8 +326,8 @@ class Index:
         granules, form = head.number("H"), head.number("B")
         if form == 0:
             return granules, form, None
-        if form == 1:
-            return granules, form, Inverted(self.file, head, granules)
+        if form in (1, 6):
+            return granules, form, Inverted(self.file, head, granules, form == 6)
         if form == 2:
             total = bounds(head, self.type)
             unit = Cursor(self.file.unit(DATA, head.varint(), head.varint()))
@@ -333,7 +359,7 @@ class SkipFile:
         check(len(data) >= 64 and data[-8:] == b"\x89BBI\r\n\x1a\n", "magic")
         footer = len(data) - 64
         directory, size, version = struct.unpack_from("<QQI", data, footer)
-        check(version == 1, "version")
+        check(version in (1, 2), "version")
         self.id = data[footer + 20:footer + 36]
         self.id_low, self.id_high = struct.unpack("<QQ", self.id)
         self.unit(FOOTER, footer, 56)
@@ -406,9 +432,12 @@ def text(item):
 def describe_segment(granules, form, content):
     if form == 0:
         return [f"{granules} granules, not indexed"]
-    if form == 1:
+    if form in (1, 6):
         lines = [f"{granules} granules, q {content.q} c {content.c} k {content.k} a {content.a} pairs {content.pairs} "
                  f"frequent {content.frequent} addressed {content.addressed}, rate {content.rate():.6f}"]
+        if form == 6:
+            lines.append(f"  ribbons: b {content.b} rank {content.rank} t {content.t} long {content.long}")
+            lines += [f"    {descriptor:04x} {ribbon.hex()}" for _, descriptor, ribbon in map(content.chunk, range(len(content.ends)))]
         for number in range(1 << content.q):
             frequent, rows = content.content(number)
             lines += [f"  {number}.{rest:010x}: {granules}" for rest, granules in frequent.items()]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The golden files of skip indexes, read and asked by a reader that knows nothing but docs/format-skip.md."""
+import functools
 import os
 import re
 import struct
@@ -25,6 +26,7 @@ def rows_of(granule):
         yield (b"GET /page-%d/item%d by User%d" % (i % 7, i, i % 50), i * 37 % 101 - 50)
 
 
+@functools.lru_cache(maxsize=None)
 def granules_with(index, member):
     found, first = [], 0
     for granules, _, segment in index.segments:
@@ -138,6 +140,43 @@ if {token: (where, of) for token, where, of in content.tokens} != \
         {word: (sorted(at), [at[g] for g in sorted(at)]) for word, at in counts.items()}:
     sys.exit("a dictionary of words has other words")
 
+
+def ribbon_rows(granule):
+    """The rows of skip_ribbons.bin, as skip_golden_test.c makes them."""
+    for i in range(granule * 20, granule * 20 + 20):
+        yield (b"GET visit%d far%d item%d id%d" % (i // 70, i % 1280, granule // 9 * 20 + i % 20, i), i * 1000003 - 50000)
+
+
+data = read_file("skip_ribbons.bin")
+ribbons = SkipFile(data)
+if ribbons.describe() != read_file("skip_ribbons.txt").decode("ascii"):
+    if os.environ.get("BB_UPDATE_GOLDENS") != "1":
+        sys.exit("skip_ribbons.bin does not read as its text")
+    with open(os.path.join(HERE, "skip_ribbons.txt"), "w", encoding="ascii") as file:
+        file.write(ribbons.describe())
+forms = {(form, content.t > 0, content.addressed > 0) for index in ribbons.indexes for _, form, content in index.segments}
+if forms != {(6, False, False), (6, True, True)}:
+    sys.exit(f"segments with ribbons have other forms: {forms}")
+for index in ribbons.indexes:
+    for granule in range(ribbons.granules):
+        for row in ribbon_rows(granule):
+            member = members(index, row)[(row[1] // 1000003) % 5 - 5 if index.kind == 4 else 0]
+            if granule not in granules_with(index, member):
+                sys.exit(f"{member} of granule {granule} is denied by a ribbon")
+    wrong = sum(len(granules_with(index, b"absent%d" % i)) for i in range(100)) / 100 / ribbons.granules
+    if not index.predicted / 2 < wrong < 1.5 * index.predicted <= 1.5 * index.target:
+        sys.exit(f"members that are nowhere seem to be in {wrong:.4f} of the granules of ribbons")
+for at in range(0, len(data), 61):
+    damaged = bytearray(data)
+    damaged[at] ^= 0x10
+    try:
+        SkipFile(bytes(damaged)).describe()
+    except (Corrupt, struct.error, IndexError):
+        continue
+    sys.exit(f"a changed byte at {at} of ribbons was not noticed")
+if len(SkipFile(read_file("skip_version_1.bin")).indexes) != len(skip.indexes):
+    sys.exit("a file of version 1")
+
 text = b"".join(b"line%d %d\n" % (i, i * 7) for i in range(10))
 lines = SkipFile(read_file("skip_lines.bin"))
 source = lines.source
@@ -149,4 +188,4 @@ if lines.places != [0, text.index(b"line5")] or skip.source is not None:
     sys.exit("places of a file of lines")
 if not source.is_of(text + b"more") or source.is_of(text[:-1] + b"x") or source.is_of(b"x" + text[1:]):
     sys.exit("a file of lines is not known again")
-print("4 goldens read")
+print("6 goldens read")

@@ -30,7 +30,7 @@ static const struct question APACHE[] = {
     {"min_max(bytes)", "bytes > 92000"},
     {"set(status, values=100)", "status = 206"},
     {"set(host, values=2800)", "host IN ('5.24.114.48', '110.110.206.191')"},
-    {"values(host, rate=0.01)", "host IN ('5.24.114.48', '110.110.206.191')"},
+    {"values(host, rate=0.01)", "host IN ('11.22.134.56', '85.24.111.28')"},
     {"values(host, rate=0.001)", "host IN ('11.22.134.56', '85.24.111.28', '118.199.81.76')"},
     {"tokens(line, rate=0.001)", "has_token(line, 'inmoconmo')"},
     {"tokens(path, rate=0.01)", "has_token(path, '1002') OR has_token(path, '28')"},

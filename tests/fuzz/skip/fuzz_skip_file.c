@@ -65,7 +65,7 @@ static void repair_segment(uint8_t *data, size_t size, const struct bb_head_segm
     for (uint32_t i = 0; segment->form == BB_SKIP_FORM_DICTIONARY && i < segment->block_count; i++)
         seal(data, size, BB_SKIP_UNIT_DATA, segment->blocks[i].data.offset,
              segment->blocks[i].data.size);
-    if (segment->form != BB_SKIP_FORM_INVERTED)
+    if (!bb_skip_form_is_inverted(segment->form))
         return;
     uint64_t begin = 0;
     for (uint32_t i = 0; i < bb_segment_chunk_count(&segment->inverted); i++) {

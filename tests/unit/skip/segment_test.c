@@ -143,10 +143,10 @@ static void heads__are_read_as_they_were_written(void **state)
     struct bb_segment segment;
     for (size_t size = 0; size < buf.size; size++) {
         struct bb_cursor cut = bb_cursor_of((struct bb_bytes){buf.data, size});
-        assert_false(bb_segment_decode(&cut, 700, &segment));
+        assert_false(bb_segment_decode(&cut, 700, false, &segment));
     }
     struct bb_cursor cursor = bb_cursor_of(bb_buf_bytes(&buf));
-    assert_true(bb_segment_decode(&cursor, 700, &segment));
+    assert_true(bb_segment_decode(&cursor, 700, false, &segment));
     assert_int_equal(bb_cursor_left(&cursor), 0);
     segment.ends = builder.segment.ends;
     assert_memory_equal(&segment, &builder.segment, sizeof(segment));

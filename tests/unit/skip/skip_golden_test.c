@@ -1,5 +1,6 @@
-/* Index files are unchanged byte for byte: tests/golden/skip.bin, skip_text.bin, skip_words.bin
- * and skip_lines.bin, which read_skip.py reads with only the page of the format. */
+/* Index files are unchanged byte for byte: tests/golden/skip.bin, skip_text.bin, skip_words.bin,
+ * skip_ribbons.bin and skip_lines.bin, which read_skip.py reads with only the page of the format.
+ * skip_version_1.bin is the skip.bin of version 1. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,64 @@ static void add_words(struct bb_skip_builder *builder, uint32_t i)
     struct bb_attribute attribute = {.type = BB_ATTRIBUTE_BYTES};
     attribute.as.bytes = (struct bb_bytes){(const uint8_t *)line, (size_t)size};
     assert_ok(bb_skip_builder_add(builder, &attribute));
+}
+
+/* Members of one granule, of nine after each other, and of two in the same stripe. */
+static void add_identifiers(struct bb_skip_builder *builder, uint32_t granule)
+{
+    struct bb_attribute row[2] = {{.type = BB_ATTRIBUTE_BYTES}, {.type = BB_ATTRIBUTE_I64}};
+    char line[96];
+    for (uint32_t i = 0; i < 20; i++) {
+        uint32_t id = granule * 20 + i;
+        int size = sprintf(line, "GET visit%u far%u item%u id%u", id / 70, id % 1280,
+                           granule / 9 * 20 + i, id);
+        row[0].as.bytes = (struct bb_bytes){(const uint8_t *)line, (size_t)size};
+        row[1].as.i64 = (int64_t)id * 1000003 - 50000;
+        assert_ok(bb_skip_builder_add(builder, row));
+    }
+}
+
+static void index_file_of_ribbons__is_its_golden(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"values(number, rate=0.01)", "tokens(line, rate=0.01)"};
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_schema *schema = NULL;
+    struct bb_skip_spec parsed[2];
+    struct bb_hash_secret secret;
+    struct bb_skip_builder *builder = NULL;
+    bb_hash_secret_from_seed(1, &secret);
+    struct bb_skip_options options = {.struct_size = sizeof(options),
+                                      .file_system = bb_file_memory_system(memory),
+                                      .id = "golden ribbons",
+                                      .secret = &secret};
+    assert_ok(bb_schema_create(&schema));
+    for (size_t i = 0; i < 2; i++)
+        assert_ok(bb_schema_add(schema, definitions[i]));
+    for (size_t i = 0; i < 2; i++)
+        assert_ok(bb_skip_spec_parse(texts[i], schema, &parsed[i]));
+    assert_ok(bb_skip_builder_create("ribbons.bbi", &options, schema, parsed, 2, &builder));
+    for (uint32_t granule = 0; granule < 90; granule++) {
+        add_identifiers(builder, granule);
+        assert_ok(bb_skip_builder_end_granule(builder, granule));
+    }
+    assert_ok(bb_skip_builder_finish(builder));
+    bb_skip_builder_destroy(builder);
+    size_t size = 0;
+    const uint8_t *bytes = bb_file_memory_bytes(memory, "ribbons.bbi", &size);
+    assert_golden("skip_ribbons.bin", ((struct bb_bytes){bytes, size}));
+    bb_schema_destroy(schema);
+    bb_file_memory_destroy(memory);
+}
+
+static void files_of_version_1__are_read(void **state)
+{
+    (void)state;
+    struct bb_skip_file *file = NULL;
+    assert_ok(bb_skip_file_open(BB_SOURCE_DIR "/tests/golden/skip_version_1.bin", NULL, &file));
+    assert_int_equal(bb_skip_file_index_count(file), SPECS);
+    assert_ok(bb_skip_file_verify(file));
+    bb_skip_file_close(file);
 }
 
 static void index_file_of_text__is_its_golden(void **state)
@@ -295,6 +354,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(index_file__is_its_golden),
                                        cmocka_unit_test(index_file_of_text__is_its_golden),
                                        cmocka_unit_test(index_file_of_words__is_its_golden),
+                                       cmocka_unit_test(index_file_of_ribbons__is_its_golden),
+                                       cmocka_unit_test(files_of_version_1__are_read),
                                        cmocka_unit_test(index_file_of_lines__is_its_golden)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
