@@ -1,8 +1,8 @@
 /* The memory model: every location has its stores in order, and a load reads one of them that is
- * not older than what its thread knows. See explore.h.
+ * not older than its thread's knowledge. See explore.h.
  *
  * A location is tracked once two threads have accessed it and one of them has changed it. That is
- * known only after some executions; until then its operations act on the memory alone. When a
+ * known only after some executions; until then its operations act only on the memory. When a
  * location becomes tracked, the search begins again, so that the last search has treated it as
  * shared from the start. */
 #include <stdatomic.h>
@@ -343,8 +343,8 @@ bool explore_exchange(struct access_to access, int failure_order, uint64_t *expe
 
 /* ---- mutexes ---- */
 
-/* WHY unlock is no point: it only lets others continue, and what its thread did before it is
- * visible to nobody who does not take the mutex. */
+/* WHY unlock is no point: it only lets others continue, and no thread can see its effect
+ * without taking the mutex. */
 static void hold(struct location *location)
 {
     struct explored_thread *thread = self();

@@ -5,16 +5,16 @@
  * atomic operation. tests/explore/ defines these calls, instead of ThreadSanitizer's library:
  *
  *     runtime.c   the inserted calls, memcpy and its like, base/sync.h and base/alloc.h
- *     atomics.c   the memory model: which stores a load may read, and what it learns from them
- *     shadow.c    plain bytes: who accessed each, and whether that happened before
+ *     atomics.c   the memory model: which stores a load may read, and their messages
+ *     shadow.c    plain bytes: the threads that accessed each, and the order
  *     search.c    threads as coroutines, and the search over all choices
  *     sites.c     the places in the code that order memory, and weaker variants of them
  *
- * Before every atomic operation on memory that threads share, and every lock, the search chooses the
- * thread that continues; for each load it also chooses one of the stores that C11 permits. So a load
- * returns an old value wherever its order permits that, on any machine. An execution fails if a
- * check of the program fails, if two threads access a plain byte without an order between them, if
- * released memory is used, or if no thread can continue.
+ * Before every lock and every atomic operation on shared memory, the search chooses the thread that
+ * continues; for each load it also chooses one of the stores that C11 permits. So a load returns an
+ * old value wherever its order permits that, on any machine. An execution fails if a check of the
+ * program fails, if two threads access a plain byte without an order between them, if released
+ * memory is used, or if no thread can continue.
  *
  * The model is C11's release and acquire (Batty et al., "Mathematizing C++ Concurrency", POPL 2011,
  * with release sequences as of C++20), with these limits:
@@ -22,12 +22,12 @@
  *   - The stores to one location become visible in the order in which the search executes them, and
  *     a load reads an executed store. Executions in which two loads each read a store that follows
  *     the other load ("load buffering") are not explored.
- *   - Sequentially consistent operations are ordered as they are executed. A sequentially consistent
- *     load reads no store older than the last sequentially consistent one of its location.
+ *   - Sequentially consistent operations have the order of their execution. Such a load reads no
+ *     store older than the last sequentially consistent one of its location.
  *   - A compare-and-exchange that fails has read the newest store. Weak ones never fail without
  *     reason.
  *   - Races are found in memory of base/alloc.h, not in globals and on stacks.
- *   - Released memory is never given out again.
+ *   - Released memory is never allocated again.
  */
 #ifndef BB_TESTS_EXPLORE_EXPLORE_H
 #define BB_TESTS_EXPLORE_EXPLORE_H
@@ -57,7 +57,7 @@ struct explore_result {
 /* Explores all executions, or up to the first failure. */
 struct explore_result explore(const struct explore_program *program);
 
-/* Explores the program, which must not fail, and then again for each operation of it that orders
+/* Explores the program, which must not fail, and then again for each operation that orders
  * memory, each time with that one weakened. Prints the figures, and each weaker variant that fails.
  * A variant that an earlier program has shown to fail is not tried again. Ends the test if the
  * program fails. */

@@ -86,7 +86,7 @@ static uint64_t or_bits(uint64_t old, uint64_t operand)
     return old | operand;
 }
 
-/* The order, or a weaker one in its place. */
+/* The order, or a weaker variant of it. */
 #define ACCESS(operation, type)                                                                    \
     ((struct access_to){(void *)address, sizeof(type),                                             \
                         explore_site(PLACE, operation, order, false), PLACE})

@@ -1,7 +1,7 @@
 /* Threads as coroutines, and the search: depth first over all choices, each execution from the
  * start. See explore.h.
  *
- * A state is what every thread has read so far, and the order of stores of every location. Two
+ * A state is all that every thread has read so far, and the order of stores of every location. Two
  * schedules that lead to the same state have the same continuations, so the second one is cut. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -320,7 +320,7 @@ struct explore_result explore(const struct explore_program *program)
     for (bool is_more = true; is_more;) {
         execute();
         if (must_restart)
-            restart(); /* a failure may come from what was not known yet */
+            restart(); /* a failure may come from a location that was not tracked yet */
         else
             is_more = result.failure[0] == 0 && next_choices();
     }

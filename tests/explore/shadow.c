@@ -2,7 +2,7 @@
  * one of them a write, need an order between them. Atomic operations count as accesses too, of
  * which only plain ones need an order. See explore.h.
  *
- * Each thread allocates from a part of its own, so that addresses do not depend on the schedule. */
+ * Each thread has its own part for allocations, so that addresses do not depend on the schedule. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
