@@ -30,6 +30,8 @@ struct table_candidates {
     uint64_t number;        /* of the current block */
     struct bb_block_iter entries;
     struct bb_needle_scan scan; /* over the entries of the block, if there are needles */
+    /* Where the scan found the needle of the current entry; 0: it did not search. */
+    size_t needle_at;
 };
 
 static struct table_candidates *candidates_of(struct bb_iter *iter)
@@ -86,6 +88,7 @@ static enum bb_status load_block(struct table_candidates *c, bool is_forward)
     struct bb_select_account *account = &c->source->account;
     enum bb_status status = bb_candidates_progress(c->source);
     bb_block_iter_reset(&c->entries, NULL, (struct bb_place){0});
+    c->needle_at = 0;
     if (status == BB_OK)
         status = read_block(c, is_forward, &block, &place);
     if (status != BB_OK)
@@ -135,12 +138,19 @@ static bool previous_number(struct table_candidates *c)
 
 /* ---- entries ---- */
 
+/* A needle that begins inside the value, as nearly all do, is not searched for again. */
+static bool may_match_value(const struct table_candidates *c)
+{
+    struct bb_bytes value = c->entries.entry.value;
+    size_t begin = (size_t)(value.data - c->entries.block->payload);
+    return c->needle_at >= begin || bb_matcher_may_match(&c->source->matcher, value);
+}
+
 static bool is_candidate(struct table_candidates *c)
 {
     const struct bb_entry *entry = &c->entries.entry;
     bool matches = false;
-    if (entry->kind != BB_ENTRY_PUT || entry->sequence > c->source->sequence ||
-        !bb_matcher_may_match(&c->source->matcher, entry->value))
+    if (entry->kind != BB_ENTRY_PUT || entry->sequence > c->source->sequence || !may_match_value(c))
         return false;
     c->base.status = bb_matcher_test(&c->source->matcher, entry->key, entry->value, &matches);
     return matches;
@@ -183,6 +193,7 @@ static void skip_to_needle(struct table_candidates *c)
         bb_block_iter_seek_restart(entries, restart);
     while (entries->is_valid && entries->next_offset <= at)
         bb_block_iter_next(entries);
+    c->needle_at = at;
 }
 
 /* Moves from the current entry to a candidate of this block, or past the range; false without one.

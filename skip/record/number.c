@@ -11,12 +11,32 @@ static bool is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
+/* Numbers of so many digits fit 64 bits. */
+#define DIGITS_SAFE 19
+
+/* The same as read_digits for up to DIGITS_SAFE bytes, without a check for each of them. */
+static bool read_few_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    bool are_digits = true;
+    for (; at < end; at++) {
+        uint64_t digit = (uint64_t)*at - '0';
+        are_digits &= digit <= 9;
+        value = value * 10 + digit;
+    }
+    if (are_digits)
+        *ret_value = value;
+    return are_digits;
+}
+
 /* Digits, one at least, and nothing else. */
 static bool read_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret_value)
 {
     uint64_t value = 0;
     if (at == end)
         return false;
+    if (end - at <= DIGITS_SAFE)
+        return read_few_digits(at, end, ret_value);
     for (; at < end; at++) {
         if (!is_digit(*at) || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
             __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value))

@@ -23,16 +23,17 @@ static bool read_value(const struct bb_definition *definition, struct bb_bytes t
     return bb_time_read(&definition->time, text, &attribute->as.i64);
 }
 
-void bb_slot_set(const struct bb_slot *slot, struct bb_record *record, struct bb_field field)
+void bb_slot_set_text(const struct bb_slot *slot, struct bb_record *record,
+                      enum bb_attribute_state state, struct bb_bytes text)
 {
     const struct bb_definition *definition = slot->definition;
     struct bb_attribute *attribute = &record->attributes[slot->attribute];
     attribute->type = definition->type;
-    attribute->state = field.state;
-    if (field.state != BB_ATTRIBUTE_PRESENT)
+    attribute->state = state;
+    if (state != BB_ATTRIBUTE_PRESENT)
         return;
-    if (field.text.size == 0 && definition->type != BB_ATTRIBUTE_BYTES)
+    if (text.size == 0 && definition->type != BB_ATTRIBUTE_BYTES)
         attribute->state = BB_ATTRIBUTE_NULL;
-    else if (!read_value(definition, field.text, attribute))
+    else if (!read_value(definition, text, attribute))
         attribute->state = BB_ATTRIBUTE_MALFORMED;
 }

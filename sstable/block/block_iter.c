@@ -67,15 +67,15 @@ static bool is_at_restart(const struct bb_block_iter *iter)
 
 /* True when the record sorts after the current entry. Its first `shared` bytes are the current
  * key's, so only the rest of both is compared. Between restarts `shared` must also be maximal,
- * because bb_block_find relies on it. */
+ * because bb_block_find relies on it: the next byte of both differs, and decides. */
 static inline bool is_after_current(const struct bb_block_iter *iter,
                                     const struct bb_block_record *record)
 {
     struct bb_bytes rest = {.data = iter->key + record->shared,
                             .size = iter->key_size - record->shared};
     struct bb_bytes suffix = bb_block_record_suffix(record);
-    if (rest.size > 0 && suffix.size > 0 && rest.data[0] == suffix.data[0] && !is_at_restart(iter))
-        return false;
+    if (rest.size > 0 && suffix.size > 0 && !is_at_restart(iter))
+        return rest.data[0] < suffix.data[0];
     return bb_entry_compare(NULL, rest, iter->entry.sequence, suffix, record->sequence) < 0;
 }
 

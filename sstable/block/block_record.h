@@ -18,7 +18,7 @@ struct bb_block_record {
     const uint8_t *suffix; /* followed by the value */
 };
 
-/* Decodes the three sizes. Each usually takes one byte. */
+/* Decodes the three sizes. The first two usually take one byte, the third one or two. */
 static inline bool bb_block_record_decode_sizes(struct bb_cursor *cursor,
                                                 struct bb_block_record *record)
 {
@@ -28,6 +28,13 @@ static inline bool bb_block_record_decode_sizes(struct bb_cursor *cursor,
         record->unshared = p[1];
         record->value_size = p[2];
         cursor->position += 3;
+        return true;
+    }
+    if (bb_cursor_left(cursor) >= 4 && (p[0] | p[1] | p[3]) < 0x80 && p[3] != 0) {
+        record->shared = p[0];
+        record->unshared = p[1];
+        record->value_size = (p[2] & 0x7fu) | (uint32_t)p[3] << 7;
+        cursor->position += 4;
         return true;
     }
     return bb_decode_varint32(cursor, &record->shared) &&

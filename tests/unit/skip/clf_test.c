@@ -34,6 +34,28 @@ static void clf__every_field_of_a_combined_line(void **state)
     }
 }
 
+/* The ends of words and times are found in steps of 16 bytes: fields of every length, inside lines
+ * and at their ends. */
+static void clf__fields_of_every_length(void **state)
+{
+    static const char *const definitions[] = {"a bytes = clf(host)", "a bytes = clf(time)",
+                                              "a bytes = clf(status)"};
+    static const char *const forms[] = {"%s - - [t] \"r\" 200 1", "h - u [%s] \"r\" 200 1",
+                                        "h - - [t] \"r\" %s"};
+    static const char bytes[] = "zabcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnop";
+    (void)state;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(forms); i++) {
+        for (int size = 1; size < (int)sizeof(bytes); size++) {
+            char field[64];
+            char line[128];
+            snprintf(field, sizeof(field), "%.*s", size, bytes);
+            snprintf(line, sizeof(line), forms[i], field);
+            struct record_case cases[] = {{line, field}};
+            ASSERT_CASES(definitions[i], cases);
+        }
+    }
+}
+
 static void clf__requests(void **state)
 {
 #define LINE(request) "h - - [t] \"" request "\" 200 -"
@@ -123,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clf__every_field_of_a_combined_line),
+        cmocka_unit_test(clf__fields_of_every_length),
         cmocka_unit_test(clf__requests),
         cmocka_unit_test(clf__users_may_have_blanks),
         cmocka_unit_test(clf__what_is_missing_and_what_is_malformed),

@@ -370,6 +370,16 @@ static void block__corrupt_sizes(void **state)
     }
 }
 
+/* A size of two bytes of which one would do. */
+static void block__size_longer_than_needed(void **state)
+{
+    static const uint8_t entry[] = {1, 1, 0x85, 0, PUT(1), 'z', 'v', 'a', 'l', 'u', 'e'};
+    (void)state;
+    struct draft draft = sound_draft();
+    assert_ok(bb_buf_append(&draft.bytes, entry, sizeof(entry)));
+    assert_not_read(&draft, "cannot be read");
+}
+
 static void block__corrupt_key_size(void **state)
 {
     (void)state;
@@ -483,6 +493,7 @@ int main(void)
         cmocka_unit_test(block__corrupt_restart_inside_an_entry),
         cmocka_unit_test(block__corrupt_shared),
         cmocka_unit_test(block__corrupt_sizes),
+        cmocka_unit_test(block__size_longer_than_needed),
         cmocka_unit_test(block__corrupt_key_size),
         cmocka_unit_test(block__corrupt_sequence),
         cmocka_unit_test(block__corrupt_deletion),
