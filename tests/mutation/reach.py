@@ -1,15 +1,14 @@
 """The lines of the library that each test runs. A mutant needs only the tests that run its line.
 
 The tests are built a second time with gcc --coverage. Each runs once, and gcov lists its lines. A
-child that is killed, or leaves by _exit, writes no counts: tests that fork count as if they ran
-every line.
+child that is killed, or leaves by _exit, writes no counts: tests that call fork count as if they
+ran every line.
 """
 import json
 import os
 import shutil
 import subprocess
 
-FORKING = "fork"
 FILES_PER_CALL = 60
 
 
@@ -73,7 +72,7 @@ class Reach:
 
     def may_notice(self, test, site):
         """Whether the test runs a line of the statement that the site is in."""
-        if test.label == FORKING or test.name not in self.known:
+        if test.forks or test.name not in self.known:
             return True
         lines = self.known[test.name]["lines"].get(site.path, ())
         return any(site.first_line <= line <= site.line for line in lines)

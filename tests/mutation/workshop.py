@@ -54,6 +54,7 @@ class Test:
         self.seconds = None
         self.includes = set()
         self.symbols = set()
+        self.forks = label == "fork"
 
 
 class Verdict:
@@ -180,7 +181,9 @@ class Workshop:
     def _look_at(self, test):
         """Reads the includes of the test's source, and the names that the program defines."""
         with open(self._source_of(test), encoding="utf-8") as file:
-            test.includes = set(re.findall(r'^#include "([^"]+)"', file.read(), re.MULTILINE))
+            text = file.read()
+        test.includes = set(re.findall(r'^#include "([^"]+)"', text, re.MULTILINE))
+        test.forks = test.forks or "fork()" in text
         test.symbols = self._defined(test.command[0])
 
     def _source_of(self, test):
