@@ -1,7 +1,7 @@
-"""The example blacklist: what it blocks is what a list of suffixes in Python blocks, and few names are read for.
+"""The example blacklist: it blocks the same names as a list of suffixes in Python, with few reads.
 
-Method: lists and queries drawn at random over few labels, so that entries nest; and queries that share no domain, so
-that each is a draw of its own for the predicted rate.
+Method: lists and queries are drawn at random over few labels, so that entries nest. Other queries
+share no domain, so that each is an independent draw for the predicted rate.
 """
 from example import ExampleTest, main, test_random
 

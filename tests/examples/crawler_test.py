@@ -1,8 +1,9 @@
-"""The example crawler: killed at any moment, its filter old, damaged or missing, it crawls as if nothing had happened.
+"""The example crawler: kills, and an old, damaged or missing filter, do not change its result.
 
-Method: the web that the program makes up is made up here again, and its links counted. A run that nothing disturbs is
-the reference for all others with as many pages: every number that it prints must be the same, because a page counts
-once, with its batch. BB_KILLS sets the number of kills from outside (10), BB_TEST_SEED the seed.
+Method: the test makes up the same web as the program, and counts its links. An undisturbed run is
+the reference for all other runs with as many pages. Every number that they print must be the same,
+because a page counts once, with its batch. BB_KILLS sets the number of kills from outside (10),
+BB_TEST_SEED the seed.
 """
 import math
 import os
@@ -42,7 +43,7 @@ class CrawlerTest(ExampleTest):
         return self.run_example(store or self.store, str(PAGES), *map(str, arguments), code=code)
 
     def summary(self, text):
-        """What it prints once it is through."""
+        """The output of a complete run."""
         self.assertIn("\npages ", "\n" + text)
         return text[text.index("pages "):]
 
@@ -54,7 +55,7 @@ class CrawlerTest(ExampleTest):
 
 
 class Crawl(CrawlerTest):
-    """What is counted, and kills."""
+    """Counts, and kills."""
 
     def numbers_of(self, text):
         visited, met = self.numbers(text, r"pages +(\d+) visited, (\d+) URLs found")
@@ -121,7 +122,7 @@ class Crawl(CrawlerTest):
 
 @unittest.skipIf(COMMAND is None, "the command is not built")
 class StoredFilter(CrawlerTest):
-    """What may have happened to the filter that the store keeps."""
+    """Damage to the filter that the store keeps."""
 
     def command(self, *arguments, stdin=""):
         process = subprocess.run([COMMAND, *arguments], input=stdin, stdout=subprocess.PIPE, timeout=60, check=True,
@@ -135,7 +136,7 @@ class StoredFilter(CrawlerTest):
         self.command("load", self.store, "--tsv", "--hex", stdin=f"{b'filter'.hex()}\t{value.hex()}\n")
 
     def check_store(self):
-        """Each URL was queued once, and stands under its number."""
+        """Each URL was queued once, under its own number."""
         queue = dict(line.split("\t") for line in self.command("scan", self.store, "--prefix", "q0").splitlines())
         numbers = dict(line.split("\t") for line in self.command("scan", self.store, "--prefix", "u").splitlines())
         self.assertEqual(list(queue), [f"q{number:012}" for number in range(PAGES)])

@@ -1,7 +1,7 @@
-"""What the tests of the programs in examples/ share.
+"""Shared by the tests of the programs in examples/.
 
-A test is a script called as  X_test.py BINARY [COMMAND [unittest arguments]], COMMAND being the path of `bloomblock`.
-Seeds: printed, and overridden by the environment variable BB_TEST_SEED.
+A test is a script called as  X_test.py BINARY [COMMAND [unittest arguments]]; COMMAND is the path
+of `bloomblock`. Seeds: printed, and overridden by the environment variable BB_TEST_SEED.
 """
 import os
 import random

@@ -1,7 +1,8 @@
-"""The example guard: the database is asked as rarely as predicted, and no key that it has is denied.
+"""The example guard: it queries the database as rarely as predicted, and denies no key of it.
 
-Method: the program's own auditor reads the newest key over a connection of its own and asks the guard, all the while
-keys come and go and the filter is rebuilt; its figures are compared with those that Bloom filters must have.
+Method: the program's auditor reads the newest key over a separate connection and probes the guard,
+while keys are added and removed and the filter is rebuilt. The program's figures are compared with
+the theory of Bloom filters.
 """
 import math
 
@@ -21,8 +22,8 @@ class Guard(ExampleTest):
             self.assertEqual((absent, spared + asked), (ABSENT, ABSENT))
             self.check_rate(asked, predicted)
         self.assertEqual([stage[0] for stage in stages.values()], [50000, 80000, 80000])
-        # What a Bloom filter with room for 5/4 of the keys, at 1 %, passes when it holds them, and when 30,000 more
-        # have come; and its counters of four bits.
+        # Pass rates of a Bloom filter for 5/4 of the keys, at 1 %: with those keys, and after
+        # 30,000 more; and the size of its counters of four bits.
         room = 50000 * 5 / 4
         for when, keys in (("built", 50000), ("grown", 80000)):
             fill = 1 - math.exp(-7 * keys / (BITS_PER_KEY * room))

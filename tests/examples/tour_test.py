@@ -1,7 +1,9 @@
-"""The example tour: prints what docs/guide.md shows, and what its statistics must be; leaves a sound store behind.
+"""The example tour: it prints the output of docs/guide.md, and right statistics.
 
-Method: the program's output against the page, line by line. What depends on a salt that each table draws, whether a
-filter lets the one absent key pass, may differ; sums may not.
+Its store is sound afterwards.
+
+Method: the program's output is compared with the page, line by line. Values that depend on a
+table's random salt may differ: whether a filter passes the one absent key. Sums may not.
 """
 import os
 import re

@@ -55,7 +55,7 @@ static void use(struct bb_cache_item *base)
     bb_cache_item_unref(base);
 }
 
-/* One item that nobody uses. */
+/* One unpinned item. */
 static void make_scene(void)
 {
     scene = bb_alloc_zeroed(1, sizeof(*scene));

@@ -48,7 +48,7 @@ struct explore_program {
 };
 
 struct explore_result {
-    uint64_t executions; /* including those that were cut at a known state */
+    uint64_t executions; /* including executions cut at a known state */
     uint64_t states;
     uint64_t locations; /* atomics that threads share */
     char failure[400];  /* empty: none */

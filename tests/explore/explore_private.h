@@ -7,8 +7,8 @@
 
 #define TRACKED_MAX 160
 
-/* What a thread knows: of each thread, which accesses happened before (a vector clock); of each
- * tracked location, the oldest store that it may still read. */
+/* The knowledge of a thread: of each thread, which accesses happened before (a vector clock); of
+ * each tracked location, the oldest store that it may still read. */
 struct knowledge {
     uint32_t clock[EXPLORE_THREADS_MAX];
     uint16_t oldest[TRACKED_MAX];

@@ -108,7 +108,7 @@ static void expect(const char *key_text, uint64_t sequence, const char *value)
     explore_check(bb_bytes_equal(found, bb_bytes_of_text(value)), "an entry has another value");
 }
 
-/* Whatever is found is complete: a get that does not wait for the publication. */
+/* A get that does not wait for the publication: every entry that it finds is complete. */
 static void get_early(const char *key_text, const char *value)
 {
     struct bb_bytes key = bb_bytes_of_text(key_text);
@@ -241,7 +241,7 @@ static void add_range(uint64_t sequence)
     atomic_store_explicit(&scene->published, sequence, memory_order_release);
 }
 
-/* The next range tombstone is the one that makes an index. */
+/* The next range tombstone makes an index. */
 static void make_ranges(void)
 {
     make_small();

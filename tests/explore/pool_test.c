@@ -1,6 +1,6 @@
-/* Goal: no descriptor is closed under a read, and none is read before it is open. Method: all
- * executions of base/file_pool.c with one descriptor for two files, over files that note whether
- * they are open in plain bytes. */
+/* Goal: no descriptor is closed during a read, and no read uses a descriptor before it is open.
+ * Method: all executions of base/file_pool.c with one descriptor for two files, over files that
+ * note whether they are open in plain bytes. */
 #include "base/alloc.h"
 #include "base/file_pool.h"
 #include "tests/explore/explore.h"
@@ -90,7 +90,7 @@ static const struct explore_program programs[] = {
     {"the descriptor comes back", make_scene, {read_a, read_b, read_b}, NULL},
 };
 
-/* The pool's mutex is held: it orders what the threads before did. */
+/* The thread holds the pool's mutex, which orders the work of the threads before it. */
 static const char *const not_needed[] = {
     "enter: load, acquire -> relaxed",
     "evict_one: exchange, acq_rel -> acquire",

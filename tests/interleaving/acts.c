@@ -71,9 +71,9 @@ static void list_indexes(struct stage *stage)
     bb_db_index_list_deinit(&list);
 }
 
-/* In the order of steps: put, synced put, range | memtables full | gets, iterator, snapshot | flush,
- * compaction | statistics, sizes | checkpoint, ingest, scrub | index, rebuild, refresh | cache,
- * opening. Steps that need the stopped work wait. These wait too:
+/* In the order of steps: put, synced put, range | memtables full | gets, iterator, snapshot |
+ * flush, compaction | statistics, sizes | checkpoint, ingest, scrub | index, rebuild, refresh |
+ * cache, opening. Steps that need the stopped work wait. These wait too:
  *
  *   - statistics, for a get: they add up counters that a reader owns during its call
  *   - reads, for a thread that opens a table or an index file: files are opened one at a time

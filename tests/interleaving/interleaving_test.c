@@ -2,13 +2,13 @@
  * manual.
  * Method: each thread of the first table is stopped before a call of the file seam; while it is
  * stopped there, each step of the second table runs on another thread. The step ends before the
- * stopped thread continues, or only after it, as the first table says. No thread sleeps.
+ * stopped thread continues, or only after it, according to the first table. No thread sleeps.
  *
  *     thread A    call ........ stopped at its point ................... continues, ends
  *     thread B                  step, ends (r)          or: step ................, ends (w)
  *     checks                    the process crashes here: an image is opened    the store
  *
- * An image has what was acknowledged; the store has the effects of both, and verifies. */
+ * An image has all acknowledged writes; the store has the effects of both, and verifies. */
 #include "tests/interleaving/stage.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 /* A step that hangs ends the test. */
 #define SECONDS_MAX 120 /* for one interleaving */
-/* The project promises this many. */
+/* The project requires this many. */
 #define COUNT_MIN 40
 
 static unsigned interleavings;
@@ -147,7 +147,7 @@ static void interleaving__the_document_lists_all(void **state)
     bb_buf_deinit(&expected);
 }
 
-/* Close waits for the call, which ends as usual or says that the store is being closed. */
+/* Close waits for the call, which ends as usual or fails because the store is being closed. */
 static void close_during(const struct act *act)
 {
     struct stage stage;

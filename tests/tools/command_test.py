@@ -1,4 +1,4 @@
-"""The frame of the command: help, options, exit codes, output that nobody reads or that can not be written, progress.
+"""The command's frame: help, options, exit codes, progress, output with no reader or no space.
 
 Method: runs the command as a user would and looks at exit code, standard output and standard error.
 """
@@ -175,8 +175,8 @@ class Output(ToolTest):
         self.ok("verify", self.store)
 
     def test_closed_standard_files_are_not_the_files_of_the_store(self):
-        """A file opened next gets the number of the closed one: the lock was read as keys, and what was printed went
-        into the log."""
+        """The next file opened gets the number of the closed one. So the command read the lock as
+        keys, and wrote its output to the log."""
         for closed in ([0], [1], [2], [0, 1, 2]):
             def close_them(numbers=tuple(closed)):
                 for number in numbers:
@@ -193,7 +193,7 @@ class Output(ToolTest):
 
 class Progress(ToolTest):
     def load_slowly(self, seconds, stderr):
-        """Feeds the loader for a while; the store is left."""
+        """Feeds the loader for a while, and keeps the store."""
         process = subprocess.Popen([BINARY, "load", self.store], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=stderr)
         end = time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""What the tests of `bloomblock filter` share: a filter file, keys and strangers."""
+"""Shared by the tests of `bloomblock filter`: a filter file, member keys and non-member keys."""
 import os
 
 from tool import ABSENT, FOUND, ToolTest, run, words

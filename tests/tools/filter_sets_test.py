@@ -1,7 +1,7 @@
-"""filter add, union and plan: filters that grow, are laid over each other, and are thought of beforehand.
+"""filter add, union and plan: filters that grow, unions of filters, and planned sizes.
 
-Method: what is added or united must be, bit for bit, what is made of all keys in one go; estimates must lie within
-their standard errors; what is planned must be what is then built.
+Method: a filter after add or union must be equal, bit for bit, to a filter of all keys built in one
+go. Estimates must be within their standard errors. A built filter must match its plan.
 """
 import math
 import os
@@ -92,8 +92,8 @@ class Add(FilterTest):
         self.create("--kind", "bloom")
         with subprocess.Popen([BINARY, "filter", "add", self.filter], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
-            # More than any pipe holds: once all of it is written the command has begun to read, and before that it has
-            # taken the lock.
+            # More than any pipe holds. After the last byte is written, the command has begun to
+            # read, and it takes the lock before that.
             process.stdin.write(b"a\n" * (1 << 20))
             process.stdin.flush()
             self.assertIn("another command", self.expect(IO, "filter", "add", self.filter, stdin="b\n").err)
@@ -117,7 +117,7 @@ class Add(FilterTest):
 
 
 class Scalable(FilterTest):
-    """Filters for nobody knows how many keys."""
+    """Filters for an unknown number of keys."""
 
     def test_it_grows_and_keeps_its_rate(self):
         self.create("--kind", "scalable", "--keys", "100", keys=[])

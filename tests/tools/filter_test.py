@@ -1,7 +1,8 @@
 """filter create, check and info: filters in files, good, damaged, foreign and newer.
 
-Method: filters of known keys are asked for members (no one may ever be denied) and for strangers (about as many as
-predicted pass); files are spoilt byte by byte and by truncation; places that can not be written are tried.
+Method: filters of known keys are probed for members (no member may ever be denied) and for
+non-members (about the predicted number pass). Files are damaged byte by byte and by truncation.
+Places that cannot be written are tried.
 """
 import os
 import re
@@ -349,7 +350,7 @@ class Hostile(FilterTest):
         self.good = self.content()
 
     def expect_damaged(self, code, path, *needles):
-        """info says what is wrong, check lets everything through, create --like refuses."""
+        """info names the damage, check passes every key, create --like refuses."""
         result = self.expect(code, "filter", "info", path, "--json")
         self.assertFalse(result.json["sound"])
         for needle in (path, *needles):
@@ -404,7 +405,7 @@ NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?")
 
 
 class Documentation(FilterTest):
-    """The examples of docs/tools.md print what they are shown to print; figures may differ by a tenth."""
+    """The examples of docs/tools.md print the output shown there; figures may differ by a tenth."""
 
     def assert_alike(self, shown, found):
         self.assertEqual(NUMBER.sub("#", shown), NUMBER.sub("#", found))

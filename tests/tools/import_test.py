@@ -1,7 +1,7 @@
-"""Goal: import and export lose nothing, invent nothing, and leave nothing behind when they fail.
-Method: stores of LevelDB written through its own library beside a dictionary, imported whole, damaged byte by byte,
-cut, locked and foreign; dumps and JSON lines of any bytes there and back, and through LMDB's own commands where they
-are."""
+"""Goal: import and export lose nothing, invent nothing, and remove their files when they fail.
+Method: LevelDB's own library writes stores, and a dictionary records their content. They are
+imported whole, damaged byte by byte, cut, locked, or as files of other programs. Dumps and JSON
+lines of any bytes go there and back, and through LMDB's own commands where they are installed."""
 import json
 import os
 import random
@@ -96,7 +96,7 @@ class FromLevelDB(ImportTest):
                 model[key] = value
 
     def write_source(self, *, operations=2000, rounds=3, last_compacted=False, settled=False, **options):
-        """settled: no file is left that the store does not need, and the log is short."""
+        """settled: every file is one that the store needs, and the log is short."""
         model = {}
         for i in range(rounds):
             writer = leveldb_writer.Writer(self.source, **options)
@@ -200,7 +200,7 @@ class FromLevelDB(ImportTest):
         self.assertEqual(self.content(), model)
 
     def damage(self, path, model):
-        """One byte of the file is wrong: an error that names it, or a byte that nobody needs."""
+        """One byte of the file is wrong: an error that names it, or an unused byte."""
         with open(path, "rb") as file:
             good = file.read()
         offset = self.rng.randrange(len(good))
@@ -340,7 +340,7 @@ class TextForms(ImportTest):
     @unittest.skipUnless(shutil.which("mdb_load"), "LMDB's commands are not installed")
     def test_through_lmdb(self):
         everything = {key: value for key, value in self.fill().items() if 0 < len(key) < 500}
-        # Old versions of mdb_dump -p print a backslash as it is, so that nobody can tell what it stands for.
+        # Old versions of mdb_dump -p do not escape a backslash, so that the output is ambiguous.
         plain = {key: value for key, value in everything.items() if b"\\" not in key + value}
         for form, options, model in (([], [], everything), ([], ["--hex"], everything), (["-p"], [], plain)):
             name = "".join(form + options)

@@ -1,7 +1,7 @@
-"""Index files as the command shows them: stat, dump, filters, measure --where, index advise, index estimate.
+"""Index files in the command: stat, dump, filters, measure --where, index advise, index estimate.
 
-Method: a generated log; what is printed is compared with the rows that made it, sums are computed here again from the
-JSON, and what advise promises is compared with the same index once it is built.
+Method: a generated log. The output is compared with the rows that made it, sums are computed again
+from the JSON, and the estimates of advise are compared with the same index after it is built.
 """
 import os
 
@@ -232,7 +232,7 @@ class Measure(LogTest):
 
 
 class Advise(LogTest):
-    """Columns of which it is known what pays."""
+    """Columns for which the best index is known."""
 
     COUNT = 30000
 
@@ -276,7 +276,7 @@ class Advise(LogTest):
         self.assertLess(facts["letter"]["value_skip"], 0.01)
 
     def make_text(self):
-        """Words of 200, three in a line: frequent. Words of runs: rare ones that repeat. Words that are unique."""
+        """Frequent words: of 200, three in a line. Rare, repeated words: of runs. Unique words."""
         rng = self.random()
         lines = []
         for i in range(self.COUNT):
@@ -302,7 +302,8 @@ class Advise(LogTest):
         proposed = {row["attribute"]: row for row in document["proposals"] if row["spec"] in words}
         for name, row in proposed.items():
             self.assertLess(abs(row["size_bytes"] - built[name]["size_bytes"]), 0.1 * built[name]["size_bytes"], row)
-        # The promised share for the longest word of a record; and counts of frequent words without a read.
+        # The estimated share for the longest word of a record, and counts of frequent words without
+        # a read.
         skipped = []
         for line in lines[::1500]:
             longest = max(line[1].split(), key=len)

@@ -1,9 +1,10 @@
-"""SIGKILL at random moments: no acknowledged write is lost, synced or not, and the store always opens.
+"""SIGKILL at random moments: no acknowledged write is lost, synced or not. The store always opens.
 
-Method: the loader acknowledges each record once it is committed (load --ack); it is killed after a random time, while
-it writes, flushes and compacts; then the store is verified, read whole and loaded again, the next kill often falling
-into recovery. Keys are partly new and partly overwritten, values count upwards: a key must show its last acknowledged
-value or a later one that was under way. BB_KILLS sets the number of kills (20), BB_TEST_SEED the seed.
+Method: the loader acknowledges each record after its commit (load --ack). It is killed after a
+random time, while it writes, flushes and compacts. Then the store is verified, read whole and
+loaded again; the next kill often hits the recovery. Keys are partly new and partly overwritten, and
+values count upwards: a key must show its last acknowledged value, or a later value that was sent
+before the kill. BB_KILLS sets the number of kills (20), BB_TEST_SEED the seed.
 """
 import os
 import signal
@@ -74,7 +75,7 @@ class Loader:
 
 class Kill(ToolTest):
     def check(self, acknowledged, sent):
-        """Every key shows its last acknowledged value, or one that was sent after it."""
+        """Every key shows its last acknowledged value, or a value sent after it."""
         self.ok("verify", self.store)
         present = {}
         for line in self.ok("scan", self.store).lines:

@@ -1,4 +1,4 @@
-"""Stores of LevelDB, written through its own C library; without it there is nothing to test against."""
+"""Stores of LevelDB, written through its own C library. Without it the tests are skipped."""
 import ctypes
 import ctypes.util
 

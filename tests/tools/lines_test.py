@@ -1,8 +1,8 @@
-"""load --lines: each line is a record, in the order of the lines, with keys of two forms and attributes of five
-formats.
+"""load --lines: each line is a record, in the order of the lines, with keys of two forms and
+attributes of five formats.
 
-Method: stores are read back with scan and select, and compared with the lines; formats with what Python's own parsers
-find in them; what is not acceptable is named with file, line and byte.
+Method: stores are read back with scan and select, and compared with the lines. Formats are compared
+with Python's own parsers. An error names the file, the line and the byte.
 """
 import csv
 import io
@@ -172,7 +172,7 @@ class Lines(LogTest):
         self.load_lines("x" * 1001, "--line-max", "1000", code=USAGE, store=self.path("exact"))
 
     def test_a_line_without_end_is_refused_at_the_limit(self):
-        # /dev/zero has no newline and no end: what is read of it is bounded by the limit.
+        # /dev/zero has no newline and no end: the limit bounds the bytes that the command reads.
         error = self.expect(USAGE, "load", self.store, "--lines", "--line-max", "1M", "/dev/zero").err
         self.assertIn("line 1, which begins at byte 0, is longer than 1048576 bytes", error)
 

@@ -1,6 +1,7 @@
-"""load, get, scan and delete: what goes in comes out, whatever bytes it has.
+"""load, get, scan and delete: values come out as they went in, with any bytes.
 
-Method: small stores through the command, compared with Python's own dictionaries; keys at and over every limit.
+Method: small stores, filled through the command, are compared with Python's own dictionaries. Keys
+are at and over every limit.
 """
 import json
 import os
@@ -201,7 +202,8 @@ class Limits(ToolTest):
         self.assertIn(self.directory, self.expect(IO, "load", self.store, self.directory).err)
 
     def test_an_input_that_is_none_leaves_no_store(self):
-        """The store was created before the file was looked for: a mistyped name left an empty store."""
+        """The command created the store before it opened the input: a mistyped name left an empty
+        store."""
         good = self.write("good", "a\nb\n")
         secret = self.write("secret", "c\n")
         os.chmod(secret, 0)

@@ -1,4 +1,7 @@
-"""What the tests of select, index and load --lines share: a generated log in the combined format, as lines and rows."""
+"""Shared by the tests of select, index and load --lines: a generated log, as lines and as rows.
+
+The log has the combined format.
+"""
 import datetime
 import os
 import random
@@ -12,8 +15,8 @@ AGENTS = ["Mozilla/5.0 (X11; Linux x86_64)", "curl/7.68.0", "Googlebot/2.1 (+htt
 
 
 def generate(rng, count):
-    """Rows of the log: dictionaries by attribute, None for NULL. Times grow; some agents hold tabs, backslashes,
-    bytes that are not UTF-8."""
+    """Rows of the log: dictionaries by attribute, None for NULL. Times grow. Some agents hold tabs,
+    backslashes, or bytes that are not UTF-8."""
     rows = []
     for i in range(count):
         agent = rng.choice(AGENTS)

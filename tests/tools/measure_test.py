@@ -1,7 +1,8 @@
 """measure: real look-ups, and sums that agree to the unit.
 
-Method: stores of several runs with absent keys from between the present ones; the sums are computed here again from the
-JSON, under several options; then the wasted requests are compared with the target over several secrets.
+Method: stores of several runs, with absent keys between the present ones. The sums are computed
+again from the JSON, under several options. Then the wasted requests are compared with the target
+over several secrets.
 """
 
 from tool import IO, USAGE, ToolTest, fewer, main, test_random, words
@@ -153,7 +154,10 @@ class Measure(ToolTest):
 
 
 class Target(ToolTest):
-    """Wasted requests per absent look-up are what was asked for. Pooled over secrets, because one store is one draw."""
+    """Wasted requests per absent look-up match the target.
+
+    Pooled over secrets, because one store is one draw.
+    """
 
     KEYS = 20000
     SECRETS = fewer(4)

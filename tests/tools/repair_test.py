@@ -1,6 +1,7 @@
-"""`bloomblock repair`: what was readable is readable again, nothing is destroyed, and a sound store is left alone.
+"""`bloomblock repair`: it keeps readable data, destroys no data, leaves a sound store unchanged.
 
-Method: stores spoilt as disks and people spoil them, with the operating system's own links, folders and pipes.
+Method: stores are damaged as disks and people damage them, with the operating system's own links,
+folders and pipes.
 """
 import glob
 import os
@@ -142,7 +143,7 @@ class Repair(ToolTest):
         self.assertEqual(self.expect(CORRUPT, "dump", table, "--entries").out, b"")
 
     def delete_range(self):
-        """The newest table has the range, and nothing else."""
+        """Makes a newest table that holds only the range."""
         self.ok("delete", self.store, "--from", "word-0", "--to", "word-1")
         self.ok("checkpoint", self.store, self.store + ".flushed")
         self.store += ".flushed"
@@ -216,7 +217,7 @@ class Repair(ToolTest):
         self.assertEqual(self.count(), 0)
 
     def damaged_log(self):
-        """A closed store of which a record in the middle of the log is damaged; the batches that it had."""
+        """A closed store with a damaged record in the middle of its log; returns its batches."""
         shutil.rmtree(self.store)
         self.load(words(10), "--batch", "1", "--no-flush", "--sync")
         spoil(self.find("*.wal"), 48 + 11 + 8 + 5 * 60)

@@ -1,8 +1,8 @@
-"""select --file and index create --file: the lines that grep finds for the same pattern, byte for byte, whatever the
-index file is.
+"""select --file and index create --file find the lines that grep finds, byte for byte.
 
-Method: generated logs; each condition has a pattern for `grep -a`. The file grows, is truncated and rewritten, the
-index file is damaged and removed, permissions are taken.
+This holds for any state of the index file. Method: generated logs; each condition has a pattern for
+`grep -a`. The file grows, is truncated and rewritten, the index file is damaged and removed,
+permissions are removed.
 """
 import os
 import signal
@@ -14,7 +14,7 @@ from tool import ABSENT, BINARY, FOUND, IO, USAGE, main, run, some
 
 ATTRIBUTES = ["line bytes = value", "agent bytes = clf(agent)", "status u64 = clf(status)", "host bytes = clf(host)"]
 INDEXES = ["tokens(agent)", "set(status)", "values(host)", "ngrams(line, n=4)"]
-# Conditions, and the options and pattern of grep that say the same of these lines.
+# Conditions, each with the options and the pattern of grep that select the same lines.
 CONDITIONS = [
     ("has_token(agent, 'sqlmap')", ["-w", "-F", "sqlmap"]),
     ("contains(line, 'Googlebot/2.1')", ["-F", "Googlebot/2.1"]),
@@ -56,7 +56,7 @@ class SelectFile(LogTest):
         return subprocess.run(["grep", "-a", *options, self.log], stdout=subprocess.PIPE, env=environment, check=False)
 
     def check(self, is_told=False):
-        """All conditions are as with grep. is_told: that the index file is not used is said."""
+        """All conditions match grep. is_told: the command reports an unused index file."""
         for where, options in some(CONDITIONS):
             wanted = self.grep(options)
             for more in ([], ["--no-index"]):
@@ -163,7 +163,7 @@ class SelectFile(LogTest):
         self.assertIn("index     tokens(agent): 1 segments", self.select("has_token(agent, 'sqlmap')", "--explain").err)
 
     def test_columns_and_other_indexes_lose_no_line(self):
-        """Regression: of a granule, the lines that columns alone decide were taken for all of its matches."""
+        """Regression: of a granule, select took the lines that columns decide to be all matches."""
         self.create("--index", "column(status)")
         for where in some(["status = 404 and has_token(agent, 'sqlmap')", "status = 200 and host = '10.1.2.3'",
                            "status = 500 or has_token(agent, 'sqlmap')",

@@ -1,7 +1,8 @@
-"""select: the records for which Python's own evaluation of the same condition is true, in every form of output.
+"""select: the records for which Python evaluates the same condition to true, in every output form.
 
-Method: a generated log with NULLs, tabs, backslashes and bytes that are not UTF-8; each condition is evaluated on the
-rows that made the lines. TSV and JSON are parsed back and compared with the rows.
+Method: a generated log with NULLs, tabs, backslashes and bytes that are not UTF-8. Python evaluates
+each condition on the rows that made the lines. TSV and JSON are parsed back and compared with the
+rows.
 """
 import datetime
 import json
@@ -45,7 +46,7 @@ def conditions(rows):
 
 
 def unescape(text):
-    """TSV's text back to what it was made from."""
+    """The bytes that a TSV text was made from."""
     out = bytearray()
     data = text.encode()
     i = 0
@@ -266,7 +267,7 @@ class Select(LogTest):
         return process.returncode, first + out, err.decode()
 
     def test_interrupted_it_ends_in_good_order(self):
-        # More than the pipe and the buffer of the output hold, so that the command is not at its end.
+        # More than the pipe and the output buffer hold, so that the command has not finished.
         rows = generate(self.random(), 3000)
         self.load_log(rows)
         wide = "key," + ",".join(["agent,host,path,time"] * 20)

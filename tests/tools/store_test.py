@@ -1,7 +1,8 @@
-"""Directories that are no store, damaged, locked, read-only or full: a clear error, the right exit code, nothing lost.
+"""Directories that are no store, or damaged, locked, read-only or full.
 
-Method: a small store is spoilt in one way; every command is tried; afterwards no file may have changed, and once the
-cause is taken away the store is whole again.
+Each gives a clear error and the right exit code, and no data is lost. Method: a small store is
+damaged in one way, and every command is tried. Afterwards no file may have changed, and after the
+repair of the cause the store is whole again.
 """
 import os
 import random
@@ -156,7 +157,7 @@ class TombstoneAge(ToolTest):
 
 
 class Words(ToolTest):
-    """A user knows the options of the command, and not those of the library."""
+        """A user knows the options of the command, not the options of the library."""
 
     def test_options_are_called_as_they_were_typed(self):
         self.load("a\n")
@@ -384,7 +385,7 @@ class ReadOnly(ToolTest):
             self.assertRegex(result.err, "(?i)permission denied|read-only")
 
     def check(self, **options):
-        """A backup can be checked where nothing may be changed, by who may only read."""
+        """A user without write permission can verify a backup in a read-only directory."""
         for arguments in (["verify", self.store], ["repair", self.store, "--dry-run"]):
             result = run(*arguments, **options)
             self.assertEqual(result.code, FOUND, (arguments, result.err))
@@ -392,7 +393,7 @@ class ReadOnly(ToolTest):
     def test_a_directory_without_permission_to_write(self):
         options = {}
         if os.geteuid() == 0:
-            # Permissions do not bind root: somebody else tries.
+            # Permissions do not bind root: another user tries.
             os.chmod(self.directory, 0o755)
             options = {"user": 65534, "group": 65534, "extra_groups": []}
             for name in os.listdir(self.store):
@@ -442,7 +443,7 @@ def incompressible(count, seed):
 
 
 class Full(ToolTest):
-    """A disk that fills up while the loader works: every acknowledged record is there when there is room again."""
+        """A disk fills up during a load. With space again, every acknowledged record is there."""
 
     def load_until_full(self, **options):
         result = run("load", self.store, "--tsv", "--ack", "--batch", "3", "--write-buffer", "256K",
@@ -480,7 +481,7 @@ class Full(ToolTest):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (100 * 1024, 100 * 1024))
 
-        # The limit is met by the log, or by a table that the full memory becomes.
+        # The log reaches the limit, or a table that the full memtable becomes.
         acknowledged, message = self.load_until_full(preexec_fn=limit, restore_signals=False)
         self.assertIn(self.store, message)
         self.assertRegex(message, "(?i)file too large")

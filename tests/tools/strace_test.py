@@ -1,8 +1,8 @@
-"""The engine's own count of preads is that of the kernel's system call tracer.
+"""The engine's own count of preads equals the count of the kernel's system call tracer.
 
-Method: `measure` runs under strace -c -P for each table file. All of the engine's reads of tables, opening them
-included, fall into the four runs, whose counts stand in the JSON. Where strace is missing or not permitted the test
-says so and is skipped.
+Method: `measure` runs under strace -c -P for each table file. All of the engine's reads of tables,
+including those at opening, are part of the four runs whose counts are in the JSON. Where strace is
+missing or not permitted the test reports this and is skipped.
 """
 import json
 import os

@@ -1,7 +1,7 @@
 """dump, filters and verify of one table file, good, damaged, foreign and newer.
 
-Method: a table out of a small store is spoilt byte by byte and by truncation; every command must give the exit code and
-a message with file and offset, and dump must still show every block that is not damaged.
+Method: a table of a small store is damaged byte by byte and by truncation. Every command must give
+the exit code and a message with file and offset, and dump must still show every undamaged block.
 """
 import ctypes
 import os
@@ -36,7 +36,7 @@ class TableTest(ToolTest):
     COUNT = 6000
 
     def make(self, *options, count=None):
-        """A table file of its own, outside of any store."""
+        """A table file outside of any store."""
         store = self.path("source")
         keys = words(count or self.COUNT)
         self.load([f"{key}\tvalue of {key}" for key in keys], "--tsv", *options, store=store)
@@ -199,7 +199,7 @@ class Filters(TableTest):
             self.assertEqual(rate == 1, "none" in options)
 
     def test_no_member_is_ever_denied(self):
-        """Members are left out of the measurement because the table holds them, never because a filter says so."""
+        """measure excludes members because the table holds them, never because of a filter."""
         path = self.make()
         present = self.write("present", "".join(f"{key}\n" for key in self.keys))
         total = self.ok("filters", path, "--absent", present, "--json").json["total"]

@@ -1,7 +1,8 @@
-"""What the tests of the command `bloomblock` share: running it, temporary directories, exit codes.
+"""Shared by the tests of the command `bloomblock`: running it, temporary directories, exit codes.
 
 A test is a script called as  X_test.py BINARY SOURCE_DIRECTORY [unittest arguments].
-Seeds: printed, and overridden by the environment variable BB_TEST_SEED. BB_TEST_STEP thins out alike cases.
+Seeds: printed, and overridden by the environment variable BB_TEST_SEED. With BB_TEST_STEP, a test
+runs only some of many similar cases.
 """
 import json
 import os
@@ -21,7 +22,7 @@ STEP = int(os.environ.get("BB_TEST_STEP", "1"))
 
 
 def fewer(count):
-    """How many of count alike cases are taken: all of them, or one in BB_TEST_STEP."""
+    """The number of similar cases to run: all of them, or one in BB_TEST_STEP."""
     return max(1, count // STEP)
 
 
@@ -29,8 +30,9 @@ turn = 0
 
 
 def some(cases):
-    """The cases, or one in BB_TEST_STEP of them, each call of a program from another on. The same ones in each
-    run: what is thinned out under sanitizers is what a release build runs whole, and scripts/soak under sanitizers."""
+    """The cases, or one in BB_TEST_STEP of them. Each call within a program starts at another case,
+    and each run of the program selects the same ones. A release build runs the cases that sanitizer
+    builds omit; scripts/soak runs them all under sanitizers."""
     global turn
     turn += 1
     cases = list(cases)
@@ -113,8 +115,8 @@ class ToolTest(unittest.TestCase):
         return self.ok("load", store or self.store, *options, stdin=lines)
 
     def tables(self, store=None, *options):
-        """Paths of the live tables, newest first. Options as the store was loaded with: under others compactions may
-        be due, and the tables gone when they are looked at."""
+        """Paths of the live tables, newest first. Pass the options of the load: under other options
+        compactions may be due, which remove the tables before the test reads them."""
         return [row["path"] for row in self.ok("stat", store or self.store, "--json", *options).json["tables"]]
 
     def store_files(self, store=None):

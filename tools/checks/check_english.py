@@ -44,12 +44,13 @@ HELD = [
     "docs/format-wal.md", "docs/format.md", "docs/guide.md", "docs/interleavings.md",
     "docs/leveldb.md", "docs/mutation.md", "docs/options.md", "docs/skip-indexes.md",
     "docs/style.md", "docs/testing.md", "docs/tools.md", "docs/traps.md", "examples", "include/bb",
-    "kv", "kv/*", "leveldb", "scripts", "sstable", "sstable/*", "tests/crash", "tests/damage",
-    "tests/fault", "tests/fork", "tests/fork/bindings", "tests/fuzz", "tests/fuzz/*",
-    "tests/install", "tests/install/consumer", "tests/install/subproject", "tests/kill",
-    "tests/leveldb", "tests/model", "tests/regress", "tests/support", "tests/support/alloc",
-    "tests/unit/*", "tools", "tools/checks", "tools/commands", "tools/dump", "tools/filter",
-    "tools/import", "tools/leveldb", "tools/measure", "tools/records",
+    "kv", "kv/*", "leveldb", "scripts", "sstable", "sstable/*", "tests", "tests/crash",
+    "tests/damage", "tests/examples", "tests/explore", "tests/fault", "tests/fork",
+    "tests/fork/bindings", "tests/fuzz", "tests/fuzz/*", "tests/install", "tests/install/consumer",
+    "tests/install/subproject", "tests/interleaving", "tests/kill", "tests/leveldb", "tests/model",
+    "tests/regress", "tests/support", "tests/support/alloc", "tests/tools", "tests/unit/*", "tools",
+    "tools/checks", "tools/commands", "tools/dump", "tools/filter", "tools/import", "tools/leveldb",
+    "tools/measure", "tools/records",
 ]
 
 IDIOMS = {
