@@ -157,7 +157,7 @@ class TombstoneAge(ToolTest):
 
 
 class Words(ToolTest):
-        """A user knows the options of the command, not the options of the library."""
+    """A user knows the options of the command, not the options of the library."""
 
     def test_options_are_called_as_they_were_typed(self):
         self.load("a\n")
