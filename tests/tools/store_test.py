@@ -443,7 +443,7 @@ def incompressible(count, seed):
 
 
 class Full(ToolTest):
-        """A disk fills up during a load. With space again, every acknowledged record is there."""
+    """A disk fills up during a load. With space again, every acknowledged record is there."""
 
     def load_until_full(self, **options):
         result = run("load", self.store, "--tsv", "--ack", "--batch", "3", "--write-buffer", "256K",
