@@ -26,6 +26,7 @@ struct checkpoint {
     struct bb_file_system *fs;
     const char *directory; /* the new store's */
     const struct bb_levels *levels;
+    uint64_t flushed; /* the store's last sequence before its flush: all up to it is in tables */
     /* Of a log that is never begun; 0: not allocated yet. */
     uint64_t log_number;
     /* Above the numbers of all tables; 0: not allocated yet. */
@@ -108,12 +109,11 @@ static enum bb_status add_tables(struct checkpoint *c)
 
 /* ---- manifest ---- */
 
-/* At least the sequence of every entry in the tables. */
-static uint64_t last_sequence(struct checkpoint *c)
+/* At least the sequence of every entry in the tables, and of every write before the call: a write
+ * without effect, such as an empty range deletion, is in no table. */
+static uint64_t last_sequence(const struct checkpoint *c)
 {
-    bb_mutex_lock(&c->db->mutex);
-    uint64_t sequence = c->db->flushed_sequence;
-    bb_mutex_unlock(&c->db->mutex);
+    uint64_t sequence = c->flushed;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++) {
             uint64_t max = bb_levels_table(c->levels, level, i)->meta.sequence_max;
@@ -269,6 +269,7 @@ static enum bb_status fill_directory(struct checkpoint *c)
 static enum bb_status flush_and_fill(struct bb_db *db, const char *directory)
 {
     struct checkpoint c = {.db = db, .fs = db->system, .directory = directory};
+    c.flushed = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
     enum bb_status status = bb_db_flush(db);
     if (status == BB_OK)
         status = c.fs->ops->make_directory(c.fs, directory);

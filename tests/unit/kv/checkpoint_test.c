@@ -96,6 +96,30 @@ static void checkpoint__of_an_empty_store(void **state)
     store_deinit(&store);
 }
 
+static uint64_t last_sequence(struct bb_db *db)
+{
+    struct bb_db_stats stats;
+    bb_db_stats(db, &stats);
+    return stats.last_sequence;
+}
+
+/* An empty range deletion takes a sequence, and no table gets it. */
+static void checkpoint__has_the_sequence_of_writes_without_effect(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    store_put(&store, "a", "1");
+    assert_ok(bb_db_flush(store.db));
+    assert_ok(bb_db_delete_range(store.db, NULL, bb_bytes_of_text("m"), bb_bytes_of_text("m")));
+    assert_ok(bb_db_checkpoint(store.db, COPY_PATH));
+    struct bb_db *copy = open_at(&store, COPY_PATH);
+    assert_int_equal(last_sequence(copy), last_sequence(store.db));
+    assert_ok(bb_db_close(copy));
+    store_deinit(&store);
+}
+
 static void checkpoint__is_not_made_over_anything(void **state)
 {
     (void)state;
@@ -276,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checkpoint__is_a_store_of_its_own),
         cmocka_unit_test(checkpoint__of_an_empty_store),
+        cmocka_unit_test(checkpoint__has_the_sequence_of_writes_without_effect),
         cmocka_unit_test(checkpoint__is_not_made_over_anything),
         cmocka_unit_test(checkpoint__without_a_log),
         cmocka_unit_test(checkpoint__that_fails_leaves_nothing),
