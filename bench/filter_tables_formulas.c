@@ -133,7 +133,7 @@ bool filter_tables_formulas(uint64_t seed)
     static const uint64_t key_counts[] = {20, 100, 1000, KEYS_MAX};
     bool fine = true;
     printf("\nClassic Bloom, %d bits per key, %d probes, seed %" PRIu64
-           ". \"passed\" is measured, in multiples of the rate named:\n\n",
+           ". \"passed\" is measured, in multiples of\nthe named rate:\n\n",
            BITS_PER_KEY, PROBES, seed);
     printf("| n | textbook | expectation | expectation / textbook | ours passed / expectation | "
            "double hashing passed / textbook |\n|---|---|---|---|---|---|\n");
