@@ -75,9 +75,10 @@ bool filter_tables_large(uint64_t seed, uint64_t key_count_max)
         enum bb_filter_kind kind;
     } rows[] = {{"ribbon", BB_FILTER_RIBBON}, {"Bloom", BB_FILTER_BLOOM}};
     bool fine = true;
-    printf("\nTarget 0.01 %%. The limit is %.2f bits per key: %.2f GB for a billion keys. The last\n"
-           "column extrapolates the bits per key.\n\n",
-           log2(1 / TARGET), log2(1 / TARGET) / 8);
+    printf(
+        "\nTarget 0.01 %%. The limit is %.2f bits per key: %.2f GB for a billion keys. The last\n"
+        "column extrapolates the bits per key.\n\n",
+        log2(1 / TARGET), log2(1 / TARGET) / 8);
     printf("| kind | keys | bits/key | of the limit | predicted | measured | a billion keys |\n"
            "|---|---|---|---|---|---|---|\n");
     for (uint64_t key_count = 100000; key_count <= key_count_max; key_count *= 10)
