@@ -143,10 +143,21 @@ enum bb_status bb_error_restore(const struct bb_error *error)
     return latest.status;
 }
 
+static void copy_used(struct bb_error *to, const struct bb_error *from)
+{
+    to->status = from->status;
+    memcpy(to->message, from->message, strlen(from->message) + 1);
+}
+
+void bb_error_save(struct bb_error *ret_before)
+{
+    copy_used(ret_before, &latest);
+}
+
 enum bb_status bb_error_settle(enum bb_status status, const struct bb_error *before)
 {
     if (status == BB_OK)
-        (void)bb_error_restore(before);
+        copy_used(&latest, before);
     return status;
 }
 

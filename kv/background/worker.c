@@ -95,9 +95,11 @@ static enum bb_status work_some(struct bb_db *db, enum bb_work wanted, bool *ret
     enum bb_status status = work_once(db, BB_WORK_FLUSH, ret_did);
     if (status != BB_OK || *ret_did)
         return status;
+    struct bb_error before;
+    bb_error_save(&before);
     status = work_once(db, BB_WORK_COMPACTION, ret_did);
     *ret_did &= status == BB_OK;
-    return wanted == BB_WORK_COMPACTION ? status : BB_OK;
+    return bb_error_settle(wanted == BB_WORK_COMPACTION ? status : BB_OK, &before);
 }
 
 enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted)

@@ -107,6 +107,8 @@ enum bb_status bb_db_index_materialize(struct bb_db *db,
                                        const struct bb_materialize_options *options)
 {
     struct materialization m = {.db = db, .options = {.struct_size = sizeof(m.options)}};
+    struct bb_error before; /* the replacement of a table is an expected failure */
+    bb_error_save(&before);
     enum bb_status status =
         options == NULL ? BB_OK : bb_sized_struct_copy(&materialize_struct, options, &m.options);
     if (status == BB_OK)
@@ -119,5 +121,5 @@ enum bb_status bb_db_index_materialize(struct bb_db *db,
         return status;
     status = do_views(&m);
     bb_store_end_call(db);
-    return status;
+    return bb_error_settle(status, &before);
 }

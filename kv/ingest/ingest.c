@@ -301,7 +301,9 @@ enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths, size_t c
                             const struct bb_ingest_options *options)
 {
     struct ingest ingest = {.intake = {.db = db}};
+    struct bb_error before; /* a repeated attempt has failed as expected */
     bool verify = false;
+    bb_error_save(&before);
     enum bb_status status = bb_call_options_ingest(options, &verify);
     if (status == BB_OK)
         status = bb_read_only_check(db, "an ingest");
@@ -312,5 +314,5 @@ enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths, size_t c
         return status;
     status = verify_and_run(&ingest, paths, count, verify);
     bb_store_end_call(db);
-    return status;
+    return bb_error_settle(status, &before);
 }

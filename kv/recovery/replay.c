@@ -353,11 +353,15 @@ static enum bb_status note_sequence(struct replay *replay, uint64_t last_sequenc
     return status;
 }
 
+/* bytes: 0 if their number is unknown. */
 static void tell_dropped(struct bb_db *db, const char *path, uint64_t bytes, const char *why)
 {
     struct bb_buf text = {0};
-    if (bb_buf_print(&text, "%s: %" PRIu64 " bytes were dropped: %s%c", path, bytes, why, 0) !=
-        BB_OK)
+    enum bb_status status =
+        bytes == 0
+            ? bb_buf_print(&text, "%s: %s%c", path, why, 0)
+            : bb_buf_print(&text, "%s: %" PRIu64 " bytes were dropped: %s%c", path, bytes, why, 0);
+    if (status != BB_OK)
         return;
     struct bb_event event = {
         .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
@@ -387,7 +391,7 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
     *ret_dropped = check->dropped_bytes - dropped_before;
     if (status == BB_OK && check->is_gap)
         tell_dropped(replay->db, walk.path, 0,
-                     "all of this log, because the log before it has lost its end");
+                     "all of this log is dropped, because the log before it has lost its end");
     if (status == BB_OK && check->dropped_bytes > dropped_before)
         tell_dropped(replay->db, walk.path, check->dropped_bytes - dropped_before,
                      "the end was not synced");

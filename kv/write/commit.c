@@ -232,12 +232,14 @@ static enum bb_status write_group(struct bb_db *db, const struct bb_commit *lead
 static enum bb_status write_first(struct bb_db *db, const struct bb_commit *leader,
                                   const struct bb_commit *last)
 {
+    struct bb_error before;
+    bb_error_save(&before);
     enum bb_status status = write_group(db, leader, last);
     if (status != BB_NO_SPACE || db->options.deterministic || !bb_store_begin_yield(db))
         return status;
     status = write_group(db, leader, last);
     bb_store_end_yield(db);
-    return status;
+    return bb_error_settle(status, &before);
 }
 
 enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *options,

@@ -174,6 +174,20 @@ static void status__record_belongs_to_the_thread(void **state)
     assert_string_equal(bb_error_last()->message, "in the main thread");
 }
 
+static void status__settle_forgets_failures_of_a_call_that_succeeds(void **state)
+{
+    (void)state;
+    struct bb_error before;
+    (void)bb_fail(BB_CORRUPT, "before the call");
+    bb_error_save(&before);
+    (void)bb_fail(BB_NO_SPACE, "an expected failure, with a longer message");
+    assert_int_equal(bb_error_settle(BB_IO, &before), BB_IO);
+    assert_int_equal(bb_error_last()->status, BB_NO_SPACE);
+    assert_int_equal(bb_error_settle(BB_OK, &before), BB_OK);
+    assert_int_equal(bb_error_last()->status, BB_CORRUPT);
+    assert_string_equal(bb_error_last()->message, "before the call");
+}
+
 static void status__ok_is_no_failure(void **state)
 {
     (void)state;
@@ -204,6 +218,7 @@ int main(void)
         cmocka_unit_test(status__context_goes_before_the_message),
         cmocka_unit_test(status__context_ignores_a_message_of_another_failure),
         cmocka_unit_test(status__restore_brings_a_saved_failure_back),
+        cmocka_unit_test(status__settle_forgets_failures_of_a_call_that_succeeds),
         cmocka_unit_test(status__record_belongs_to_the_thread),
         cmocka_unit_test(status__ok_is_no_failure),
     };

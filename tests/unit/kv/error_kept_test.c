@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "bb/db.h"
+#include "base/status.h"
 #include "bb/db_files.h"
+#include "tests/support/store.h"
 #include "tests/support/temp_dir.h"
 
 static struct bb_temp_dir dir;
@@ -113,6 +115,39 @@ static void error__kept_by_readers(void **unused)
     SUCCEEDS(bb_db_close(db));
 }
 
+/* The second table that is created, the output of a merge, fails. */
+static enum bb_status fail_merge(void *context, struct bb_file_memory *memory, uint64_t number,
+                                 enum bb_file_call call, const char *path)
+{
+    int *created = context;
+    (void)memory;
+    (void)number;
+    *created += call == BB_FILE_CALL_CREATE && strstr(path, ".bbt") != NULL;
+    return *created == 2 ? bb_fail(BB_IO, "no merge") : BB_OK;
+}
+
+/* Regression: a flush succeeded although the merge after it failed, and left the failure. */
+static void error__kept_although_a_merge_fails(void **unused)
+{
+    (void)unused;
+    struct store store;
+    int created = 0;
+    store_init(&store);
+    store.options.deterministic = true;
+    store.options.level0_run_count_compact = 2;
+    store.options.level0_run_count_busy = 2;
+    store_open(&store);
+    store_put(&store, "a", "1");
+    assert_int_equal(bb_db_flush(store.db), BB_OK);
+    store_put(&store, "a", "2");
+    bb_file_memory_set_hook(store.memory, fail_merge, &created);
+    fail_first();
+    SUCCEEDS(bb_db_flush(store.db));
+    assert_int_equal(created, 2);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    store_deinit(&store);
+}
+
 static int make_dir(void **unused)
 {
     (void)unused;
@@ -132,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(error__kept_by_a_stores_life),
         cmocka_unit_test(error__kept_by_readers),
+        cmocka_unit_test(error__kept_although_a_merge_fails),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
