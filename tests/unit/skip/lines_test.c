@@ -1,113 +1,8 @@
 /* Files of lines: selections equal a scan of the bytes, with an index file that is complete, old,
  * damaged, of another file or missing. */
-#include "tests/unit/skip/lines_fixture.h"
+#include "tests/unit/skip/lines_file.h"
 
-#include "tests/support/file_memory.h"
 #include "tests/support/step.h"
-
-#define PATH  "access.log"
-#define INDEX PATH BB_LINES_INDEX_SUFFIX
-
-struct fixture {
-    struct bb_file_memory *memory;
-    struct bb_file_system *fs;
-    struct line_schema schema;
-    struct bb_buf bytes; /* of the file */
-    struct bb_buf where;
-    struct bb_rng rng;
-};
-
-static void fixture_init(struct fixture *fixture, uint64_t seed)
-{
-    *fixture = (struct fixture){.memory = bb_file_memory_create(seed)};
-    fixture->fs = bb_file_memory_system(fixture->memory);
-    line_schema_init(&fixture->schema);
-    bb_rng_init(&fixture->rng, bb_rng_seed("lines_test", seed));
-}
-
-static void fixture_deinit(struct fixture *fixture)
-{
-    line_schema_deinit(&fixture->schema);
-    bb_buf_deinit(&fixture->bytes);
-    bb_buf_deinit(&fixture->where);
-    bb_file_memory_destroy(fixture->memory);
-}
-
-static void write_bytes(struct fixture *fixture)
-{
-    write_file(fixture->fs, PATH, bb_buf_bytes(&fixture->bytes));
-}
-
-static void put_text(struct fixture *fixture, const char *text)
-{
-    assert_ok(bb_buf_assign(&fixture->bytes, bb_bytes_of_text(text)));
-    write_bytes(fixture);
-}
-
-static struct bb_lines_index_options index_options(const struct fixture *fixture)
-{
-    return (struct bb_lines_index_options){.struct_size = sizeof(struct bb_lines_index_options),
-                                           .file_system = fixture->fs,
-                                           .schema = fixture->schema.schema,
-                                           .specs = fixture->schema.specs,
-                                           .spec_count = BB_ARRAY_LENGTH(fixture->schema.specs),
-                                           .granule_bytes = BB_GRANULE_BYTES_MIN};
-}
-
-static struct bb_lines_index_report create_index(const struct fixture *fixture, bool rebuild)
-{
-    struct bb_lines_index_options options = index_options(fixture);
-    struct bb_lines_index_report report;
-    options.rebuild = rebuild;
-    assert_ok(bb_lines_index_create(PATH, &options, &report));
-    return report;
-}
-
-static struct bb_lines *open_lines(const struct fixture *fixture)
-{
-    struct bb_lines_options options = {.struct_size = sizeof(options), .file_system = fixture->fs};
-    struct bb_lines *lines = NULL;
-    assert_ok(bb_lines_open(PATH, &options, &lines));
-    return lines;
-}
-
-static struct bb_lines_select_options select_options(const struct fixture *fixture,
-                                                     const char *where)
-{
-    return (struct bb_lines_select_options){.struct_size = sizeof(struct bb_lines_select_options),
-                                            .schema = fixture->schema.schema,
-                                            .where = where};
-}
-
-static struct bb_lines_account select_lines(const struct fixture *fixture,
-                                            const struct bb_lines *lines, const char *where)
-{
-    struct bb_lines_select_options options = select_options(fixture, where);
-    return check_select(lines, bb_buf_bytes(&fixture->bytes), &options);
-}
-
-/* Drawn conditions; gives the granules that were excluded. */
-static uint64_t check_conditions(struct fixture *fixture, size_t count)
-{
-    struct bb_lines *lines = open_lines(fixture);
-    uint64_t excluded = 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *where = draw_where(&fixture->rng, &fixture->where);
-        excluded += select_lines(fixture, lines, where).granules_excluded;
-    }
-    bb_lines_close(lines);
-    return excluded;
-}
-
-static enum bb_lines_index_state index_state(const struct fixture *fixture)
-{
-    struct bb_lines *lines = open_lines(fixture);
-    struct bb_lines_info info;
-    bb_lines_info(lines, &info);
-    assert_true((info.index_state == BB_LINES_INDEX_USED) == (info.index_reason[0] == '\0'));
-    bb_lines_close(lines);
-    return info.index_state;
-}
 
 /* ---- drawn files ---- */
 
@@ -190,106 +85,6 @@ static void appended_lines__are_read_and_then_indexed(void **state)
     fixture_deinit(&fixture);
 }
 
-static void check_same_indexes(const struct bb_lines *lines, struct bb_skip_index_info *infos)
-{
-    struct bb_skip_file *index = bb_lines_index(lines);
-    assert_ok(bb_skip_file_verify(index));
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(line_specs); i++) {
-        struct bb_skip_index_info info;
-        bb_skip_file_index(index, i, &info);
-        assert_int_equal(info.segment_count, infos[i].segment_count);
-        assert_int_equal(info.unindexed_granules, infos[i].unindexed_granules);
-        assert_int_equal(info.pair_count, infos[i].pair_count);
-        /* Offsets in heads may have other sizes. */
-        assert_int_equal(info.size_bytes - info.pinned_bytes,
-                         infos[i].size_bytes - infos[i].pinned_bytes);
-        assert_true(info.predicted_rate == infos[i].predicted_rate);
-    }
-}
-
-/* Several segments: reused ones equal rebuilt ones. */
-static void an_extended_index_file__is_what_it_would_be_if_built_at_once(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    struct bb_skip_index_info infos[BB_ARRAY_LENGTH(line_specs)];
-    fixture_init(&fixture, 4);
-    draw_lines(&fixture.rng, 14000000, &fixture.bytes);
-    write_bytes(&fixture);
-    create_index(&fixture, false);
-    draw_lines(&fixture.rng, 3000000, &fixture.bytes);
-    write_bytes(&fixture);
-    struct bb_lines_index_report extended = create_index(&fixture, false);
-    assert_true(extended.granules_taken >= 500);
-    assert_true(extended.read_bytes < extended.indexed_bytes * 9 / 10);
-    struct bb_lines *lines = open_lines(&fixture);
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(line_specs); i++)
-        bb_skip_file_index(bb_lines_index(lines), i, &infos[i]);
-    check_same_indexes(lines, infos);
-    check_conditions(&fixture, 10);
-    /* Under the same secret. */
-    struct bb_lines_index_report rebuilt = create_index(&fixture, true);
-    assert_int_equal(rebuilt.granules_taken, 0);
-    assert_int_equal(rebuilt.granules, extended.granules);
-    assert_int_equal(rebuilt.records, extended.records);
-    struct bb_lines *again = open_lines(&fixture);
-    check_same_indexes(again, infos);
-    bb_lines_close(again);
-    bb_lines_close(lines);
-    fixture_deinit(&fixture);
-}
-
-/* Other indexes, or other granules, than the index file has: all is read. */
-static void other_indexes__are_built_anew(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    struct bb_lines_index_report report;
-    fixture_init(&fixture, 5);
-    draw_lines(&fixture.rng, 14000000, &fixture.bytes);
-    write_bytes(&fixture);
-    create_index(&fixture, false);
-    assert_true(create_index(&fixture, false).granules_taken > 0);
-    struct bb_lines_index_options options = index_options(&fixture);
-    options.granule_bytes *= 2;
-    assert_ok(bb_lines_index_create(PATH, &options, &report));
-    assert_int_equal(report.granules_taken, 0);
-    options.granule_bytes = 0;
-    options.spec_count--;
-    assert_ok(bb_lines_index_create(PATH, &options, &report));
-    assert_int_equal(report.granules_taken, 0);
-    struct bb_lines *lines = open_lines(&fixture);
-    assert_int_equal(bb_skip_file_index_count(bb_lines_index(lines)), options.spec_count);
-    bb_lines_close(lines);
-    fixture_deinit(&fixture);
-}
-
-/* A change that the ends do not show, found where lines are read again: no segment is reused. */
-static void a_change_in_the_middle__is_seen_when_granules_end_elsewhere(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    struct bb_skip_granule_info granule;
-    fixture_init(&fixture, 16);
-    draw_lines(&fixture.rng, 14000000, &fixture.bytes);
-    write_bytes(&fixture);
-    create_index(&fixture, false);
-    struct bb_lines *lines = open_lines(&fixture);
-    struct bb_skip_file *index = bb_lines_index(lines);
-    bb_skip_file_granule(index, bb_skip_file_granule_count(index) - 5, &granule);
-    bb_lines_close(lines);
-    fixture.bytes.data[granule.place - 1] = 'x';
-    assert_ok(bb_buf_print(&fixture.bytes, "more\n"));
-    write_bytes(&fixture);
-    struct bb_lines_index_options options = index_options(&fixture);
-    assert_status(bb_lines_index_create(PATH, &options, NULL), BB_INVALID);
-    assert_message("indexed as a whole");
-    options.rebuild = true;
-    assert_ok(bb_lines_index_create(PATH, &options, NULL));
-    check_conditions(&fixture, 2);
-    fixture_deinit(&fixture);
-}
-
 static void truncated_and_rewritten_files__are_not_the_indexed_ones(void **state)
 {
     (void)state;
@@ -357,26 +152,6 @@ static void damaged_index_files__lose_no_line(void **state)
         assert_int_equal(check_conditions(&fixture, 1), 0);
     }
     bb_buf_deinit(&copy);
-    fixture_deinit(&fixture);
-}
-
-/* Damage in a segment that would be reused. */
-static void a_damaged_index_file__is_built_anew(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    size_t size = 0;
-    fixture_init(&fixture, 8);
-    draw_lines(&fixture.rng, 14000000, &fixture.bytes);
-    write_bytes(&fixture);
-    create_index(&fixture, false);
-    bb_file_memory_bytes(fixture.memory, INDEX, &size)[100] ^= 4;
-    struct bb_lines_index_report report = create_index(&fixture, false);
-    assert_int_equal(report.granules_taken, 0);
-    assert_int_equal(report.read_bytes, fixture.bytes.size);
-    struct bb_lines *lines = open_lines(&fixture);
-    assert_ok(bb_skip_file_verify(bb_lines_index(lines)));
-    bb_lines_close(lines);
     fixture_deinit(&fixture);
 }
 
@@ -583,12 +358,8 @@ int main(void)
         cmocka_unit_test(selections__are_those_of_a_scan),
         cmocka_unit_test(counts__take_granules_of_matches_unread),
         cmocka_unit_test(appended_lines__are_read_and_then_indexed),
-        cmocka_unit_test(an_extended_index_file__is_what_it_would_be_if_built_at_once),
-        cmocka_unit_test(other_indexes__are_built_anew),
-        cmocka_unit_test(a_change_in_the_middle__is_seen_when_granules_end_elsewhere),
         cmocka_unit_test(truncated_and_rewritten_files__are_not_the_indexed_ones),
         cmocka_unit_test(damaged_index_files__lose_no_line),
-        cmocka_unit_test(a_damaged_index_file__is_built_anew),
         cmocka_unit_test(an_index_file_of_a_table__is_passed_over),
         cmocka_unit_test(line_ends),
         cmocka_unit_test(long_lines__are_whole),
