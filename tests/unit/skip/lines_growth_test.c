@@ -4,8 +4,8 @@
 
 #include "tests/support/step.h"
 
-/* Lines that fill a segment and begin another. Indexing them takes long, so tests that work with any
- * indexes use few. */
+/* Lines that fill a segment and begin another. Indexing them takes long, and most tests work with
+ * few indexes. */
 #define SEGMENT_BYTES 14000000
 #define FEW_SPECS     3
 
