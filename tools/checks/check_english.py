@@ -149,7 +149,7 @@ def prose_of(path, text):
         prose = kept(text, c_spans(path, text))
         return _CODE_SPAN.sub(blank, re.sub(r"\\n|^[ \t]*\*", lambda m: " " * len(m.group(0)), prose, flags=re.M))
     spans = [match.span() for match in _HASH_COMMENT.finditer(text)]
-    if path.endswith(".py"):
+    if path.endswith(".py") or re.match(r"#!.*python", text):
         spans += [match.span(1) for match in _DOCSTRING.finditer(text)]
     return kept(text, spans)
 
@@ -266,6 +266,7 @@ VIOLATIONS = [
     ({"tools/checks/a.c": "/* This is\n * of its\n * own, and nobody sees it. */\n"}, "\"of its own\""),
     ({"tools/checks/a.c": "char *a = \"the bytes behind so many\";\n"}, "has 2 idioms"),
     ({"tools/checks/a.py": '"""What is read.\n\nBeside it."""\n'}, "has 2 idioms"),
+    ({"scripts/a": '#!/usr/bin/env python3\n"""What is read.\n\nBeside it."""\n'}, "has 2 idioms"),
     ({"tools/checks/a.cmake": "# The rest lies behind.\n"}, "has 2 idioms"),
     ({"tools/checks/a.c": "/* " + "long " * 20 + "*/\n"}, "more than 100 columns"),
     ({"tools/checks/c.py": "# " + "x" * 99 + "\n"}, "more than 100 columns"),
