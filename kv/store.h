@@ -128,6 +128,8 @@ struct bb_db {
     /* By selections: kv/indexes/index_demand.h. */
     _Atomic bool flush_builds_indexes;
     _Atomic bool worker_builds_indexes;
+    /* The latest check of the manifest found damage. Changed under the mutex. */
+    _Atomic bool is_manifest_damaged;
 
     /* Guarded by mutex. */
     struct bb_mutex mutex;
@@ -154,6 +156,9 @@ struct bb_db {
     uint64_t compact_requested; /* tickets of bb_db_compact, requested and done */
     uint64_t compact_done;
     struct bb_store_counts counts;
+    /* The manifest after its latest change, for scrubs; number 0: none, or poisoned. */
+    uint64_t manifest_number;
+    uint64_t manifest_durable;
 
     /* Guarded by installing. */
     struct bb_mutex installing;

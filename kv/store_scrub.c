@@ -36,18 +36,18 @@ static enum bb_status result_of(const struct bb_scrub *scrub, enum bb_status sta
     return scrub->damage.status == BB_OK ? BB_OK : bb_error_restore(&scrub->damage);
 }
 
-static enum bb_status scrub_tables(struct scrub_call *call, struct bb_db_scrub_report *ret_report)
+static enum bb_status scrub_files(struct scrub_call *call, struct bb_db_scrub_report *ret_report)
 {
     struct bb_scrub scrub;
-    bool has_table = true;
+    bool has_file = true;
     enum bb_status status = BB_OK;
     bb_scrub_init(&scrub, call->db, call->options.first_table, false);
     scrub.meter.bytes_per_second = call->options.bytes_per_second;
     scrub.rest = rest;
     scrub.tell = tell;
     scrub.context = call;
-    while (status == BB_OK && has_table)
-        status = bb_scrub_next(&scrub, &has_table);
+    while (status == BB_OK && has_file)
+        status = bb_scrub_next(&scrub, &has_file);
     bb_scrub_end(&scrub);
     if (ret_report != NULL)
         *ret_report = scrub.report;
@@ -67,7 +67,7 @@ enum bb_status bb_db_scrub(struct bb_db *db, const struct bb_db_scrub_options *o
         status = bb_store_begin_call(db);
     if (status != BB_OK)
         return status;
-    status = scrub_tables(&call, ret_report);
+    status = scrub_files(&call, ret_report);
     bb_store_end_call(db);
     return status;
 }

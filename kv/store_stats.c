@@ -34,6 +34,14 @@ static bool is_index_damaged(struct bb_table_file *file)
     return is_damaged;
 }
 
+static uint64_t count_damaged_logs(const struct bb_view *view)
+{
+    uint64_t count = atomic_load(&view->active->is_log_damaged);
+    for (size_t i = 0; i < view->frozen_count; i++)
+        count += atomic_load(&view->frozen[i]->is_log_damaged);
+    return count;
+}
+
 static void describe_levels(const struct bb_db *db, const struct bb_view *view,
                             struct bb_db_stats *stats)
 {
@@ -56,6 +64,8 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
         stats->expected_wasted_reads += rates.waste;
         stats->filter_bytes += level->filter_bytes;
     }
+    stats->damaged_files +=
+        (uint64_t)atomic_load(&db->is_manifest_damaged) + count_damaged_logs(view);
     stats->filter_bits_per_key =
         ratio_of(8 * (double)stats->filter_bytes, (double)bb_levels_key_count(view->levels));
 }

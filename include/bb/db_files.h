@@ -48,22 +48,26 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  struct bb_db_verify_report *ret_report);
 
 /* Verifies the tables of an open store and their index files, in the order of their file numbers,
- * each as bb_table_verify does. Works in every open store, also with read_only, so that one process
- * can verify a store that another process has open.
+ * each as bb_table_verify does, and then the manifest and the logs. Works in every open store, also
+ * with read_only, so that one process can verify a store that another process has open.
  *
  *     Coverage    All bytes of the tables that exist when the call starts. They are read from the
  *                 device if the system allows that, and not through the block cache. A table that a
  *                 compaction replaces before or during its verification is skipped: the compaction
- *                 has read all of its blocks and verified their checksums. Logs and the manifest
- *                 are not read; bb_db_verify reads them
+ *                 has read all of its blocks and verified their checksums. Of the manifest and
+ *                 the logs all bytes that are synced; in a read-only store the bytes that they
+ *                 themselves call synced. Logs begun during the call, and a manifest whose last
+ *                 edit failed, are left to a later call
  *     Resources   The call keeps one table file from removal at a time. It holds no view, and locks
  *                 only for microseconds. Memory: as bb_table_verify for one table
  *     Damage      Each damaged file is reported (BB_EVENT_DAMAGE), counted in the report and in
  *                 damaged_files of the statistics, and flagged in bb_db_tables until a verification
- *                 succeeds or the file is replaced. The call continues and finally returns
+ *                 succeeds or the file is replaced. The contents of a damaged log are in memory:
+ *                 bb_db_flush writes them to a table. If the manifest is damaged, bb_db_checkpoint
+ *                 makes an intact copy of the store. The call continues and finally returns
  *                 BB_CORRUPT with the message of the first damaged file, or BB_IO if that file
  *                 could not be read
- *     Slices      After every 256 KiB and after every table the call waits as long as
+ *     Slices      After every 256 KiB and after every file the call waits as long as
  *                 bytes_per_second requires, calls on_progress, and returns BB_BUSY if the store is
  *                 being closed
  *     Resuming    A call that ends early reports in next_table where another call can continue, in
@@ -74,15 +78,18 @@ struct bb_db_scrub_report {
     uint64_t tables;     /* read completely or up to their first damage */
     uint64_t indexes;    /* index files, also up to their first damage */
     uint64_t entries;    /* in the tables without damage */
-    uint64_t damaged;    /* tables and index files with damage or a read error */
+    uint64_t damaged;    /* files with damage or a read error */
     uint64_t read_bytes; /* a table with an index file is read twice */
     uint64_t bytes_left; /* size of the tables that were not read yet */
-    uint64_t next_table; /* number of the next table; 0: all tables were verified */
-    uint64_t reserved[5];
+    uint64_t next_table; /* where another call continues; 0: all files were verified */
+    uint64_t manifests;  /* 1, or 0 if it was not read; also up to its first damage */
+    uint64_t logs;       /* also up to their first damage */
+    uint64_t log_records;
+    uint64_t reserved[2];
 };
 struct bb_db_scrub_options {
     size_t struct_size;        /* sizeof it, or 0: bb/base.h */
-    uint64_t first_table;      /* next_table of an earlier call; 0: start with the first table */
+    uint64_t first_table;      /* next_table of an earlier call; 0: all files */
     uint64_t bytes_per_second; /* limit on reads; 0: unlimited */
     /* Returning false ends the call, with BB_OK unless damage was found. Runs in the calling thread
      * without locks and may call everything except bb_db_close. */

@@ -113,11 +113,11 @@ struct bb_db_stats {
     uint64_t shadow_contradictions; /* of these, the key existed */
 
     /* bb_db_scrub and scrub_interval_seconds. */
-    uint64_t scrubs;      /* completed scrubs of all tables */
+    uint64_t scrubs;      /* completed scrubs of all files */
     uint64_t scrub_bytes; /* bytes read by them; system_read_bytes includes these */
-    /* Live tables and index files whose latest verification found damage or a read error;
-     * bb_db_tables lists them. If not 0: restore a backup, or close the store and call
-     * bb_db_repair. */
+    /* Live tables, index files, logs, and the manifest, whose latest verification found damage or a
+     * read error; bb_db_tables lists the tables. If not 0: restore a backup, or close the store and
+     * call bb_db_repair. */
     uint64_t damaged_files;
     uint64_t reserved[11];
 };

@@ -213,7 +213,10 @@ static enum bb_status rotate_manifest(struct bb_db *db)
 {
     uint64_t number = 0;
     enum bb_status status = bb_store_new_file_number(db, &number);
-    return status == BB_OK ? bb_manifest_rotate(db->manifest, number) : status;
+    if (status == BB_OK)
+        status = bb_manifest_rotate(db->manifest, number);
+    bb_store_note_manifest(db);
+    return status;
 }
 
 enum bb_status bb_store_mend_manifest(struct bb_db *db)
@@ -237,7 +240,9 @@ static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
         return status;
     /* Read last, because a rotation also takes a number. */
     edit->next_file_number = atomic_load(&db->next_file_number);
-    return bb_manifest_append(db->manifest, edit);
+    status = bb_manifest_append(db->manifest, edit);
+    bb_store_note_manifest(db);
+    return status;
 }
 
 static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *levels,

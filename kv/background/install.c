@@ -6,6 +6,7 @@
 #include "base/file_limit.h"
 #include "base/status.h"
 #include "kv/indexes/index_file.h"
+#include "kv/manifest/manifest.h"
 
 static void retire(struct bb_db *db, struct bb_view *view)
 {
@@ -259,6 +260,18 @@ enum bb_status bb_store_apply_edit(struct bb_db *db, struct bb_levels *levels,
         bb_table_file_unref(changes[i].file);
     bb_free(changes);
     return status;
+}
+
+void bb_store_note_manifest(struct bb_db *db)
+{
+    bool is_usable = !bb_manifest_is_poisoned(db->manifest);
+    uint64_t number = is_usable ? bb_manifest_number(db->manifest) : 0;
+    bb_mutex_lock(&db->mutex);
+    if (db->manifest_number != number)
+        atomic_store(&db->is_manifest_damaged, false);
+    db->manifest_number = number;
+    db->manifest_durable = bb_manifest_durable(db->manifest);
+    bb_mutex_unlock(&db->mutex);
 }
 
 static bool is_moved(const struct bb_edit *edit, uint64_t number)

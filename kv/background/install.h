@@ -75,6 +75,10 @@ static inline bool bb_store_is_failing(const struct bb_db *db, enum bb_work work
     return db->workers[work].failure.status != BB_OK;
 }
 
+/* Shows the manifest to scrubs, after each change of it. Installing is held, or the store is being
+ * opened; the mutex is not held. */
+void bb_store_note_manifest(struct bb_db *db);
+
 /* Informs the listener. The mutex is not held. */
 void bb_store_event(struct bb_db *db, const struct bb_event *event);
 

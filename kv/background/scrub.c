@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "kv/background/install.h"
 #include "kv/indexes/index_check.h"
+#include "kv/background/scrub_logs.h"
 #include "kv/manifest/filename.h"
 #include "kv/options.h"
 #include "kv/table_check.h"
@@ -34,6 +35,11 @@ static uint64_t work_of(struct bb_table_file *file)
     return file->meta.file_size * (bb_table_file_companion_number(file) == 0 ? 1 : 3);
 }
 
+static uint64_t log_position(const struct bb_scrub *scrub)
+{
+    return scrub->is_complete ? 0 : BB_SCRUB_AT_LOGS | scrub->next_log;
+}
+
 /* The remaining tables. *ret_next: the first of them, with a reference, or NULL. Returns the number
  * of bytes to read. */
 static uint64_t look_ahead(struct bb_scrub *scrub, struct bb_table_file **ret_next)
@@ -52,7 +58,7 @@ static uint64_t look_ahead(struct bb_scrub *scrub, struct bb_table_file **ret_ne
             next = next == NULL || comes_before(scrub, file, next) ? file : next;
         }
     }
-    scrub->report.next_table = next == NULL ? 0 : next->number;
+    scrub->report.next_table = next == NULL ? log_position(scrub) : next->number;
     *ret_next = next == NULL ? NULL : bb_table_file_ref(next);
     bb_levels_unref(levels);
     return work;
@@ -63,7 +69,7 @@ uint64_t bb_scrub_work_left(struct bb_scrub *scrub)
     struct bb_table_file *next = NULL;
     uint64_t work = look_ahead(scrub, &next);
     bb_table_file_unref(next);
-    return work;
+    return work + bb_scrub_log_work(scrub->db, scrub->next_log);
 }
 
 /* Continues after this number. */
@@ -78,7 +84,9 @@ static void advance(struct bb_scrub *scrub, uint64_t number)
 
 void bb_scrub_skip(struct bb_scrub *scrub)
 {
-    if (scrub->report.next_table != 0)
+    if (scrub->is_at_logs)
+        scrub->next_log++;
+    else if (scrub->report.next_table != 0)
         advance(scrub, scrub->report.next_table);
 }
 
@@ -136,9 +144,7 @@ static enum bb_status end_slice(void *context, uint64_t nanoseconds)
 
 /* ---- one table ---- */
 
-/* Drops the file from the system's page cache, because the scrub checks the device: cached data was
- * correct when it was written or read. */
-static void forget(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
+void bb_scrub_forget(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
 {
     struct bb_error before = *bb_error_last();
     struct bb_buf path = {0};
@@ -165,7 +171,7 @@ static enum bb_status check_table(struct bb_scrub *scrub)
     struct bb_table_verify_report report = {0};
     struct bb_buf path = {0};
     options_of(scrub, &options);
-    forget(db, BB_FILE_TABLE, scrub->file->number);
+    bb_scrub_forget(db, BB_FILE_TABLE, scrub->file->number);
     enum bb_status status =
         bb_filename_path(db->directory, BB_FILE_TABLE, scrub->file->number, &path);
     if (status == BB_OK)
@@ -201,7 +207,7 @@ static enum bb_status check_index(struct bb_scrub *scrub, const struct bb_compan
     const struct bb_edit_table named = {
         .number = scrub->file->number, .index_number = index->number, .meta = scrub->file->meta};
     options_of(scrub, &options);
-    forget(scrub->db, BB_FILE_INDEX, index->number);
+    bb_scrub_forget(scrub->db, BB_FILE_INDEX, index->number);
     enum bb_status status = bb_index_check(scrub->db->directory, &named, &options);
     return status == BB_CORRUPT && is_taken_away(scrub->db, index->number) ? BB_OK : status;
 }
@@ -211,20 +217,25 @@ static bool is_damage(enum bb_status status)
     return status == BB_CORRUPT || status == BB_IO;
 }
 
-/* Records the result of checking a file, and reports damage, which is not a failure. */
-static enum bb_status judge(struct bb_scrub *scrub, enum bb_status status, _Atomic bool *is_damaged)
+/* With the latest failure. */
+static void record_damage(struct bb_scrub *scrub)
 {
-    if (status != BB_OK && !is_damage(status))
-        return status;
-    atomic_store(is_damaged, status != BB_OK);
-    if (status == BB_OK)
-        return BB_OK;
     struct bb_error found = *bb_error_last();
     struct bb_event event = {.kind = BB_EVENT_DAMAGE, .level = -1, .message = found.message};
     scrub->report.damaged++;
     if (scrub->damage.status == BB_OK)
         scrub->damage = found;
     bb_store_event(scrub->db, &event);
+}
+
+/* Records the result of checking a file, and reports damage, which is not a failure. */
+static enum bb_status judge(struct bb_scrub *scrub, enum bb_status status, _Atomic bool *is_damaged)
+{
+    if (status != BB_OK && !is_damage(status))
+        return status;
+    atomic_store(is_damaged, status != BB_OK);
+    if (status != BB_OK)
+        record_damage(scrub);
     return BB_OK;
 }
 
@@ -272,27 +283,63 @@ void bb_scrub_init(struct bb_scrub *scrub, struct bb_db *db, uint64_t first, boo
 {
     *scrub =
         (struct bb_scrub){.db = db, .next = first, .end = end_of(db), .wrap = wraps ? first : 0};
+    if ((first & BB_SCRUB_AT_LOGS) != 0) {
+        scrub->end = 0;
+        scrub->is_at_logs = true;
+        scrub->next_log = first & ~BB_SCRUB_AT_LOGS;
+    }
     bb_file_meter_init(&scrub->meter, db->files, end_slice, scrub);
 }
 
-enum bb_status bb_scrub_next(struct bb_scrub *scrub, bool *ret_has_table)
+static enum bb_status check_next_table(struct bb_scrub *scrub)
 {
-    enum bb_status status = check_wanted(scrub);
-    if (status != BB_OK)
-        return status;
-    (void)look_ahead(scrub, &scrub->file);
-    *ret_has_table = scrub->file != NULL;
-    if (scrub->file == NULL)
-        return BB_OK;
     scrub->report.bytes_left -= scrub->file->meta.file_size;
-    status = check_file(scrub);
+    enum bb_status status = check_file(scrub);
     if (status == BB_OK || is_passed_over(scrub, status)) {
         advance(scrub, scrub->file->number);
         status = BB_OK;
     }
     bb_table_file_unref(scrub->file);
     scrub->file = NULL;
-    return status == BB_OK ? bb_file_meter_end_slice(&scrub->meter) : status;
+    return status;
+}
+
+/* The manifest, or the next log. The next scrub verifies newer logs. */
+static enum bb_status check_next_log(struct bb_scrub *scrub)
+{
+    struct bb_scrub_log log = {0};
+    uint64_t end = 0;
+    enum bb_status status = BB_OK;
+    if (scrub->next_log > 0)
+        status = bb_scrub_find_log(scrub, scrub->next_log, &log, &end);
+    if (status != BB_OK)
+        return status;
+    if (scrub->next_log > 0 && scrub->end_log == 0)
+        scrub->end_log = end;
+    scrub->is_complete = scrub->next_log > 0 && (log.number == 0 || log.number >= scrub->end_log);
+    if (scrub->is_complete)
+        return BB_OK;
+    scrub->next_log = log.number;
+    status = log.number == 0 ? bb_scrub_check_manifest(scrub) : bb_scrub_check_log(scrub, &log);
+    if (is_damage(status)) {
+        record_damage(scrub);
+        status = BB_OK;
+    }
+    scrub->next_log += status == BB_OK;
+    return status;
+}
+
+enum bb_status bb_scrub_next(struct bb_scrub *scrub, bool *ret_has_file)
+{
+    enum bb_status status = check_wanted(scrub);
+    if (status != BB_OK)
+        return status;
+    if (!scrub->is_at_logs)
+        (void)look_ahead(scrub, &scrub->file);
+    scrub->is_at_logs = scrub->file == NULL;
+    status = scrub->is_at_logs ? check_next_log(scrub) : check_next_table(scrub);
+    *ret_has_file = !scrub->is_complete;
+    return status == BB_OK && *ret_has_file ? bb_file_meter_end_slice(&scrub->meter) : status;
 }
 
 void bb_scrub_end(struct bb_scrub *scrub)

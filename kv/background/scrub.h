@@ -1,4 +1,5 @@
-/* Checks the live tables of an open store, one after the other in the order of their numbers.
+/* Checks the live tables of an open store, one after the other in the order of their numbers, and
+ * then the manifest and the logs (scrub_logs.h).
  *
  *     numbers   3   7   8   12   15   21        40, 41: written since
  *                       ^ next        ^ end
@@ -15,7 +16,18 @@
 
 #include "base/file_meter.h"
 #include "bb/db_files.h"
+#include "kv/manifest/filename.h"
 #include "kv/store.h"
+
+/* In the position of a scrub: all tables are done, the rest is the number of the next log. 0: the
+ * manifest is next. No file number has this bit. */
+#define BB_SCRUB_AT_LOGS (UINT64_C(1) << 63)
+
+/* A log or a manifest. */
+struct bb_scrub_log {
+    uint64_t number;
+    uint64_t durable; /* all bytes before are synced; 0: unknown */
+};
 
 struct bb_scrub {
     struct bb_db *db;
@@ -29,6 +41,11 @@ struct bb_scrub {
     uint64_t end;
     /* Number up to which tables are checked after the end; 0: no wrap. */
     uint64_t wrap;
+    bool is_at_logs; /* the tables are done */
+    bool is_complete;
+    uint64_t next_log;  /* 0: the manifest is next */
+    uint64_t end_log;   /* logs from here on are newer than their check; 0: not known yet */
+    uint64_t first_log; /* the manifest's first log; 0: unknown */
     bool is_stopped;
     struct bb_table_file *file; /* current one */
     struct bb_db_scrub_report report;
@@ -36,25 +53,29 @@ struct bb_scrub {
 };
 
 /* Over all present tables with this number or a higher one; with wraps, also over the tables below
- * it afterwards. */
+ * it afterwards. With BB_SCRUB_AT_LOGS: over the logs from there on. */
 void bb_scrub_init(struct bb_scrub *scrub, struct bb_db *db, uint64_t first, bool wraps);
 
-/* Checks the next table. *ret_has_table: one existed. Damage is recorded and reported, and is not a
- * failure. After a failure the same table remains the next. Errors: BB_BUSY when the store is being
+/* Checks the next file. *ret_has_file: one existed. Damage is recorded and reported, and is not a
+ * failure. After a failure the same file remains the next. Errors: BB_BUSY when the store is being
  * closed, or when `tell` has stopped the scrub (is_stopped). */
-BB_MUST_CHECK enum bb_status bb_scrub_next(struct bb_scrub *scrub, bool *ret_has_table);
+BB_MUST_CHECK enum bb_status bb_scrub_next(struct bb_scrub *scrub, bool *ret_has_file);
 
-/* Skips the next table. */
+/* Skips the next file. */
 void bb_scrub_skip(struct bb_scrub *scrub);
 
 /* The approximate number of bytes still to read. Also updates the report: the sizes of the
- * remaining tables and the number of the next one. */
+ * remaining tables and the position. */
 uint64_t bb_scrub_work_left(struct bb_scrub *scrub);
 
 /* Rests for this long. Errors: BB_BUSY as above. */
 BB_MUST_CHECK enum bb_status bb_scrub_rest(struct bb_scrub *scrub, uint64_t nanoseconds);
 
-/* Ends the scrub, early or after all tables, and counts it. */
+/* Ends the scrub, early or after all files, and counts it. */
 void bb_scrub_end(struct bb_scrub *scrub);
+
+/* Drops the file from the system's page cache, because the scrub checks the device: cached data was
+ * correct when it was written or read. */
+void bb_scrub_forget(struct bb_db *db, enum bb_file_kind kind, uint64_t number);
 
 #endif

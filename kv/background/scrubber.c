@@ -49,7 +49,7 @@ static void set_busy(struct bb_scrubber *scrubber, bool is_busy)
 
 /* ---- an interval ---- */
 
-/* Damage was reported before. Other failures may be temporary; this table waits for the next
+/* Damage was reported before. Other failures may be temporary; this file waits for the next
  * interval. */
 static void report_failure(struct bb_db *db)
 {
@@ -60,13 +60,13 @@ static void report_failure(struct bb_db *db)
 
 static bool check_one(struct bb_scrubber *scrubber, struct bb_scrub *scrub, uint64_t left)
 {
-    bool has_table = false;
+    bool has_file = false;
     scrub->meter.bytes_per_second = bb_scrub_rate(bb_scrub_work_left(scrub), left);
     set_busy(scrubber, true);
-    enum bb_status status = bb_scrub_next(scrub, &has_table);
+    enum bb_status status = bb_scrub_next(scrub, &has_file);
     set_busy(scrubber, false);
     if (status == BB_OK)
-        return has_table;
+        return has_file;
     if (bb_store_check_open(scrubber->db) != BB_OK)
         return false;
     report_failure(scrubber->db);

@@ -238,6 +238,11 @@ uint64_t bb_manifest_number(const struct bb_manifest *manifest)
     return manifest->number;
 }
 
+uint64_t bb_manifest_durable(const struct bb_manifest *manifest)
+{
+    return manifest->log == NULL ? 0 : bb_wal_writer_durable(manifest->log);
+}
+
 bool bb_manifest_is_poisoned(const struct bb_manifest *manifest)
 {
     return manifest->poison.status != BB_OK;

@@ -36,6 +36,7 @@ struct bb_manifest_report {
     uint64_t number; /* of the manifest that CURRENT names */
     uint64_t file_size;
     uint64_t record_count;
+    uint64_t end_offset;    /* of the last whole record or mark */
     uint64_t dropped_bytes; /* torn tail, after the durable part */
     bool is_whole;          /* no bytes were dropped */
     bool is_damaged;        /* salvaged: more than a torn tail was dropped */
@@ -108,6 +109,8 @@ BB_MUST_CHECK enum bb_status bb_manifest_close(struct bb_manifest *manifest);
 /* Borrowed until the next change. */
 const struct bb_manifest_state *bb_manifest_state_of(const struct bb_manifest *manifest);
 uint64_t bb_manifest_number(const struct bb_manifest *manifest);
+/* The file is durable up to here. 0 for an adopted manifest, which is not written. */
+uint64_t bb_manifest_durable(const struct bb_manifest *manifest);
 
 /* Appends the edit, syncs, and applies it to the state. With BB_OK it is durable; only then may
  * files that it made obsolete be removed.

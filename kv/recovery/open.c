@@ -342,6 +342,7 @@ static void take_over(struct bb_opening *opening)
     struct bb_write_buffer *before = db->active;
     uint64_t last = bb_manifest_state_of(opening->manifest_in_force)->last_sequence;
     db->manifest = opening->manifest_in_force;
+    bb_store_note_manifest(db);
     db->active = opening->buffer;
     db->sequence_allocated = last;
     bb_mutex_lock(&db->mutex);

@@ -7,6 +7,8 @@
  */
 #include "kv/wal/wal_writer.h"
 
+#include <stdatomic.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/bytes.h"
@@ -19,11 +21,11 @@ struct bb_wal_writer {
     struct bb_file *file; /* owned */
     uint64_t number;
     uint64_t seed;
-    uint64_t running_check; /* of all fragments */
-    uint64_t record_check;  /* of the fragments up to record_end */
-    uint64_t size;          /* of the log; the last frames.size bytes are not written yet */
-    uint64_t durable;       /* synced so far */
-    uint64_t told;          /* the latest durable offset recorded in the log */
+    uint64_t running_check;   /* of all fragments */
+    uint64_t record_check;    /* of the fragments up to record_end */
+    uint64_t size;            /* of the log; the last frames.size bytes are not written yet */
+    _Atomic uint64_t durable; /* synced so far */
+    uint64_t told;            /* the latest durable offset recorded in the log */
     /* Of the last record; the end of the header before the first. */
     uint64_t record_end;
     size_t buffer_bytes;
@@ -150,8 +152,8 @@ static enum bb_status frame_record(struct bb_wal_writer *writer, struct bb_bytes
                                    struct bb_bytes tail)
 {
     uint8_t durable[BB_WAL_DURABLE_SIZE];
-    bb_store64(durable, writer->durable);
-    writer->told = writer->durable;
+    writer->told = bb_wal_writer_durable(writer);
+    bb_store64(durable, writer->told);
     struct body body = {.parts = {bb_bytes_of(durable, sizeof(durable)), head, tail},
                         .size = sizeof(durable) + head.size + tail.size};
     enum bb_status status = BB_OK;
@@ -242,7 +244,7 @@ enum bb_status bb_wal_writer_sync(struct bb_wal_writer *writer)
     if (status == BB_OK)
         status = stick(writer, bb_file_sync(writer->file));
     if (status == BB_OK)
-        writer->durable = writer->size;
+        atomic_store_explicit(&writer->durable, writer->size, memory_order_release);
     return status;
 }
 
@@ -259,23 +261,24 @@ struct bb_wal_end bb_wal_writer_end(const struct bb_wal_writer *writer)
 
 uint64_t bb_wal_writer_durable(const struct bb_wal_writer *writer)
 {
-    return writer->durable;
+    return atomic_load_explicit(&writer->durable, memory_order_acquire);
 }
 
 /* Without the mark the last synced records would look like a tail that was never synced. */
 static enum bb_status frame_mark(struct bb_wal_writer *writer)
 {
-    if (writer->durable == writer->told || writer->told >= writer->record_end)
+    uint64_t synced = bb_wal_writer_durable(writer);
+    if (synced == writer->told || writer->told >= writer->record_end)
         return BB_OK;
     enum bb_status status = bb_buf_reserve(&writer->frames, frames_size_max(0));
     if (status != BB_OK)
         return status;
     uint8_t durable[BB_WAL_DURABLE_SIZE];
-    bb_store64(durable, writer->durable);
+    bb_store64(durable, synced);
     pad_block(writer);
     struct body body = {.parts = {bb_bytes_of(durable, sizeof(durable))}, .size = sizeof(durable)};
     frame(writer, BB_WAL_MARK, &body, sizeof(durable));
-    writer->told = writer->durable;
+    writer->told = synced;
     return BB_OK;
 }
 

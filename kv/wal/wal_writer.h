@@ -4,7 +4,7 @@
  * file is never written again and every later call returns the first failure. Running out of memory
  * before any write is not sticky, because the file is unchanged.
  *
- * Threads: one at a time.
+ * Threads: one at a time; bb_wal_writer_durable may run concurrently.
  */
 #ifndef BB_KV_WAL_WAL_WRITER_H
 #define BB_KV_WAL_WAL_WRITER_H
@@ -53,7 +53,7 @@ uint64_t bb_wal_writer_size(const struct bb_wal_writer *writer);
 /* The end of the records, including buffered ones. */
 struct bb_wal_end bb_wal_writer_end(const struct bb_wal_writer *writer);
 
-/* The log is durable up to here. */
+/* The log is durable up to here. Any thread, while the writer exists. */
 uint64_t bb_wal_writer_durable(const struct bb_wal_writer *writer);
 
 /* Flushes, closes the file and releases the writer in any case. If a sync was not recorded yet,

@@ -43,6 +43,8 @@ struct bb_write_buffer {
     uint64_t old_log_number;
     /* Once frozen: every sequence up to here is in this buffer or in older ones. */
     uint64_t sequence_end;
+    /* The latest check of the log found damage: kv/background/scrub_logs.h */
+    _Atomic bool is_log_damaged;
 };
 
 /* Starts with one reference. Takes memtable and log. spare is borrowed as long as the buffer

@@ -279,12 +279,14 @@ class Running(ToolTest):
         self.assertGreater(len(tables), 1)
         sound = self.ok("verify", self.store, "--running", "--rate", "100M", "--json").json
         self.assertEqual((sound["tables"], sound["damaged"], sound["complete"]), (len(tables), 0, True))
+        self.assertEqual((sound["manifests"], sound["logs"]), (1, len(glob.glob(os.path.join(self.store, "*.wal")))))
         for table in tables[:2]:
             spoil(table, 200)
         result = run("verify", self.store, "--running")
         self.assertEqual(result.code, CORRUPT)
         for table in tables[:2]:
             self.assertIn(os.path.basename(table) + ": at offset", result.err)
+        self.assertIn("1 manifests", result.text)
         self.assertIn("2 damaged", result.text)
 
     def test_what_excludes_each_other(self):

@@ -192,7 +192,7 @@ static enum bb_status verify_store(struct verify *verify, const char *path)
         command_warn(&command_verify, bb_error_last()->message);
     struct bb_error error = *bb_error_last();
     if (status == BB_BUSY)
-        return bb_fail(status, "%s; --running verifies its tables", error.message);
+        return bb_fail(status, "%s; --running verifies it", error.message);
     return verify->found.is_repaired ? BB_OK : status;
 }
 
@@ -202,13 +202,13 @@ static void report_scrub(struct output *out, const struct bb_db_scrub_report *re
 {
     if (!out->is_json) {
         output_print(out,
-                     "%s tables and %s index files of an open store: %s damaged; %s read, %s "
-                     "entries; %s\n",
+                     "%s tables, %s index files, %s manifests and %s logs of an open store: %s "
+                     "damaged; %s read, %s entries, %s batches in logs%s\n",
                      number_grouped(report->tables).text, number_grouped(report->indexes).text,
+                     number_grouped(report->manifests).text, number_grouped(report->logs).text,
                      number_grouped(report->damaged).text, number_bytes(report->read_bytes).text,
-                     number_grouped(report->entries).text,
-                     report->next_table == 0 ? "logs and the manifest were not read"
-                                             : "interrupted before the last table");
+                     number_grouped(report->entries).text, number_grouped(report->log_records).text,
+                     report->next_table == 0 ? "" : "; interrupted before the last file");
         return;
     }
     json_t *document = json_object();
@@ -218,6 +218,9 @@ static void report_scrub(struct output *out, const struct bb_db_scrub_report *re
     json_set_count(document, "tables", report->tables);
     json_set_count(document, "indexes", report->indexes);
     json_set_count(document, "entries", report->entries);
+    json_set_count(document, "manifests", report->manifests);
+    json_set_count(document, "logs", report->logs);
+    json_set_count(document, "log_records", report->log_records);
     json_set_count(document, "damaged", report->damaged);
     json_set_count(document, "read_bytes", report->read_bytes);
     json_set_count(document, "bytes_left", report->bytes_left);
@@ -277,8 +280,8 @@ static enum bb_status verify_directory(struct verify *verify, const char *path)
     if (!verify->is_running)
         return verify_store(verify, path);
     if (verify->recovery_name != NULL)
-        return bb_fail(BB_INVALID, "options --running and --recovery exclude each other: the logs "
-                                   "of an open store are not verified");
+        return bb_fail(BB_INVALID, "options --running and --recovery exclude each other: a "
+                                   "recovery reads logs that are not being written");
     return verify_running(verify, path);
 }
 
@@ -312,7 +315,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"recovery", "MODE", OPTION_TEXT, &verify.recovery_name,
          "verify the logs as an opening in this mode, and report the data that it would drop"},
         {"running", NULL, OPTION_FLAG, &verify.is_running,
-         "verify the tables of a store that another process has open"},
+         "verify a store that another process has open"},
         {"rate", "SIZE", OPTION_SIZE, &verify.bytes_per_second,
          "with --running: read at most this much per second"},
         {"json", NULL, OPTION_FLAG, &verify.out.is_json, "report as JSON"},
@@ -348,9 +351,10 @@ const struct command command_verify = {
         "With --recovery (strict, synced, point-in-time, salvage) the logs are judged as by an "
         "opening in that\n"
         "mode: 0 if it drops no synced data, 8 if it does, 4 if it fails.\n"
-        "With --running the store may be open elsewhere: its tables and index files are verified, "
-        "all of them\n"
-        "even if one is damaged; logs and the manifest are not.\n"
+        "With --running the store may be open elsewhere: its tables, index files, manifest and "
+        "logs "
+        "are verified,\n"
+        "all of them even if one is damaged, but not the ends of logs that are not synced yet.\n"
         "\n"
         "Examples:\n"
         "  bloomblock verify /tmp/words\n"

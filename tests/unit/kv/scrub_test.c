@@ -1,6 +1,6 @@
 /* Goal: bb_db_scrub reads every byte of every table and index file of an open store without the
  * cache, continues after damage and names it, keeps its limit, can be stopped and resumed, and
- * skips tables that compactions replace.
+ * skips tables that compactions replace. scrub_logs_test checks logs and the manifest.
  * Method: the file system in memory, whose clock advances during a sleep, and its counters. */
 #include "tests/support/indexed_store.h"
 
@@ -282,7 +282,7 @@ static void scrub__stops_and_goes_on_elsewhere(void **state)
         watch = (struct watch){.stop_after = 2};
         assert_ok(bb_db_scrub(store.db, &options, &report));
         assert_true(report.tables <= 2);
-        assert_int_equal(report.next_table == 0, report.bytes_left == 0);
+        assert_true(report.next_table != 0 || report.bytes_left == 0);
         tables += report.tables;
         calls++;
         store_reopen(&store);
