@@ -42,6 +42,8 @@ struct ingest {
     bool is_overtaken;
     /* The tables would exceed the target, or the limit of level 0. */
     bool is_beyond;
+    /* An index was created after the tables were begun: they lack it. */
+    bool is_outdated;
 };
 
 static enum bb_status read_sequence(struct bb_db *db, uint64_t *ret_sequence)
@@ -146,12 +148,16 @@ static enum bb_status check_level0(struct ingest *ingest, const struct bb_levels
                : BB_OK;
 }
 
-/* Installing is held: these are the levels that the tables join. */
+/* Installing is held: these are the levels that the tables join, and no index is created until they
+ * have. */
 static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
 {
     struct ingest *ingest = context;
     enum bb_status status = BB_OK;
-    if (!ingest->intake.is_level0_only)
+    ingest->is_outdated = bb_index_build_is_outdated(&ingest->intake.indexes);
+    if (ingest->is_outdated)
+        status = bb_fail(BB_BUSY, "an index was created during an ingest");
+    if (status == BB_OK && !ingest->intake.is_level0_only)
         status = check_level0(ingest, levels);
     if (status == BB_OK)
         status = describe(&ingest->intake, levels, edit);
@@ -250,17 +256,20 @@ static enum bb_status try_once(struct ingest *ingest, int attempt)
 }
 
 /* Rewrites the tables if other threads interfered: now for level 0, which is independent of other
- * changes of the levels, and under a sequence farther ahead. */
+ * changes of the levels, and under a sequence farther ahead; or with an index that was created
+ * since, which bb_db_index_materialize may have built already for all other tables. */
 static enum bb_status run(struct ingest *ingest)
 {
     for (int attempt = 0; attempt < ATTEMPTS_MAX;) {
         enum bb_status status = try_once(ingest, attempt);
         bool is_beyond = ingest->is_beyond;
-        if (!is_beyond && (status != BB_OK || !ingest->is_overtaken))
+        bool is_outdated = ingest->is_outdated;
+        if (!is_beyond && !is_outdated && (status != BB_OK || !ingest->is_overtaken))
             return status;
         ingest->is_beyond = false;
+        ingest->is_outdated = false;
         ingest->intake.is_level0_only |= is_beyond;
-        attempt += !is_beyond;
+        attempt += !is_beyond && !is_outdated;
     }
     return bb_fail(BB_BUSY, "%s: writers were quicker than each of %d attempts",
                    ingest->intake.db->directory, ATTEMPTS_MAX);

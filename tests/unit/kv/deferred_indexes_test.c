@@ -415,12 +415,13 @@ static void deferred_indexes__yield_to_a_flush_without_space(void **state)
     store_deinit(&store);
 }
 
-/* Holds a compaction at its first call of a kind. */
+/* Holds a compaction or an ingest at its first call of a kind. */
 struct held_compaction {
     struct store *store;
     enum bb_file_call call;
     const char *part;       /* of the path */
-    _Atomic bool is_there;  /* the compaction has come */
+    char input[64];         /* of an ingest */
+    _Atomic bool is_there;  /* it has come */
     _Atomic bool may_go_on; /* from there */
     struct bb_thread thread;
     enum bb_status status;
@@ -492,6 +493,58 @@ static void deferred_indexes__created_during_a_compaction_are_in_its_outputs(voi
     }
 }
 
+static void ingest_in_thread(void *argument)
+{
+    struct held_compaction *held = argument;
+    const char *path = held->input;
+    held->status = bb_db_ingest(held->store->db, &path, 1, NULL);
+}
+
+/* A table of another store, which is closed. */
+static void make_input(struct store *store, char ret_path[64])
+{
+    struct store other = *store;
+    struct bb_db_table_list list;
+    assert_ok(bb_db_open("/data/other", &store->options, &other.db));
+    indexed_put_rows(&other, 1000, 100, 3);
+    assert_ok(bb_db_flush(other.db));
+    assert_ok(bb_db_tables(other.db, &list));
+    assert_int_equal(list.count, 1);
+    snprintf(ret_path, 64, "%s", list.tables[0].path);
+    assert_ok(bb_db_close(other.db));
+    bb_db_table_list_deinit(&list);
+}
+
+/* Regression: an ingest that began before an index was created and ended after it was built left
+ * tables without it until the next call of bb_db_index_materialize. */
+static void deferred_indexes__created_during_an_ingest_are_in_its_tables(void **state)
+{
+    static const enum bb_file_call moments[] = {BB_FILE_CALL_CREATE, BB_FILE_CALL_SYNC};
+    (void)state;
+    for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+        struct store store;
+        struct held_compaction held = {.store = &store, .call = moments[i], .part = ".bbt"};
+        store_init(&store);
+        store.options.deterministic = false;
+        make_input(&store, held.input);
+        store_open(&store);
+        indexed_create_attributes(&store);
+        flush_rows(&store, 0, 1);
+        bb_file_memory_set_hook(store.memory, hold_compaction, &held);
+        assert_ok(bb_thread_create(&held.thread, ingest_in_thread, &held));
+        while (!held.is_there)
+            (void)sched_yield();
+        indexed_create_indexes(&store);
+        assert_ok(bb_db_index_materialize(store.db, NULL));
+        held.may_go_on = true;
+        bb_thread_join(&held.thread);
+        assert_ok(held.status);
+        bb_file_memory_set_hook(store.memory, NULL, NULL);
+        indexed_check_all_built(store.db);
+        store_deinit(&store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +561,7 @@ int main(void)
         cmocka_unit_test(deferred_indexes__do_not_keep_a_store_open),
         cmocka_unit_test(deferred_indexes__yield_to_a_flush_without_space),
         cmocka_unit_test(deferred_indexes__created_during_a_compaction_are_in_its_outputs),
+        cmocka_unit_test(deferred_indexes__created_during_an_ingest_are_in_its_tables),
     };
     return cmocka_run_group_tests_name("deferred_indexes", tests, NULL, NULL);
 }
