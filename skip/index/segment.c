@@ -6,14 +6,17 @@
 #include "base/coding.h"
 #include "skip/index/segment_ribbon.h"
 
+double bb_segment_ribbon_rate(const struct bb_segment *segment)
+{
+    double longer = (double)segment->long_ribbons / bb_segment_chunk_count(segment);
+    return (1 - longer / 2) * ldexp(1, -(int)segment->ribbon_rank);
+}
+
 double bb_segment_rate(const struct bb_segment *segment)
 {
     double addresses = ldexp((double)segment->address_count, (int)segment->bucket_bits);
     double rate = (double)segment->rare_pair_count / addresses / segment->granule_count;
-    if (!bb_segment_has_ribbons(segment))
-        return rate;
-    double longer = (double)segment->long_ribbons / bb_segment_chunk_count(segment);
-    return rate + (1 - longer / 2) * ldexp(1, -(int)segment->ribbon_rank);
+    return bb_segment_has_ribbons(segment) ? rate + bb_segment_ribbon_rate(segment) : rate;
 }
 
 static enum bb_status append_ribbons(const struct bb_segment *segment, struct bb_buf *buf)

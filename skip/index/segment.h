@@ -98,6 +98,9 @@ static inline uint64_t bb_segment_address(const struct bb_segment *segment, uint
     return (uint64_t)((product)rest * segment->address_count >> bits);
 }
 
+/* The part of bb_segment_rate that is the ribbons'. REQUIRES: there are ribbons. */
+double bb_segment_ribbon_rate(const struct bb_segment *segment);
+
 /* The share of granules that a member which is nowhere seems to be in, in the mean. */
 double bb_segment_rate(const struct bb_segment *segment);
 

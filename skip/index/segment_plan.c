@@ -153,7 +153,8 @@ static void plan_ribbons(struct bb_segment *segment, double rate)
 
 /* WHY the shares: a pair in a ribbon and a member with an address each cost log2(1 / rate) bits of
  * the rate of their part. The sum is smallest if the parts of the rate are in proportion to their
- * number. */
+ * number. Ribbons have whole bits, so those of few chunks leave some of their share unused.
+ * Addresses get it: they become smaller, and the rate of the segment is the target. */
 struct bb_segment bb_segment_plan(uint32_t granule_count, struct bb_segment_form form,
                                   struct bb_segment_counts counts, double factor, double rate)
 {
@@ -163,8 +164,11 @@ struct bb_segment bb_segment_plan(uint32_t granule_count, struct bb_segment_form
     double members = counts.rare_members + counts.ribbon_pairs;
     double ribbon_share = counts.ribbon_pairs > 0 ? counts.ribbon_pairs / members : 0;
     plan_buckets(&segment, counts.bucket_bits * factor, counts.ribbon_pairs * factor);
-    if (ribbon_share > 0)
+    double address_rate = rate * (1 - ribbon_share);
+    if (ribbon_share > 0) {
         plan_ribbons(&segment, rate * ribbon_share);
-    plan_addresses(&segment, counts.rare_pairs * factor, rate * (1 - ribbon_share));
+        address_rate = fmax(address_rate, rate - bb_segment_ribbon_rate(&segment));
+    }
+    plan_addresses(&segment, counts.rare_pairs * factor, address_rate);
     return segment;
 }

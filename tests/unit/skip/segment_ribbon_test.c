@@ -142,6 +142,24 @@ static void rates__are_met_by_4000_absent_members(void **state)
     bb_segment_builder_deinit(&builder);
 }
 
+/* A short segment has few ribbons, and their bits are whole. */
+static void short_segments__use_the_whole_rate(void **state)
+{
+    (void)state;
+    static const struct shape short_shape = {90, 50, 3, 2, 64};
+    struct bb_segment_builder builder = {0};
+    size_t count = draw_pairs(short_shape, 400);
+    assert_ok(bb_segment_builder_build(&builder, pairs, count, short_shape.granules, 0.01));
+    double rate = bb_segment_rate(&builder.segment);
+    print_message("%u ribbons, rate %.5f, of which addresses have %.5f\n",
+                  bb_segment_chunk_count(&builder.segment), rate,
+                  rate - bb_segment_ribbon_rate(&builder.segment));
+    assert_true(bb_segment_has_ribbons(&builder.segment));
+    assert_true(builder.segment.rare_pair_count > 0);
+    assert_true(rate > 0.0095 && rate <= 0.01);
+    bb_segment_builder_deinit(&builder);
+}
+
 static double bits_of_bloom(double rate)
 {
     return log(1 / rate) / (log(2) * log(2));
@@ -357,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members__are_never_denied),
         cmocka_unit_test(rates__are_met_by_4000_absent_members),
+        cmocka_unit_test(short_segments__use_the_whole_rate),
         cmocka_unit_test(near_unique_members__take_three_quarters_of_a_bloom_filter),
         cmocka_unit_test(frequent_members__get_no_ribbons),
         cmocka_unit_test(segments_without_pairs__are_in_no_granule),
