@@ -2,7 +2,7 @@
  *
  *     host ident user [time] "request" status bytes "referer" "agent"
  *
- * See bb/record.h. A line is read up to the last field that is wanted.
+ * See bb/record.h. A line is read up to the last requested field.
  */
 #include <string.h>
 
@@ -110,7 +110,7 @@ static const uint8_t *find(const uint8_t *at, const uint8_t *end, uint8_t byte)
 
 #ifdef __SSE2__
 
-/* The first such byte of 16; NEAR: there is none. */
+/* The first such byte of 16; NEAR: there is no such byte. */
 static inline unsigned place_of(const uint8_t *at, uint8_t byte)
 {
     __m128i bytes = _mm_loadu_si128((const __m128i *)at);
@@ -128,7 +128,7 @@ static inline uint64_t marks_of(uint64_t word, uint8_t byte)
     return (differences - ones) & ~differences & ones << 7;
 }
 
-/* The first such byte of 16; NEAR: there is none. */
+/* The first such byte of 16; NEAR: there is no such byte. */
 static inline unsigned place_of(const uint8_t *at, uint8_t byte)
 {
     uint64_t low = marks_of(bb_load64(at), byte);

@@ -4,7 +4,7 @@
  *     digits < 10^19, |exponent| <= 19   128-bit integers
  *     others                             long integers: digits * 2^shift / 10^-exponent
  *
- * The last two end in 64 bits and a mark for what is below them, which are rounded once.
+ * The last two end in 64 bits and a mark for the bits below them. These are rounded once.
  */
 #include "skip/record/decimal.h"
 
@@ -17,7 +17,7 @@ __extension__ typedef unsigned __int128 decimal_product;
 
 #define POWER_DOUBLE_MAX 22     /* 10^22 is a double */
 #define POWER_WORD_MAX   19     /* 10^19 < 2^64 */
-#define LEADING_MIN      (-330) /* 10^-330 is less than half of the least double */
+#define LEADING_MIN      (-330) /* 10^-330 is less than half of the smallest double */
 #define LEADING_MAX      310
 
 static const double POWERS[POWER_DOUBLE_MAX + 1] = {
@@ -36,7 +36,7 @@ static uint64_t word_power(unsigned exponent)
 /* top * 2^exponent, top >= 2^63; is_inexact: the value is a little more than that. */
 static double round_word(uint64_t top, bool is_inexact, int64_t exponent)
 {
-    /* Bits that a double has no place for: 11, more below the least normal one. */
+    /* Bits that a double has no place for: 11, more below the smallest normal one. */
     int64_t dropped = exponent < -1074 - 11 ? -1074 - exponent : 11;
     if (dropped > 64)
         return 0;
@@ -75,7 +75,7 @@ static double word_to_double(uint64_t word, int64_t exponent)
 
 struct long_integer {
     size_t count;              /* of limbs that may be other than 0 */
-    uint64_t limbs[LIMBS_MAX]; /* the least first */
+    uint64_t limbs[LIMBS_MAX]; /* the smallest first */
 };
 
 static void multiply_add(struct long_integer *number, uint64_t factor, uint64_t addend)

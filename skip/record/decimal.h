@@ -2,8 +2,8 @@
  *
  *     value = digits * 10^exponent
  *
- * The first 19 significant digits are a 64-bit number. Most texts have no more, and 64-bit or 128-bit
- * arithmetic is exact for them. Others are a long integer of all digits that can matter.
+ * The first 19 significant digits are a 64-bit number. Most texts have no more, and 64-bit or
+ * 128-bit arithmetic is exact for them. Others are a long integer of all digits that can matter.
  * Threads: a decimal belongs to one.
  */
 #ifndef BB_SKIP_RECORD_DECIMAL_H
@@ -11,8 +11,8 @@
 
 #include "bb/base.h"
 
-/* A double, and the middle between two, has no more than 768 significant digits. What follows only
- * says whether there is more, which one digit at the end does. */
+/* A double, and the middle between two, has no more than 768 significant digits. Later digits only
+ * decide whether there is more. One digit at the end records that. */
 #define BB_DECIMAL_DIGITS_MAX  770
 #define BB_DECIMAL_WORD_DIGITS 19
 
@@ -20,7 +20,7 @@ struct bb_decimal {
     uint64_t word;                         /* of the first BB_DECIMAL_WORD_DIGITS */
     size_t digit_count;                    /* significant ones: of digits[] */
     int64_t exponent;                      /* of the last of digits[] */
-    bool has_more;                         /* digits other than 0 after those of digits[] */
+    bool has_more;                         /* digits other than 0 follow the digits of digits[] */
     uint8_t digits[BB_DECIMAL_DIGITS_MAX]; /* 0 ... 9, the first is not 0 */
 };
 

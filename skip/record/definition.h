@@ -11,7 +11,7 @@
 
 struct bb_format;
 
-/* What a program registered under a name. */
+/* A callback that a program registered under a name. */
 struct bb_callback {
     char *name;
     bb_record_callback function;
@@ -24,7 +24,7 @@ struct bb_definition {
     enum bb_attribute_type type;
     struct bb_time_format time; /* of TIME */
     const struct bb_format *format;
-    /* What the format makes of the arguments, of those it has. */
+    /* The parsed arguments; a format sets only its own. */
     uint64_t field;    /* number of a field, from 1; clf's from 0; offset of fixed */
     uint64_t size;     /* bytes of fixed */
     int form;          /* of fixed */
@@ -34,7 +34,8 @@ struct bb_definition {
     const struct bb_callback *callback;
 };
 
-/* A format of records. One pass over a record finds all attributes of one format that share it. */
+/* A format of records. A single scan of a record finds all attributes of one format that share
+ * it. */
 struct bb_format {
     const char *name; /* of the extractor, in definitions */
     bool has_arguments;

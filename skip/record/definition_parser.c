@@ -201,7 +201,7 @@ static enum bb_status print_definition(struct bb_definition *definition)
         status = print_type(definition, &buf);
     if (status == BB_OK)
         status = print_extractor(definition, &buf);
-    /* What a schema takes it reads back: escapes make a text longer. */
+    /* The printed text must be short enough to be read back: escapes make a text longer. */
     if (status == BB_OK)
         status = check_size(buf.size);
     if (status == BB_OK)

@@ -121,7 +121,7 @@ static int hex_value(uint8_t byte)
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* The escape at offset at, after its backslash. Gives its length, 0 when it is none. */
+/* The escape at offset at, after its backslash. Gives its length, 0 when it is no escape. */
 static size_t read_escape(struct bb_bytes bytes, size_t at, uint8_t *ret_byte)
 {
     static const char names[] = "\\'tnr";

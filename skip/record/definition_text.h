@@ -1,7 +1,7 @@
 /* The text of a definition, read from left to right: words, numbers, quoted text and marks.
  *
- * Blanks before each are skipped. Functions that fail say what was expected at which offset of the
- * text, with BB_INVALID. Threads: one.
+ * Blanks before each are skipped. Functions that fail give BB_INVALID; the message names the
+ * expected part and the offset in the text. Threads: one.
  */
 #ifndef BB_SKIP_RECORD_DEFINITION_TEXT_H
 #define BB_SKIP_RECORD_DEFINITION_TEXT_H
@@ -13,7 +13,7 @@ struct bb_definition_text {
     size_t at;
 };
 
-/* "definition '...': at offset N: WHAT". Gives BB_INVALID. */
+/* "definition '...': at offset N: REASON". Gives BB_INVALID. */
 enum bb_status bb_definition_fail(const struct bb_definition_text *text, size_t offset,
                                   const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
@@ -28,8 +28,8 @@ BB_MUST_CHECK enum bb_status bb_definition_text_expect(struct bb_definition_text
                                                        uint8_t mark);
 BB_MUST_CHECK enum bb_status bb_definition_text_expect_end(struct bb_definition_text *text);
 
-/* A letter or '_', then letters, digits and '_'; what: what it names, for the message. Borrowed from
- * the text. */
+/* A letter or '_', then letters, digits and '_'; what: the thing that it names, for the message.
+ * Borrowed from the text. */
 BB_MUST_CHECK enum bb_status bb_definition_text_word(struct bb_definition_text *text,
                                                      const char *what, struct bb_bytes *ret_word);
 /* Decimal digits, low ... high. */
@@ -42,7 +42,7 @@ BB_MUST_CHECK enum bb_status bb_definition_text_string(struct bb_definition_text
 
 bool bb_is_word(struct bb_bytes bytes);
 
-/* Appends bytes in single quotes, with escapes: what bb_definition_text_string reads back. */
+/* Appends bytes in single quotes, with escapes. bb_definition_text_string reads them back. */
 BB_MUST_CHECK enum bb_status bb_definition_print_string(struct bb_buf *buf, struct bb_bytes bytes);
 
 #endif

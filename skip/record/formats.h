@@ -24,7 +24,7 @@ extern const char bb_format_names[];
 /* Formats whose attributes are pieces of the value as it is. */
 enum bb_verbatim bb_verbatim_always(const struct bb_definition *definition, uint8_t *ret_escape);
 enum bb_verbatim bb_verbatim_never(const struct bb_definition *definition, uint8_t *ret_escape);
-/* Those of a format that finds all attributes in one pass. */
+/* Functions of a format that finds all attributes in one pass. */
 bool bb_pass_shares_all(const struct bb_definition *a, const struct bb_definition *b);
 
 #endif

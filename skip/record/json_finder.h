@@ -1,12 +1,12 @@
-/* Finding values in a JSON text without reading the rest: strings and brackets that no path leads into
- * are skipped 32 bytes at a time.
+/* Finding values in a JSON text without reading the rest: strings and brackets that no path leads
+ * into are skipped 32 bytes at a time.
  *
  *     find    reads the value of the record along the tree, and sets every attribute of the pass
  *
- * Two forms with the same results. A value is read where the tree goes on below it, else skipped. The
- * end of an object that is skipped is where brackets, of either kind, are as many closed as opened. One
- * that is read ends at the same place; if it does not read, it is skipped instead: what one attribute is
- * does not depend on which others are wanted.
+ * Two forms with the same results. A value is read where the tree has nodes below it, else skipped.
+ * A skipped object ends where the count of closed brackets, of either kind, equals the count of
+ * opened ones. An object that is read ends at the same place. If it cannot be read, it is skipped
+ * instead: the value of one attribute does not depend on which others are requested.
  */
 #ifndef BB_SKIP_RECORD_JSON_FINDER_H
 #define BB_SKIP_RECORD_JSON_FINDER_H

@@ -36,7 +36,7 @@ BB_CPU_TARGET_AVX2 static inline const uint8_t *find_structure(const uint8_t *at
 {
     for (; end - at >= 32; at += 32) {
         __m256i bytes = load(at);
-        /* '[' and '{' differ in this bit alone, and so do ']' and '}'. */
+        /* '[' and '{' differ only in this bit, and so do ']' and '}'. */
         __m256i folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
         __m256i brackets = _mm256_or_si256(equals(folded, '{'), equals(folded, '}'));
         uint32_t mask =

@@ -3,8 +3,8 @@
  *     FORM_TARGET   on every function
  *     FORM_FIND     the name of the form
  * and, before it, two functions of the form's own
- *     find_string_stop(at, end)       the first quote or backslash; end when there is none
- *     find_structure(at, end)         the first quote or bracket; end when there is none
+ *     find_string_stop(at, end)       the first quote or backslash, or end
+ *     find_structure(at, end)         the first quote or bracket, or end
  */
 #ifndef BB_SKIP_RECORD_JSON_FINDER_FORM_H
 #define BB_SKIP_RECORD_JSON_FINDER_FORM_H
@@ -35,7 +35,7 @@ FORM_TARGET static inline const uint8_t *find_end_quote(const uint8_t *at, const
     }
 }
 
-/* After the bracket that closes what depth brackets before at have opened; NULL when none does. */
+/* After the bracket that closes the outermost of depth open brackets; NULL when no bracket does. */
 FORM_TARGET static const uint8_t *skip_brackets(const uint8_t *at, const uint8_t *end, size_t depth)
 {
     bool has_escape;
@@ -57,7 +57,8 @@ FORM_TARGET static const uint8_t *skip_brackets(const uint8_t *at, const uint8_t
     return at;
 }
 
-/* After a number or word, which what may come after a value ends; NULL when there is none. */
+/* After a number or word, which ends before a byte that may follow a value; NULL when there is no
+ * number or word. */
 FORM_TARGET static inline const uint8_t *skip_scalar(const uint8_t *at, const uint8_t *end)
 {
     const uint8_t *first = at;
@@ -86,7 +87,7 @@ FORM_TARGET static inline const uint8_t *skip_value(const uint8_t *at, const uin
 FORM_TARGET static const uint8_t *read_value(struct bb_json_walk *walk, struct bb_json_node *node,
                                              const uint8_t *at);
 
-/* The value of a member or element: read where the tree goes on, else skipped. */
+/* The value of a member or element: read where the tree has nodes below it, else skipped. */
 FORM_TARGET static inline const uint8_t *take_value(struct bb_json_walk *walk,
                                                     struct bb_json_node *child, const uint8_t *at)
 {
@@ -96,8 +97,8 @@ FORM_TARGET static inline const uint8_t *take_value(struct bb_json_walk *walk,
     return child == NULL ? skip_value(at, walk->end) : read_value(walk, child, at);
 }
 
-/* What follows a value inside of brackets: the next one's begin after a comma; after the closing mark,
- * with *ret_is_end; NULL for anything else. */
+/* After a value inside of brackets: the begin of the next one after a comma; the place after the
+ * closing mark, with *ret_is_end; NULL for anything else. */
 FORM_TARGET static inline const uint8_t *take_mark(struct bb_json_walk *walk, const uint8_t *at,
                                                    uint8_t closing, bool *ret_is_end)
 {
@@ -130,7 +131,7 @@ FORM_TARGET static inline const uint8_t *take_key(struct bb_json_walk *walk,
 }
 
 /* The members of an object, after its bracket, until all keys are seen. NULL for damage, and when
- * nothing is left to find. */
+ * all attributes are found. */
 FORM_TARGET static const uint8_t *read_object(struct bb_json_walk *walk, struct bb_json_node *node,
                                               const uint8_t *at)
 {
@@ -158,7 +159,7 @@ FORM_TARGET static const uint8_t *read_object(struct bb_json_walk *walk, struct 
     return is_end || walk->slots_left == 0 ? at : skip_brackets(at, walk->end, 1);
 }
 
-/* The elements of an array, likewise. */
+/* The elements of an array, in the same way. */
 FORM_TARGET static const uint8_t *read_array(struct bb_json_walk *walk, struct bb_json_node *node,
                                              const uint8_t *at)
 {
@@ -184,7 +185,7 @@ FORM_TARGET static const uint8_t *read_array(struct bb_json_walk *walk, struct b
     return is_end || walk->slots_left == 0 ? at : skip_brackets(at, walk->end, 1);
 }
 
-/* What is below an object or array. An object has no elements, an array no members. */
+/* The values below an object or array. An object has no elements, an array no members. */
 FORM_TARGET static inline const uint8_t *read_below(struct bb_json_walk *walk,
                                                     struct bb_json_node *node, const uint8_t *at)
 {
@@ -193,7 +194,8 @@ FORM_TARGET static inline const uint8_t *read_below(struct bb_json_walk *walk,
     return is_object ? read_object(walk, node, at + 1) : read_array(walk, node, at + 1);
 }
 
-/* After a value that the tree has a node for; NULL for damage, and when nothing is left to find. */
+/* After a value that the tree has a node for; NULL for damage, and when all attributes are
+ * found. */
 FORM_TARGET static const uint8_t *read_value(struct bb_json_walk *walk, struct bb_json_node *node,
                                              const uint8_t *at)
 {
@@ -209,7 +211,7 @@ FORM_TARGET static const uint8_t *read_value(struct bb_json_walk *walk, struct b
     }
     if (after == NULL)
         after = skip_value(at, walk->end);
-    /* What touches the end of the text may be cut. */
+    /* A value that touches the end of the text may be cut. */
     if (after == NULL ||
         (after == walk->end && !has_brackets && *at != '"' && node != &walk->tree->root))
         return NULL;

@@ -12,7 +12,8 @@
 
 #define INDEX_MAX 4294967295u
 
-/* Steps as they are read. Keys lie in one buffer, whose address changes: their data is not set yet. */
+/* Steps during parsing. Keys are in one buffer, whose address changes: their data is not set
+ * yet. */
 struct path_draft {
     struct bb_json_step steps[BB_JSON_DEPTH_MAX];
     size_t count;

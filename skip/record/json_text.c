@@ -60,7 +60,7 @@ bool bb_json_read_code(const uint8_t **at, const uint8_t *end, uint32_t *ret_cod
     return true;
 }
 
-/* The escape after its backslash. Moves *at past it, and writes what it means. */
+/* The escape after its backslash. Moves *at past it, and writes its meaning. */
 static bool read_escape(const uint8_t **at, const uint8_t *end, uint8_t **target)
 {
     static const char names[] = "\"\\/bfnrt";
@@ -110,7 +110,7 @@ static const uint8_t *skip_digits(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
-/* After the digits of a part that must have one at least; NULL when it has none. */
+/* After the digits of a part that must have one at least; NULL when there are no digits. */
 static const uint8_t *require_digits(const uint8_t *at, const uint8_t *end)
 {
     const uint8_t *after = skip_digits(at, end);

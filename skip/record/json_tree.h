@@ -1,11 +1,12 @@
-/* The paths that are wanted of a JSON text, as a tree: paths that begin with the same steps share them.
+/* The requested paths of a JSON text, as a tree: paths that begin with the same steps share them.
  *
  *     $.a   $.b.c   $.b.d        root -- a
  *                                     -- b -- c
  *                                          -- d
  *
- * A finder walks the text and the tree together. Before a text every attribute is MALFORMED; what is
- * found, and what a whole object has not, is set. So damage needs no more work.
+ * A finder walks the text and the tree together. Before a text every attribute is MALFORMED; found
+ * attributes are set, and so are attributes that a whole object does not have. So damage needs no
+ * more work.
  * Threads: one.
  */
 #ifndef BB_SKIP_RECORD_JSON_TREE_H
@@ -22,7 +23,7 @@ struct bb_json_node {
     size_t index_count;        /* and indexes of arrays */
     size_t *slots;             /* owned: numbers of the pass's slots that end here */
     size_t slot_count;
-    bool is_seen; /* in the object or array at hand */
+    bool is_seen; /* in the current object or array */
 };
 
 struct bb_json_tree {
@@ -47,7 +48,8 @@ struct bb_json_walk {
     size_t slots_left; /* that are not set: 0 ends the walk */
 };
 
-/* The child of this key, which was not seen before; NULL when there is none, and for a repeated key. */
+/* The child of this key, which was not seen before; NULL when there is no child, and for a repeated
+ * key. */
 struct bb_json_node *bb_json_walk_key(struct bb_json_walk *walk, struct bb_json_node *node,
                                       struct bb_bytes key, bool has_escape);
 /* The child of this index. */
@@ -59,7 +61,7 @@ void bb_json_walk_found(struct bb_json_walk *walk, const struct bb_json_node *no
  * MISSING. */
 void bb_json_walk_missing(struct bb_json_walk *walk, const struct bb_json_node *node,
                           bool is_index);
-/* The value is neither object nor array: nothing is below it, if it is a value. */
+/* The value is neither object nor array: it has no values below it, if it is a value. */
 void bb_json_walk_scalar(struct bb_json_walk *walk, const struct bb_json_node *node,
                          const uint8_t *at, const uint8_t *after);
 

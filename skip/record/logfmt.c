@@ -134,7 +134,7 @@ static void skip_word(struct logfmt_cursor *cursor)
         cursor->at++;
 }
 
-/* False when the quotes have no end: nothing after them can be read. */
+/* False when the quotes have no end: bytes after them cannot be read. */
 static bool take_quoted(struct logfmt_cursor *cursor, struct logfmt_pair *pair)
 {
     const uint8_t *first = cursor->at + 1;
@@ -219,7 +219,7 @@ static struct bb_field value_of(const struct logfmt_pair *pair, struct bb_record
     return field;
 }
 
-/* pass->state: whether the slot was found in the record at hand. */
+/* pass->state: whether the slot was found in the current record. */
 static void set_all_others(struct bb_pass *pass, struct bb_record *record,
                            enum bb_attribute_state state)
 {

@@ -1,4 +1,4 @@
-/* Numbers as text: integers, and what doubles look like. See number.h. */
+/* Numbers as text: integers and doubles. See number.h. */
 #include "skip/record/number.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static bool is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Numbers of so many digits fit 64 bits. */
+/* Numbers with this number of digits fit 64 bits. */
 #define DIGITS_SAFE 19
 
 /* The same as read_digits for up to DIGITS_SAFE bytes, without a check for each of them. */
@@ -29,7 +29,7 @@ static bool read_few_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret
     return are_digits;
 }
 
-/* Digits, one at least, and nothing else. */
+/* Only digits, one at least. */
 static bool read_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -78,7 +78,7 @@ static bool equals_ignoring_case(const uint8_t *at, size_t size, const char *low
     return true;
 }
 
-/* "nan", "inf", "infinity": what no digits say. */
+/* "nan", "inf", "infinity": doubles without digits. */
 static bool read_word(const uint8_t *at, size_t size, double *ret_value)
 {
     if (equals_ignoring_case(at, size, "nan"))
@@ -101,7 +101,7 @@ static const uint8_t *take_digits(struct bb_decimal *decimal, const uint8_t *at,
 
 #define EXPONENT_MAX 1000000000
 
-/* "e-5" up to the end; nothing is 0. Larger ones are as large as makes no difference. */
+/* "e-5" up to the end; no bytes give 0. Larger exponents stop where they make no difference. */
 static bool read_exponent(const uint8_t *at, const uint8_t *end, int64_t *ret_exponent)
 {
     int64_t value = 0;

@@ -1,7 +1,8 @@
-/* Numbers as text. What is a number is said once, in bb/record.h: extractors and whoever reads the
+/* Numbers as text. bb/record.h is the only definition of numbers: extractors and readers of the
  * numbers of a condition call these.
  *
- * All of the text must be the number. False when it is none, or out of range: *ret is untouched then.
+ * All of the text must be the number. False when it is no number, or out of range: *ret is
+ * untouched then.
  * Threads: any.
  */
 #ifndef BB_SKIP_RECORD_NUMBER_H

@@ -3,7 +3,7 @@
 
 #include "skip/record/number.h"
 
-/* What a text is to the types that are not bytes; false when it is no value of the type. */
+/* The value of a text for the types that are not bytes; false when it is no value of the type. */
 static bool read_value(const struct bb_definition *definition, struct bb_bytes text,
                        struct bb_attribute *attribute)
 {

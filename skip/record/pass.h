@@ -1,7 +1,7 @@
-/* One pass over a record: what a format does to find the attributes that are wanted.
+/* One pass through a record: a format finds the requested attributes.
  *
- * A reader has a pass per format, and per separator of fields. A pass gives every slot a field, in any
- * order; setting a slot makes the field's text a value of the attribute's type. Threads: one.
+ * A reader has a pass per format, and per separator of fields. A pass gives every slot a field, in
+ * any order; setting a slot makes the field's text a value of the attribute's type. Threads: one.
  */
 #ifndef BB_SKIP_RECORD_PASS_H
 #define BB_SKIP_RECORD_PASS_H
@@ -24,7 +24,7 @@ struct bb_record {
     struct bb_attribute *attributes;
 };
 
-/* What was found: a text, if the state is PRESENT. */
+/* The result: a text, if the state is PRESENT. */
 struct bb_field {
     enum bb_attribute_state state;
     struct bb_bytes text;
@@ -40,10 +40,10 @@ struct bb_pass {
 struct bb_pass_type {
     /* Whether both can be found in one pass. */
     bool (*shares)(const struct bb_definition *a, const struct bb_definition *b);
-    /* Prepares pass->state; may sort the slots. NULL: there is none. */
+    /* Prepares pass->state; may sort the slots. NULL: the format has no state. */
     enum bb_status (*prepare)(struct bb_pass *pass);
     void (*read)(struct bb_pass *pass, struct bb_record *record);
-    /* Releases pass->state, which may be NULL. NULL: nothing to do. */
+    /* Releases pass->state, which may be NULL. NULL: no release is needed. */
     void (*release)(struct bb_pass *pass);
 };
 

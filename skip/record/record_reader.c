@@ -105,7 +105,7 @@ void bb_record_reader_destroy(struct bb_record_reader *reader)
     bb_free(reader);
 }
 
-/* Bytes that may be NULL when there are none, with an address. */
+/* Gives empty bytes an address: their own may be NULL. */
 static struct bb_bytes with_address(struct bb_bytes bytes)
 {
     static const uint8_t nothing[1];

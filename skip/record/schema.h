@@ -12,8 +12,8 @@ struct bb_schema {
     size_t callback_count;
 };
 
-/* As bb_schema_verbatim, of an attribute of integers: of the digits of its text, after a sign and zeros.
- */
+/* As bb_schema_verbatim, of an attribute of integers: of the digits of its text, after a sign and
+ * zeros. */
 enum bb_verbatim bb_schema_number_verbatim(const struct bb_schema *schema, size_t attribute,
                                            uint8_t *ret_escape);
 

@@ -1,7 +1,7 @@
 /* Memory of a reader for text without its escapes.
  *
- * Room for all that one record can need is made with the first text that needs it: no address changes
- * while a record is read. Without memory the record is not read (has_failed). Threads: one.
+ * Room for all that one record can need is made with the first text that needs it: no address
+ * changes while a record is read. Without memory the record is not read (has_failed). Threads: one.
  */
 #ifndef BB_SKIP_RECORD_SCRATCH_H
 #define BB_SKIP_RECORD_SCRATCH_H
@@ -10,14 +10,14 @@
 
 struct bb_scratch {
     struct bb_buf buf;
-    size_t room;     /* bytes that the record at hand can need */
+    size_t room;     /* bytes that the current record can need */
     bool has_failed; /* an allocation did */
 };
 
 /* Forgets the record before. room: no more bytes are taken until the next reset. */
 void bb_scratch_reset(struct bb_scratch *scratch, size_t room);
-/* size bytes to be written, or NULL after a failure. What is not used is given back by
- * bb_scratch_shrink, before the next is taken. */
+/* size bytes to be written, or NULL after a failure. bb_scratch_shrink returns unused bytes, before
+ * the next is taken. */
 uint8_t *bb_scratch_take(struct bb_scratch *scratch, size_t size);
 void bb_scratch_shrink(struct bb_scratch *scratch, size_t unused);
 

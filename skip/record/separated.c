@@ -80,7 +80,7 @@ void bb_separated_read(struct bb_pass *pass, struct bb_record *record, bb_separa
 
 /* --- Names of columns --- */
 
-/* The column of this name, from 1; 0 when there is none. */
+/* The column of this name, from 1; 0 when no column has it. */
 static uint64_t find_in_row(struct bb_bytes header, uint8_t separator, struct bb_bytes name,
                             uint8_t *unquoted)
 {

@@ -1,4 +1,4 @@
-/* See time_format.h. A text is read from left to right by a cursor; what is not as it must be ends it. */
+/* See time_format.h. A cursor reads a text from left to right, and ends at the first error. */
 #include "skip/record/time_format.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ static bool take_digits(struct time_cursor *cursor, size_t count, int *ret_value
     return true;
 }
 
-/* One digit at least; what comes after the ninth is dropped. */
+/* One digit at least; digits after the ninth are dropped. */
 static bool take_fraction(struct time_cursor *cursor, int32_t *ret_nanoseconds)
 {
     int32_t value = 0;
@@ -235,7 +235,7 @@ static bool take_pattern(const struct bb_time_format *format, struct time_cursor
     return true;
 }
 
-/* What of a time directives say; two for the same part exclude each other. */
+/* The parts of a time that directives read; two for the same part exclude each other. */
 static unsigned part_of(uint8_t directive)
 {
     static const char *const parts[] = {"Yy", "mb", "de", "H", "M", "S", "f", "z", "a"};

@@ -1,5 +1,5 @@
-/* Times as text and as integers: nanoseconds since 1970-01-01T00:00:00Z. The formats are described in
- * bb/record.h. No locale, no time zone but those that the text names, no table of leap seconds.
+/* Times as text and as integers: nanoseconds since 1970-01-01T00:00:00Z. The formats are described
+ * in bb/record.h. No locale, no time zone except the text's, no table of leap seconds.
  *
  * Threads: any.
  */
@@ -32,10 +32,10 @@ struct bb_time_format {
 const char *bb_time_kind_name(enum bb_time_kind kind);
 /* False when no kind has this name. */
 bool bb_time_format_named(struct bb_bytes name, struct bb_time_format *ret_format);
-/* NULL, or what is wrong with the pattern: a constant sentence without its end. */
+/* NULL, or the error in the pattern: a constant sentence without its end. */
 const char *bb_time_format_of_pattern(struct bb_bytes pattern, struct bb_time_format *ret_format);
 
-/* All of the text is the time. False when it is none, or out of range. */
+/* All of the text is the time. False when it is no time, or out of range. */
 bool bb_time_read(const struct bb_time_format *format, struct bb_bytes text, int64_t *ret_time);
 
 /* Whether integers of the format are times: unix, unix_ms, unix_us, unix_ns. */

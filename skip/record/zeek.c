@@ -39,7 +39,7 @@ static int hex_value(uint8_t byte)
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* Size of the escape at at, which is a backslash; 1 when it is none. */
+/* Size of the escape at at, which is a backslash; 1 when it is no escape. */
 static size_t read_escape(const uint8_t *at, const uint8_t *end, uint8_t *ret_byte)
 {
     *ret_byte = '\\';
