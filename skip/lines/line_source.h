@@ -1,10 +1,10 @@
-/* What an index file keeps of the file of lines that it is of, to know it again.
+/* The description of a file of lines in its index file. It identifies the file later.
  *
  *     source := u8 1 (a file of lines) | varint size | u64 modification time, nanoseconds
  *               | varint indexed bytes | varint granule bytes
  *               | u64 checksum of the first bytes | u64 checksum of the last bytes | bytes schema
  *
- * First and last bytes: of those that are indexed, up to BB_LINE_ENDS_SIZE each.
+ * First and last bytes: of the indexed bytes, up to BB_LINE_ENDS_SIZE each.
  */
 #ifndef BB_SKIP_LINES_LINE_SOURCE_H
 #define BB_SKIP_LINES_LINE_SOURCE_H
@@ -43,11 +43,11 @@ BB_MUST_CHECK enum bb_status bb_line_ends_read(struct bb_file *file, uint64_t in
 
 BB_MUST_CHECK enum bb_status bb_line_source_append(const struct bb_line_source *source,
                                                    struct bb_buf *buf);
-/* False: these are none. */
+/* False: the bytes are no source. */
 BB_MUST_CHECK bool bb_line_source_decode(struct bb_bytes bytes, struct bb_line_source *ret_source);
 
-/* Is the file the one that was indexed, or that one with more at its end? BB_INVALID, with the
- * reason, when it is not. */
+/* Is the file the indexed one, perhaps with more bytes at its end? BB_INVALID, with the reason,
+ * when it is not. */
 BB_MUST_CHECK enum bb_status bb_line_source_check(const struct bb_line_source *source,
                                                   struct bb_file *file,
                                                   const struct bb_line_file_state *now);

@@ -13,7 +13,7 @@ void bb_line_window_deinit(struct bb_line_window *window)
     *window = (struct bb_line_window){0};
 }
 
-/* Reads on until the buffer has so many bytes. */
+/* Reads on until the buffer has this number of bytes. */
 static enum bb_status fill(struct bb_line_window *window, size_t size)
 {
     struct bb_buf *buf = &window->buf;
@@ -35,7 +35,8 @@ static size_t smaller(uint64_t a, uint64_t b)
     return (size_t)(a < b ? a : b);
 }
 
-/* What was read after the last whole line begins the next window, if that is what follows. */
+/* Bytes that were read after the last whole line begin the next window, if that window
+ * begins where they begin. */
 static void keep_rest(struct bb_line_window *window, uint64_t begin, uint64_t left)
 {
     struct bb_buf *buf = &window->buf;
@@ -66,7 +67,7 @@ enum bb_status bb_line_window_load(struct bb_line_window *window, uint64_t begin
     keep_rest(window, begin, left);
     size = size > buf->size ? size : smaller((uint64_t)buf->size + size, left);
     for (;;) {
-        size_t searched = buf->size; /* what was kept has no line end */
+        size_t searched = buf->size; /* the kept bytes have no line end */
         enum bb_status status = fill(window, size);
         if (status != BB_OK)
             return status;

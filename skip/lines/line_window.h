@@ -11,7 +11,7 @@ struct bb_line_window {
     struct bb_file *file; /* borrowed */
     uint64_t offset;      /* in the file, of the first byte */
     struct bb_bytes bytes;
-    struct bb_buf buf; /* owned: what bytes are in */
+    struct bb_buf buf; /* owned: holds the bytes */
     uint64_t reads;
     uint64_t read_bytes;
 };

@@ -1,4 +1,5 @@
-/* Opening a file of lines, and knowing again what its index file is of. See bb/lines.h. */
+/* Opening a file of lines, and comparing it with the description in its index file. See
+ * bb/lines.h. */
 #include "skip/lines/lines.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ static enum bb_status decode_schema(struct bb_lines *lines)
     return status;
 }
 
-/* Whether it is of lines, and says how they are read. */
+/* Checks that the index file is of lines, and reads their schema. */
 static enum bb_status check_index(struct bb_lines *lines, const char *index_path)
 {
     if (!bb_line_source_decode(bb_skip_file_source(lines->index), &lines->source) ||
@@ -65,7 +66,7 @@ static enum bb_status check_index(struct bb_lines *lines, const char *index_path
     return decode_schema(lines);
 }
 
-/* Notes why the index is not used. Lack of memory alone is a failure. */
+/* Notes why the index is not used. Only lack of memory is a failure. */
 static enum bb_status keep_reason(struct bb_lines *lines, enum bb_lines_index_state state,
                                   enum bb_status status)
 {
@@ -159,7 +160,7 @@ void bb_lines_close(struct bb_lines *lines)
     bb_free(lines);
 }
 
-/* ---- what is known ---- */
+/* ---- known facts ---- */
 
 static uint64_t count_records(const struct bb_lines *lines)
 {

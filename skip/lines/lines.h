@@ -12,7 +12,7 @@ struct bb_lines {
     struct bb_file_system *fs;
     struct bb_file *file;            /* owned */
     struct bb_line_file_state state; /* when it was opened */
-    struct bb_skip_file *index;      /* owned; NULL: there is none, or it cannot be read */
+    struct bb_skip_file *index;      /* owned; NULL: there is no index, or it cannot be read */
     struct bb_line_source source;    /* of the index; its schema is borrowed from there */
     struct bb_schema *schema;        /* owned; of the index */
     enum bb_lines_index_state index_state;
@@ -25,7 +25,7 @@ BB_MUST_CHECK enum bb_status bb_lines_index_path(const char *path, struct bb_buf
 /* Where a granule of the index begins, and for granule = their number where the last one ends. */
 uint64_t bb_lines_granule_begin(const struct bb_lines *lines, size_t granule);
 
-/* Granules that may be asked for: 0 when the index is not used. */
+/* Granules that a caller may name: 0 when the index is not used. */
 size_t bb_lines_granule_count(const struct bb_lines *lines);
 
 #endif

@@ -1,7 +1,7 @@
 /* Writing the index file of a file of lines. See bb/lines.h.
  *
- * The new file is written under another name and renamed over the old one. What the old one says is
- * taken over (skip/index/take_over.h) where the file has only grown and nothing else is asked for.
+ * The new file is written under another name and renamed over the old one. Segments of the old one
+ * are copied (skip/index/take_over.h) where the file has only grown and the request is the same.
  */
 #include <string.h>
 
@@ -22,10 +22,10 @@ struct work {
     uint64_t granule_bytes;
     struct bb_buf index_path; /* terminated */
     struct bb_buf new_path;   /* terminated; of the file that is written */
-    struct bb_buf encoded;    /* owned: what the index file keeps of the file */
+    struct bb_buf encoded;    /* owned: the description of the file */
     struct bb_skip_builder *builder;
     bool has_taken;           /* segments of the old index file */
-    struct bb_line_ends ends; /* of what is there at the beginning */
+    struct bb_line_ends ends; /* of the existing bytes at the beginning */
     uint64_t granule_begin;   /* in the file */
     struct bb_lines_index_report report;
 };
@@ -135,7 +135,7 @@ static enum bb_status create_builder(struct work *work)
 {
     struct bb_file_system *fs = work->lines->fs;
     struct bb_skip_options options = {.struct_size = sizeof(options), .file_system = fs};
-    /* Segments can be taken over under the same secret alone. */
+    /* Segments can be copied only under the same secret. */
     if (work->lines->index != NULL)
         options.secret = &work->lines->index->directory.secret;
     enum bb_status status = fs->ops->random(fs, options.id, sizeof(options.id));
@@ -168,7 +168,7 @@ static bool can_take(const struct work *work)
            bb_skip_builder_can_take(work->builder, lines->index);
 }
 
-/* Begins the new file with what the old one knows, or empty where it knows nothing. */
+/* Begins the new file with the entries of the old one, or empty where it has no entries. */
 static enum bb_status begin(struct work *work)
 {
     size_t taken = 0;
@@ -268,7 +268,7 @@ static enum bb_status read_lines(struct work *work, uint64_t *ret_end)
     return status;
 }
 
-/* ---- what the file was ---- */
+/* ---- the earlier state of the file ---- */
 
 static enum bb_status fail_changed(const struct work *work)
 {
@@ -276,7 +276,8 @@ static enum bb_status fail_changed(const struct work *work)
                    work->lines->file->path);
 }
 
-/* The file may have grown while it was read; all else would leave an index of what is not there. */
+/* The file may have grown while it was read. After any other change the index would describe bytes
+ * that no longer exist. */
 static enum bb_status check_unchanged(const struct work *work)
 {
     const struct bb_lines *lines = work->lines;

@@ -1,5 +1,5 @@
-/* Lines that match a condition: granules that the index does not rule out, and what it does not
- * cover. See bb/lines.h.
+/* Lines that match a condition: granules that the index does not rule out, and the rest, which it
+ * does not cover. See bb/lines.h.
  *
  *     choose_run    the next range of the file that has to be read, of granules or of the rest
  *     load          whole lines of it, into the window
@@ -17,10 +17,10 @@
 
 enum choice { CHOICE_EXCLUDED, CHOICE_COUNTED, CHOICE_READ };
 
-/* What becomes of a granule. */
+/* The decision about a granule. */
 struct judgement {
     enum choice choice;
-    uint64_t matches; /* of one that is counted */
+    uint64_t matches; /* of a counted granule */
 };
 
 struct bb_lines_select {
@@ -32,22 +32,22 @@ struct bb_lines_select {
     struct bb_skip_rows *rows;        /* owned; NULL: the condition has no column */
     struct bb_skip_counts *counts;    /* owned; NULL: none yet, or no index counts */
     bool has_asked_for_counts;
-    struct bb_skip_account *accounts; /* owned: one for each index; NULL: none was asked */
+    struct bb_skip_account *accounts; /* owned: one for each index; NULL: no index was used */
     size_t judged;                    /* the granule of the latest judgement, plus 1 */
     struct judgement judgement;
     size_t granule_count;
     size_t granule;      /* the next one to choose */
-    size_t reached;      /* the one that the latest match is in */
+    size_t reached;      /* the granule of the latest match */
     bool has_matching;   /* that one was counted */
-    bool is_rest_chosen; /* what no granule covers */
-    uint64_t run_begin;  /* of the chosen range, what the window does not have yet */
+    bool is_rest_chosen; /* the bytes that no granule covers */
+    uint64_t run_begin;  /* the part of the chosen range that the window does not have yet */
     uint64_t run_end;
     struct bb_line_window window;
     size_t position;               /* in the window, of the next line */
     struct bb_needle_scan needles; /* of the window */
     struct bb_line line;
     bool has_line;
-    bool counts_unread;       /* granules of matches alone may be counted and not shown */
+    bool counts_unread;       /* granules with only matches may be counted and not shown */
     uint64_t counted_records; /* of them */
     uint64_t limit;
     bool (*progress)(void *context, const struct bb_lines_account *account);
@@ -77,7 +77,7 @@ static enum bb_status take_options(const struct bb_lines_select_options *options
     return status;
 }
 
-/* The schema of a selection that comes with none. */
+/* The schema of a selection without a schema. */
 static enum bb_status find_schema(struct bb_lines_select *select, bool has_condition,
                                   const struct bb_schema **ret_schema)
 {
@@ -114,7 +114,7 @@ static enum bb_status ask_index(struct bb_lines_select *select,
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
-/* Asks the index, if there is one to ask. */
+/* Queries the index, if there is one. */
 static enum bb_status choose_granules(struct bb_lines_select *select,
                                       const struct bb_lines_select_options *options,
                                       const struct bb_condition *condition)
@@ -188,7 +188,7 @@ void bb_lines_select_destroy(struct bb_lines_select *select)
     bb_free(select);
 }
 
-/* ---- what has to be read ---- */
+/* ---- ranges to read ---- */
 
 /* How many lines of the granule match, where lines are counted and the index counts them. */
 static bool read_count(struct bb_lines_select *select, size_t granule, uint64_t *ret_matches)
@@ -204,9 +204,9 @@ static bool read_count(struct bb_lines_select *select, size_t granule, uint64_t 
            bb_skip_counts_read(select->counts, granule, ret_matches) == BB_OK;
 }
 
-/* How many lines of the granule match, where the index knows: none, all, what it counts, or what
- * columns say. Columns that are damaged, lack the granule or leave some of its lines undecided leave
- * it to be read. */
+/* The number of lines of the granule that match, where the index knows: none, all, a stored count,
+ * or a count from columns. If columns are damaged, lack the granule or leave some of its lines
+ * undecided, the granule is read. */
 static bool count_matches(struct bb_lines_select *select, size_t granule, uint64_t *ret_matches)
 {
     const struct bb_skip_verdicts *verdicts = &select->verdicts;
@@ -247,7 +247,7 @@ static struct judgement judge(struct bb_lines_select *select, size_t granule)
     return judgement;
 }
 
-/* A granule is looked at twice where a run of granules ends with it. */
+/* A granule is checked twice where a run of granules ends with it. */
 static enum choice choose(struct bb_lines_select *select, size_t granule)
 {
     if (select->judged != granule + 1)
@@ -270,7 +270,7 @@ static void pass_granules(struct bb_lines_select *select)
     }
 }
 
-/* Neighbours are read at once. */
+/* Neighbours are read together. */
 static void take_granules(struct bb_lines_select *select)
 {
     const struct bb_lines *lines = select->lines;
@@ -320,7 +320,8 @@ static enum bb_status load(struct bb_lines_select *select)
 
 /* ---- lines in the window ---- */
 
-/* The place from which on a line may match: position, or that of what every match has. */
+/* The place from which on a line may match: position, or the place of bytes that every match
+ * contains. */
 static bool next_place(struct bb_lines_select *select, size_t *ret_place)
 {
     *ret_place = select->position;
