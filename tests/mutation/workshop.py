@@ -2,8 +2,8 @@
 
 The copy is built twice: for the mutants, and with gcc --coverage, to learn the lines that each test
 runs (reach.py). A mutant costs one compilation, and one link per test that runs its line. The link
-line has the mutant's object before the static libraries, so the linker does not extract the original
-from its archive. The builds do not change; several mutants can be tried at a time.
+line has the mutant's object before the static libraries, so the linker does not extract the
+original from its archive. The builds do not change; several mutants can be tried at a time.
 """
 import filecmp
 import json
@@ -26,8 +26,8 @@ QUICK = {"BB_TEST_OPS": "20000", "BB_TEST_CRASH_SEEDS": "1", "BB_TEST_CRASH_STRI
          "BB_TEST_STORES": "8", "BB_TEST_LARGE_BYTES": "4194304", "BB_TEST_FAULT_STRIDE": "61", "BB_TEST_FORKS": "40"}
 MEMORY_BYTES = 6 << 30
 FILE_BYTES = 2 << 30
-# A test that took longer with the original is run only with mutants of its own module, and with
-# those whose line no shorter test runs.
+# A test that took longer with the original is run only with mutants of the module that it tests,
+# and with mutants on lines that no shorter test runs.
 LONGEST_SECONDS = 8
 # A test of a mutant may take this much longer than with the original, and these seconds more. The
 # processor time is limited too, so that an endless loop ends soon on a busy machine.
@@ -107,8 +107,8 @@ class Deadline:
 
 
 class Workshop:
-    """The copy in folder/source, its build for mutants in folder/build or folder/build-sanitize, and
-    its build with coverage in folder/reach.
+    """The copy in folder/source, its build for mutants in folder/build or folder/build-sanitize,
+    and its build with coverage in folder/reach.
     """
 
     def __init__(self, folder, sanitize):
@@ -202,7 +202,7 @@ class Workshop:
     def measure(self, deadline):
         """Runs each test whose programs are new once in both builds. Removes tests that fail
         without a mutant, since they prove nothing, and returns their names and how they failed.
-        The result is None if the deadline passed first.
+        Returns None if the deadline passed first.
         """
         path = os.path.join(self.build, "measured.json")
         known = {}
