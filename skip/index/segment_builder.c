@@ -433,7 +433,7 @@ static enum bb_status find_form(struct bb_segment_builder *builder, struct bb_me
                           .granule_count = granule_count,
                           .pair_count = (size_t)(pairs.end - pairs.first)};
     builder->form = bb_segment_inverted_form(granule_count);
-    if (trial.pair_count == 0)
+    if (trial.pair_count == 0 || builder->is_inverted)
         return BB_OK;
     while (trial.pair_count >> trial.zero_bits > 2 * TRIAL_PAIRS)
         trial.zero_bits++;

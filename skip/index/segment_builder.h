@@ -18,6 +18,8 @@ struct bb_segment_builder {
     struct bb_segment segment;
     struct bb_buf data; /* owned: chunks, with room for their checksums */
     struct bb_buf ends; /* owned: segment.ends */
+    /* Set by the caller, before or between segments: no ribbons. */
+    bool is_inverted;
     struct bb_segment_form form;
     bool is_on_trial;             /* ribbons are only measured */
     struct bb_segment_keys *keys; /* owned: of the ribbon at hand, and how it is solved; or NULL */
