@@ -112,7 +112,7 @@ static enum bb_status build_pattern(const struct bb_leaf_attribute *attribute, s
     return bb_tree_text(attribute, text, ret_condition);
 }
 
-/* starts_with and the like are patterns of LIKE. */
+/* starts_with and similar predicates are patterns of LIKE. */
 static enum bb_status pattern_of(enum bb_predicate predicate, struct bb_bytes operand,
                                  struct bb_buf *buf)
 {

@@ -1,5 +1,5 @@
-/* Predicates of an attribute of a schema, with constants: what the parser and the calls of
- * bb/condition.h have in common. Failures are those of bb/condition.h, without offsets. */
+/* Predicates of an attribute of a schema, with constants: the common part of the parser and of the
+ * calls of bb/condition.h. Failures are the same as in bb/condition.h, without offsets. */
 #ifndef BB_SKIP_CONDITION_BUILD_H
 #define BB_SKIP_CONDITION_BUILD_H
 

@@ -1,4 +1,4 @@
-/* See character.h. Valid is what RFC 3629 says: no overlong form, no surrogate, nothing above
+/* See character.h. RFC 3629 defines valid sequences: no overlong form, no surrogate, nothing above
  * U+10FFFF. */
 #include "skip/condition/character.h"
 
@@ -51,7 +51,7 @@ size_t bb_character_size(struct bb_bytes text, size_t at)
 }
 
 /* Bytes of the valid sequence that has this place inside it or at its end, up to there; 0 if there
- * is none. */
+ * is no such sequence. */
 static size_t begun_before(struct bb_bytes text, size_t at, bool may_end_here)
 {
     for (size_t back = 1; back <= SIZE_MAX_BYTES && back <= at; back++) {

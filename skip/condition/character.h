@@ -1,5 +1,6 @@
-/* Characters of bytes: a valid UTF-8 sequence is one, and every byte that belongs to none is one.
- * No two valid sequences overlap, so a place is a boundary by what is around it alone. */
+/* Characters of bytes: a valid UTF-8 sequence is one, and every byte outside of all valid sequences
+ * is one. No two valid sequences overlap, so the bytes around a place decide whether it is a
+ * boundary. */
 #ifndef BB_SKIP_CONDITION_CHARACTER_H
 #define BB_SKIP_CONDITION_CHARACTER_H
 

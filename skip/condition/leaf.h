@@ -1,16 +1,16 @@
-/* A leaf of a condition, as indexes see it: what must hold of one attribute.
+/* A leaf of a condition, as indexes see it: a requirement on one attribute.
  *
  * A condition is a tree of AND, OR and NOT over leaves. Every comparison is one of four leaves:
  *
- *     =, IN, <, <=, >, >=, BETWEEN    RANGES   the attribute lies in one of some intervals
+ *     =, IN, <, <=, >, >=, BETWEEN    RANGES   the attribute is in one of some intervals
  *     !=, NOT IN, NOT LIKE ...                 NOT over the leaf without it
  *     IS NULL, IS NOT NULL            NULLS    IS NOT NULL is NOT over it
- *     LIKE, has_token, matches ...    TEXT     the attribute's bytes match; pieces are what every
- *                                              match contains
+ *     LIKE, has_token, matches ...    TEXT     the attribute's bytes match; every match
+ *                                              contains the pieces
  *     x = 5 with x always unknown...  CONSTANT the same for every record
  *
- * A leaf is true, false or unknown of a record; NULLS alone is never unknown. NaN lies in no
- * interval: RANGES is false of it. A leaf is constant, and may be read by any number of threads.
+ * A leaf is true, false or unknown of a record; only NULLS is never unknown. NaN is in no interval:
+ * RANGES is false of it. A leaf is constant, and may be read by any number of threads.
  */
 #ifndef BB_SKIP_CONDITION_LEAF_H
 #define BB_SKIP_CONDITION_LEAF_H
@@ -32,9 +32,9 @@ struct bb_interval {
     struct bb_bound high;
 };
 
-/* Bytes that a matching attribute contains. The flags say what is known of the match: a token that
- * touches an end of the piece is a whole token only where the flag of that end is set, or the piece
- * continues with a separator there. */
+/* Bytes that a matching attribute contains. The flags describe the match: a token that touches an
+ * end of the piece is a whole token only where the flag of that end is set, or the piece continues
+ * with a separator there. */
 struct bb_piece {
     struct bb_bytes bytes;
     bool is_at_start;  /* the attribute starts with the piece */
@@ -58,7 +58,7 @@ struct bb_leaf {
     const struct bb_interval *intervals;
     size_t interval_count;
     bool is_points; /* every interval is a single value: =, IN */
-    /* TEXT: every match satisfies all groups. None: nothing is known of matches. */
+    /* TEXT: every match satisfies all groups. No groups: the bytes of matches are unknown. */
     const struct bb_piece_group *groups;
     size_t group_count;
     /* TEXT: words of every match, as groups; each piece is one whole word. WHY apart: folded words
@@ -66,8 +66,8 @@ struct bb_leaf {
     const struct bb_piece_group *word_groups;
     size_t word_group_count;
     bool words_are_folded;
-    /* TEXT: every match lies in it; NULL: nothing is known. Exact: every value in it matches too.
-     */
+    /* TEXT: every match is in it; NULL: no interval is known. Exact: every value in it matches
+     * too. */
     const struct bb_interval *cover;
     bool is_cover_exact;
     /* CONSTANT. */

@@ -6,7 +6,7 @@
  *     number    [+-] digits [. digits] [e [+-] digits], also .5 and 5.
  *     signs     ( ) , = <> != < <= > >=
  *
- * Words and names borrow the text. The lexer does not fail: what is no word is BAD.
+ * Words and names borrow the text. The lexer does not fail: any other text is BAD.
  */
 #ifndef BB_SKIP_CONDITION_LEXER_H
 #define BB_SKIP_CONDITION_LEXER_H
@@ -37,7 +37,7 @@ struct bb_word {
     size_t end;    /* the offset after it */
     struct bb_bytes text;
     char quote;          /* NAME and STRING: which one */
-    const char *trouble; /* BAD: what is wrong with it */
+    const char *trouble; /* BAD: the error in it */
 };
 
 /* The word at or after offset. */

@@ -1,8 +1,8 @@
 /* Patterns of LIKE: % is any bytes, _ one character (character.h), a backslash before %, _ or
  * another backslash makes it mean itself; any other backslash is one.
  *
- * A pattern is segments with % between them. Each is sought at the first place after the one
- * before: a later place never helps, because a segment that begins later does not end earlier. So
+ * A pattern is segments with % between them. Each is sought at the first place after the previous
+ * one: a later place never helps, because a segment that begins later does not end earlier. So
  * matching takes the product of the sizes at worst. A pattern is constant.
  */
 #ifndef BB_SKIP_CONDITION_LIKE_H
@@ -23,11 +23,11 @@ struct bb_like_segment {
 
 struct bb_like {
     struct bb_like_segment *segments;
-    size_t segment_count;  /* 0: the pattern is empty, or % alone */
+    size_t segment_count;  /* 0: the pattern is empty, or just % */
     bool is_open_at_start; /* begins with % */
     bool is_open_at_end;
     bool ignores_case; /* of ASCII letters */
-    /* What the above point to. */
+    /* Memory that the pointers above point to. */
     struct bb_like_item *items;
     uint8_t *bytes;
 };
@@ -41,7 +41,7 @@ bool bb_like_match(const struct bb_like *like, struct bb_bytes text);
 /* Appends a pattern of the same meaning: one text for one meaning. */
 BB_MUST_CHECK enum bb_status bb_like_print(const struct bb_like *like, struct bb_buf *buf);
 
-/* Appends text, with what means something in a pattern escaped. */
+/* Appends text, with escapes before bytes that are special in a pattern. */
 BB_MUST_CHECK enum bb_status bb_like_escape(struct bb_bytes text, struct bb_buf *buf);
 
 #endif

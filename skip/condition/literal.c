@@ -177,7 +177,7 @@ static struct bb_fit fit_f64(struct bb_bytes text, const struct decimal *decimal
     double finite = nearest < 0 ? -largest : largest;
     if (order == 0)
         return fit_double(finite);
-    /* The literal lies between two doubles; the floor is the lower one. */
+    /* The literal is between two doubles; the floor is the lower one. */
     bool is_above = decimal->is_negative ? order < 0 : order > 0;
     struct bb_fit fit = fit_double(is_above ? finite : nextafter(finite, -INFINITY));
     fit.is_exact = false;

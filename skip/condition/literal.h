@@ -1,7 +1,7 @@
-/* Constants of a condition, and where they lie among the values of an attribute's type.
+/* Constants of a condition, and their places among the values of an attribute's type.
  *
- * A number need not be a value of the type: 1.5 lies between the integers 1 and 2, and 2^53 + 1
- * between two doubles. Its place is exact: the greatest value of the type that is not above it, and
+ * A number need not be a value of the type: 1.5 is between the integers 1 and 2, and 2^53 + 1
+ * between two doubles. Its place is exact: the largest value of the type that is not above it, and
  * whether it is that value. Decimals (with a point or an exponent) are read as the nearest double
  * where the type is F64, as SQL does.
  */
@@ -30,8 +30,8 @@ struct bb_fit {
     struct bb_attribute floor; /* -0 is +0 */
 };
 
-/* BB_INVALID for a literal that cannot be compared with the type: the message says what was
- * expected, without a position. */
+/* BB_INVALID for a literal that cannot be compared with the type: the message names the expected
+ * literal, without a position. */
 BB_MUST_CHECK enum bb_status bb_literal_fit(const struct bb_literal *literal,
                                             enum bb_attribute_type type, struct bb_fit *ret_fit);
 

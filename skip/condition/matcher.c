@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-/* The reader of what the condition uses. */
+/* The reader of the condition's attributes. */
 static enum bb_status create_reader(struct bb_matcher *matcher)
 {
     size_t count = bb_schema_count(matcher->schema);

@@ -1,5 +1,5 @@
-/* Does a record satisfy a condition? The attributes that the condition uses are extracted, and it is
- * evaluated: the one place that decides, whatever indexes say.
+/* Does a record satisfy a condition? The matcher extracts the attributes that the condition uses,
+ * and evaluates it. It is the only place that decides, independent of indexes.
  *
  * Threads: one.
  */

@@ -32,7 +32,7 @@ static bool add(struct bb_needles *needles, const struct bb_needle *needle)
     return true;
 }
 
-/* One that a match holds. */
+/* A needle that a match contains. */
 static bool add_piece(struct bb_needles *needles, const struct bb_needle *needle)
 {
     size_t size = bb_needle_bytes(needle).size;
@@ -144,7 +144,8 @@ static void unite(struct bb_needles *needles, const struct bb_needles *other)
         forget(needles);
 }
 
-/* Of a condition that is true, or of one that is false: then AND and OR change places. */
+/* The needles of a condition that is true, or of a condition that is false: then AND and OR change
+ * places. */
 static void find(const struct bb_condition *node, const struct bb_schema *schema, bool is_false,
                  struct bb_needles *needles)
 {

@@ -1,5 +1,5 @@
-/* Bytes of which a record must hold some for a condition to be true of it: what a scan searches in raw
- * values before it reads attributes. */
+/* Bytes of which a record must hold some for a condition to be true of it: a scan searches raw
+ * values for them before it reads attributes. */
 #ifndef BB_SKIP_CONDITION_NEEDLE_H
 #define BB_SKIP_CONDITION_NEEDLE_H
 
@@ -23,14 +23,14 @@ static inline struct bb_bytes bb_needle_bytes(const struct bb_needle *needle)
 }
 
 struct bb_needles {
-    size_t count; /* 0: nothing is known */
+    size_t count; /* 0: no needles are known */
     struct bb_needle items[BB_NEEDLES_MAX];
     size_t shortest; /* size of the shortest that is no escape */
 };
 
 /* The condition is false or unknown of every record whose value (without its key) holds none of the
- * needles. Of several such sets the one whose shortest needle is the longest. A byte that escapes others
- * (BB_VERBATIM_UNESCAPED) is a needle too. schema: the one that the condition was made with; the
+ * needles. Of several such sets, it is the set whose shortest needle is the longest. A byte that
+ * escapes others (BB_VERBATIM_UNESCAPED) is a needle too. schema: the schema of the condition. The
  * condition must outlive the needles. */
 void bb_condition_needles(const struct bb_condition *condition, const struct bb_schema *schema,
                           struct bb_needles *ret_needles);

@@ -1,7 +1,7 @@
 /* Places of needles in a text, in ascending order: of any of them.
  *
- * Call order: finder init (scan init (next)*)*. A finder is constant after init, is not copied, and may
- * be used by any number of threads; a scan is for one.
+ * Call order: finder init (scan init (next)*)*. A finder is constant after init, is not copied, and
+ * may be used by any number of threads; a scan is for one.
  */
 #ifndef BB_SKIP_CONDITION_NEEDLE_SCAN_H
 #define BB_SKIP_CONDITION_NEEDLE_SCAN_H
@@ -17,7 +17,7 @@ struct bb_needle_finder {
 struct bb_needle_scan {
     const struct bb_needle_finder *finder; /* borrowed */
     struct bb_bytes text;                  /* borrowed */
-    size_t places[BB_NEEDLES_MAX]; /* of each needle, the next one; SIZE_MAX: none is left */
+    size_t places[BB_NEEDLES_MAX]; /* of each needle, the next place; SIZE_MAX: it has no more */
 };
 
 /* Of the condition, as bb_condition_needles. */

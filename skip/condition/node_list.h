@@ -18,7 +18,7 @@ BB_MUST_CHECK enum bb_status bb_node_list_add(struct bb_node_list *list,
 BB_MUST_CHECK enum bb_status bb_node_list_join(struct bb_node_list *list,
                                                enum bb_condition_kind kind,
                                                struct bb_condition **ret_condition);
-/* Destroys what is left in it. */
+/* Destroys the nodes that are still in it. */
 void bb_node_list_deinit(struct bb_node_list *list);
 
 #endif

@@ -216,7 +216,7 @@ static enum bb_status parse_like(struct parser *parser, size_t attribute,
     return status == BB_OK ? BB_OK : fail_at(offset, status);
 }
 
-/* 0 for a word that is none. */
+/* 0 for a word that is no comparison. */
 static enum bb_comparison comparison_of(const struct bb_word *word)
 {
     switch (word->kind) {
@@ -306,8 +306,8 @@ static enum bb_predicate function_of(const struct parser *parser)
     return (enum bb_predicate)0;
 }
 
-/* Strings with a comma before each, up to the closing parenthesis. Each is tried alone, so that the
- * failure has its offset. */
+/* Strings with a comma before each, up to the closing parenthesis. Each is checked separately, so
+ * that the failure has its offset. */
 static enum bb_status take_operands(struct parser *parser, size_t attribute,
                                     enum bb_predicate predicate, struct bb_buf *operands)
 {

@@ -12,8 +12,8 @@ struct bb_piece_list {
     size_t open_count; /* pieces since the last group */
 };
 
-/* Adds a piece to the group that is being made; its bytes are copied. Without bytes it is nothing
- * that a match must contain: REQUIRES: it has some. */
+/* Adds a piece to the group that is being made; its bytes are copied. REQUIRES: the piece has
+ * bytes, because every match contains an empty piece. */
 BB_MUST_CHECK enum bb_status bb_piece_list_add(struct bb_piece_list *list,
                                                const struct bb_piece *piece);
 /* Makes a group of the pieces since the last one. REQUIRES: there is one. */
@@ -22,7 +22,7 @@ BB_MUST_CHECK enum bb_status bb_piece_list_end_group(struct bb_piece_list *list)
 BB_MUST_CHECK enum bb_status bb_piece_list_add_group(struct bb_piece_list *list,
                                                      const struct bb_piece *piece);
 
-/* The groups, valid until the list changes. Nothing is added after it. */
+/* The groups, valid until the list changes. No piece may be added after it. */
 const struct bb_piece_group *bb_piece_list_finish(struct bb_piece_list *list, size_t *ret_count);
 
 void bb_piece_list_deinit(struct bb_piece_list *list);

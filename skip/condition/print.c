@@ -189,7 +189,7 @@ static enum bb_status print_function(const struct bb_condition *node, bool is_ne
     return status == BB_OK ? append(buf, ")") : status;
 }
 
-/* One comparison without another way to say NOT. */
+/* One comparison whose negation has no other notation than NOT. */
 static bool is_one_sided(const struct bb_leaf *leaf)
 {
     return leaf->kind == BB_LEAF_RANGES && leaf->interval_count == 1 &&
@@ -225,7 +225,7 @@ static enum bb_status print_leaf(const struct bb_condition *node, bool is_negate
     return print_points(leaf, is_negated, buf);
 }
 
-/* AND binds tighter than OR; a list in a list of its own kind is a child of its own. */
+/* AND binds tighter than OR; a list inside a list of the same kind is a separate child. */
 static bool needs_parentheses(const struct bb_condition *parent, const struct bb_condition *child)
 {
     if (child->kind != BB_CONDITION_AND && child->kind != BB_CONDITION_OR)

@@ -14,7 +14,7 @@ static struct bb_bound bound_at(const struct bb_attribute *value, bool is_exclus
     return (struct bb_bound){.is_exclusive = is_exclusive, .value = *value};
 }
 
-/* Gives an exclusive bound of integers its inclusive form. False when no value is left. */
+/* Gives an exclusive bound of integers its inclusive form. False when no value remains. */
 static bool step_inside(struct bb_bound *bound, int64_t step)
 {
     if (bound->is_open || !bound->is_exclusive)
@@ -83,7 +83,7 @@ static void open_needless(struct bb_interval *interval)
         interval->high = OPEN;
 }
 
-/* Brings the interval into its form. False when no value lies in it. */
+/* Brings the interval into its form. False when no value is in it. */
 static bool settle(struct bb_interval *interval, enum bb_attribute_type type)
 {
     if (is_integer(type) && (!step_inside(&interval->low, 1) || !step_inside(&interval->high, -1)))
@@ -98,7 +98,7 @@ static bool settle(struct bb_interval *interval, enum bb_attribute_type type)
     return true;
 }
 
-/* What is at or above the literal. False when nothing is. */
+/* The lower bound of the values at or above the literal. False when there are no such values. */
 static bool low_at(const struct bb_fit *fit, struct bb_bound *ret_low)
 {
     *ret_low = OPEN;
@@ -107,7 +107,7 @@ static bool low_at(const struct bb_fit *fit, struct bb_bound *ret_low)
     *ret_low = bound_at(&fit->floor, !fit->is_exact);
     if (fit->is_exact || fit->floor.type != BB_ATTRIBUTE_F64)
         return true;
-    /* Between two doubles: inclusive at the upper one, which BETWEEN can say. */
+    /* Between two doubles: inclusive at the upper one, which BETWEEN can express. */
     *ret_low = bound_at(&fit->floor, false);
     ret_low->value.as.f64 = nextafter(fit->floor.as.f64, INFINITY) + 0.0;
     return true;

@@ -29,8 +29,8 @@ size_t bb_ranges_sort_points(struct bb_interval *points, size_t count);
 /* A single value. */
 bool bb_interval_is_point(const struct bb_interval *interval);
 
-/* Whether a value lies in one of ascending, disjoint intervals. REQUIRES: PRESENT, of the
- * intervals' type. NaN lies in none. */
+/* Whether a value is in one of ascending, disjoint intervals. REQUIRES: PRESENT, of the intervals'
+ * type. NaN is in no interval. */
 bool bb_ranges_contain(const struct bb_interval *intervals, size_t count,
                        const struct bb_attribute *value);
 

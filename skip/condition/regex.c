@@ -115,7 +115,7 @@ enum bb_status bb_regex_run_create(struct bb_regex_run **ret_run)
     if (run->general != NULL) {
         run->context = pcre2_match_context_create(run->general);
         run->data = pcre2_match_data_create(1, run->general);
-        /* Without one of its own, JIT has 32 KiB of the thread's stack. */
+        /* Without a separate stack, JIT has 32 KiB of the thread's stack. */
         run->stack = pcre2_jit_stack_create(JIT_STACK_FIRST, JIT_STACK_MAX, run->general);
     }
     if (run->context == NULL || run->data == NULL) {

@@ -1,9 +1,9 @@
-/* Regular expressions, by pcre2. Patterns and values are bytes: a dot is one byte, case is that of
- * ASCII letters, \d \w \s are ASCII too. $ is the very end, ^ the very beginning (unless (?m) is
- * set).
+/* Regular expressions, by pcre2. Patterns and values are bytes: a dot is one byte, only ASCII
+ * letters have case, \d \w \s are ASCII too. $ is the very end, ^ the very beginning (unless (?m)
+ * is set).
  *
- * A pattern is constant; what a match needs besides is a struct bb_regex_run, one for each thread
- * and for any number of patterns.
+ * A pattern is constant. A match also needs a struct bb_regex_run, one for each thread and for any
+ * number of patterns.
  */
 #ifndef BB_SKIP_CONDITION_REGEX_H
 #define BB_SKIP_CONDITION_REGEX_H
@@ -14,7 +14,7 @@
 #define BB_REGEX_SIZE_MAX (64u << 10)
 /* Parentheses inside parentheses. */
 #define BB_REGEX_NESTING_MAX 100
-/* Steps that a match may take: so many, and so many for each byte of the value. */
+/* Steps that a match may take: a fixed number, and a number for each byte of the value. */
 #define BB_REGEX_STEPS          1000000
 #define BB_REGEX_STEPS_PER_BYTE 64
 

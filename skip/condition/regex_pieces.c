@@ -1,8 +1,8 @@
 /* See regex_pieces.h.
  *
- * The pattern is read once, from left to right. Groups found so far lie on a stack; a part that
- * turns out to be optional takes its own off again, and alternatives replace theirs by one group.
- * Whoever meets something that is not understood gives up, and then no group counts.
+ * The pattern is read once, from left to right. Groups found so far are on a stack; a part that
+ * turns out to be optional takes its own off again, and alternatives replace theirs by one group. A
+ * function that finds syntax it does not understand gives up, and then no group counts.
  */
 #include "skip/condition/regex_pieces.h"
 
@@ -42,7 +42,7 @@ struct scan {
     struct bb_buf bytes;
     struct bb_buf pieces; /* struct draft_piece */
     struct bb_buf groups; /* struct draft_group */
-    /* The literal under way is the end of bytes. */
+    /* The current literal is the end of bytes. */
     size_t literal_size;
     bool is_literal_at_start;
 };
@@ -95,7 +95,7 @@ static void push_group(struct scan *scan, size_t first, size_t count)
     note(scan, bb_buf_append(&scan->groups, &group, sizeof(group)));
 }
 
-/* Makes a piece of the literal under way, if there is one, and begins another. */
+/* Makes a piece of the current literal, if there is one, and begins another. */
 static void end_literal(struct scan *scan, bool is_at_end)
 {
     struct draft_piece piece = {.offset = scan->bytes.size - scan->literal_size,
@@ -125,7 +125,7 @@ static bool is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* {n}, {n,} or {n,m}. Gives up on all that begins with a brace and is none. */
+/* {n}, {n,} or {n,m}. Gives up on any other text that begins with a brace. */
 static bool take_braces(struct scan *scan, bool *ret_is_optional)
 {
     size_t at = scan->at + 1;
@@ -147,7 +147,7 @@ static bool take_braces(struct scan *scan, bool *ret_is_optional)
     return true;
 }
 
-/* How often what was just read may occur: once, at least once, or perhaps not at all. */
+/* How often the part that was just read may occur: once, at least once, or perhaps not at all. */
 enum repetition { ONCE, REPEATED, OPTIONAL };
 
 static bool begins_quantifier(uint8_t byte)
@@ -212,7 +212,7 @@ static int hex_value(uint8_t byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* \xh and \xhh; \x{...} and \x alone are given up. */
+/* \xh and \xhh; \x{...} and a bare \x are given up. */
 static void read_hex(struct scan *scan)
 {
     int high = hex_value(peek(scan, 0));
@@ -324,7 +324,7 @@ static void read_bracket_class(struct scan *scan)
 
 static void read_branches(struct scan *scan);
 
-/* (?i) and the like: i, s, - and m are understood. Stops at ) or :. */
+/* (?i) and other options: i, s, - and m are understood. Stops at ) or :. */
 static void read_options(struct scan *scan)
 {
     bool is_on = true;
@@ -353,8 +353,8 @@ static void skip_group_name(struct scan *scan, uint8_t end)
     scan->at++;
 }
 
-/* After "(?": up to where the group's inside begins. True when it is about what is around, not
- * about bytes of the match. A group of options alone leaves the place at its ")". */
+/* After "(?": up to where the group's inside begins. True when it tests the surroundings, not bytes
+ * of the match. A group with only options leaves the place at its ")". */
 static bool read_group_head(struct scan *scan)
 {
     uint8_t byte = peek(scan, 0);
@@ -381,7 +381,7 @@ static bool read_group_head(struct scan *scan)
     return false;
 }
 
-/* Options alone hold from here to the end of the group around them. */
+/* A group with only options applies from here to the end of the group around it. */
 static bool is_options_alone(const struct scan *scan, size_t open)
 {
     for (size_t at = open + 2; at < scan->pattern.size; at++) {

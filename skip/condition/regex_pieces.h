@@ -1,8 +1,8 @@
-/* What every match of a regular expression contains.
+/* Bytes that every match of a regular expression contains.
  *
  * Literals are taken from concatenations. A class, a dot or a repetition ends one, an optional part
- * has none, alternatives give a group when each of them has one. Of a pattern with anything else
- * (references, recursion, verbs, \Q, \K, extended syntax ...) nothing is known.
+ * gives no literal, alternatives give a group when each of them has one. A pattern with anything
+ * else (references, recursion, verbs, \Q, \K, extended syntax ...) gives no groups.
  */
 #ifndef BB_SKIP_CONDITION_REGEX_PIECES_H
 #define BB_SKIP_CONDITION_REGEX_PIECES_H

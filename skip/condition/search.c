@@ -1,9 +1,9 @@
 /* See search.h.
  *
- * WHY not memmem alone: it prepares a table for each search, and values are short. Sixteen places
- * at a time are ruled out by the first and the last byte wanted: a condition on values of 80 bytes
- * takes 28 ns so, and 73 with memmem. Where these two bytes are everywhere, memmem takes over after
- * a few places. */
+ * WHY not just memmem: it prepares a table for each search, and values are short. Sixteen places at
+ * a time are ruled out by the first and the last byte of the searched bytes: a condition on values
+ * of 80 bytes takes 28 ns so, and 73 with memmem. Where these two bytes are everywhere, memmem
+ * takes over after a few places. */
 #include "skip/condition/search.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 #define BLOCK      16
 #define MISSES_MAX 32 /* until memmem takes over */
 
-/* The ends of what is wanted, and the bit by which letters may differ. */
+/* The ends of the searched bytes, and the bit by which letters may differ. */
 struct ends {
     uint8_t first;
     uint8_t last;
@@ -68,7 +68,7 @@ static uint32_t places_in_block(const struct ends *ends, const uint8_t *at)
 }
 #endif
 
-/* The first place from `from` on, up to text.size - wanted.size, at which both ends are. */
+/* The first place from `from` on, up to text.size - `wanted`.size, at which both ends match. */
 static bool next_place(struct bb_bytes text, size_t from, const struct ends *ends, size_t *ret_at)
 {
     size_t count = text.size - ends->distance; /* of places */
@@ -80,7 +80,7 @@ static bool next_place(struct bb_bytes text, size_t from, const struct ends *end
         *ret_at = at + (size_t)__builtin_ctz(places);
         return true;
     }
-    if (at < count && count >= BLOCK) { /* the last block begins before what is left */
+    if (at < count && count >= BLOCK) { /* the last block begins before `at` */
         size_t back = at - (count - BLOCK);
         uint32_t places = places_in_block(ends, text.data + at - back) >> back;
         *ret_at = places == 0 ? 0 : at + (size_t)__builtin_ctz(places);

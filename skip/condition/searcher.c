@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Of what is wanted, that rare bytes are looked for in. */
+/* The first bytes of `wanted`, from which the rare ones are chosen. */
 #define HEAD_MAX 64
-/* Places that nearly match cost about as much as 32 bytes that do not, for each 16 bytes wanted: more
- * than twice the text's own cost is too much. */
+/* Places that nearly match cost about as much as 32 bytes that do not, for each 16 bytes of the
+ * search: more than twice the text's own cost is too much. */
 #define MISS_BYTES 32
 #define CREDIT     1024
 

@@ -1,8 +1,9 @@
-/* Searching long texts for the same bytes again and again: decoded blocks for what a match holds.
+/* Searching long texts for the same bytes again and again: decoded blocks for the needles of a
+ * match.
  *
- * Two bytes of what is wanted are compared at 32 places at once; they are chosen by how rare they are
- * in logs and text. Where they are frequent nevertheless, memmem takes over: time is linear in the
- * text's size.
+ * Two of the searched bytes are compared at 32 places together. They are the rarest ones in logs
+ * and text. Where they are frequent nevertheless, memmem takes over: time is linear in the text's
+ * size.
  *
  * Threads: constant after init.
  */
@@ -25,10 +26,10 @@ struct bb_searcher {
     bb_searcher_step step;
 };
 
-/* REQUIRES: wanted is not empty; bb_cpu_has(cpu). */
+/* REQUIRES: `wanted` is not empty; bb_cpu_has(cpu). */
 void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, enum bb_cpu cpu);
 
-/* The first place of what is wanted, at or after from. REQUIRES: from <= text.size. */
+/* The first place of the searched bytes, at or after from. REQUIRES: from <= text.size. */
 bool bb_searcher_find(const struct bb_searcher *searcher, struct bb_bytes text, size_t from,
                       size_t *ret_at);
 

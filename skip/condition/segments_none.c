@@ -1,4 +1,5 @@
-/* A build without libunistring: it has no words, and its message names the package. See segments.h. */
+/* A build without libunistring: it has no words, and its message names the package. See
+ * segments.h. */
 #include "skip/condition/segments.h"
 
 #if !BB_HAS_UNISTRING

@@ -43,7 +43,7 @@ static void finish(struct bb_text *text)
 }
 
 /* All that begins with the prefix: up to the prefix with its last byte that is not 255 increased.
- * The prefix is borrowed from what the text owns. */
+ * The text owns the bytes of the prefix. */
 static enum bb_status cover_prefix(struct bb_text *text, struct bb_bytes prefix)
 {
     size_t size = prefix.size;
@@ -100,14 +100,14 @@ static enum bb_status add_segment_pieces(struct bb_text *text, size_t number)
     return status;
 }
 
-/* What every match begins with. */
+/* The bytes that every match begins with. */
 static struct bb_bytes prefix_of(const struct bb_like *like)
 {
     bool has_prefix = !like->ignores_case && !like->is_open_at_start && like->segment_count > 0;
     return has_prefix ? like->segments[0].items[0].literal : bb_bytes_of(NULL, 0);
 }
 
-/* abc% or %: nothing more is asked than the prefix. */
+/* abc% or %: only the prefix is required. */
 static bool is_prefix_alone(const struct bb_like *like)
 {
     if (like->segment_count == 0)

@@ -1,5 +1,6 @@
-/* What a leaf of kind TEXT looks for in an attribute's bytes: a pattern of LIKE, tokens, words
- * or a regular expression. It decides on values, and says what every match contains. It is constant. */
+/* The text that a leaf of kind TEXT searches in an attribute's bytes: a pattern of LIKE, tokens,
+ * words or a regular expression. It decides on values, and lists the bytes that every match
+ * contains. It is constant. */
 #ifndef BB_SKIP_CONDITION_TEXT_H
 #define BB_SKIP_CONDITION_TEXT_H
 
@@ -34,21 +35,21 @@ struct bb_text {
     bool has_cover;
     bool is_cover_exact;
     struct bb_interval cover;
-    /* What the above point to. */
+    /* Memory that the pointers above point to. */
     struct bb_piece_list pieces;
     struct bb_piece_list words;
     uint8_t *bytes;
     uint8_t *cover_high;
 };
 
-/* Whether the value equals these bytes, and nothing else: a pattern without % and _ that heeds case
- * is an equality, not a text. */
+/* Whether only a value equal to these bytes matches: a pattern without % and _ that heeds case is
+ * an equality, not a text. */
 bool bb_text_like_is_literal(const struct bb_like *like, struct bb_bytes *ret_literal);
 
 /* Owns the pattern from then on, if it succeeds. */
 BB_MUST_CHECK enum bb_status bb_text_of_like(struct bb_like *like, struct bb_text **ret_text);
 
-/* The operands are texts whose tokens are meant; they are copied. BB_INVALID when one has none. */
+/* The tokens of the operands count; the operands are copied. BB_INVALID when one has no tokens. */
 BB_MUST_CHECK enum bb_status bb_text_of_tokens(enum bb_text_kind kind,
                                                const struct bb_bytes *operands, size_t count,
                                                struct bb_text **ret_text);

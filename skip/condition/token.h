@@ -11,10 +11,11 @@ static inline bool bb_token_has(uint8_t byte)
     return byte >= 0x80 || (byte >= '0' && byte <= '9') || (letter >= 'a' && letter <= 'z');
 }
 
-/* The first token at or after *offset, which becomes the one after it. False when there is none. */
+/* The first token at or after *offset, which becomes the offset after it. False when there is no
+ * token. */
 bool bb_token_next(struct bb_bytes text, size_t *offset, struct bb_bytes *ret_token);
 
-/* Not empty, and nothing but one token. */
+/* Whether the text is exactly one token. */
 bool bb_token_is_one(struct bb_bytes text);
 
 /* Whether one of the text's tokens is this one. */

@@ -1,7 +1,7 @@
 /* The tree of a condition: AND, OR and NOT over leaves.
  *
- * A condition is a node with its children; each child is a condition too. A condition owns what it
- * is made of. Nothing of it changes after it was made, so any number of threads may read one.
+ * A condition is a node with its children; each child is a condition too. A condition owns its
+ * parts. It does not change after it was made, so any number of threads may read one.
  */
 #ifndef BB_SKIP_CONDITION_TREE_H
 #define BB_SKIP_CONDITION_TREE_H
@@ -24,8 +24,8 @@ struct bb_condition {
     size_t child_count;
     size_t depth;                  /* levels, 1 for a leaf; at most BB_CONDITION_DEPTH_MAX */
     char *name;                    /* LEAF: the attribute's; NULL for a constant */
-    struct bb_interval *intervals; /* LEAF: what leaf.intervals points to */
-    uint8_t *bytes;                /* LEAF: what the intervals' values point to */
+    struct bb_interval *intervals; /* LEAF: the target of leaf.intervals */
+    uint8_t *bytes;                /* LEAF: the bytes that the intervals' values point to */
     struct bb_text *text;          /* LEAF: of kind TEXT */
 };
 

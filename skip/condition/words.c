@@ -71,8 +71,8 @@ static size_t segment_end(const struct bb_word_walk *walk, size_t begin, size_t 
     return end;
 }
 
-/* How much of a window is segmented as it is without its end: rules look at two more characters, and
- * the last two segments have them. A first segment always counts. */
+/* How much of a window has the same segments without its end: rules look at two more characters,
+ * and the last two segments have them. A first segment always counts. */
 static size_t certain_size(const struct bb_word_walk *walk, size_t size)
 {
     size_t last = 0;
@@ -148,8 +148,8 @@ bool bb_word_is_one(const struct bb_word_rules *rules, struct bb_bytes text)
     return bb_word_walk_next(&walk, &word) && word.size == text.size;
 }
 
-/* Goes to an ASCII separator before this place, unless the walk has passed it: words do not depend on
- * the bytes before it. */
+/* Goes to an ASCII separator before this place, unless the walk has passed it: words do not depend
+ * on the bytes before it. */
 static void skip_to(struct bb_word_walk *walk, size_t place)
 {
     size_t begin = place;

@@ -4,16 +4,16 @@
  *     words      it's  3.14  naïve  漢  字  don't
  *
  * The rules and the tables are GNU libunistring's; a build without it has no words. Results differ
- * between versions of Unicode, so an index of words stores bb_words_identity and is used where it is
- * the same.
+ * between versions of Unicode, so an index of words stores bb_words_identity and is used where it
+ * is the same.
  *
  *     separator   an ASCII byte without a part in any rule (space, control, / - @ and so on), or a
  *                 byte of no valid UTF-8 sequence
  *     stretch     bytes between separators
  *
- * Each stretch is segmented separately: UAX #29 always has a boundary on both sides of such an ASCII
- * byte. So the words of a stretch depend only on the stretch, and a part of a value between two
- * separators has the same words as the value has there. A stretch is read through a window of
+ * Each stretch is segmented separately: UAX #29 always has a boundary on both sides of such an
+ * ASCII byte. So the words of a stretch depend only on the stretch, and a part of a value between
+ * two separators has the same words as the value has there. A stretch is read through a window of
  * BB_WORD_SIZE_MAX bytes, which moves from boundary to boundary; a segment that does not fit is cut
  * at the window's end. This bounds time and memory.
  *
