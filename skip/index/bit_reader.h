@@ -1,7 +1,7 @@
-/* Reads what bit_writer.h wrote. A read past the end gives 0 and is remembered: the caller asks once,
- * at its end, whether there was one.
+/* Reads the bits that bit_writer.h wrote. A read past the end gives 0 and is remembered: the caller
+ * checks for it once, at its end.
  *
- * BB_BIT_READER_PAD bytes after the bits must be readable, whatever they hold.
+ * BB_BIT_READER_PAD bytes after the bits must be readable, with any contents.
  */
 #ifndef BB_SKIP_INDEX_BIT_READER_H
 #define BB_SKIP_INDEX_BIT_READER_H
@@ -81,7 +81,7 @@ static inline uint64_t bb_bit_reader_take_rice(struct bb_bit_reader *reader, uin
     return high << shift | bb_bit_reader_take(reader, shift);
 }
 
-/* 0 ... count - 1, whatever the bits are. count: 1 ... 2^55. */
+/* 0 ... count - 1, for any bits. count: 1 ... 2^55. */
 static inline uint64_t bb_bit_reader_take_bounded(struct bb_bit_reader *reader, uint64_t count)
 {
     uint32_t width = bb_bit_width(count);

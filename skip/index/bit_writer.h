@@ -5,7 +5,7 @@
  *     Rice      n >= 0: n >> k zeros, a one, then the k low bits
  *     bounded   0 ... count - 1: the low values have one bit less when count is no power of two
  *
- * Sticky: the first failure is kept, and what follows does nothing. Threads: one.
+ * Sticky: the first failure is kept, and later calls do nothing. Threads: one.
  */
 #ifndef BB_SKIP_INDEX_BIT_WRITER_H
 #define BB_SKIP_INDEX_BIT_WRITER_H
@@ -13,7 +13,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 
-#define BB_BIT_WIDTH_MAX 56 /* of one call: what a word holds after an odd start */
+#define BB_BIT_WIDTH_MAX 56 /* of one call: these fit a word after an odd start */
 
 struct bb_bit_writer {
     struct bb_buf *buf; /* borrowed */
@@ -47,8 +47,8 @@ void bb_bit_writer_put_gamma(struct bb_bit_writer *writer, uint64_t value);
 /* shift: 0 ... 40. */
 void bb_bit_writer_put_rice(struct bb_bit_writer *writer, uint64_t value, uint32_t shift);
 /* REQUIRES: value < count <= 2^55. With w = bb_bit_width(count), the first 2^w - count values have
- * w - 1 bits. The others are moved up by as many, and their lowest bit comes last, so that a reader
- * knows after w - 1 bits. */
+ * w - 1 bits. The others are moved up by as many, and their lowest bit is the last one, so that a
+ * reader knows after w - 1 bits. */
 static inline void bb_bit_writer_put_bounded(struct bb_bit_writer *writer, uint64_t value,
                                              uint64_t count)
 {

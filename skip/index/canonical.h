@@ -1,7 +1,7 @@
 /* Values as indexes compare them: one form for equal values.
  *
- * Bytes are themselves. Numbers are eight bytes, little-endian; -0 is +0, and every NaN is the same.
- * ON DISK.
+ * Bytes are themselves. Numbers are eight bytes, little-endian; -0 is +0, and every NaN is the
+ * same. ON DISK.
  */
 #ifndef BB_SKIP_INDEX_CANONICAL_H
 #define BB_SKIP_INDEX_CANONICAL_H

@@ -41,7 +41,7 @@ static enum bb_status grow(struct bb_column_builder *builder)
     return BB_OK;
 }
 
-/* What the records at hand take in memory. */
+/* Memory for the current records. */
 static size_t granule_bytes(const struct bb_column_builder *builder)
 {
     return builder->bytes.size + builder->record_count * BB_CANONICAL_NUMBER_SIZE;

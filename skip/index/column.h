@@ -1,5 +1,5 @@
-/* column: the values of an attribute, record by record, so that conditions on it are decided exactly
- * without reading records.
+/* column: the values of an attribute, record by record, so that conditions on it are decided
+ * exactly without reading records.
  *
  *     fields of a segment in the head := varint chunks | for each: varint granules, varint offset,
  *                                        varint size of a data unit
@@ -8,22 +8,24 @@
  *              | varint records | varint parts | for each: varint records
  *                | u8 has states | with 1: 2 bits for each record, its state
  *                | varint values | value* | bits: the number of each record's value
- *     value   := of bytes: varint bytes shared with the value before, varint size of the rest, the rest
+ *     value   := of bytes: varint bytes shared with the value before, varint size of the rest,
+ *                          the rest
  *              | of f64: 8 bytes
- *              | of others: varint; of the first one the value (i64, time: zigzag), then the difference
+ *              | of others: varint; of the first one the value (i64, time: zigzag), then the
+ *                           difference
  *
- * Parts are data blocks, in order: a record that a condition finds leads to its block.
- * The values of a granule are distinct and ascend, NaN last; records without one have the number 0. A
- * number has as many bits as the greatest one needs.
+ * Parts are data blocks, in order: a record that a condition finds leads to its block. The values
+ * of a granule are distinct and ascend, NaN last; records without one have the number 0. A number
+ * has as many bits as the largest one needs.
  *
- * Threads: a builder and what is read for one.
+ * Threads: a builder and a read granule belong to one.
  */
 #ifndef BB_SKIP_INDEX_COLUMN_H
 #define BB_SKIP_INDEX_COLUMN_H
 
 #include "skip/index/segment_sink.h"
 
-/* Chunks end at this size: read at once where records of many granules are asked for. */
+/* Chunks end at this size: one read takes a chunk where records of many granules are needed. */
 #define BB_COLUMN_CHUNK_SIZE (16u * 1024)
 /* Values of a granule, put together: with more they are not stored. */
 #define BB_COLUMN_GRANULE_MAX (16u * 1024 * 1024)
@@ -38,10 +40,10 @@ struct bb_column_record {
 
 struct bb_column_builder {
     enum bb_attribute_type type;
-    struct bb_column_record *records; /* owned; of the granule at hand */
+    struct bb_column_record *records; /* owned; of the current granule */
     size_t record_count;
     size_t record_capacity;
-    uint32_t *order;      /* owned; as many as records: those with values, sorted */
+    uint32_t *order;      /* owned; as many as records: records with values, sorted */
     struct bb_buf bytes;  /* owned: of the granule's values */
     bool is_too_large;    /* the granule */
     struct bb_buf ends;   /* owned: of the chunk's granules */
@@ -54,7 +56,7 @@ struct bb_column_builder {
 
 void bb_column_builder_init(struct bb_column_builder *builder, enum bb_attribute_type type);
 void bb_column_builder_deinit(struct bb_column_builder *builder);
-/* Of every record, whatever its state. */
+/* Of every record, in any state. */
 void bb_column_builder_add(struct bb_column_builder *builder, const struct bb_attribute *attribute);
 /* parts: u32 records of each part of the granule, or nothing. */
 BB_MUST_CHECK enum bb_status bb_column_builder_end_granule(struct bb_column_builder *builder,
@@ -63,7 +65,7 @@ BB_MUST_CHECK enum bb_status bb_column_builder_end_granule(struct bb_column_buil
 BB_MUST_CHECK enum bb_status bb_column_builder_end_segment(struct bb_column_builder *builder,
                                                            struct bb_segment_sink *sink);
 
-/* A granule's values, as they are read. Zeroed it is valid; owned: bb_column_granule_deinit. */
+/* A granule's values after they were read. Zeroed it is valid; owned: bb_column_granule_deinit. */
 struct bb_column_granule {
     uint32_t record_count;
     uint32_t *part_records; /* owned: of each part; together, all records */
@@ -79,8 +81,8 @@ struct bb_column_granule {
 };
 
 void bb_column_granule_deinit(struct bb_column_granule *granule);
-/* Reads granule number `at` of a unit with so many. BB_CORRUPT without a message for malformed bytes,
- * BB_NOT_FOUND for values that are not stored, BB_NO_MEMORY. */
+/* Reads granule number `at` of a unit of `granules`. BB_CORRUPT without a message for
+ * malformed bytes, BB_NOT_FOUND for values that are not stored, BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_column_granule_read(struct bb_column_granule *granule,
                                                     enum bb_attribute_type type,
                                                     struct bb_bytes unit, uint32_t granules,

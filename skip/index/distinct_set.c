@@ -91,8 +91,9 @@ static bool make_room(struct bb_distinct_set *set)
     return set->status == BB_OK;
 }
 
-/* Adds members while there is room for them, and gives how many of them it saw. What the loop needs is in
- * registers: the compiler cannot know that slots and pairs are no part of the set. */
+/* Adds members while there is room for them, and gives how many of them it saw. The loop's
+ * variables are in registers: the compiler cannot know that slots and pairs are no part of the
+ * set. */
 static size_t add_some(struct bb_distinct_set *set, const uint64_t *hashes, size_t count)
 {
     uint64_t *slots = set->slots;

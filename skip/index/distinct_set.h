@@ -1,8 +1,9 @@
-/* The distinct members of each granule of a segment, collected as pairs: an open table in front of a
+/* The distinct members of each granule of a segment, collected as pairs: an open table before a
  * list.
  *
- * A slot holds a hash and the granule that it was set for: slots of earlier granules count as empty,
- * so that nothing is cleared between granules. The table doubles where half of it is taken.
+ * A slot holds a hash and the granule that it was set for: slots of earlier granules count as
+ * empty, so the table is not cleared between granules. It doubles where half of the slots are
+ * taken.
  *
  * Threads: one.
  */
@@ -12,7 +13,7 @@
 #include "base/status.h"
 #include "skip/index/member_pair.h"
 
-/* Members of one granule. With more the granule is not indexed: whatever is asked may be there. */
+/* Members of one granule. A granule with more is not indexed: it may hold any member. */
 #define BB_DISTINCT_MEMBERS_MAX (256u * 1024)
 
 struct bb_distinct_set {
@@ -21,16 +22,16 @@ struct bb_distinct_set {
     uint64_t *pairs; /* owned; in order of granules */
     size_t pair_count;
     size_t pair_capacity;
-    size_t granule_start;  /* pairs before the granule at hand */
-    uint32_t granule;      /* at hand, of the segment */
-    bool is_full;          /* the granule at hand has too many members */
+    size_t granule_start;  /* pairs before the current granule */
+    uint32_t granule;      /* current one, of the segment */
+    bool is_full;          /* the current granule has too many members */
     enum bb_status status; /* the first failure */
 };
 
 BB_MUST_CHECK enum bb_status bb_distinct_set_init(struct bb_distinct_set *set);
 void bb_distinct_set_deinit(struct bb_distinct_set *set);
 
-/* Adds members to the granule at hand. */
+/* Adds members to the current granule. */
 void bb_distinct_set_add(struct bb_distinct_set *set, const uint64_t *hashes, size_t count);
 
 /* Ends the granule. *ret_is_full: it has too many members, and its pairs are gone. Gives the first

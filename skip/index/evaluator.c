@@ -1,5 +1,5 @@
-/* A condition over the granules of an index file: its tree as it stands, in three-valued logic. See
- * bb/skip.h. */
+/* A condition over the granules of an index file: its tree without changes, in three-valued logic.
+ * See bb/skip.h. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,9 +11,9 @@ struct bb_skip_evaluator {
     const struct bb_condition *condition; /* borrowed, as is its schema */
     const struct bb_schema *schema;
     struct bb_question_memory memory;
-    uint64_t *words; /* owned: the bitsets of a file, those of each level of the tree */
+    uint64_t *words; /* owned: the bitsets of a file, with the bitsets of each level of the tree */
     size_t word_capacity;
-    struct bb_skip_file *file;        /* at hand */
+    struct bb_skip_file *file;        /* current */
     struct bb_skip_account *accounts; /* one for each of its indexes, or NULL */
 };
 
@@ -27,7 +27,7 @@ static void set_complete(bool is_nulls, struct bb_skip_verdicts *verdicts)
         memset(verdicts->may_be_null, 0, bytes);
 }
 
-/* What follows from how many records have a value. */
+/* The verdicts that follow from the number of records with a value. */
 static void set_from_counts(const struct bb_granule_table *table, size_t attribute, bool is_nulls,
                             struct bb_skip_verdicts *verdicts)
 {
@@ -56,7 +56,7 @@ static void set_constant(const struct bb_leaf *leaf, struct bb_skip_verdicts *ve
         memset(verdicts->may_be_null, 0, bytes);
 }
 
-/* Does a leaf ask for whole tokens alone? Then an index of tokens or text has the answer. */
+/* Does a leaf need only whole tokens? Then an index of tokens or text has the answer. */
 static bool asks_for_tokens(const struct bb_leaf *leaf)
 {
     bool asks = leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0;
@@ -66,7 +66,7 @@ static bool asks_for_tokens(const struct bb_leaf *leaf)
     return asks;
 }
 
-/* Asks those of a kind; *ret_is_asked is true where there is one, and stays as it is elsewhere. */
+/* Queries the indexes of a kind; *ret_is_asked is true where there is one, and else unchanged. */
 static enum bb_status ask_kind(struct bb_skip_evaluator *evaluator, enum bb_skip_kind kind,
                                const struct bb_leaf *leaf, size_t attribute, const uint64_t *needed,
                                struct bb_skip_verdicts *verdicts, bool *ret_is_asked)
@@ -87,9 +87,9 @@ static enum bb_status ask_kind(struct bb_skip_evaluator *evaluator, enum bb_skip
     return status;
 }
 
-/* The cheapest first, and text, which is exact, before tokens. WHY the last two are not asked after
- * tokens that are the whole question: they know less, and n-grams are asked for every part of a
- * token. */
+/* The cheapest first, and text, which is exact, before tokens. WHY the last two are not queried
+ * after tokens that are the whole question: they know less, and n-grams are probed for every part
+ * of a token. */
 static enum bb_status ask_indexes(struct bb_skip_evaluator *evaluator, const struct bb_leaf *leaf,
                                   size_t attribute, const uint64_t *needed,
                                   struct bb_skip_verdicts *verdicts)
@@ -237,7 +237,7 @@ enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
     enum bb_status status = bb_skip_evaluator_create(condition, schema, &evaluator);
     if (status == BB_OK)
         status = bb_skip_evaluator_ask(evaluator, file, accounts, ret_verdicts);
-    /* The verdicts take the words with them: those of the whole tree come first. */
+    /* The verdicts include the words: the words of the whole tree are the first. */
     if (status == BB_OK)
         evaluator->words = NULL;
     bb_skip_evaluator_destroy(evaluator);

@@ -1,4 +1,4 @@
-/* Every constant of the format of index files, and what must hold between them. The picture of the
+/* Every constant of the format of index files, and the relations between them. The picture of the
  * bytes is docs/format-skip.md.
  *
  *     file := (unit checksum)* (head checksum)* granules checksum directory checksum footer
@@ -27,10 +27,10 @@
 #define BB_SKIP_FOOTER_SIZE   64
 #define BB_SKIP_CHECKSUM_SIZE 8
 
-/* What a checksum is for. Part of every checksum. */
+/* The purpose of a checksum. Part of every checksum. */
 enum bb_skip_unit {
     BB_SKIP_UNIT_DATA = 1,      /* chunk of a segment, or a segment that is read whole */
-    BB_SKIP_UNIT_HEAD = 2,      /* what an index says of its segments */
+    BB_SKIP_UNIT_HEAD = 2,      /* the description of segments by an index */
     BB_SKIP_UNIT_GRANULES = 3,  /* places, rows and counts of all granules */
     BB_SKIP_UNIT_DIRECTORY = 4, /* attributes, indexes, and where their heads are */
     BB_SKIP_UNIT_FOOTER = 5,

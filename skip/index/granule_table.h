@@ -1,6 +1,6 @@
-/* What is known of each granule: its place, its records, and how many of them lack an attribute.
+/* Facts about each granule: its place, its records, and how many of them lack an attribute.
  *
- *     table  := varint place - the one before, for each granule
+ *     table  := varint place - the previous place, for each granule
  *               | varint records, for each granule
  *               | for each attribute: column of NULL, of missing, of malformed values
  *     column := u8 1 | varint for each granule
@@ -31,7 +31,7 @@ struct bb_granule_table_builder {
 BB_MUST_CHECK enum bb_status bb_granule_table_builder_init(struct bb_granule_table_builder *builder,
                                                            size_t attribute_count);
 void bb_granule_table_builder_deinit(struct bb_granule_table_builder *builder);
-/* counts: BB_GRANULE_STATES for each attribute. REQUIRES: place is not below the one before. */
+/* counts: BB_GRANULE_STATES for each attribute. REQUIRES: place is not below the previous one. */
 BB_MUST_CHECK enum bb_status bb_granule_table_builder_add(struct bb_granule_table_builder *builder,
                                                           uint64_t place, uint64_t record_count,
                                                           const uint32_t *counts);
@@ -47,7 +47,8 @@ struct bb_granule_table {
 };
 
 void bb_granule_table_deinit(struct bb_granule_table *table);
-/* BB_CORRUPT: the section is no table of so many granules. Memory is at most 12 times the section. */
+/* BB_CORRUPT: the section is no table of this number of granules. Memory is at most 12 times the
+ * section. */
 BB_MUST_CHECK enum bb_status bb_granule_table_decode(struct bb_bytes section, struct bb_place place,
                                                      size_t granule_count, size_t attribute_count,
                                                      struct bb_granule_table *ret_table);

@@ -1,4 +1,4 @@
-/* Builds one index of a file: what all kinds have in common to the builder of the file.
+/* Builds one index of a file: the interface of all kinds for the builder of the file.
  *
  * Threads: one.
  */
@@ -14,7 +14,7 @@
 
 struct bb_index_builder {
     struct bb_skip_spec spec;
-    uint32_t granule_count;  /* of the segment at hand */
+    uint32_t granule_count;  /* of the current segment */
     bool is_full;            /* the segment has to end */
     uint64_t taken_granules; /* the first ones of the file, whose segments are another file's */
     struct bb_segment_sink sink;
@@ -33,7 +33,7 @@ BB_MUST_CHECK enum bb_status bb_index_builder_init(struct bb_index_builder *buil
                                                    enum bb_attribute_type type,
                                                    const struct bb_hash_secret *secret,
                                                    size_t pairs_max, struct bb_unit_writer *writer);
-/* The same for what comes from here on. */
+/* The same for the records that follow. */
 void bb_index_builder_set_pairs_max(struct bb_index_builder *builder, size_t pairs_max);
 void bb_index_builder_deinit(struct bb_index_builder *builder);
 /* attribute: of the index's attribute, in any state. */

@@ -8,8 +8,8 @@
 /* ON DISK: flags of an index. */
 #define FLAG_FOLDS  1
 #define FLAG_COUNTS 2
-/* ON DISK: numbers of kinds, besides those of enum bb_skip_kind. WHY numbers of their own: programs
- * that know no words pass over them. */
+/* ON DISK: numbers of kinds, in addition to enum bb_skip_kind. WHY separate numbers: programs that
+ * know no words skip them. */
 #define KIND_WORDS     8 /* tokens(a, tokenizer=unicode) */
 #define KIND_WORD_TEXT 9 /* text(a, tokenizer=unicode) */
 
@@ -22,7 +22,7 @@ void bb_index_directory_deinit(struct bb_index_directory *directory)
     *directory = (struct bb_index_directory){0};
 }
 
-/* Room for strings of so many bytes in all, and for their ends. */
+/* Room for strings of this many bytes in all, and for their ends. */
 static enum bb_status allocate_attributes(struct bb_index_directory *directory, size_t count,
                                           size_t bytes)
 {

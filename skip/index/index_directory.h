@@ -4,14 +4,15 @@
  *                  | varint offset and varint size of the granule table
  *                  | varint attributes | attribute* | varint indexes | index* | source
  *     attribute := bytes name | bytes definition | u8 type
- *     index     := varint size of what follows | u8 kind | ...
- *     ...       := varint attribute | u64 rate | varint values | varint n | u8 flags: 1 folds, 2 counts
+ *     index     := varint size of the rest | u8 kind | ...
+ *     ...       := varint attribute | u64 rate | varint values | varint n
+ *                  | u8 flags: 1 folds, 2 counts
  *                  | varint offset and varint size of the head | varint segments
  *                  | varint granules that are not indexed | varint pairs | varint data bytes
  *                  | u64 predicted rate | of words of Unicode: bytes library and version
- *     source    := bytes, or nothing when there are none
+ *     source    := bytes, or nothing without a source
  *
- * Of an unknown kind what follows the kind is passed over.
+ * Of an unknown kind, the bytes after the kind are skipped.
  */
 #ifndef BB_SKIP_INDEX_INDEX_DIRECTORY_H
 #define BB_SKIP_INDEX_INDEX_DIRECTORY_H
@@ -30,7 +31,7 @@ struct bb_skip_section {
 struct bb_stored_attribute {
     const char *name;
     const char *definition;
-    const char *extractor; /* the definition without the name: what the attribute is */
+    const char *extractor; /* the definition without the name: the extractor */
     enum bb_attribute_type type;
 };
 
@@ -46,8 +47,8 @@ struct bb_directory_entry {
     char words_made_with[BB_WORDS_IDENTITY_SIZE]; /* of words of Unicode; else empty */
 };
 
-/* Whether the fields are read: of all kinds that this version knows, also where it does not know the
- * words. */
+/* Whether the fields are read: of all kinds that this version knows, also where it does not know
+ * the words. */
 static inline bool bb_directory_entry_is_read(const struct bb_directory_entry *entry)
 {
     return entry->is_known || entry->words_made_with[0] != '\0';
@@ -69,13 +70,13 @@ struct bb_index_directory {
 void bb_index_directory_deinit(struct bb_index_directory *directory);
 BB_MUST_CHECK enum bb_status bb_index_directory_append(const struct bb_index_directory *directory,
                                                        struct bb_buf *buf);
-/* section: without its checksum. Sections that it names lie below file_size. BB_CORRUPT. */
+/* section: without its checksum. Sections that it names end before file_size. BB_CORRUPT. */
 BB_MUST_CHECK enum bb_status bb_index_directory_decode(struct bb_bytes section,
                                                        struct bb_place place, uint64_t file_size,
                                                        struct bb_index_directory *ret_directory);
 
-/* The file's number of a schema's attribute: the one with the same type and extractor, whatever its name.
- * attribute_count: the file has none. */
+/* The file's number of a schema's attribute: the attribute with the same type and extractor, under
+ * any name. attribute_count: the file does not have it. */
 size_t bb_index_directory_find(const struct bb_index_directory *directory,
                                const struct bb_schema *schema, size_t attribute);
 

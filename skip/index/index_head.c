@@ -25,7 +25,7 @@ static bool is_in_file(struct bb_skip_section section, uint64_t file_size)
            section.size <= file_size - section.offset;
 }
 
-/* The offset of the data, which ends what is before it. */
+/* The offset of the data, which ends the fields before it. */
 static bool decode_offset(struct bb_cursor *cursor, struct bb_head_segment *segment)
 {
     segment->before.size = (size_t)(cursor->position - segment->before.data);
@@ -93,7 +93,7 @@ static enum bb_status decode_column(struct bb_cursor *cursor, uint64_t file_size
     return granule == segment->granule_count ? BB_OK : BB_CORRUPT;
 }
 
-/* A block and its fence, which is above the one before. */
+/* A block and its fence, which is above the previous fence. */
 static bool decode_block(struct bb_cursor *cursor, uint64_t offset, const struct bb_bytes *before,
                          struct bb_head_block *block)
 {

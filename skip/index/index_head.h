@@ -1,4 +1,5 @@
-/* What an index says of its segments, as it is read: segment_sink.h has the bytes. Constant. */
+/* The description of the segments by an index, after it was read: segment_sink.h has the bytes.
+ * Constant. */
 #ifndef BB_SKIP_INDEX_INDEX_HEAD_H
 #define BB_SKIP_INDEX_INDEX_HEAD_H
 
@@ -32,20 +33,20 @@ struct bb_head_segment {
     uint32_t block_count;
     uint64_t token_count; /* DICTIONARY */
     uint64_t pair_count;  /* DICTIONARY */
-    /* As they are in the head: what comes before the offset of the data, and after it. NONE and COLUMN
-     * have no such offset: all is before it. */
+    /* The fields in the head: before the offset of the data, and after it. NONE and COLUMN have no
+     * such offset: all is before it. */
     struct bb_bytes before;
     struct bb_bytes after;
 };
 
 struct bb_index_head {
-    struct bb_buf bytes;              /* owned: what segments point to */
+    struct bb_buf bytes;              /* owned: memory that segments point to */
     struct bb_head_segment *segments; /* owned */
     size_t segment_count;
 };
 
-/* Takes over the bytes, which are the head's without its checksum. BB_CORRUPT, BB_NO_MEMORY: the bytes
- * are released too. */
+/* Takes over the bytes, which are the head's without its checksum. BB_CORRUPT, BB_NO_MEMORY: the
+ * bytes are released too. */
 BB_MUST_CHECK enum bb_status bb_index_head_decode(struct bb_buf *bytes,
                                                   const struct bb_index_directory *directory,
                                                   const struct bb_directory_entry *index,

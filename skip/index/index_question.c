@@ -16,10 +16,10 @@ struct question {
     struct bb_skip_section last; /* that scratch or chunk is of */
     struct bb_bytes chunk;
     struct bb_text_question *text; /* the memory's */
-    struct bb_granule_bits needed; /* of the segment at hand: others are not asked for */
+    struct bb_granule_bits needed; /* of the current segment: the others are not needed */
 };
 
-/* What a segment says: no other granule may be so. */
+/* The verdict of a segment: no other granule may be true. */
 struct answer {
     struct bb_granule_bits may_be_true;
     struct bb_granule_bits may_be_false;
@@ -47,7 +47,7 @@ static void set_all(struct bb_granule_bits *bits)
 
 /* --- min_max --- */
 
-/* Where the bounds of the segment decide, those of the granules are not read. */
+/* Where the bounds of the segment decide, the bounds of the granules are not read. */
 static bool segment_decides(struct question *question, const struct bb_head_segment *segment,
                             struct answer *answer)
 {
@@ -183,7 +183,7 @@ static void add_unindexed(const struct bb_head_segment *segment, struct bb_granu
             bb_granule_bits_set(bits, granule);
 }
 
-/* Granules that are not needed were not asked for. */
+/* Granules that are not needed were not queried. */
 static void add_others(const struct bb_granule_bits *needed, struct bb_granule_bits *bits)
 {
     for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
@@ -256,7 +256,7 @@ static enum bb_status ask_segment(struct question *question, const struct bb_hea
 }
 
 /* Granules of the segment that may be true so far, and are needed. Gives whether there are any. All
- * that a chunk says costs one read: of inverted segments every granule is asked for. */
+ * contents of a chunk cost one read: inverted segments answer for every granule. */
 static bool find_needed(struct question *question, const struct bb_head_segment *segment,
                         const uint64_t *needed, const struct bb_skip_verdicts *verdicts)
 {
@@ -289,7 +289,7 @@ void bb_question_memory_deinit(struct bb_question_memory *memory)
     bb_text_question_deinit(&memory->text);
 }
 
-/* Can the index answer, whatever its segments hold? */
+/* Can the index answer, for any contents of its segments? */
 static enum bb_status prepare(struct question *question, struct bb_question_memory *memory,
                               bool *ret_can_answer)
 {

@@ -1,4 +1,4 @@
-/* Asks one index about one leaf, segment by segment. */
+/* Queries one index about one leaf, segment by segment. */
 #ifndef BB_SKIP_INDEX_INDEX_QUESTION_H
 #define BB_SKIP_INDEX_INDEX_QUESTION_H
 
@@ -7,7 +7,8 @@
 #include "skip/index/text_question.h"
 #include "skip/index/truth_bits.h"
 
-/* What questions of one condition share. Zeroed it is valid; owned: bb_question_memory_deinit. */
+/* Memory that questions of one condition share. Zeroed it is valid; owned:
+ * bb_question_memory_deinit. */
 struct bb_question_memory {
     struct bb_query_cache queries;
     struct bb_buf scratch;
@@ -16,12 +17,12 @@ struct bb_question_memory {
 
 void bb_question_memory_deinit(struct bb_question_memory *memory);
 
-/* Whether the index knows anything of such a leaf, which is of its attribute: nothing is read. */
+/* Whether the index can answer such a leaf, which is of its attribute: it reads no bytes. */
 bool bb_index_question_fits(const struct bb_directory_entry *index, const struct bb_leaf *leaf);
 
-/* Takes from the verdicts of the leaf what the index excludes. Segments without a granule that may be
- * true, or without one that is needed, are not asked; needed NULL: all are. account may be NULL.
- * BB_NO_MEMORY. */
+/* Removes from the verdicts of the leaf the granules that the index excludes. Segments without a
+ * granule that may be true, or without a needed one, are not queried; needed NULL: all are. account
+ * may be NULL. BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status
 bb_index_question_ask(struct bb_skip_file *file, size_t index, const struct bb_leaf *leaf,
                       const uint64_t *needed, struct bb_question_memory *memory,

@@ -4,11 +4,11 @@
 
 #include "skip/condition/leaf.h"
 
-/* Bounds of some values: all of them lie between, both included. */
+/* Bounds of some values: all of them are between the bounds, both included. */
 struct bb_value_bounds {
     struct bb_attribute low;
     struct bb_attribute high; /* not set where high_is_open */
-    bool high_is_open;        /* nothing is known of the greatest value */
+    bool high_is_open;        /* the largest value is unknown */
 };
 
 /* Does an interval have the value? value: present, of the leaf's type. */

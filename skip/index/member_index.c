@@ -12,8 +12,8 @@ enum bb_status bb_member_index_builder_init(struct bb_member_index_builder *buil
     *builder =
         (struct bb_member_index_builder){.spec = *spec, .secret = *secret, .pairs_max = pairs_max};
     enum bb_status status = bb_distinct_set_init(&builder->members);
-    /* A question asks for every n-gram of a literal. Ribbons with stripes would save a quarter of the
-     * size and double its time (docs/decisions/0027-ribbons-in-segments.md). */
+    /* A question needs every n-gram of a literal. Ribbons with stripes would save a quarter of
+     * the size and double its time (docs/decisions/0027-ribbons-in-segments.md). */
     builder->segment.is_inverted = spec->kind == BB_SKIP_NGRAMS;
     if (status == BB_OK && spec->kind != BB_SKIP_VALUES)
         status = bb_member_scan_init(&builder->scan, spec, secret);

@@ -5,7 +5,8 @@
  *                                        | with 1: (granules + 7) / 8 bytes, a bit for each
  *                                        | fields of segment.h
  *
- * A segment ends with 1,024 granules, or earlier when it has too many pairs for the memory at hand.
+ * A segment ends with 1,024 granules, or earlier when it has too many pairs for the available
+ * memory.
  *
  * Threads: one.
  */

@@ -1,7 +1,7 @@
-/* Radix sort of pairs by the hash: once by the high bits, into parts that fit the first-level cache, and
- * each part by the sixteen bits below. Few pairs are out of order after that, and each of them is put into
- * its place. Passes over everything, one for each digit, took six times as long: they miss the caches.
- * See member_pair.h. */
+/* Radix sort of pairs by the hash: once by the high bits, into parts that fit the first-level
+ * cache, and each part by the sixteen bits below. Few pairs are out of order after that, and each
+ * of them is put into its place. Passes through all pairs, one for each digit, took six times as
+ * long: they miss the caches. See member_pair.h. */
 #include "skip/index/member_pair.h"
 
 #define PART_BITS  10
@@ -48,7 +48,7 @@ static void sort_digits(uint64_t *pairs, uint64_t *spare, size_t count)
         pairs[high[digit_of(spare[i], HIGH_SHIFT)]++] = spare[i];
 }
 
-/* Pairs are words that order as wanted. Fast for few, and where few are out of order. */
+/* Pairs are words that order correctly. Fast for few, and where few are out of order. */
 static void copy_sorted(const uint64_t *from, uint64_t *to, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -3,8 +3,8 @@
  *     63                      10 9         0
  *    |   hash of the member, 40 | granule   |      of the segment: 0 ... 1,023
  *
- * So pairs order by member, then by granule. The hash is the high 40 bits of the member's (member_hash.h):
- * members that agree in them are one to the index.
+ * So pairs order by member, then by granule. The hash is the high 40 bits of the member's
+ * (member_hash.h): members that agree in them are one to the index.
  */
 #ifndef BB_SKIP_INDEX_MEMBER_PAIR_H
 #define BB_SKIP_INDEX_MEMBER_PAIR_H
@@ -32,8 +32,8 @@ static inline uint16_t bb_member_pair_granule(uint64_t pair)
     return (uint16_t)(pair & ((UINT64_C(1) << BB_MEMBER_GRANULE_BITS) - 1));
 }
 
-/* Orders pairs whose granules ascend by hash, and keeps the order of equal hashes. spare has room for
- * count pairs; the sorted ones are in pairs. */
+/* Orders pairs whose granules ascend by hash, and keeps the order of equal hashes. spare has room
+ * for count pairs; the sorted ones are in pairs. */
 void bb_member_pairs_sort(uint64_t *pairs, uint64_t *spare, size_t count);
 
 #endif

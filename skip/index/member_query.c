@@ -45,8 +45,8 @@ static enum bb_status add_hash(struct bb_member_query *query, uint64_t hash)
     return BB_OK;
 }
 
-/* Does the member at hand belong to every value that has the piece? N-grams do; a token that touches an
- * end of the piece may be part of a longer one. */
+/* Does the current member belong to every value that has the piece? N-grams do; a token that
+ * touches an end of the piece may be part of a longer one. */
 static bool is_whole(const struct bb_member_scan *scan, const struct bb_piece *piece, size_t i)
 {
     if (scan->kind == BB_SKIP_NGRAMS || piece->is_token)
@@ -74,7 +74,7 @@ static size_t part_count(const struct bb_member_query *query)
     return query->parts.size / sizeof(struct bb_token_part);
 }
 
-/* The run of token bytes that begins at or after from; false: there is none. */
+/* The run of token bytes that begins at or after from; false: there is no run. */
 static bool find_run(struct bb_bytes bytes, size_t from, size_t *ret_begin, size_t *ret_end)
 {
     size_t begin = from;
@@ -105,7 +105,8 @@ static enum bb_status add_parts(struct bb_member_query *query, const struct bb_p
     return status;
 }
 
-/* Those that are found by their begin come before those for which the dictionary is searched. */
+/* Members that are found by their begin are before the members for which the dictionary is
+ * searched. */
 static int compare_parts(const void *left, const void *right)
 {
     const struct bb_token_part *a = left;
@@ -128,7 +129,7 @@ static enum bb_status add_part_list(struct bb_member_query *query, const struct 
     return status;
 }
 
-/* The groups of a leaf that an index with the tokenizer is asked for. */
+/* The groups of a leaf that an index with the tokenizer can answer. */
 struct groups {
     const struct bb_piece_group *first;
     size_t count;
@@ -227,7 +228,7 @@ static enum bb_status add_word_piece(struct bb_member_query *query,
     return status;
 }
 
-/* Without members it says nothing, and neither does its group. */
+/* Without members it excludes no granule, and neither does its group. */
 static enum bb_status add_piece(struct bb_member_query *query, struct bb_member_scan *scan,
                                 const struct bb_leaf *leaf, const struct bb_piece *piece)
 {
@@ -260,7 +261,7 @@ static int compare_hashes(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Ends the group that began with an alternative, if it says anything. */
+/* Ends the group that began with an alternative, if it excludes anything. */
 static void end_group(struct bb_member_query *query, size_t first)
 {
     for (size_t i = first; i < query->alternative_count; i++)

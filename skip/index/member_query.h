@@ -6,7 +6,7 @@
  *     x LIKE '% GET /a %' over tokens   {GET, a}
  *     x LIKE '%ET /a%' over text        {token that ends with ET, token that begins with a}
  *
- * What no member expresses is left out: the question is weaker than the leaf, never stronger.
+ * Parts that no member expresses are omitted: the question is weaker than the leaf, never stronger.
  */
 #ifndef BB_SKIP_INDEX_MEMBER_QUERY_H
 #define BB_SKIP_INDEX_MEMBER_QUERY_H
@@ -14,7 +14,7 @@
 #include "skip/condition/leaf.h"
 #include "skip/index/member_scan.h"
 
-/* TEXT: a token that is wanted, or a part of one. */
+/* TEXT: a token to find, or a part of one. */
 struct bb_token_part {
     struct bb_bytes bytes; /* borrowed from the leaf or the question; at least one */
     bool is_open_at_start; /* the token may begin before it */
@@ -41,11 +41,11 @@ struct bb_member_query {
     struct bb_buf words;                 /* owned; of words of Unicode: bytes of parts */
     struct bb_member_list *alternatives; /* owned; of hashes or parts */
     size_t alternative_count;
-    struct bb_member_list *groups; /* owned; of alternatives. None: the index knows nothing of it */
+    struct bb_member_list *groups; /* owned; of alternatives. Empty: excludes no granule */
     size_t group_count;
 };
 
-/* Whether such a question can be made at all: cheap, to be asked first. */
+/* Whether such a question can be made at all: a cheap first check. */
 bool bb_member_query_fits(const struct bb_skip_spec *spec, const struct bb_leaf *leaf);
 BB_MUST_CHECK enum bb_status bb_member_query_init(struct bb_member_query *query,
                                                   const struct bb_skip_spec *spec,

@@ -145,7 +145,7 @@ static void take_piece(struct bb_member_scan *scan, size_t size)
     scan->rest = (struct bb_bytes){.data = scan->rest.data + size, .size = scan->rest.size - size};
 }
 
-/* A token that reaches the end of a piece, but not of the value, is left for the next piece. */
+/* A token that reaches the end of a piece, but not of the value, belongs to the next piece. */
 static size_t next_tokens(struct bb_member_scan *scan)
 {
     while (scan->rest.size > 0) {

@@ -4,8 +4,8 @@
  *     while ((count = bb_member_scan_next(&scan)) > 0)
  *         scan.hashes[0 ... count - 1]
  *
- * A token that is longer than BB_TOKEN_SIZE_MAX is known by so many of its first bytes. A value that
- * is shorter than an n-gram has none.
+ * A token that is longer than BB_TOKEN_SIZE_MAX is known by its first BB_TOKEN_SIZE_MAX bytes. A
+ * value that is shorter than an n-gram has no n-grams.
  *
  * Threads: one.
  */
@@ -30,7 +30,7 @@ struct bb_member_scan {
     bb_token_edges *find_edges;
     struct bb_bytes rest;  /* of the value, not scanned yet */
     struct bb_bytes piece; /* that the last hashes are from */
-    uint32_t *edges;       /* owned; of the tokens in the piece, begin and end in turn */
+    uint32_t *edges;       /* owned; of the tokens in the piece, begin and end alternate */
     uint64_t *hashes;      /* owned */
     /* Words of Unicode: the piece is their bytes, folded if need be. */
     struct bb_word_rules rules;

@@ -49,7 +49,7 @@ void bb_min_max_builder_add(struct bb_min_max_builder *builder,
     widen(&builder->granule, &first, is_cut);
 }
 
-/* The least bytes above all that begin with these; false: there are none. */
+/* The smallest bytes above all that begin with these; false: there are no such bytes. */
 static bool round_up(uint8_t *bytes, size_t *size)
 {
     while (*size > 0 && bytes[*size - 1] == 0xff)
@@ -256,7 +256,7 @@ static bool judge_granules(struct bb_bytes unit, enum bb_attribute_type type,
     return true;
 }
 
-/* One interval of integers or times, as words whose unsigned order is that of the values. */
+/* One interval of integers or times, as words whose unsigned order is the order of the values. */
 struct word_interval {
     uint64_t low;
     uint64_t high;
@@ -284,7 +284,7 @@ static bool take_word_interval(const struct bb_leaf *leaf, enum bb_attribute_typ
     return true;
 }
 
-/* WHY a form of its own: a range over time or size is asked of every granule of every table. */
+/* WHY a separate form: a range over time or size is checked for every granule of every table. */
 static bool judge_words(struct bb_bytes unit, uint32_t granule_count,
                         const struct word_interval *interval, struct bb_granule_bits *may_be_true,
                         struct bb_granule_bits *may_be_false)

@@ -1,9 +1,9 @@
-/* min_max: the least and the greatest value of each granule, and of each segment.
+/* min_max: the smallest and the largest value of each granule, and of each segment.
  *
  *     unit    := bounds for each granule
- *     bounds  := u8 flags (1: has values that compare, 2: has NaN) | low | high, with flag 1 alone
- *     low     := 8 bytes of a number, or u8 size (0 ... 16) and the first bytes of the least value
- *     high    := the same; bytes that were cut are rounded up, size 255 and no bytes: there is no such
+ *     bounds  := u8 flags (1: has values that compare, 2: has NaN) | low | high, only with flag 1
+ *     low     := 8 bytes of a number, or u8 size (0 ... 16) and the first bytes of the smallest
+ *     high    := the same; bytes that were cut are rounded up, size 255 and no bytes: no bound
  *
  * The head has the bounds of the segment, then the place of the unit. NULL, missing and malformed
  * values are no values here: the granule table counts them.
@@ -22,7 +22,7 @@
 #define BB_MIN_MAX_HAS_NAN   2
 #define BB_MIN_MAX_HIGH_OPEN 255
 
-/* Of values as they are added: bytes are cut to 16. */
+/* Of added values: bytes are cut to 16. */
 struct bb_value_span {
     bool has_values;
     bool has_nan;
@@ -52,24 +52,26 @@ BB_MUST_CHECK enum bb_status bb_min_max_builder_end_granule(struct bb_min_max_bu
 BB_MUST_CHECK enum bb_status bb_min_max_builder_end_segment(struct bb_min_max_builder *builder,
                                                             struct bb_segment_sink *sink);
 
-/* Bounds as they are read; bytes are borrowed from the unit or head. */
+/* Bounds after they were read; bytes are borrowed from the unit or head. */
 struct bb_read_bounds {
     bool has_values;
     bool has_nan;
     struct bb_value_bounds values;
 };
-/* False: these are none. */
+/* False: the bytes are no bounds. */
 BB_MUST_CHECK bool bb_read_bounds_decode(struct bb_cursor *cursor, enum bb_attribute_type type,
                                          struct bb_read_bounds *ret_bounds);
-/* What a leaf may be of present values within the bounds. leaf: RANGES or TEXT of the type. */
+/* The possible truths of a leaf for present values within the bounds. leaf: RANGES or TEXT of the
+ * type. */
 void bb_read_bounds_judge(const struct bb_read_bounds *bounds, const struct bb_leaf *leaf,
                           bool *ret_may_be_true, bool *ret_may_be_false);
-/* What a leaf may be in each granule of a unit of bounds. False: the unit is malformed. */
+/* The possible truths of a leaf in each granule of a unit of bounds. False: the unit is
+ * malformed. */
 BB_MUST_CHECK bool bb_min_max_judge(struct bb_bytes unit, enum bb_attribute_type type,
                                     uint32_t granule_count, const struct bb_leaf *leaf,
                                     struct bb_granule_bits *may_be_true,
                                     struct bb_granule_bits *may_be_false);
-/* Whether bounds say anything of such a leaf. */
+/* Whether bounds can decide such a leaf. */
 bool bb_min_max_knows(const struct bb_leaf *leaf);
 
 #endif

@@ -1,4 +1,5 @@
-/* See number_set.h. Recursion is as deep as the count has bits: each level halves it. Any thread. */
+/* See number_set.h. Recursion is as deep as the count has bits: each level halves it. Any
+ * thread. */
 #include "skip/index/number_set.h"
 
 static void write_between(struct bb_bit_writer *writer, const uint64_t *numbers, size_t count,
@@ -45,7 +46,7 @@ void bb_number_set_write(struct bb_bit_writer *writer, const uint64_t *numbers, 
         write_gaps(writer, numbers, count, shift);
 }
 
-/* The numbers that are looked for: from ... to - 1. */
+/* The searched numbers: from ... to - 1. */
 struct search {
     uint64_t from;
     uint64_t to;
@@ -61,7 +62,7 @@ static void add_run(const struct search *search, uint64_t low, uint64_t end)
         bb_granule_bits_set(search->bits, (uint32_t)(number - search->from));
 }
 
-/* False: what follows is not looked for, or the bits have ended. */
+/* False: later numbers are outside of the search, or the bits have ended. */
 static bool find_between(struct bb_bit_reader *reader, uint64_t count, uint64_t low, uint64_t end,
                          const struct search *search)
 {

@@ -2,9 +2,10 @@
  * Stuiver, 2000).
  *
  * The middle one of count granules between low and high is written first, as one of the values that
- * leave room for those on either side of it; then the left half, then the right half. Where as many
- * are left as there are places, nothing is written. Scattered granules cost close to their entropy,
- * runs cost next to nothing, and every string of bits is some posting: a reader checks no value.
+ * leave room for those on either side of it; then the left half, then the right half. Where the
+ * number of granules equals the number of places, no bits are written. Scattered granules cost
+ * close to their entropy, runs cost almost no bits, and every string of bits is some posting: a
+ * reader checks no value.
  */
 #ifndef BB_SKIP_INDEX_POSTING_H
 #define BB_SKIP_INDEX_POSTING_H

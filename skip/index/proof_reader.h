@@ -1,5 +1,5 @@
-/* Reads the attributes of an index file from records, for a proof: with a schema of the caller, or with
- * one made of the definitions in the file.
+/* Reads the attributes of an index file from records, for a proof: with a schema of the caller, or
+ * with one made of the definitions in the file.
  *
  * Threads: one.
  */
@@ -17,7 +17,8 @@ struct bb_proof_reader {
 };
 
 /* schema: has the file's attributes; NULL: made of their definitions. The file and the schema are
- * borrowed until bb_proof_reader_deinit, which is for a failed reader too. BB_INVALID, BB_NO_MEMORY. */
+ * borrowed until bb_proof_reader_deinit, which is for a failed reader too. BB_INVALID,
+ * BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_proof_reader_init(struct bb_proof_reader *reader,
                                                   const struct bb_skip_file *file,
                                                   const struct bb_schema *schema);

@@ -1,5 +1,5 @@
-/* The questions for members that a condition has asked: files of one store share a secret, so that each
- * is made once for all of them.
+/* The questions for members of a condition: files of one store share a secret, so that each is made
+ * once for all of them.
  *
  * Threads: one.
  */
@@ -16,8 +16,8 @@ struct bb_query_cache {
     size_t count;
 };
 
-/* The question of the leaf for an index with this spec, in a file with this secret. Borrowed until the
- * next call. The leaf must outlive the cache. BB_NO_MEMORY. */
+/* The question of the leaf for an index with this spec, in a file with this secret. Borrowed until
+ * the next call. The leaf must outlive the cache. BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_query_cache_get(struct bb_query_cache *cache,
                                                 const struct bb_skip_spec *spec,
                                                 const struct bb_hash_secret *secret,

@@ -163,7 +163,7 @@ void bb_segment_chunk(const struct bb_segment *segment, uint64_t hash, uint64_t 
     *ret_size = end_of(segment, chunk) - begin;
 }
 
-/* A chunk taken apart, as far as a member needs it. */
+/* A decoded chunk, to the extent that a member needs it. */
 struct parts {
     struct bb_bytes bucket;
     struct bb_segment_ribbon ribbon;
@@ -208,7 +208,7 @@ static bool find_parts(const struct bb_segment *segment, struct bb_bytes chunk, 
                        &ret_parts->ribbon);
 }
 
-/* Frequent members of a bucket: the one that is asked for, if it is among them. */
+/* Frequent members of a bucket: the searched one, if it is among them. */
 struct frequent {
     uint64_t count;
     uint64_t found;             /* its number; count: none */

@@ -1,35 +1,37 @@
-/* The inverted segment: which of up to 1,024 granules hold a member, for all members at once.
+/* The inverted segment: which of up to 1,024 granules hold a member, for all members together.
  *
- * Members are known by 40 bits of their hash. The high q bits choose a bucket, the others are scaled
- * to one of a addresses in it; what is stored is pairs of an address and a granule, as the numbers
- * address * granules + granule. a follows from the rate that is asked for: a member that is nowhere
- * seems to be in a granule with probability
+ * Members are known by 40 bits of their hash. The high q bits choose a bucket, the others are
+ * scaled to one of a addresses in it; the segment stores pairs of an address and a granule, as the
+ * numbers address * granules + granule. a follows from the target rate: an absent member seems to
+ * be in a granule with probability
  *
  *     pairs / (2^q * a * granules)
  *
- * An address that is wrong is wrong in all of its granules, so members of many granules (more than a
- * 32nd of them, and more than two) are kept apart, under all 40 bits: no other member is taken for
+ * An address that is wrong is wrong in all of its granules, so members of many granules (more than
+ * a 32nd of them, and more than two) are kept apart, under all 40 bits: no other member matches
  * them.
  *
  *     segment := chunk*                    read one at a time; where they end is in the head
  *     chunk   := u16 descriptor of the ribbon, where there are ribbons
- *                | u16 end of each bucket, in bytes of the buckets | buckets | ribbon | u64 checksum
+ *                | u16 end of each bucket, in bytes of the buckets | buckets | ribbon
+ *                | u64 checksum
  *     bucket  := members whose hash begins with the same q bits, as bits:
  *                  gamma(frequent + 1)
  *                  frequent times   the 40 - q other bits of the hash, bounded(granules - 1)
  *                  Rice(pairs), the pairs (number_set.h)
  *                  frequent times   posting
  *
- * If most members are in few granules, the chunks of a segment have ribbons (segment_ribbon.h). They
- * hold the pairs of such members in log2(1 / rate) bits; a set of numbers takes 1.5 bits more. Pairs
- * that a ribbon cannot hold are in the buckets. A granule may hold a member if the ribbon or the
- * bucket returns it, and the sum of both rates is the target.
+ * If most members are in few granules, the chunks of a segment have ribbons (segment_ribbon.h).
+ * They hold the pairs of such members in log2(1 / rate) bits; a set of numbers takes 1.5 bits more.
+ * Pairs that a ribbon cannot hold are in the buckets. A granule may hold a member if the ribbon or
+ * the bucket returns it, and the sum of both rates is the target.
  *
- * All pairs of a bucket are one set of numbers: rows with a count and a posting of their own took 0.9
- * bits a pair more for values that hardly repeat.
- * Postings of frequent members are last: who asks for another member never passes them.
+ * All pairs of a bucket are one set of numbers: rows with a separate count and posting took 0.9
+ * bits a pair more for values that hardly repeat. Postings of frequent members are last: a query
+ * for another member never passes them.
  *
- * Bytes are not trusted: whatever a chunk holds, a question ends, and reads nothing outside of it.
+ * Bytes are not trusted: for any bytes of a chunk, a question ends, and reads nothing outside of
+ * it.
  * Threads: a segment is constant.
  */
 #ifndef BB_SKIP_INDEX_SEGMENT_H
@@ -45,7 +47,7 @@
 #define BB_SEGMENT_CHUNK_CHECKSUM_SIZE 8
 #define BB_SEGMENT_NUMBER_SHIFT_MAX    50
 #define BB_SEGMENT_BUCKET_BITS_MAX     24
-#define BB_SEGMENT_FREQUENT_SHARE      32 /* of the granules: one in so many is the limit */
+#define BB_SEGMENT_FREQUENT_SHARE      32 /* of the granules: the limit is one in 32 */
 #define BB_SEGMENT_FREQUENT_MIN        2
 #define BB_SEGMENT_STRIPE_BITS_MAX     10
 #define BB_SEGMENT_RANK_MAX            24
@@ -61,7 +63,7 @@ struct bb_segment {
     uint64_t frequent_count;  /* members apart */
     uint64_t rare_pair_count; /* of addresses and granules, each once */
     /* Ribbons, one to a chunk. */
-    uint32_t ribbon_rank;  /* bits of a pair, or one less; 0: there are none */
+    uint32_t ribbon_rank;  /* bits of a pair, or one less; 0: no ribbons */
     uint32_t stripe_bits;  /* segment_ribbon.h */
     uint64_t long_ribbons; /* with a bit more */
     const uint8_t *ends;   /* borrowed: u32 end of each chunk, from the segment's first byte on */
@@ -101,22 +103,22 @@ static inline uint64_t bb_segment_address(const struct bb_segment *segment, uint
 /* The part of bb_segment_rate that is the ribbons'. REQUIRES: there are ribbons. */
 double bb_segment_ribbon_rate(const struct bb_segment *segment);
 
-/* The share of granules that a member which is nowhere seems to be in, in the mean. */
+/* The mean share of granules that an absent member seems to be in. */
 double bb_segment_rate(const struct bb_segment *segment);
 
-/* Appends all but the number of granules and the ends. */
+/* Appends all fields except the number of granules and the ends. */
 BB_MUST_CHECK enum bb_status bb_segment_append(const struct bb_segment *segment,
                                                struct bb_buf *buf);
-/* Reads that and the ends, which stay where they are. False: these are none. granule_count: 1 ...
- * BB_SEGMENT_GRANULES_MAX. */
+/* Reads these fields and the ends, which stay in the bytes. False: the bytes are no segment.
+ * granule_count: 1 ... BB_SEGMENT_GRANULES_MAX. */
 BB_MUST_CHECK bool bb_segment_decode(struct bb_cursor *cursor, uint32_t granule_count,
                                      bool has_ribbons, struct bb_segment *ret_segment);
 
 /* Bytes of the segment, all chunks. */
 uint64_t bb_segment_size(const struct bb_segment *segment);
 
-/* Where the chunk is that knows a member, checksum included, from the segment's first byte on. hash:
- * of member_hash.h. */
+/* Where the chunk is that knows a member, checksum included, from the segment's first byte on.
+ * hash: of member_hash.h. */
 void bb_segment_chunk(const struct bb_segment *segment, uint64_t hash, uint64_t *ret_offset,
                       uint32_t *ret_size);
 

@@ -303,7 +303,7 @@ static enum bb_status write_chunks(struct bb_segment_builder *builder,
     return status;
 }
 
-/* The code of the pairs: that which is shorter for those of the first buckets. */
+/* The code of the pairs: the shorter code for the pairs of the first buckets. */
 static enum bb_status choose_code(struct bb_segment_builder *builder, struct bb_member_pairs pairs)
 {
     struct bb_segment *segment = &builder->segment;

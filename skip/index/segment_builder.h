@@ -1,5 +1,5 @@
-/* Makes an inverted segment (segment.h) of pairs. Everything is counted before it is sized: there is
- * nothing to guess.
+/* Makes an inverted segment (segment.h) of pairs. Everything is counted before it is sized: there
+ * is nothing to guess.
  *
  * Every form that a segment may have (segment_plan.h) is written on trial for the pairs with the
  * lowest hashes; the form of the fewest bytes is built.
@@ -22,21 +22,21 @@ struct bb_segment_builder {
     bool is_inverted;
     struct bb_segment_form form;
     bool is_on_trial;             /* ribbons are only measured */
-    struct bb_segment_keys *keys; /* owned: of the ribbon at hand, and how it is solved; or NULL */
-    struct bb_segment_member *members; /* owned: of the bucket at hand */
+    struct bb_segment_keys *keys; /* owned: of the current ribbon, and how it is solved; or NULL */
+    struct bb_segment_member *members; /* owned: of the current bucket */
     size_t member_count;
     size_t member_capacity;
-    uint64_t *numbers; /* owned: the pairs of the bucket at hand */
+    uint64_t *numbers; /* owned: the pairs of the current bucket */
     size_t number_count;
     size_t number_capacity;
-    uint16_t granules[BB_SEGMENT_GRANULES_MAX]; /* of the member at hand */
+    uint16_t granules[BB_SEGMENT_GRANULES_MAX]; /* of the current member */
 };
 
 void bb_segment_builder_deinit(struct bb_segment_builder *builder);
 
 /* pairs: sorted, each one once, granules below granule_count. rate: 0 < rate < 1, of granules that
- * seem to hold a member which is nowhere. BB_TOO_LARGE: the hashes are so uneven that a chunk would
- * be too large; under a secret nobody knows that does not happen. */
+ * seem to hold an absent member. BB_TOO_LARGE: the hashes are so uneven that a chunk would be too
+ * large; under an unknown secret that does not happen. */
 BB_MUST_CHECK enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder,
                                                       const uint64_t *pairs, size_t count,
                                                       uint32_t granule_count, double rate);

@@ -99,7 +99,7 @@ struct bb_segment_counts bb_segment_count(uint32_t granule_count, struct bb_segm
 
 /* --- Sizes --- */
 
-/* The least bits that so many values take, 0 ... most. */
+/* The fewest bits that this number of values takes, 0 ... most. */
 static uint32_t bits_for(double values, uint32_t most)
 {
     double bits = values <= 1 ? 0 : ceil(log2(values));
@@ -153,7 +153,7 @@ static void plan_ribbons(struct bb_segment *segment, double rate)
 
 /* WHY the shares: a pair in a ribbon and a member with an address each cost log2(1 / rate) bits of
  * the rate of their part. The sum is smallest if the parts of the rate are in proportion to their
- * number. Ribbons have whole bits, so those of few chunks leave some of their share unused.
+ * number. Ribbons have whole bits, so ribbons of few chunks leave some of their share unused.
  * Addresses get it: they become smaller, and the rate of the segment is the target. */
 struct bb_segment bb_segment_plan(uint32_t granule_count, struct bb_segment_form form,
                                   struct bb_segment_counts counts, double factor, double rate)

@@ -10,9 +10,9 @@
  *                    | place << rank / places, rounded down  else: neighbours share a number
  *
  * So a query is one probe for each stripe. One stripe is enough for members of one granule. The
- * second granule of a member in one stripe is not stored here; consecutive granules are in different
- * stripes. An absent member has each number of a stripe with the same probability, so that every
- * granule may hold it with probability 2^-rank, for any t.
+ * second granule of a member in one stripe is not stored here; consecutive granules are in
+ * different stripes. An absent member has each number of a stripe with the same probability, so
+ * that every granule may hold it with probability 2^-rank, for any t.
  *
  * Pure functions; any thread.
  */

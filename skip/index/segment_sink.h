@@ -1,4 +1,5 @@
-/* Where the segments of one index go: their data into the file, what is known of each into the head.
+/* Where the segments of one index go: their data into the file, the description of each into the
+ * head.
  *
  *     head    := segment*
  *     segment := u16 granules | u8 form | fields of the form
@@ -19,7 +20,7 @@ struct bb_segment_sink {
     uint64_t unindexed_granules;
     uint64_t pair_count;
     uint64_t data_bytes;
-    double false_granules; /* that a member which is nowhere is expected in */
+    double false_granules; /* that an absent member is expected in */
 };
 
 /* Begins a segment's fields in the head. */

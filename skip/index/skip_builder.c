@@ -10,8 +10,8 @@
 #include "base/sized_struct.h"
 #include "skip/index/spec.h"
 
-/* Memory for the pairs of all indexes with members, and for sorting those of one of them. A pair takes
- * eight bytes, and half as much again while a list grows. */
+/* Memory for the pairs of all indexes with members, and for sorting the pairs of one of them. A
+ * pair takes eight bytes, and half as much again while a list grows. */
 #define PAIRS_MEMORY       ((size_t)28 * 1024 * 1024)
 #define PAIR_MEMORY        ((size_t)12)
 #define PAIRS_OF_INDEX_MIN ((size_t)1 << 16)
@@ -236,7 +236,7 @@ static enum bb_status check_record(const struct bb_skip_builder *builder,
                : bb_fail(BB_TOO_LARGE, "a granule has at most %u records", UINT32_MAX);
 }
 
-/* Does the index have the granule at hand from another file? */
+/* Does the index have the current granule from another file? */
 static bool is_taken(const struct bb_skip_builder *builder, const struct bb_index_builder *index)
 {
     return builder->directory.granule_count < index->taken_granules;

@@ -15,18 +15,18 @@ struct bb_skip_builder {
     size_t index_count;
     const struct bb_schema *schema;  /* borrowed */
     struct bb_record_reader *reader; /* owned: of the attributes with indexes */
-    struct bb_attribute *attributes; /* owned: what the reader fills, for the whole schema */
+    struct bb_attribute *attributes; /* owned: filled by the reader, for the whole schema */
     uint32_t *numbers;               /* owned: in the schema, of the file's attributes */
-    uint32_t *counts;      /* owned: of the granule at hand, BB_GRANULE_STATES for each attribute */
-    uint64_t record_count; /* of the granule at hand */
+    uint32_t *counts;      /* owned: of the current granule, BB_GRANULE_STATES for each attribute */
+    uint64_t record_count; /* of the current granule */
     struct bb_buf
-        parts; /* owned: of the granule at hand, u32 records of each part that has ended */
+        parts; /* owned: of the current granule, u32 records of each part that has ended */
     uint64_t part_records; /* of those, all together */
     struct bb_granule_table_builder granules;
     struct bb_buf spare; /* owned: for sorting, and for the last sections */
 };
 
-/* For indexes that stand for those of a file with so many others of a kind with members: their
+/* For indexes that represent the indexes of a file with `others` more of a kind with members: their
  * segments end where they would there, because all indexes of a file share the memory for pairs.
  * Before the first record. */
 void bb_skip_builder_leave_room(struct bb_skip_builder *builder, size_t others);

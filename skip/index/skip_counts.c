@@ -1,4 +1,4 @@
-/* Records of granules counted by what indexes say, without columns. See bb/skip.h.
+/* Records of granules counted by indexes, without columns. See bb/skip.h.
  *
  * Each node of the condition has a tally of a granule: of how many records it is true, false and
  * unknown. Leaves have one from counts; AND and OR where at most one child is not the same for all
@@ -27,7 +27,7 @@ struct counted_leaf {
     const struct bb_leaf *leaf;
     size_t attribute; /* in the file, or NO_ATTRIBUTE */
     struct bb_skip_verdicts verdicts;
-    /* Of a leaf that asks for one token: the index of text that counts it. */
+    /* Of a leaf with one token: the index of text that counts it. */
     bool has_counts;
     struct bb_bytes token;
     const struct bb_index_head *head;
@@ -56,8 +56,8 @@ static size_t count_leaves(const struct bb_condition *node)
     return count;
 }
 
-/* Is the leaf true where a value has this token or word, and nowhere else? Of a longer one the index
- * knows its begin. */
+/* Is the leaf true exactly where a value has this token or word? Of a longer one the index knows
+ * its begin. */
 static bool is_token(const struct bb_condition *node)
 {
     return node->leaf.kind == BB_LEAF_TEXT &&
@@ -65,7 +65,7 @@ static bool is_token(const struct bb_condition *node)
            node->text->operand_count == 1 && node->text->operands[0].size < BB_TOKEN_SIZE_MAX;
 }
 
-/* Does a dictionary of the spec have the text's token as it is, and nothing else under it? */
+/* Does a dictionary of the spec have the text's token unchanged, and no other token under it? */
 static bool has_tokens_of(const struct bb_skip_spec *spec, const struct bb_text *text)
 {
     bool is_word = text->kind == BB_TEXT_ALL_WORDS;
@@ -73,7 +73,7 @@ static bool has_tokens_of(const struct bb_skip_spec *spec, const struct bb_text 
            spec->folds_case == text->folds_case;
 }
 
-/* The index of text that counts the attribute's words; index_count: there is none. */
+/* The index of text that counts the attribute's words; index_count: no index does. */
 static size_t find_text(const struct bb_skip_file *file, size_t attribute,
                         const struct bb_text *text)
 {
@@ -142,7 +142,7 @@ static bool has_any(const struct bb_skip_counts *counts)
     return has;
 }
 
-/* What was read for a leaf; what it answered was counted when the whole condition was asked. */
+/* The reads for a leaf; its answers were counted when the whole condition was evaluated. */
 static void add_reads(struct bb_skip_counts *counts, const struct bb_skip_account *own)
 {
     for (size_t i = 0; counts->accounts != NULL && i < counts->file->directory.index_count; i++) {
@@ -311,8 +311,8 @@ static void negate(struct tally *tally)
     tally->is_false = is_true;
 }
 
-/* What AND is of two sides. Where one is true of all records it is the other, where one is false of
- * all it is that. */
+/* The AND of two sides. Where one side is true of all records, the result is the other side; where
+ * one is false of all, the result is that side. */
 static struct tally join(struct tally left, struct tally right, uint64_t records)
 {
     if (left.is_known && left.is_true == records)

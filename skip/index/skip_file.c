@@ -262,7 +262,7 @@ void bb_skip_file_close(struct bb_skip_file *file)
     bb_free(file);
 }
 
-/* --- What is in it --- */
+/* --- Contents --- */
 
 size_t bb_skip_file_index_count(const struct bb_skip_file *file)
 {

@@ -1,7 +1,8 @@
-/* The inside of an open index file: units are read and checked here, and heads once they are needed.
+/* The inside of an open index file: units are read and checked here, and heads once they are
+ * needed.
  *
- * Threads: any number. Heads are published by one atomic pointer each; who comes second throws its own
- * away.
+ * Threads: any number. Heads are published by one atomic pointer each; the second thread releases
+ * its head.
  */
 #ifndef BB_SKIP_INDEX_SKIP_FILE_H
 #define BB_SKIP_INDEX_SKIP_FILE_H
@@ -13,7 +14,7 @@
 #include "skip/index/index_head.h"
 
 struct bb_loaded_head {
-    bool is_damaged; /* nothing is known of the index */
+    bool is_damaged; /* the contents of the index are unknown */
     struct bb_index_head head;
 };
 
@@ -29,8 +30,8 @@ struct bb_skip_file {
         *heads; /* owned: one for each index, NULL until it is needed */
 };
 
-/* The bytes of a unit without its checksum, which is readable after them: in the resident file, or read
- * into scratch. BB_CORRUPT, BB_IO, BB_NO_MEMORY. account may be NULL. */
+/* The bytes of a unit without its checksum, which is readable after them: in the resident file, or
+ * read into scratch. BB_CORRUPT, BB_IO, BB_NO_MEMORY. account may be NULL. */
 BB_MUST_CHECK enum bb_status bb_skip_file_read(struct bb_skip_file *file, enum bb_skip_unit type,
                                                struct bb_skip_section section,
                                                struct bb_buf *scratch,

@@ -1,8 +1,8 @@
 /* Holds an index file against the records that it is of. See bb/skip.h.
  *
- * Bounds and columns are compared with each value. Values and members are collected for a segment as a builder
- * does, and the stored segment is asked for every one of them at its end: each distinct member of a
- * segment is one question.
+ * Bounds and columns are compared with each value. Values and members are collected for a segment
+ * as a builder does, and at its end every one of them is searched in the stored segment: each
+ * distinct member of a segment is one question.
  *
  * Threads: one.
  */
@@ -29,11 +29,11 @@ struct proof_index {
     uint32_t granule;   /* of the segment */
     struct bb_buf unit; /* owned: the bounds of the segment, or a chunk of the column; padded */
     struct bb_cursor cursor;
-    struct bb_read_bounds bounds; /* of the granule at hand */
+    struct bb_read_bounds bounds; /* of the current granule */
     uint32_t chunk;               /* of the column */
     bool is_stored;               /* the granule's column is */
     struct bb_column_granule column;
-    size_t part;                  /* of the column's granule, with the record at hand */
+    size_t part;                  /* of the column's granule, with the current record */
     uint64_t part_end;            /* records up to its end */
     struct bb_bit_reader numbers; /* of the column's records that are to come */
     struct bb_value_set_builder set;
@@ -44,17 +44,17 @@ struct proof_index {
 struct bb_skip_proof {
     struct bb_skip_file *file; /* borrowed */
     struct bb_proof_reader reader;
-    uint64_t (*counts)[4];       /* owned: of the granule at hand, by attribute and state */
+    uint64_t (*counts)[4];       /* owned: of the current granule, by attribute and state */
     struct proof_index *indexes; /* owned */
     size_t index_count;
-    size_t granule; /* at hand */
-    size_t part;    /* of that granule, at hand */
-    bool is_begun;  /* the granule at hand was begun in all indexes */
+    size_t granule; /* current */
+    size_t part;    /* current, of that granule */
+    bool is_begun;  /* the current granule was begun in all indexes */
     uint64_t record_count;
     struct bb_buf scratch; /* owned: units, and room for sorting */
 };
 
-/* --- What is wrong --- */
+/* --- Errors --- */
 
 static enum bb_status refuse(const struct bb_skip_proof *proof, const struct proof_index *index,
                              size_t granule, const char *what)
@@ -130,7 +130,7 @@ static enum bb_status begin_bounds(struct bb_skip_proof *proof, struct proof_ind
                : refuse(proof, index, proof->granule, "has no bounds of");
 }
 
-/* The chunk of the granule at hand. */
+/* The chunk of the current granule. */
 static const struct bb_head_chunk *go_to_chunk(struct proof_index *index)
 {
     const struct bb_head_segment *segment = segment_of(index);
@@ -182,7 +182,7 @@ static bool is_in_its_part(const struct bb_skip_proof *proof, struct proof_index
     return index->part == proof->part;
 }
 
-/* Is this what the column says of the record? */
+/* Does the column have this value for the record? */
 static bool is_in_column(struct bb_skip_proof *proof, struct proof_index *index,
                          const struct bb_attribute *value)
 {
@@ -220,7 +220,7 @@ static enum bb_status add_value(struct bb_skip_proof *proof, struct proof_index 
     return BB_OK;
 }
 
-/* Of every record, whatever its state. */
+/* Of every record, in any state. */
 static enum bb_status add_attribute(struct bb_skip_proof *proof, struct proof_index *index,
                                     const struct bb_attribute *value)
 {
@@ -233,7 +233,8 @@ static enum bb_status add_attribute(struct bb_skip_proof *proof, struct proof_in
 
 /* --- Values of a segment --- */
 
-/* What the stored value is told to be in is taken off what it was found in. */
+/* Removes the granules that the file stores for the value from the granules that the records
+ * have. */
 static void settle_value(void *context, const struct bb_attribute *value,
                          const struct bb_granule_bits *granules)
 {
@@ -269,7 +270,7 @@ static bool is_indexed(const struct bb_head_segment *segment, uint32_t granule)
     return segment->unindexed == NULL || (segment->unindexed[granule / 8] >> granule % 8 & 1) == 0;
 }
 
-/* The granules that one member is told to be in. *last, *chunk: the chunk read before. */
+/* The granules that the file stores for one member. *last, *chunk: the chunk read before. */
 static enum bb_status ask_member(struct bb_skip_proof *proof, const struct proof_index *index,
                                  uint64_t hash, struct bb_skip_section *last,
                                  struct bb_bytes *chunk, struct bb_granule_bits *bits)
@@ -482,7 +483,7 @@ static enum bb_status init_index(struct bb_skip_proof *proof, struct proof_index
     return status;
 }
 
-/* Indexes of unknown kinds are not asked, and say nothing. */
+/* Indexes of unknown kinds are not queried. */
 static enum bb_status init_indexes(struct bb_skip_proof *proof)
 {
     const struct bb_index_directory *directory = &proof->file->directory;

@@ -1,8 +1,8 @@
-/* Conditions decided record by record from columns, and from what other indexes say of granules. See
- * bb/skip.h.
+/* Conditions decided record by record from columns, and from the verdicts of other indexes on
+ * granules. See bb/skip.h.
  *
- * A leaf is asked for each distinct value of a granule, and its records look their value up. The tree is
- * evaluated on words of 64 records.
+ * A leaf is evaluated for each distinct value of a granule, and its records look their value up.
+ * The tree is evaluated on words of 64 records.
  */
 #include <string.h>
 
@@ -18,11 +18,11 @@
 struct row_leaf {
     const struct bb_condition *node;
     size_t index;                     /* of the column in the file; how many the file has: none */
-    bool is_decided;                  /* by the column, in the granule at hand */
-    struct bb_skip_verdicts verdicts; /* owned; where no column decides: what indexes say */
+    bool is_decided;                  /* by the column, in the current granule */
+    struct bb_skip_verdicts verdicts; /* owned; where no column decides: verdicts of indexes */
     enum bb_attribute_type type;
     struct bb_condition_run *run; /* owned; of TEXT */
-    struct bb_buf scratch;        /* owned: the unit at hand */
+    struct bb_buf scratch;        /* owned: the current unit */
     struct bb_skip_section section;
     struct bb_bytes unit;
     struct bb_column_granule granule;
@@ -39,7 +39,7 @@ struct bb_skip_rows {
     size_t leaf_count;
     bool has_columns;
     size_t node_count;
-    struct bb_attribute *attributes; /* owned: what runs are given */
+    struct bb_attribute *attributes; /* owned: the input of runs */
     uint64_t *words;                 /* owned: for each node true, then null */
     size_t word_capacity;
 };
@@ -59,7 +59,7 @@ static void count_nodes(const struct bb_condition *node, struct bb_skip_rows *ro
         count_nodes(node->children[i], rows);
 }
 
-/* The column of the leaf's attribute; index_count: there is none. */
+/* The column of the leaf's attribute; index_count: it has no column. */
 static size_t find_column(const struct bb_skip_rows *rows, const struct bb_leaf *leaf)
 {
     const struct bb_index_directory *directory = &rows->file->directory;
@@ -226,7 +226,7 @@ static enum bb_status test_values(struct bb_skip_rows *rows, struct row_leaf *le
     return status;
 }
 
-/* What a record without a value is. */
+/* The truth of a record without a value. */
 static enum bb_truth absent_truth(const struct row_leaf *leaf)
 {
     return leaf->node->leaf.kind == BB_LEAF_NULLS ? BB_TRUTH_TRUE : BB_TRUTH_UNKNOWN;
@@ -274,7 +274,7 @@ struct walk {
     size_t decided_leaves; /* by columns */
 };
 
-/* What a condition may be of each record: where all is known, one of the three. */
+/* The possible truths of a condition for each record: where all is known, one of the three. */
 struct bits {
     uint64_t *may_be_true;
     uint64_t *may_be_false;
@@ -294,7 +294,7 @@ static void set_possible(const struct walk *walk, uint64_t *words, bool is_possi
         words[i] = records_of(walk, i);
 }
 
-/* What indexes say of the granule, each record may be. */
+/* Each record may have any verdict of the indexes on the granule. */
 static void take_verdicts(const struct walk *walk, const struct bb_skip_verdicts *verdicts,
                           struct bits bits)
 {
@@ -354,8 +354,8 @@ static enum bb_status read_column(struct walk *walk, struct row_leaf *leaf, stru
     return gives_up ? BB_OK : status;
 }
 
-/* Asks the indexes of a leaf that no column decides, once for all granules: here, so that the reads
- * are accounted. */
+/* Queries the indexes of a leaf that no column decides, once for all granules: here, so that the
+ * reads are accounted. */
 static enum bb_status ask_indexes(struct walk *walk, struct row_leaf *leaf)
 {
     const struct bb_skip_rows *rows = walk->rows;
@@ -381,8 +381,8 @@ static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
     return status;
 }
 
-/* AND is true where both are, false where one is, and null where one is and the other is not false. OR
- * is its dual: both sets change their roles. */
+/* AND is true where both are, false where one is, and null where one is and the other is not false.
+ * OR is its dual: both sets change their roles. */
 static void join(uint64_t *both, uint64_t *any, uint64_t *null, const uint64_t *other_both,
                  const uint64_t *other_any, const uint64_t *other_null, size_t words)
 {
@@ -445,7 +445,7 @@ static enum bb_status make_room(struct bb_skip_rows *rows, size_t words)
     return BB_OK;
 }
 
-/* may_be_false and may_be_null become what is certain: in place, for they are not needed any more. */
+/* may_be_false and may_be_null become certain truths, in place: they are not needed any more. */
 static struct bb_skip_row_bits certain_of(const struct walk *walk, struct bits bits)
 {
     uint64_t *is_true = bits.may_be_false;

@@ -32,7 +32,7 @@ static enum bb_status check_chunk(struct verification *verification,
 {
     for (uint64_t i = 0; i < bb_segment_chunk_buckets(segment); i++) {
         struct bb_granule_bits bits = {{0}};
-        /* The greatest hash of the bucket: all of its rows are passed. */
+        /* The largest hash of the bucket: all of its rows are passed. */
         uint64_t next = first_bucket + i + 1;
         uint64_t hash = (next << (63 - segment->bucket_bits) << 1) - 1;
         if (!bb_segment_ask(segment, chunk, hash, &bits))

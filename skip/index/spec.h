@@ -1,4 +1,4 @@
-/* What to index, and how: defaults and what is allowed (struct bb_skip_spec of bb/skip.h). */
+/* The specification of an index: defaults and allowed values (struct bb_skip_spec of bb/skip.h). */
 #ifndef BB_SKIP_INDEX_SPEC_H
 #define BB_SKIP_INDEX_SPEC_H
 
@@ -11,14 +11,14 @@ struct bb_skip_spec bb_spec_default(enum bb_skip_kind kind, uint32_t attribute);
 /* Whether there can be such an index of an attribute of the type. */
 bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type type);
 
-/* True for the same kind with the same parameters. Compares no attributes: their numbers belong to a
- * schema or to a file. */
+/* True for the same kind with the same parameters. Compares no attributes: their numbers belong to
+ * a schema or to a file. */
 bool bb_spec_is_same(const struct bb_skip_spec *a, const struct bb_skip_spec *b);
 
-/* BB_UNSUPPORTED for what this build cannot make: words without a library for them. */
+/* BB_UNSUPPORTED for a spec that this build cannot make: words without a library for them. */
 BB_MUST_CHECK enum bb_status bb_spec_check_build(const struct bb_skip_spec *spec);
 
-/* Whether the kind keeps pairs of a granule and what is in it: values, tokens, n-grams. */
+/* Whether the kind keeps pairs of a granule and a member: values, tokens, n-grams. */
 static inline bool bb_spec_has_members(enum bb_skip_kind kind)
 {
     return kind == BB_SKIP_VALUES || kind == BB_SKIP_TOKENS || kind == BB_SKIP_NGRAMS ||

@@ -5,7 +5,7 @@
 
 #include "skip/index/spec.h"
 
-/* ---- what can be taken ---- */
+/* ---- segments that can be copied ---- */
 
 static bool is_same_index(const struct bb_skip_builder *builder, const struct bb_skip_file *from,
                           size_t number)
@@ -232,7 +232,7 @@ static enum bb_status take_granule(struct bb_skip_builder *builder,
     return status;
 }
 
-/* Those that every index has. */
+/* The fields that every index has. */
 static size_t count_taken(const struct bb_skip_builder *builder)
 {
     uint64_t taken = builder->indexes[0].taken_granules;

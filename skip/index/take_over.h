@@ -1,9 +1,9 @@
-/* Taking over what an index file says of its first granules, into one that is built of the same
- * ones and of more after them: nothing is read again of what was summarised.
+/* Copies the segments of the first granules of an index file into a file that is built of the same
+ * granules and of more after them. Records of copied segments are not read again.
  *
- * Of every index all segments but the last are taken: where that one ends depends on what came
- * after. So the file that is built is what it would be if all of it had been read, and segments
- * stay as large as they can be, however often a file is extended.
+ * Of every index all segments but the last are taken: where that one ends depends on later records.
+ * So the new file is the same as if all records had been read, and segments stay as large as they
+ * can be, however often a file is extended.
  */
 #ifndef BB_SKIP_INDEX_TAKE_OVER_H
 #define BB_SKIP_INDEX_TAKE_OVER_H
@@ -16,8 +16,9 @@ bool bb_skip_builder_can_take(const struct bb_skip_builder *builder,
                               const struct bb_skip_file *from);
 
 /* To a builder that has no granule yet. *ret_granules: how many of the first granules need not be
- * added; records go on with those of the next one, from its place. Every unit is checked on its
- * way: BB_CORRUPT, after which the builder is of no use. REQUIRES: bb_skip_builder_can_take. */
+ * added; the next record is the first one of the next granule, at its place. Every unit is checked
+ * on its way: BB_CORRUPT, after which the builder is of no use. REQUIRES:
+ * bb_skip_builder_can_take. */
 BB_MUST_CHECK enum bb_status bb_skip_builder_take(struct bb_skip_builder *builder,
                                                   struct bb_skip_file *from, size_t *ret_granules);
 

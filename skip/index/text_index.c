@@ -4,11 +4,11 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 
-/* A segment ends with so many bytes of tokens, or records. */
+/* A segment ends with this number of bytes of tokens, or records. */
 #define BYTES_MAX   (4u * 1024 * 1024)
 #define RECORDS_MAX (UINT32_C(1) << 31)
 
-/* A pair of a member takes as much memory as two of these, which have tokens besides. */
+/* A pair of a member takes as much memory as two of these, which also have tokens. */
 #define PAIRS_SHARE  2
 #define TOKENS_SHARE 8
 
@@ -104,7 +104,7 @@ struct writing {
     uint64_t offset; /* of the first block */
 };
 
-/* The shortest begin of a token that is above the one before. */
+/* The shortest begin of a token that is above the previous token. */
 static struct bb_bytes fence_of(const struct bb_sorted_token *tokens, size_t number)
 {
     if (number == 0)

@@ -10,10 +10,10 @@
  *
  * Blocks (token_block.h) follow one another, each a data unit. A token is in the last block whose
  * fence is not above it: a fence is the shortest begin of its block's first token that is above the
- * token before, and that of the first block is empty.
+ * token before. The fence of the first block is empty.
  *
  * A segment ends with 1,024 granules, or earlier when it has too many pairs, tokens or bytes of
- * them for the memory at hand.
+ * them for the available memory.
  *
  * Threads: one.
  */

@@ -36,7 +36,7 @@ static uint32_t first_of(const struct bb_granule_bits *bits)
     return granules[0];
 }
 
-/* left without right; gives whether anything is left. */
+/* left without right; gives whether any granule remains. */
 static bool subtract(const struct bb_granule_bits *left, const struct bb_granule_bits *right,
                      struct bb_granule_bits *ret_bits)
 {
@@ -79,7 +79,7 @@ static enum bb_status compare_counts(const struct comparison *comparison,
     return BB_OK;
 }
 
-/* stored: granules that the file tells of its token at hand. */
+/* stored: granules that the file lists for its current token. */
 static enum bb_status compare_token(struct comparison *comparison,
                                     const struct bb_granule_bits *stored)
 {
@@ -121,7 +121,8 @@ static enum bb_status compare_all(struct comparison *comparison)
     return status;
 }
 
-/* Granules that the file has tokens of. BB_CORRUPT: there was room for those of another one. */
+/* Granules that the file has tokens of. BB_CORRUPT: there was room for the tokens of another
+ * granule. */
 static enum bb_status find_indexed(const struct bb_text_index_builder *found,
                                    struct comparison *comparison)
 {

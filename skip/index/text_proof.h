@@ -5,8 +5,8 @@
 #include "skip/index/skip_file.h"
 #include "skip/index/text_index.h"
 
-/* found: what the records of the segment's granules had, which is reset. BB_CORRUPT: the segment
- * lies, or is damaged. spare: room for sorting. */
+/* found: the tokens of the records of the segment's granules; they are reset. BB_CORRUPT: the
+ * segment is wrong or damaged. spare: room for sorting. */
 BB_MUST_CHECK enum bb_status bb_text_proof_check(struct bb_text_index_builder *found,
                                                  struct bb_skip_file *file,
                                                  const struct bb_head_segment *segment,

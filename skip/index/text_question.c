@@ -7,8 +7,8 @@
 #include "skip/condition/search.h"
 #include "skip/index/member_scan.h"
 
-/* To search so many blocks takes less time than to read a granule: 2.5 us each, against 31 for 64
- * KiB of a log. */
+/* To search this number of blocks takes less time than to read a granule: 2.5 us each, against 31
+ * for 64 KiB of a log. */
 #define BLOCKS_PER_GRANULE 8
 
 void bb_text_question_deinit(struct bb_text_question *question)
@@ -188,7 +188,7 @@ static uint32_t token_at(const struct bb_token_block *block, uint32_t first, siz
     return low;
 }
 
-/* Tokens of which the end may be cut off are taken for matches. */
+/* Tokens of which the end may be cut off count as matches. */
 static bool next_cut(const struct bb_token_block *block, uint32_t from, uint32_t *ret_number)
 {
     uint32_t number = from;

@@ -1,4 +1,5 @@
-/* Asks a segment of an index of text for the granules that hold a token, or a token with a part. */
+/* Searches a segment of an index of text for the granules that hold a token, or a token with a
+ * part. */
 #ifndef BB_SKIP_INDEX_TEXT_QUESTION_H
 #define BB_SKIP_INDEX_TEXT_QUESTION_H
 
@@ -7,16 +8,16 @@
 #include "skip/index/skip_file.h"
 #include "skip/index/token_block.h"
 
-/* What is kept between the segments of a question. Zeroed it is valid; owned:
+/* Memory that is kept between the segments of a question. Zeroed it is valid; owned:
  * bb_text_question_deinit. */
 struct bb_text_question {
     struct bb_skip_file *file;
     bool has_counts;                 /* the index */
     struct bb_skip_account *account; /* or NULL */
     struct bb_buf scratch;
-    struct bb_buf wanted; /* what is searched */
+    struct bb_buf wanted; /* the searched text */
     struct bb_token_block block;
-    uint64_t searched_blocks; /* of the segment at hand */
+    uint64_t searched_blocks; /* of the current segment */
 };
 
 void bb_text_question_deinit(struct bb_text_question *question);
@@ -31,9 +32,9 @@ static inline void bb_text_question_begin(struct bb_text_question *question,
     question->account = account;
 }
 
-/* Adds the granules that hold the part to *bits; some others, where to say more precisely would
- * cost more than to read them. needed: granules that matter, no others need be exact. BB_CORRUPT,
- * BB_IO, BB_NO_MEMORY. */
+/* Adds the granules that hold the part to *bits; some others, where an exact answer would cost more
+ * than to read them. needed: granules that matter, no others need be exact. BB_CORRUPT, BB_IO,
+ * BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_text_question_ask(struct bb_text_question *question,
                                                   const struct bb_head_segment *segment,
                                                   const struct bb_token_part *part,

@@ -28,7 +28,7 @@ static enum bb_status refuse(const struct bb_text_walk *walk, const char *what)
     return bb_corrupt(place, 0, "a dictionary %s: build the file anew", what);
 }
 
-/* Tokens of a block lie between its fence and the next one. */
+/* Tokens of a block are between its fence and the next one. */
 static bool is_between_fences(const struct bb_text_walk *walk)
 {
     const struct bb_head_segment *segment = walk->segment;
@@ -58,7 +58,8 @@ static enum bb_status read_block(struct bb_text_walk *walk)
     return status;
 }
 
-/* Words may be of a library that this program does not have: of their bytes it knows that none is 0. */
+/* Words may be of a library that this program does not have: it only knows that their bytes are not
+ * 0. */
 static bool may_have(enum bb_tokenizer tokenizer, uint8_t byte)
 {
     return tokenizer == BB_TOKENIZER_ASCII ? bb_token_has(byte) : byte != 0;
@@ -72,7 +73,7 @@ static bool is_token(const struct bb_text_walk *walk, struct bb_bytes token)
     return is_valid;
 }
 
-/* Forgets the lists of the token before. Gives how many granules the token at hand is in. */
+/* Forgets the lists of the token before. Gives how many granules the current token is in. */
 static void clear(struct bb_text_walk *walk)
 {
     uint16_t granules[BB_SEGMENT_GRANULES_MAX];

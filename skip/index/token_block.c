@@ -9,8 +9,8 @@
 
 #define HALF_MAX       15u
 #define RICE_SHIFT_MAX 40u
-#define TOKEN_SIZE_MAX (HALF_MAX + UINT8_MAX) /* of both parts: what their bytes can say */
-#define WIDE           16 /* bytes that are copied at once, whether there are so many or not */
+#define TOKEN_SIZE_MAX (HALF_MAX + UINT8_MAX) /* of both parts: the limit of their bytes */
+#define WIDE           16 /* bytes that are copied together, even if there are fewer */
 #define TOKEN_ROOM     (2 * TOKEN_SIZE_MAX + 2 + 2 * WIDE)
 
 void bb_token_block_deinit(struct bb_token_block *block)
@@ -32,7 +32,7 @@ static enum bb_status reserve_begins(struct bb_token_block *block, size_t count)
     return BB_OK;
 }
 
-/* What a token says before its rest. */
+/* The fields of a token before its rest. */
 struct token_head {
     size_t shared;
     size_t rest;

@@ -11,11 +11,12 @@
  *     list     := posting | of a dictionary with counts: gamma(1 + k)
  *                           | with k > 0: for each granule Rice(records - 1, k - 1); else all are 1
  *
- * Lists of frequent tokens are apart, with their sizes: who asks for another token never passes
- * them. Decoded tokens stand between zero bytes, which no token has, so that one search finds what
- * is inside, at the begin or at the end of any token.
+ * Lists of frequent tokens are apart, with their sizes: a query for another token never passes
+ * them. Decoded tokens are between zero bytes, which no token has, so that one search finds text
+ * inside, at the begin or at the end of any token.
  *
- * Bytes are not trusted: whatever a block holds, a question ends, and reads nothing outside of it.
+ * Bytes are not trusted: for any bytes of a block, a question ends, and reads nothing outside of
+ * it.
  * Threads: one for each builder and decoded block.
  */
 #ifndef BB_SKIP_INDEX_TOKEN_BLOCK_H
@@ -32,7 +33,7 @@
 #define BB_TOKEN_BLOCK_SIZE 4096
 /* Of a token's list at most: posting and counts of 1,024 granules. */
 #define BB_TOKEN_LIST_SIZE_MAX (8u * 1024)
-/* What a reader takes, its checksum not counted. */
+/* The size that a reader accepts, without its checksum. */
 #define BB_TOKEN_BLOCK_SIZE_MAX (64u * 1024)
 
 /* --- Writing --- */
@@ -54,8 +55,8 @@ void bb_token_block_builder_deinit(struct bb_token_block_builder *builder);
 /* Begins a block. */
 void bb_token_block_builder_reset(struct bb_token_block_builder *builder, uint32_t granule_count,
                                   bool has_counts);
-/* A token after the one before, borrowed until the block is finished. pairs: its granules in order,
- * as words of token_pair.h, at least one. */
+/* A token after the previous one, borrowed until the block is finished. pairs: its granules in
+ * order, as words of token_pair.h, at least one. */
 BB_MUST_CHECK enum bb_status bb_token_block_builder_add(struct bb_token_block_builder *builder,
                                                         struct bb_bytes token,
                                                         const uint64_t *pairs, uint32_t count);
@@ -73,7 +74,7 @@ struct bb_token_block {
     uint32_t granule_count;
     bool has_counts;
     struct bb_buf text; /* 0, then each token with a 0 after it */
-    uint32_t *begins;   /* of each token in text; the last one: of what comes after all */
+    uint32_t *begins;   /* of each token in text; the last one: the end of all */
     size_t begin_capacity;
     size_t size_max;          /* of a token */
     struct bb_bytes bits;     /* borrowed from the unit */
@@ -95,13 +96,13 @@ static inline struct bb_bytes bb_token_block_token(const struct bb_token_block *
                              .size = block->begins[number + 1] - begin - 1};
 }
 
-/* The first token that is not below the wanted one; token_count: none. */
+/* The first token that is not below `wanted`; token_count: there is no such token. */
 uint32_t bb_token_block_find(const struct bb_token_block *block, struct bb_bytes wanted);
 
 /* The lists of a block, read in order of tokens. */
 struct bb_token_lists {
     const struct bb_token_block *block;
-    struct bb_bit_reader bits; /* at what is of the next token */
+    struct bb_bit_reader bits; /* at the bits of the next token */
     size_t frequent;           /* where the next frequent list begins */
     uint32_t next;
 };
@@ -112,7 +113,7 @@ void bb_token_lists_begin(struct bb_token_lists *lists, const struct bb_token_bl
  * block is damaged, and *bits and *counts may have anything. */
 BB_MUST_CHECK bool bb_token_lists_read(struct bb_token_lists *lists, uint32_t number,
                                        struct bb_granule_bits *bits, uint32_t *counts);
-/* All lists were read: is nothing left over? */
+/* All lists were read: are all bytes used? */
 bool bb_token_lists_end(const struct bb_token_lists *lists);
 
 #endif

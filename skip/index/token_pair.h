@@ -3,7 +3,7 @@
  *     63          42 41      32 31          0
  *    |  token, 22   | granule  |  records    |
  *
- * Tokens are numbered as they come, granules are those of a segment. In memory alone.
+ * Tokens are numbered in order of arrival, granules are numbers in a segment. Only in memory.
  */
 #ifndef BB_SKIP_INDEX_TOKEN_PAIR_H
 #define BB_SKIP_INDEX_TOKEN_PAIR_H

@@ -98,7 +98,7 @@ static inline bool is_entry(const struct bb_token_table *table, uint64_t slot, u
            memcmp(table->bytes.data + entry->offset, token.data, token.size) == 0;
 }
 
-/* The slot of the token, or the empty one where it is to be. */
+/* The slot of the token, or the empty one for it. */
 static inline size_t find_slot(const struct bb_token_table *table, uint64_t hash,
                                struct bb_bytes token)
 {
@@ -168,7 +168,7 @@ void bb_token_table_add(struct bb_token_table *table, uint64_t hash, struct bb_b
         table->pairs[entry->pair]++;
 }
 
-/* Takes the pairs of the granule at hand back. Its tokens stay, without pairs. */
+/* Takes the pairs of the current granule back. Its tokens stay, without pairs. */
 static void drop_granule(struct bb_token_table *table)
 {
     while (table->pair_count > table->granule_pairs) {
@@ -232,7 +232,7 @@ static void place_pairs(const struct bb_token_table *table, uint64_t *placed,
     }
 }
 
-/* Tokens of granules that were dropped are left out. */
+/* Tokens of dropped granules are omitted. */
 static size_t name_tokens(const struct bb_token_table *table, struct bb_sorted_token *tokens)
 {
     size_t count = 0;

@@ -4,7 +4,7 @@
  *     slot    := 0, or high half: of the token's hash | low half: number + 1
  *     entry   := where its bytes are, and its latest pair and record
  *
- * A slot is taken for a token only where the bytes are equal: the dictionary is exact.
+ * A slot matches a token only where the bytes are equal: the dictionary is exact.
  *
  * Threads: one.
  */
@@ -15,8 +15,8 @@
 #include "base/status.h"
 #include "skip/index/token_pair.h"
 
-/* Distinct tokens of one granule, and bytes of those that are new to the segment. With more the
- * granule is not indexed. */
+/* Distinct tokens of one granule, and bytes of the tokens that are new to the segment. With more
+ * the granule is not indexed. */
 #define BB_TOKEN_TABLE_GRANULE_TOKENS_MAX (128u * 1024)
 #define BB_TOKEN_TABLE_GRANULE_BYTES_MAX  (2u * 1024 * 1024)
 
@@ -39,11 +39,11 @@ struct bb_token_table {
     uint64_t *pairs;     /* owned; token_pair.h */
     size_t pair_count;
     size_t pair_capacity;
-    size_t granule_pairs;  /* before the granule at hand */
-    size_t granule_bytes;  /* before the granule at hand */
-    uint32_t granule;      /* at hand, of the segment */
-    uint32_t record;       /* at hand, of the segment; counted from 1 */
-    bool is_full;          /* the granule at hand has too many tokens */
+    size_t granule_pairs;  /* before the current granule */
+    size_t granule_bytes;  /* before the current granule */
+    uint32_t granule;      /* current one, of the segment */
+    uint32_t record;       /* current one, of the segment; counted from 1 */
+    bool is_full;          /* the current granule has too many tokens */
     enum bb_status status; /* the first failure */
 };
 
@@ -58,7 +58,7 @@ static inline void bb_token_table_next_record(struct bb_token_table *table)
     table->record += table->record < UINT32_MAX;
 }
 
-/* Adds a token of the record at hand. token: 1 ... BB_TOKEN_SIZE_MAX bytes; hash: of them. */
+/* Adds a token of the current record. token: 1 ... BB_TOKEN_SIZE_MAX bytes; hash: of them. */
 void bb_token_table_add(struct bb_token_table *table, uint64_t hash, struct bb_bytes token);
 
 /* Ends the granule. *ret_is_full: it has too many tokens, and its pairs are gone. Gives the first

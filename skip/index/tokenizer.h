@@ -1,5 +1,5 @@
-/* Cuts text into tokens: maximal runs of ASCII letters, ASCII digits and bytes from 0x80 on. All else
- * separates, NUL too.
+/* Cuts text into tokens: maximal runs of ASCII letters, ASCII digits and bytes from 0x80 on. All
+ * else separates, NUL too.
  *
  * Every form finds the same tokens: 64 bytes at a time become a word with a bit for each byte of a
  * token, and the edges of its runs are where tokens begin and end.
@@ -17,7 +17,7 @@ static inline bool bb_token_has(uint8_t byte)
     return (uint8_t)((byte | 0x20) - 'a') < 26 || (uint8_t)(byte - '0') < 10 || byte >= 0x80;
 }
 
-/* ASCII letters in lower case, other bytes as they are. */
+/* ASCII letters in lower case, other bytes unchanged. */
 static inline uint8_t bb_token_lower(uint8_t byte)
 {
     return (uint8_t)(byte - 'A') < 26 ? byte | 0x20 : byte;
@@ -35,13 +35,12 @@ static inline uint64_t bb_token_lower_word(uint64_t word)
 }
 
 #define BB_TOKENIZER_PIECE_SIZE (16 * 1024)
-/* Edges are written some at a time, whether there are so many or not. */
+/* Edges are written some at a time, even if there are fewer. */
 #define BB_TOKENIZER_EDGES_SLACK 32
 
-/* Where runs begin and end, in turn, the first beginning first; a run that reaches the end of the
- * bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: room for size + 2 +
- * BB_TOKENIZER_EDGES_SLACK. Gives the
- * number of edges, which is even. */
+/* Where runs begin and end, alternately, the first beginning first; a run that reaches the end of
+ * the bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: room for size + 2 +
+ * BB_TOKENIZER_EDGES_SLACK. Gives the number of edges, which is even. */
 typedef size_t bb_token_edges(const uint8_t *data, size_t size, uint32_t *ret_edges);
 
 /* For a processor that has the instruction set. */

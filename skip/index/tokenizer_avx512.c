@@ -15,7 +15,8 @@ BB_CPU_TARGET_AVX512 static inline uint64_t mask_of(__m512i bytes)
            _mm512_cmplt_epu8_mask(digit, _mm512_set1_epi8(10)) | _mm512_movepi8_mask(bytes);
 }
 
-/* As bb_edge_list_add: the numbers of the set bits are picked out of 0 ... 63, and widened 16 at a time. */
+/* As bb_edge_list_add: the numbers of the set bits are picked out of 0 ... 63, and widened 16 at a
+ * time. */
 BB_CPU_TARGET_AVX512 static inline void add_edges(struct bb_edge_list *list, uint32_t at,
                                                   uint64_t mask, __m512i numbers)
 {

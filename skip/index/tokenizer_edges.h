@@ -1,5 +1,5 @@
-/* From words with a bit for each byte of a token to the edges of tokens: what all forms of the
- * tokenizer share. */
+/* From words with a bit for each byte of a token to the edges of tokens: the shared part of all
+ * forms of the tokenizer. */
 #ifndef BB_SKIP_INDEX_TOKENIZER_EDGES_H
 #define BB_SKIP_INDEX_TOKENIZER_EDGES_H
 

@@ -1,8 +1,8 @@
-/* What a condition may be of the records of each granule: three bitsets in one block of memory, and
- * three-valued logic on them.
+/* The possible truths of a condition for the records of each granule: three bitsets in one block of
+ * memory, and three-valued logic on them.
  *
- * Every set is an upper bound. AND may be true where all may be, false or null where one may be; NOT
- * exchanges true and false. So the tree is evaluated as it stands.
+ * Every set is an upper bound. AND may be true where all may be, false or null where one may be;
+ * NOT exchanges true and false. So the tree is evaluated without changes.
  */
 #ifndef BB_SKIP_INDEX_TRUTH_BITS_H
 #define BB_SKIP_INDEX_TRUTH_BITS_H

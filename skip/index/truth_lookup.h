@@ -5,8 +5,8 @@
  *     true      1  1  0  0  0  1
  *     null      0  0  0  1  0  0
  *
- * Numbers of up to four bits are looked up 32 at a time: that is what counting a frequent value costs.
- * Both forms give the same answers, and each is the test of the other.
+ * Numbers of up to four bits are looked up 32 at a time: this is the cost of counting a frequent
+ * value. Both forms give the same answers, and each is the test of the other.
  *
  * Threads: any.
  */
@@ -22,21 +22,21 @@ struct bb_packed_numbers {
     uint32_t count;
 };
 
-/* What each number means: enum bb_truth. Numbers from count on mean nothing. */
+/* The meaning of each number: enum bb_truth. Numbers from count on have no meaning. */
 struct bb_truth_table {
     const uint8_t *truths; /* borrowed */
     size_t count;          /* at least 1 */
 };
 
-/* Sets bits in *is_true and *is_null, which are 0: bit i % 64 of word i / 64 for the number i. False: a
- * number means nothing, or the bytes end early; then some bits are set. */
+/* Sets bits in *is_true and *is_null, which are 0: bit i % 64 of word i / 64 for the number i.
+ * False: a number means nothing, or the bytes end early; then some bits are set. */
 BB_MUST_CHECK bool bb_truth_lookup(const struct bb_packed_numbers *numbers,
                                    const struct bb_truth_table *table, enum bb_cpu cpu,
                                    uint64_t *is_true, uint64_t *is_null);
 
 #if BB_CPU_X86
-/* The first numbers, as many as it takes 32 at a time. REQUIRES: width <= 4, all bytes are there. False:
- * a number means nothing. */
+/* The first numbers, as many as it takes 32 at a time. REQUIRES: width <= 4, all bytes are there.
+ * False: a number means nothing. */
 BB_MUST_CHECK bool bb_truth_lookup_avx2(const struct bb_packed_numbers *numbers,
                                         const struct bb_truth_table *table, uint64_t *is_true,
                                         uint64_t *is_null, uint32_t *ret_done);

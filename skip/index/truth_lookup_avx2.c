@@ -1,7 +1,7 @@
 /* Numbers of up to four bits, 32 at a time. See truth_lookup.h.
  *
- * Eight numbers become eight bytes by one deposit of bits. A shuffle looks up all 32 bytes at once, and
- * the highest bit of each answer is collected.
+ * Eight numbers become eight bytes by one deposit of bits. A shuffle looks up all 32 bytes
+ * together, and the highest bit of each answer is collected.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Writes an index file front to back: units, each with its checksum.
  *
- * Sticky: the first failure is kept and returned for ever. Threads: one.
+ * Sticky: the first failure is kept and returned by every later call. Threads: one.
  */
 #ifndef BB_SKIP_INDEX_UNIT_WRITER_H
 #define BB_SKIP_INDEX_UNIT_WRITER_H
@@ -12,14 +12,14 @@ struct bb_unit_writer {
     struct bb_file *file; /* owned until it is closed */
     uint64_t offset;      /* of the next byte */
     uint8_t id[BB_SKIP_ID_SIZE];
-    struct bb_buf buffer; /* owned: what is not written yet */
+    struct bb_buf buffer; /* owned: bytes that are not written yet */
     enum bb_status status;
 };
 
 BB_MUST_CHECK enum bb_status bb_unit_writer_open(struct bb_unit_writer *writer,
                                                  struct bb_file_system *fs, const char *path,
                                                  const uint8_t id[BB_SKIP_ID_SIZE]);
-/* Closes the file if it is open, whatever was written. */
+/* Closes the file if it is open, after any writes. */
 void bb_unit_writer_deinit(struct bb_unit_writer *writer);
 
 /* Appends bytes and their checksum as one unit; *ret_offset is where it begins. */

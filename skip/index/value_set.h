@@ -1,12 +1,12 @@
-/* set: every distinct value of a segment, and the granules that hold it. Exact: what it says of a leaf
- * is true, and so is its negation.
+/* set: every distinct value of a segment, and the granules that hold it. Exact: its verdict on a
+ * leaf is true, and so is the negation.
  *
  *     unit    := varint values | value* | postings
  *     value   := 8 bytes of a number, or varint size and bytes; ascending, NaN last
  *     posting := as bits, for each value: gamma(granules), posting (posting.h)
  *
- * No fingerprints: a value that only seems to be there would make NOT IN lose records. A segment with
- * more values than the limit, or with too many bytes of them, is not indexed.
+ * No fingerprints: a value that only seems to be there would make NOT IN lose records. A segment
+ * with more values than the limit, or with too many bytes of them, is not indexed.
  *
  * Threads: a builder for one.
  */
@@ -61,8 +61,9 @@ BB_MUST_CHECK bool bb_value_set_visit(struct bb_bytes unit, enum bb_attribute_ty
                                                     const struct bb_granule_bits *granules),
                                       void *context);
 
-/* Granules with a value that may satisfy a leaf, and with one that may not. leaf: RANGES or TEXT of the
- * type. unit: without its checksum, BB_BIT_READER_PAD readable bytes after it. False: it is damaged. */
+/* Granules with a value that may satisfy a leaf, and granules with a value that may not. leaf:
+ * RANGES or TEXT of the type. unit: without its checksum, BB_BIT_READER_PAD readable bytes after
+ * it. False: it is damaged. */
 BB_MUST_CHECK bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type,
                                       uint32_t granule_count, const struct bb_leaf *leaf,
                                       struct bb_granule_bits *may_be_true,
