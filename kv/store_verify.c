@@ -151,6 +151,7 @@ static void describe_recovery(struct verification *v, const struct bb_log_check 
     v->recovery.dropped_records = v->dropped.records;
     v->recovery.dropped_sequence_first = v->dropped.sequence_first;
     v->recovery.dropped_sequence_last = v->dropped.sequence_last;
+    v->recovery.zeroed_logs = check->zeroed_logs;
     v->recovery.is_damaged = check->is_damaged;
 }
 

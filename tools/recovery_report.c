@@ -15,6 +15,7 @@ json_t *recovery_json(const struct bb_db_recovery *found)
     json_set_count(object, "dropped_sequence_last", found->dropped_sequence_last);
     json_set_count(object, "dropped_manifest_bytes", found->dropped_manifest_bytes);
     json_set_count(object, "files_set_aside", found->files_set_aside);
+    json_set_count(object, "zeroed_logs", found->zeroed_logs);
     json_set_bool(object, "damaged", found->is_damaged);
     json_set_bool(object, "repaired", found->is_repaired);
     json_set_bool(object, "deletions_may_return", found->deletions_may_return);

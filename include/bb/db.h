@@ -123,7 +123,11 @@ struct bb_db_recovery {
     bool is_damaged;
     bool is_repaired;          /* by BB_RECOVERY_SALVAGE */
     bool deletions_may_return; /* as in struct bb_db_repair_report */
-    uint64_t reserved[8];
+    /* Logs that end in zeros. No orderly process leaves such an end. Records that the zeros
+     * replaced, if there were any, are lost: nothing shows how many, so dropped_bytes and
+     * dropped_logs do not count them. */
+    uint64_t zeroed_logs;
+    uint64_t reserved[7];
 };
 
 /* Zero means the default in every field. docs/options.md lists the options that the store

@@ -470,6 +470,7 @@ static void report_recovery(const struct bb_opening *opening)
     report->dropped_sequence_last = dropped->sequence_last;
     report->dropped_manifest_bytes = opening->manifest.dropped_bytes;
     report->files_set_aside += opening->tables_set_aside;
+    report->zeroed_logs = replay->zeroed_logs;
     if (opening->db->options.recovery == BB_RECOVERY_POINT_IN_TIME)
         report->files_set_aside += replay->cut_count;
     report->is_damaged |= replay->is_damaged || opening->tables_set_aside > 0;

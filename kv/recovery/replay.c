@@ -154,7 +154,7 @@ static enum bb_status walk_log(struct log_walk *walk)
         return status;
     const struct bb_wal_report *report = bb_wal_reader_report(walk->reader);
     walk->check->dropped_bytes += report->dropped_bytes;
-    walk->check->has_zero_end |= report->reason[0] != 0 && report->dropped_bytes == 0;
+    walk->check->zeroed_logs += report->reason[0] != 0 && report->dropped_bytes == 0;
     walk->check->is_damaged |= report->is_damaged;
     status = check_end(walk);
     if (status == BB_OK && walk->recovery == BB_RECOVERY_STRICT && report->reason[0] != 0)
@@ -382,6 +382,7 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
                             .end_record = end_record,
                             .context = replay};
     uint64_t dropped_before = check->dropped_bytes;
+    uint64_t zeroed_before = check->zeroed_logs;
     replay->walk = &walk;
     replay->keeps_record = false;
     if (status == BB_OK)
@@ -395,10 +396,9 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
     if (status == BB_OK && check->dropped_bytes > dropped_before)
         tell_dropped(replay->db, walk.path, check->dropped_bytes - dropped_before,
                      "the end was not synced");
-    if (status == BB_OK && check->has_zero_end)
+    if (status == BB_OK && check->zeroed_logs > zeroed_before)
         tell_dropped(replay->db, walk.path, 0,
                      "the file ends in zeros, and what they replaced, if anything, is lost");
-    check->has_zero_end = false;
     bb_buf_deinit(&path);
     return status;
 }
@@ -431,6 +431,7 @@ static void fill_report(const struct bb_log_check *check, uint64_t begin, size_t
     report->record_count = check->record_count;
     report->sequence_first = is_empty ? 0 : begin;
     report->sequence_last = is_empty ? 0 : check->expected_sequence - 1;
+    report->zeroed_logs = check->zeroed_logs;
     report->is_damaged = check->is_damaged;
 }
 

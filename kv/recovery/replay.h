@@ -19,7 +19,8 @@ struct bb_replay_report {
     uint64_t sequence_first; /* of the records; 0 if none exist */
     uint64_t sequence_last;
     struct bb_dropped dropped;
-    bool is_damaged; /* some of the dropped bytes had been synced */
+    uint64_t zeroed_logs; /* as in struct bb_log_check */
+    bool is_damaged;      /* some of the dropped bytes had been synced */
     /* Numbers of logs that are damaged or come later than the damage; owned. */
     uint64_t *cut;
     size_t cut_count;
@@ -50,8 +51,8 @@ struct bb_log_check {
     size_t end_count;
     uint64_t record_count;
     uint64_t dropped_bytes;
-    /* A log ends in zeros: written bytes may be lost, and nothing shows how many. */
-    bool has_zero_end;
+    /* Logs that end in zeros: written bytes may be lost, and nothing shows how many. */
+    uint64_t zeroed_logs;
     /* Durable data is missing or cannot be read: tolerated. */
     bool is_damaged;
     /* The log begins after the expected sequence, and ends the state. */

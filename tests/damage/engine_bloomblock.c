@@ -193,7 +193,7 @@ static bool recovery_reports(const struct bb_db_recovery *recovery)
 {
     return recovery->dropped_bytes > 0 || recovery->dropped_records > 0 ||
            recovery->dropped_manifest_bytes > 0 || recovery->files_set_aside > 0 ||
-           recovery->is_damaged;
+           recovery->zeroed_logs > 0 || recovery->is_damaged;
 }
 
 static bool has_reported(void *pointer, const char *directory)

@@ -255,6 +255,22 @@ class Repair(ToolTest):
         self.assertEqual(whole.code, FOUND)
         self.assertIn("drop nothing", whole.text)
 
+    def test_a_log_that_ends_in_zeros_is_reported(self):
+        shutil.rmtree(self.store)
+        self.load(words(10), "--batch", "1", "--no-flush", "--sync")
+        with open(self.find("*.wal"), "ab") as file:
+            file.write(bytes(100))
+        foreseen = self.ok("verify", self.store, "--json", "--recovery", "synced").json["recovery"]
+        self.assertEqual((foreseen["zeroed_logs"], foreseen["dropped_bytes"]), (1, 0))
+        text = self.ok("verify", self.store, "--recovery", "synced").text
+        self.assertIn("1 logs end in zeros", text)
+        self.assertNotIn("drop nothing", text)
+        self.assertNotIn("no synced data", text)
+        copy = shutil.copytree(self.store, self.store + ".copy")
+        self.assertEqual(run("stat", self.store, "--json").json["recovery"], foreseen)
+        self.assertIn("1 logs end in zeros", run("stat", copy).text)
+        self.assertEqual(self.count(), 10)
+
     def test_what_is_no_store(self):
         self.expect(IO, "repair", os.path.join(self.directory, "none"))
         path = self.write("file", "hello\n")

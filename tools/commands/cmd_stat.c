@@ -61,7 +61,8 @@ static void write_tombstones(struct stat_report *report)
 static void write_recovery(struct stat_report *report)
 {
     const struct bb_db_recovery *found = &report->store.recovered;
-    if (found->records + found->dropped_bytes + found->dropped_manifest_bytes == 0)
+    uint64_t dropped = found->dropped_bytes + found->dropped_manifest_bytes + found->zeroed_logs;
+    if (found->records + dropped == 0)
         return;
     output_print(
         &report->out,
@@ -71,6 +72,10 @@ static void write_recovery(struct stat_report *report)
         number_bytes(found->dropped_bytes).text, number_grouped(found->dropped_logs).text,
         number_grouped(found->dropped_records).text,
         number_bytes(found->dropped_manifest_bytes).text);
+    if (found->zeroed_logs > 0)
+        output_print(&report->out,
+                     "opening: %s logs end in zeros: what they replaced, if anything, is lost\n",
+                     number_grouped(found->zeroed_logs).text);
 }
 
 static void write_text(struct stat_report *report)

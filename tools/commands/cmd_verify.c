@@ -115,11 +115,23 @@ struct verify {
     struct bb_db_recovery found;
 };
 
+static bool drops(const struct bb_db_recovery *found)
+{
+    uint64_t dropped = found->dropped_bytes + found->dropped_manifest_bytes;
+    return found->is_damaged || dropped + found->dropped_records + found->zeroed_logs > 0;
+}
+
+static const char *judge_synced(const struct bb_db_recovery *found)
+{
+    if (found->is_damaged)
+        return "; some of it had been synced";
+    return found->zeroed_logs > 0 ? "" : "; no synced data is dropped";
+}
+
 static void report_recovery_text(struct verify *verify)
 {
     const struct bb_db_recovery *found = &verify->found;
-    if (found->dropped_bytes + found->dropped_manifest_bytes + found->dropped_records == 0 &&
-        !found->is_damaged) {
+    if (!drops(found)) {
         output_print(&verify->out,
                      "opening with --recovery %s would read %s batches and drop nothing\n",
                      verify->recovery_name, number_grouped(found->records).text);
@@ -136,9 +148,11 @@ static void report_recovery_text(struct verify *verify)
         output_print(&verify->out, "; sequences %s to %s",
                      number_grouped(found->dropped_sequence_first).text,
                      number_grouped(found->dropped_sequence_last).text);
-    output_print(&verify->out, "%s\n",
-                 found->is_damaged ? "; some of it had been synced"
-                                   : "; no synced data is dropped");
+    if (found->zeroed_logs > 0)
+        output_print(&verify->out,
+                     "; %s logs end in zeros: what they replaced, if anything, is lost",
+                     number_grouped(found->zeroed_logs).text);
+    output_print(&verify->out, "%s\n", judge_synced(found));
 }
 
 /* NULL where it goes to no JSON document. */
