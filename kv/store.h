@@ -118,6 +118,8 @@ struct bb_db {
     /* The log must not be appended to: a new log is needed, after the acknowledged writes are in
      * tables. */
     bool is_log_failed;
+    /* Merges are stopped for the leader's write, which therefore must not wait for one. */
+    bool leader_yields;
 
     /* Shared by leader and workers. */
     _Atomic uint64_t next_file_number;

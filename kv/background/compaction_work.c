@@ -404,8 +404,10 @@ static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, stru
 static bool begin_merging(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    db->is_merging = db->yield_count == 0;
-    bool may_merge = db->is_merging;
+    bool may_merge = db->yield_count == 0;
+    /* Otherwise it stays until the outputs are removed. */
+    if (may_merge)
+        db->is_merging = true;
     bb_mutex_unlock(&db->mutex);
     return may_merge;
 }
@@ -419,12 +421,19 @@ static void end_merging(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
 }
 
+bool bb_store_has_level0_stops(const struct bb_db *db, unsigned factor)
+{
+    return bb_levels_table_count(db->view->levels, 0) >=
+           (uint64_t)factor * db->options.level0_run_count_stop;
+}
+
 bool bb_store_begin_yield(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool may_help = db->is_merging || db->yield_count > 0;
+    bool may_help = (db->is_merging || db->yield_count > 0) &&
+                    !bb_store_has_level0_stops(db, BB_LEVEL0_STOPS_MAX);
     db->yield_count += may_help;
-    while (db->is_merging && !db->is_closing)
+    while (may_help && db->is_merging && !db->is_closing)
         bb_condvar_wait(&db->work_is_done, &db->mutex);
     bb_mutex_unlock(&db->mutex);
     return may_help;

@@ -237,7 +237,9 @@ static enum bb_status write_first(struct bb_db *db, const struct bb_commit *lead
     enum bb_status status = write_group(db, leader, last);
     if (status != BB_NO_SPACE || db->options.deterministic || !bb_store_begin_yield(db))
         return status;
+    db->leader_yields = true;
     status = write_group(db, leader, last);
+    db->leader_yields = false;
     bb_store_end_yield(db);
     return bb_error_settle(status, &before);
 }

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "kv/file_number.h"
 #include "kv/manifest/filename.h"
+#include "kv/background/compaction_work.h"
 #include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
 #include "kv/wal/wal_writer.h"
@@ -94,15 +95,10 @@ static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseco
     bb_store_event(db, &event);
 }
 
-static bool is_level0_full(const struct bb_db *db)
-{
-    return bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_stop;
-}
-
 static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
 {
     return reason == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX
-                                        : is_level0_full(db);
+                                        : bb_store_has_level0_stops(db, 1);
 }
 
 static enum bb_work work_of(enum bb_stall reason)
@@ -132,6 +128,16 @@ static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
                                                       : wait_for_worker(db, reason);
     count_stall(db, reason, bb_file_elapsed(db->system, begin));
     return status;
+}
+
+/* If level 0 has at least factor times level0_run_count_stop runs: waits until it has fewer than
+ * level0_run_count_stop, or a merge has failed. */
+static enum bb_status await_level0(struct bb_db *db, unsigned factor)
+{
+    bb_mutex_lock(&db->mutex);
+    bool is_full = !db->leader_yields && bb_store_has_level0_stops(db, factor);
+    bb_mutex_unlock(&db->mutex);
+    return is_full ? stall(db, BB_STALL_LEVEL0) : BB_OK;
 }
 
 /* Waits until flushes succeed again, or another one fails. */
@@ -229,7 +235,9 @@ enum bb_status bb_store_drain(struct bb_db *db)
  * so that the log with its unknown end is never replayed together with a newer one. */
 static enum bb_status replace_log(struct bb_db *db)
 {
-    enum bb_status status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
+    enum bb_status status = await_level0(db, BB_LEVEL0_STOPS_MAX);
+    if (status == BB_OK)
+        status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
     if (status != BB_OK)
         return status;
     status = bb_store_drain(db);
@@ -259,11 +267,7 @@ static void slow_down(struct bb_db *db)
 
 static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
 {
-    bb_mutex_lock(&db->mutex);
-    /* A write for which merges were stopped must not wait for one. */
-    bool is_full = is_level0_full(db) && db->yield_count == 0;
-    bb_mutex_unlock(&db->mutex);
-    enum bb_status status = is_full ? stall(db, BB_STALL_LEVEL0) : BB_OK;
+    enum bb_status status = await_level0(db, 1);
     if (status != BB_OK)
         return status;
     size_t needed = bb_memtable_capacity_for(room->entry_count, room->raw_bytes);

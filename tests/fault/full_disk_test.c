@@ -381,9 +381,13 @@ static void full_disk__compaction_after_deleting_everything(void **state)
  * it, or is over. */
 struct last_space {
     struct bb_db *db;
+    bool is_later; /* the merge is held, and the test takes the space */
     struct bb_thread thread;
     _Atomic bool is_held;
-    _Atomic bool is_over; /* the write */
+    _Atomic bool is_over;    /* the write */
+    _Atomic bool is_stopped; /* the merge, for the write */
+    _Atomic int removed;     /* outputs, for the write */
+    _Atomic int unseen;      /* of these, removed while is_merging was false */
     enum bb_status status;
 };
 
@@ -395,21 +399,39 @@ static bool is_wanted(struct last_space *space)
     return is_wanted || space->is_over;
 }
 
+/* Leaves less than a put needs. */
+static void leave_little(struct bb_file_memory *memory)
+{
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    uint64_t left = 0;
+    bb_file_memory_set_space(memory, 1 << 30);
+    assert_ok(fs->ops->free_space(fs, "/", &left));
+    bb_file_memory_set_space(memory, (1 << 30) - left + VALUE_SIZE / 2);
+}
+
+static void note_removal(struct last_space *space)
+{
+    bb_mutex_lock(&space->db->mutex);
+    space->removed += space->db->yield_count > 0;
+    space->unseen += space->db->yield_count > 0 && !space->db->is_merging;
+    bb_mutex_unlock(&space->db->mutex);
+}
+
 static enum bb_status take_last_space(void *context, struct bb_file_memory *memory, uint64_t number,
                                       enum bb_file_call call, const char *path)
 {
     struct last_space *space = context;
-    uint64_t left = 0;
     (void)number;
+    if (call == BB_FILE_CALL_REMOVE && strstr(path, ".bbt") != NULL)
+        note_removal(space);
     if (space->is_held || call != BB_FILE_CALL_SYNC || strstr(path, ".bbt") == NULL)
         return BB_OK;
-    struct bb_file_system *fs = bb_file_memory_system(memory);
-    bb_file_memory_set_space(memory, 1 << 30);
-    assert_ok(fs->ops->free_space(fs, "/", &left));
-    bb_file_memory_set_space(memory, (1 << 30) - left + VALUE_SIZE / 2);
+    if (!space->is_later)
+        leave_little(memory);
     space->is_held = true;
     while (!is_wanted(space))
         (void)sched_yield();
+    space->is_stopped = !space->is_over;
     return BB_OK;
 }
 
@@ -459,11 +481,100 @@ static void full_disk__a_write_gets_the_space_of_a_merge(void **state)
     store_deinit(&store);
 }
 
+static size_t level0_runs(struct store *store)
+{
+    bb_mutex_lock(&store->db->mutex);
+    size_t runs = bb_levels_table_count(store->db->view->levels, 0);
+    bb_mutex_unlock(&store->db->mutex);
+    return runs;
+}
+
+/* Regression: every write that found no space cancelled the merge, and added a small run to level
+ * 0, which had 29 of them with level0_run_count_stop at 4. */
+static void full_disk__level_0_has_a_limit(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store.options.compression = BB_COMPRESSION_NONE;
+    store.options.deterministic = false;
+    store.options.level0_run_count_compact = 3;
+    store.options.level0_run_count_busy = 3;
+    store.options.level0_run_count_stop = 4;
+    store_open(&store);
+    struct last_space space = {.db = store.db, .is_later = true};
+    for (int i = 0; i < 8; i++) {
+        assert_ok(put(&store, i));
+        assert_ok(bb_db_flush(store.db));
+        if (i != 1)
+            continue;
+        bb_file_memory_set_hook(store.memory, take_last_space, &space);
+        assert_ok(bb_thread_create(&space.thread, compact_in_thread, &space));
+        while (!space.is_held)
+            (void)sched_yield();
+    }
+    assert_int_equal(level0_runs(&store), 8);
+    leave_little(store.memory);
+    enum bb_status refused = put(&store, 8);
+    bb_file_memory_set_space(store.memory, 0);
+    space.is_over = true;
+    enum bb_status status = put(&store, 8);
+    size_t runs = level0_runs(&store);
+    bb_thread_join(&space.thread);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    assert_status(refused, BB_NO_SPACE);
+    assert_false(space.is_stopped);
+    assert_status(space.status, BB_OK);
+    assert_status(status, BB_OK);
+    assert_true(runs <= 4);
+    assert_has(&store, 9);
+    store_deinit(&store);
+}
+
+/* Regression: is_merging became false before the outputs of a cancelled merge were removed, so a
+ * write could try again too early. */
+static void full_disk__a_merge_is_over_when_its_outputs_are_removed(void **state)
+{
+    (void)state;
+    struct store store;
+    char key[16];
+    store_init(&store);
+    store.options.deterministic = false;
+    store.options.compression = BB_COMPRESSION_NONE;
+    store.options.table_size_bytes = 64 * 1024;
+    store.options.level0_run_count_compact = 100;
+    store.options.level0_run_count_busy = 100;
+    store.options.level0_run_count_stop = 200;
+    store_open(&store);
+    for (int i = 0; i < 12000; i++) { /* more than one step of a merge reads */
+        snprintf(key, sizeof(key), "n%06d", i);
+        store_put(&store, key, "a value of some bytes");
+    }
+    assert_ok(bb_db_flush(store.db));
+    struct last_space space = {.db = store.db};
+    bb_file_memory_set_hook(store.memory, take_last_space, &space);
+    assert_ok(bb_thread_create(&space.thread, compact_in_thread, &space));
+    while (!space.is_held)
+        (void)sched_yield();
+    enum bb_status status = put(&store, 0);
+    space.is_over = true;
+    bb_file_memory_set_space(store.memory, 0);
+    bb_thread_join(&space.thread);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    assert_status(status, BB_OK);
+    assert_true(space.removed > 0);
+    assert_int_equal(space.unseen, 0);
+    assert_has(&store, 1);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_disk__writing_resumes),
         cmocka_unit_test(full_disk__a_write_gets_the_space_of_a_merge),
+        cmocka_unit_test(full_disk__level_0_has_a_limit),
+        cmocka_unit_test(full_disk__a_merge_is_over_when_its_outputs_are_removed),
         cmocka_unit_test(full_disk__opening_can_wait),
         cmocka_unit_test(full_disk__at_each_call_of_an_opening),
         cmocka_unit_test(full_disk__closing),
