@@ -95,22 +95,23 @@ static enum bb_status work_some(struct bb_db *db, enum bb_work wanted, bool *ret
     enum bb_status status = work_once(db, BB_WORK_FLUSH, ret_did);
     if (status != BB_OK || *ret_did)
         return status;
-    struct bb_error before;
-    bb_error_save(&before);
     status = work_once(db, BB_WORK_COMPACTION, ret_did);
     *ret_did &= status == BB_OK;
-    return bb_error_settle(wanted == BB_WORK_COMPACTION ? status : BB_OK, &before);
+    return wanted == BB_WORK_COMPACTION ? status : BB_OK;
 }
 
 enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted)
 {
     bool did = true;
     enum bb_status status = BB_OK;
+    /* Settled after the last piece: a merge may fail in one piece and report it in the next. */
+    struct bb_error before;
+    bb_error_save(&before);
     while (did && status == BB_OK)
         status = work_some(db, wanted, &did);
     if (status == BB_OK)
         bb_store_reclaim(db);
-    return status;
+    return bb_error_settle(status, &before);
 }
 
 /* True while level 0 collects runs, which are merged or indexed after the series of flushes. The
