@@ -71,7 +71,7 @@ static uint64_t read_number(const struct run *run, struct bb_db *db, struct bb_b
     uint64_t number = strtoull(head, NULL, 10);
     struct bb_bytes whole = victim_value(number, expected);
     if (whole.size != value.size || memcmp(whole.data, value.data, whole.size) != 0)
-        die(run, "a value that nobody wrote");
+        die(run, "the value was never written");
     bb_buf_deinit(&value);
     return number;
 }
@@ -104,7 +104,7 @@ static uint64_t check_last(const struct run *run, uint32_t writer, uint64_t last
     if (last % step != 0)
         die(run, "a batch is there in part");
     if (!is_checkpoint && last > floor + step)
-        die(run, "a write that nobody has begun");
+        die(run, "the write was never begun");
     return last;
 }
 

@@ -76,13 +76,13 @@ static void rewrite(struct scene *scene, const struct bb_plan *plan, uint64_t nu
     const struct bb_table_file *file = plan->inputs[0];
     const struct bb_table_meta *meta = &file->meta;
     /* The number of '|' after a drawn table selects its run. */
-    static const char behind[] = "||||||||";
-    assert_true(plan->output_run < sizeof(behind));
+    static const char separators[] = "||||||||";
+    assert_true(plan->output_run < sizeof(separators));
     snprintf(
         text, sizeof(text), "%d: %" PRIu64 "[%.*s-%.*s]*%" PRIu64 "~%.17g%.*s", plan->output_level,
         number, (int)meta->smallest.size, (const char *)meta->smallest.data,
         (int)meta->largest.size, (const char *)meta->largest.data, meta->key_count / DRAWN_KEYS,
-        bb_plan_rates_for(scene->levels, &scene->options, plan), (int)plan->output_run, behind);
+        bb_plan_rates_for(scene->levels, &scene->options, plan), (int)plan->output_run, separators);
     change(scene, file->number, text);
 }
 
