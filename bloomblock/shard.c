@@ -79,21 +79,6 @@ static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes,
            solve_seeds(solver, hashes, count, bb_rate_ribbon_larger(shape), rank, parts);
 }
 
-static enum bb_status append_ribbon(const struct bb_ribbon_rows *rows, uint32_t rank,
-                                    struct bb_ribbon_descriptor parts, struct bb_buf *payload)
-{
-    struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
-    uint8_t *bytes = NULL;
-    enum bb_status status = bb_buf_extend(payload, bb_rate_ribbon_size(shape, rank), &bytes);
-    if (status != BB_OK)
-        return status;
-    if (shape.bit_exact)
-        bb_ribbon_rows_encode_bits(rows, shape.size, rank, bytes);
-    else
-        bb_ribbon_rows_encode(rows, shape.size, rank, bytes);
-    return BB_OK;
-}
-
 static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint64_t *hashes,
                                     size_t count, double weight, struct bb_buf *payload,
                                     uint16_t *ret_descriptor)
@@ -104,7 +89,8 @@ static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint
     if (!solve_shape(&builder->solver, hashes, count, builder->format.slack, rank + parts.step,
                      &parts))
         return BB_OK;
-    enum bb_status status = append_ribbon(&builder->solver.rows, rank + parts.step, parts, payload);
+    enum bb_status status =
+        bb_ribbon_solver_append(&builder->solver, rank + parts.step, parts, payload);
     if (status != BB_OK)
         return status;
     builder->excess = excess_with(builder, weight, bb_rate_ribbon(rank + parts.step));

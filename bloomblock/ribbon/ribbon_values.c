@@ -36,21 +36,6 @@ static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes,
     return false;
 }
 
-static enum bb_status append_rows(const struct bb_ribbon_rows *rows, uint32_t rank,
-                                  struct bb_ribbon_descriptor parts, struct bb_buf *payload)
-{
-    struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
-    uint8_t *bytes = NULL;
-    enum bb_status status = bb_buf_extend(payload, bb_rate_ribbon_size(shape, rank), &bytes);
-    if (status != BB_OK)
-        return status;
-    if (shape.bit_exact)
-        bb_ribbon_rows_encode_bits(rows, shape.size, rank, bytes);
-    else
-        bb_ribbon_rows_encode(rows, shape.size, rank, bytes);
-    return BB_OK;
-}
-
 enum bb_status bb_ribbon_values_encode(struct bb_ribbon_solver *solver, const uint64_t *hashes,
                                        const uint32_t *values, size_t count, uint32_t rank,
                                        bool step, struct bb_buf *payload, uint16_t *ret_descriptor)
@@ -65,7 +50,7 @@ enum bb_status bb_ribbon_values_encode(struct bb_ribbon_solver *solver, const ui
     if (!solve_seeds(solver, hashes, values, count, shape, rank, &parts) &&
         !solve_seeds(solver, hashes, values, count, bb_rate_ribbon_larger(shape), rank, &parts))
         return bb_fail(BB_TOO_LARGE, "no ribbon of %zu keys solves their equations", count);
-    enum bb_status status = append_rows(&solver->rows, rank, parts, payload);
+    enum bb_status status = bb_ribbon_solver_append(solver, rank, parts, payload);
     if (status == BB_OK)
         *ret_descriptor = bb_ribbon_descriptor_encode(parts);
     return status;
