@@ -188,6 +188,52 @@ static void compare(struct store *store, const char *state, const struct questio
     assert_true(fabs(deviation(estimate.granules, granules)) <= SIZE_SLACK);
 }
 
+/* ---- the sum of many conditions ---- */
+
+/* An absent value is in no granule: an index leaves only false granules, some dozens of the sample,
+ * so that one estimate says little. The sum of many shows whether estimates are biased. */
+#define ABSENT_CONDITIONS 60
+#define ABSENT_SPEC       "values(host, rate=0.01)"
+
+static void write_absent(uint32_t i, char where[64])
+{
+    snprintf(where, 64, "host IN ('no host %u', 'absent host %u')", i, i);
+}
+
+static uint64_t estimate_absent(struct store *store, uint32_t i)
+{
+    char where[64];
+    struct bb_index_estimate estimate = {0};
+    struct bb_index_estimate_options options = {.struct_size = sizeof(options),
+                                                .spec = ABSENT_SPEC,
+                                                .where = where,
+                                                .segments = 8,
+                                                .granules = 1024};
+    write_absent(i, where);
+    assert_ok(bb_db_index_estimate(store->db, &options, &estimate));
+    return estimate.granules_read;
+}
+
+static void compare_absent(struct store *store, const char *state)
+{
+    char where[64];
+    uint64_t estimated = 0;
+    uint64_t read = 0;
+    struct bb_materialize_options all = {.struct_size = sizeof(all)};
+    for (uint32_t i = 0; i < ABSENT_CONDITIONS; i++)
+        estimated += estimate_absent(store, i);
+    assert_ok(bb_db_index_create(store->db, "built", ABSENT_SPEC));
+    assert_ok(bb_db_index_materialize(store->db, &all));
+    for (uint32_t i = 0; i < ABSENT_CONDITIONS; i++) {
+        write_absent(i, where);
+        read += granules_read(store, where);
+    }
+    assert_ok(bb_db_index_drop(store->db, "built"));
+    print_message("%-10s %-30s absent in sum: read %llu, estimated %+5.1f %%\n", state, ABSENT_SPEC,
+                  (unsigned long long)read, 100 * deviation(estimated, read));
+    assert_true(fabs(deviation(estimated, read)) <= READ_SLACK);
+}
+
 static void compare_all(struct store *store, const char *state, const struct question *questions,
                         size_t count)
 {
@@ -224,9 +270,23 @@ static void estimate__is_what_is_built_on_a_log_of_queries(void **state)
     check(SKIP_LOG_ZEEK, ZEEK_ATTRIBUTES, COUNT(ZEEK_ATTRIBUTES), ZEEK, COUNT(ZEEK));
 }
 
+static void estimates__of_absent_values_are_right_in_sum(void **state)
+{
+    (void)state;
+    struct store store;
+    open_store(&store);
+    create_attributes(&store, APACHE_ATTRIBUTES, COUNT(APACHE_ATTRIBUTES));
+    load(&store, SKIP_LOG_APACHE);
+    assert_ok(bb_db_compact(store.db));
+    compare_absent(&store, "compacted");
+    store_close(&store);
+    bb_file_memory_destroy(store.memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(estimates__of_absent_values_are_right_in_sum),
         cmocka_unit_test(estimate__is_what_is_built_on_an_access_log),
         cmocka_unit_test(estimate__is_what_is_built_on_a_log_of_queries),
     };
