@@ -2,29 +2,12 @@
  * any bytes. */
 #include "skip/index/segment.h"
 
-#include <stdlib.h>
-
-#include "base/hash.h"
-#include "skip/index/segment_builder.h"
-#include "tests/support/assert_status.h"
-#include "tests/support/rng.h"
+#include "tests/unit/skip/segment_fixture.h"
 
 #define PAIRS_MAX (1 << 18)
 
 static uint64_t pairs[PAIRS_MAX];
 static uint64_t spare[PAIRS_MAX];
-
-/* Bytes of a chunk followed by readable bytes, in a block of exactly their size. */
-static bool ask(const struct bb_segment_builder *builder, uint64_t hash,
-                struct bb_granule_bits *bits)
-{
-    uint64_t offset = 0;
-    uint32_t size = 0;
-    bb_segment_chunk(&builder->segment, hash, &offset, &size);
-    assert_true(offset + size <= builder->data.size);
-    return bb_segment_ask(&builder->segment, (struct bb_bytes){builder->data.data + offset, size},
-                          hash, bits);
-}
 
 /* Members of Zipf-like spread: member m is in every granule with probability common / m. */
 static size_t draw_pairs(struct bb_rng *rng, uint32_t granule_count, uint32_t members,
