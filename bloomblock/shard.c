@@ -7,6 +7,7 @@
 #include "bloomblock/bloom/bloom.h"
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_payload.h"
 #include "bloomblock/shard_hash.h"
 
 /* Bytes per key of a set so large that roundings do not show. */
@@ -90,7 +91,7 @@ static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint
                      &parts))
         return BB_OK;
     enum bb_status status =
-        bb_ribbon_solver_append(&builder->solver, rank + parts.step, parts, payload);
+        bb_ribbon_payload_append(&builder->solver.rows, rank + parts.step, parts, payload);
     if (status != BB_OK)
         return status;
     builder->excess = excess_with(builder, weight, bb_rate_ribbon(rank + parts.step));

@@ -6,7 +6,6 @@
 #include "bloomblock/ribbon/ribbon_dense.h"
 #include "bloomblock/ribbon/ribbon_spread.h"
 #include "bloomblock/ribbon/ribbon_system_avx512.h"
-#include "bloomblock/sizing/rate.h"
 
 #define GROUP_ROWS      BB_RIBBON_SLAB_WIDTH
 #define PLANES_KEYS_MIN 24 /* fewer are solved sooner as dense systems */
@@ -104,19 +103,4 @@ bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *has
                                      &solver->rows);
     system_init(solver, hashes, (uint32_t)count, parts, rank);
     return bb_ribbon_solver_finish(solver);
-}
-
-enum bb_status bb_ribbon_solver_append(const struct bb_ribbon_solver *solver, uint32_t rank,
-                                       struct bb_ribbon_descriptor parts, struct bb_buf *payload)
-{
-    struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
-    uint8_t *bytes = NULL;
-    enum bb_status status = bb_buf_extend(payload, bb_rate_ribbon_size(shape, rank), &bytes);
-    if (status != BB_OK)
-        return status;
-    if (shape.bit_exact)
-        bb_ribbon_rows_encode_bits(&solver->rows, shape.size, rank, bytes);
-    else
-        bb_ribbon_rows_encode(&solver->rows, shape.size, rank, bytes);
-    return BB_OK;
 }

@@ -13,7 +13,6 @@
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SOLVER_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_SOLVER_H
 
-#include "base/buf.h"
 #include "bloomblock/cpu.h"
 #include "bloomblock/ribbon/ribbon_band.h"
 #include "bloomblock/ribbon/ribbon_planes.h"
@@ -54,12 +53,5 @@ static inline void bb_ribbon_solver_add(struct bb_ribbon_solver *solver,
 /* Computes rows; false: the equations contradict each other, or more than BB_RIBBON_POOL_MAX of
  * them want the same 64 rows. */
 bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver);
-
-/* Appends the rows of the solved system in the layout of parts, which it was solved with. rank: of
- * the rows, step included. */
-BB_MUST_CHECK enum bb_status bb_ribbon_solver_append(const struct bb_ribbon_solver *solver,
-                                                     uint32_t rank,
-                                                     struct bb_ribbon_descriptor parts,
-                                                     struct bb_buf *payload);
 
 #endif

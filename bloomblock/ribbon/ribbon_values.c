@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/status.h"
+#include "bloomblock/ribbon/ribbon_payload.h"
 #include "bloomblock/sizing/rate.h"
 
 _Static_assert(BB_RIBBON_VALUES_MAX == BB_RIBBON_KEYS_MAX, "shapes exist for all sets");
@@ -50,7 +51,7 @@ enum bb_status bb_ribbon_values_encode(struct bb_ribbon_solver *solver, const ui
     if (!solve_seeds(solver, hashes, values, count, shape, rank, &parts) &&
         !solve_seeds(solver, hashes, values, count, bb_rate_ribbon_larger(shape), rank, &parts))
         return bb_fail(BB_TOO_LARGE, "no ribbon of %zu keys solves their equations", count);
-    enum bb_status status = bb_ribbon_solver_append(solver, rank, parts, payload);
+    enum bb_status status = bb_ribbon_payload_append(&solver->rows, rank, parts, payload);
     if (status == BB_OK)
         *ret_descriptor = bb_ribbon_descriptor_encode(parts);
     return status;

@@ -1,0 +1,16 @@
+/* The rows of a solved ribbon as the payload of a filter. */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_PAYLOAD_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_PAYLOAD_H
+
+#include "base/buf.h"
+#include "bloomblock/descriptor.h"
+#include "bloomblock/ribbon/ribbon_rows.h"
+
+/* Appends the rows in the layout of parts, which they were solved with. rank: of the rows, step
+ * included. */
+BB_MUST_CHECK enum bb_status bb_ribbon_payload_append(const struct bb_ribbon_rows *rows,
+                                                      uint32_t rank,
+                                                      struct bb_ribbon_descriptor parts,
+                                                      struct bb_buf *payload);
+
+#endif
