@@ -45,13 +45,31 @@ def members(index, row):
     return [line[i:i + index.n] for i in range(len(line) - index.n + 1)]
 
 
+def must_read_as(file, name):
+    """The description of the file is the stored text NAME, which BB_UPDATE_GOLDENS=1 rewrites."""
+    if file.describe() == read_file(name).decode("ascii"):
+        return
+    if os.environ.get("BB_UPDATE_GOLDENS") != "1":
+        sys.exit(f"the golden does not read as {name}")
+    with open(os.path.join(HERE, name), "w", encoding="ascii") as text:
+        text.write(file.describe())
+
+
+def must_notice_damage(bytes_of_file, step, name):
+    """One bit of each step-th byte is flipped."""
+    for at in range(0, len(bytes_of_file), step):
+        damaged = bytearray(bytes_of_file)
+        damaged[at] ^= 0x10
+        try:
+            SkipFile(bytes(damaged)).describe()
+        except (Corrupt, struct.error, IndexError):
+            continue
+        sys.exit(f"{name}: a changed byte at {at} was not noticed")
+
+
 data = read_file("skip.bin")
 skip = SkipFile(data)
-if skip.describe() != read_file("skip.txt").decode("ascii"):
-    if os.environ.get("BB_UPDATE_GOLDENS") != "1":
-        sys.exit("skip.bin does not read as its text")
-    with open(os.path.join(HERE, "skip.txt"), "w", encoding="ascii") as file:
-        file.write(skip.describe())
+must_read_as(skip, "skip.txt")
 if skip.places != [granule * 100 for granule in range(GRANULES)]:
     sys.exit("places")
 for index in skip.indexes:
@@ -71,14 +89,7 @@ for index in skip.indexes:
     wrong = sum(len(granules_with(index, b"absent%d" % i)) for i in range(200)) / 200 / GRANULES
     if wrong > 5 * index.target:
         sys.exit(f"members that are nowhere seem to be in {wrong:.4f} of the granules")
-for at in range(0, len(data), 29):
-    damaged = bytearray(data)
-    damaged[at] ^= 0x10
-    try:
-        SkipFile(bytes(damaged)).describe()
-    except (Corrupt, struct.error, IndexError):
-        continue
-    sys.exit(f"a changed byte at {at} was not noticed")
+must_notice_damage(data, 29, "skip.bin")
 
 
 
@@ -107,14 +118,7 @@ for index in SkipFile(data).indexes:
         sys.exit("a dictionary has other tokens")
     if granules != GRANULES or len(content.fences) < 3 or content.unindexed:
         sys.exit("a dictionary has another form")
-for at in range(0, len(data), 101):
-    damaged = bytearray(data)
-    damaged[at] ^= 0x10
-    try:
-        SkipFile(bytes(damaged)).describe()
-    except (Corrupt, struct.error, IndexError):
-        continue
-    sys.exit(f"a changed byte at {at} of a dictionary was not noticed")
+must_notice_damage(data, 101, "skip_text.bin")
 
 def words_of_line(i):
     return [b"It's", b"User%d" % (i % 5), b"pi", b"3.14", "caf\xe9".encode(), "\u6f22".encode(), "\u5b57".encode(),
@@ -149,11 +153,7 @@ def ribbon_rows(granule):
 
 data = read_file("skip_ribbons.bin")
 ribbons = SkipFile(data)
-if ribbons.describe() != read_file("skip_ribbons.txt").decode("ascii"):
-    if os.environ.get("BB_UPDATE_GOLDENS") != "1":
-        sys.exit("skip_ribbons.bin does not read as its text")
-    with open(os.path.join(HERE, "skip_ribbons.txt"), "w", encoding="ascii") as file:
-        file.write(ribbons.describe())
+must_read_as(ribbons, "skip_ribbons.txt")
 forms = {(form, content.t > 0, content.addressed > 0) for index in ribbons.indexes for _, form, content in index.segments}
 if forms != {(6, False, False), (6, True, True)}:
     sys.exit(f"segments with ribbons have other forms: {forms}")
@@ -166,14 +166,7 @@ for index in ribbons.indexes:
     wrong = sum(len(granules_with(index, b"absent%d" % i)) for i in range(100)) / 100 / ribbons.granules
     if not index.predicted / 2 < wrong < 1.5 * index.predicted <= 1.5 * index.target:
         sys.exit(f"members that are nowhere seem to be in {wrong:.4f} of the granules of ribbons")
-for at in range(0, len(data), 61):
-    damaged = bytearray(data)
-    damaged[at] ^= 0x10
-    try:
-        SkipFile(bytes(damaged)).describe()
-    except (Corrupt, struct.error, IndexError):
-        continue
-    sys.exit(f"a changed byte at {at} of ribbons was not noticed")
+must_notice_damage(data, 61, "skip_ribbons.bin")
 if len(SkipFile(read_file("skip_version_1.bin")).indexes) != len(skip.indexes):
     sys.exit("a file of version 1")
 

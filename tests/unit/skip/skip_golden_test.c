@@ -33,6 +33,55 @@ static const char *const specs[] = {
 };
 #define SPECS (sizeof(specs) / sizeof(specs[0]))
 
+/* ---- an index file under the secret of seed 1 ---- */
+
+#define PATH "golden.bbi"
+
+struct golden {
+    struct bb_file_memory *memory;
+    struct bb_schema *schema;
+    struct bb_skip_builder *builder;
+};
+
+/* With the first of the definitions and these indexes. id: at most BB_SKIP_ID_SIZE bytes. */
+static void golden_begin(struct golden *golden, const char *id, size_t definition_count,
+                         const char *const *texts, size_t count)
+{
+    struct bb_hash_secret secret;
+    struct bb_skip_spec parsed[SPECS];
+    bb_hash_secret_from_seed(1, &secret);
+    golden->memory = bb_file_memory_create(1);
+    struct bb_skip_options options = {.struct_size = sizeof(options),
+                                      .file_system = bb_file_memory_system(golden->memory),
+                                      .secret = &secret};
+    memcpy(options.id, id, strlen(id));
+    assert_ok(bb_schema_create(&golden->schema));
+    for (size_t i = 0; i < definition_count; i++)
+        assert_ok(bb_schema_add(golden->schema, definitions[i]));
+    for (size_t i = 0; i < count; i++)
+        assert_ok(bb_skip_spec_parse(texts[i], golden->schema, &parsed[i]));
+    assert_ok(
+        bb_skip_builder_create(PATH, &options, golden->schema, parsed, count, &golden->builder));
+}
+
+/* The bytes of the finished file, until golden_deinit. */
+static struct bb_bytes golden_finish(struct golden *golden)
+{
+    size_t size = 0;
+    assert_ok(bb_skip_builder_finish(golden->builder));
+    const uint8_t *bytes = bb_file_memory_bytes(golden->memory, PATH, &size);
+    return (struct bb_bytes){bytes, size};
+}
+
+static void golden_deinit(struct golden *golden)
+{
+    bb_skip_builder_destroy(golden->builder);
+    bb_schema_destroy(golden->schema);
+    bb_file_memory_destroy(golden->memory);
+}
+
+/* ---- the goldens ---- */
+
 static void add_row(struct bb_skip_builder *builder, int i)
 {
     char line[64];
@@ -82,33 +131,14 @@ static void index_file_of_ribbons__is_its_golden(void **state)
 {
     (void)state;
     static const char *const texts[] = {"values(number, rate=0.01)", "tokens(line, rate=0.01)"};
-    struct bb_file_memory *memory = bb_file_memory_create(1);
-    struct bb_schema *schema = NULL;
-    struct bb_skip_spec parsed[2];
-    struct bb_hash_secret secret;
-    struct bb_skip_builder *builder = NULL;
-    bb_hash_secret_from_seed(1, &secret);
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(memory),
-                                      .id = "golden ribbons",
-                                      .secret = &secret};
-    assert_ok(bb_schema_create(&schema));
-    for (size_t i = 0; i < 2; i++)
-        assert_ok(bb_schema_add(schema, definitions[i]));
-    for (size_t i = 0; i < 2; i++)
-        assert_ok(bb_skip_spec_parse(texts[i], schema, &parsed[i]));
-    assert_ok(bb_skip_builder_create("ribbons.bbi", &options, schema, parsed, 2, &builder));
+    struct golden golden;
+    golden_begin(&golden, "golden ribbons", 2, texts, 2);
     for (uint32_t granule = 0; granule < 90; granule++) {
-        add_identifiers(builder, granule);
-        assert_ok(bb_skip_builder_end_granule(builder, granule));
+        add_identifiers(golden.builder, granule);
+        assert_ok(bb_skip_builder_end_granule(golden.builder, granule));
     }
-    assert_ok(bb_skip_builder_finish(builder));
-    bb_skip_builder_destroy(builder);
-    size_t size = 0;
-    const uint8_t *bytes = bb_file_memory_bytes(memory, "ribbons.bbi", &size);
-    assert_golden("skip_ribbons.bin", ((struct bb_bytes){bytes, size}));
-    bb_schema_destroy(schema);
-    bb_file_memory_destroy(memory);
+    assert_golden("skip_ribbons.bin", golden_finish(&golden));
+    golden_deinit(&golden);
 }
 
 static void files_of_version_1__are_read(void **state)
@@ -124,33 +154,16 @@ static void files_of_version_1__are_read(void **state)
 static void index_file_of_text__is_its_golden(void **state)
 {
     (void)state;
-    struct bb_file_memory *memory = bb_file_memory_create(1);
-    struct bb_schema *schema = NULL;
-    struct bb_skip_spec parsed[2];
-    struct bb_hash_secret secret;
-    struct bb_skip_builder *builder = NULL;
-    bb_hash_secret_from_seed(1, &secret);
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(memory),
-                                      .id = "golden of text",
-                                      .secret = &secret};
-    assert_ok(bb_schema_create(&schema));
-    assert_ok(bb_schema_add(schema, definitions[0]));
-    assert_ok(bb_skip_spec_parse("text(line)", schema, &parsed[0]));
-    assert_ok(bb_skip_spec_parse("text(line, counts=yes)", schema, &parsed[1]));
-    assert_ok(bb_skip_builder_create("text.bbi", &options, schema, parsed, 2, &builder));
+    static const char *const texts[] = {"text(line)", "text(line, counts=yes)"};
+    struct golden golden;
+    golden_begin(&golden, "golden of text", 1, texts, 2);
     for (uint32_t i = 0; i < 400; i++) {
-        add_words(builder, i);
+        add_words(golden.builder, i);
         if (i % 10 == 9)
-            assert_ok(bb_skip_builder_end_granule(builder, i / 10));
+            assert_ok(bb_skip_builder_end_granule(golden.builder, i / 10));
     }
-    assert_ok(bb_skip_builder_finish(builder));
-    bb_skip_builder_destroy(builder);
-    size_t size = 0;
-    const uint8_t *bytes = bb_file_memory_bytes(memory, "text.bbi", &size);
-    assert_golden("skip_text.bin", ((struct bb_bytes){bytes, size}));
-    bb_schema_destroy(schema);
-    bb_file_memory_destroy(memory);
+    assert_golden("skip_text.bin", golden_finish(&golden));
+    golden_deinit(&golden);
 }
 
 /* Words that every version of Unicode finds. */
@@ -167,15 +180,13 @@ static void add_unicode_words(struct bb_skip_builder *builder, int i)
 }
 
 /* The golden names the library that made it: another version is read, and not used. */
-static void check_words_of_golden(struct bb_file_memory *memory)
+static void check_words_of_golden(void)
 {
     struct bb_skip_file *file = NULL;
     struct bb_skip_index_info info;
     char own[BB_WORDS_IDENTITY_SIZE];
-    struct bb_skip_file_options options = {.struct_size = sizeof(options),
-                                           .file_system = bb_file_memory_system(memory)};
     bb_words_identity(own);
-    assert_ok(bb_skip_file_open("golden.bbi", &options, &file));
+    assert_ok(bb_skip_file_open(BB_SOURCE_DIR "/tests/golden/skip_words.bin", NULL, &file));
     assert_ok(bb_skip_file_verify(file));
     for (size_t i = 0; i < 2; i++) {
         bb_skip_file_index(file, i, &info);
@@ -185,100 +196,50 @@ static void check_words_of_golden(struct bb_file_memory *memory)
     bb_skip_file_close(file);
 }
 
-static void read_golden(struct bb_file_memory *memory, const char *path)
-{
-    static uint8_t bytes[1 << 16];
-    struct bb_file *file = NULL;
-    FILE *golden = fopen(path, "rb");
-    assert_non_null(golden);
-    size_t size = fread(bytes, 1, sizeof(bytes), golden);
-    fclose(golden);
-    assert_ok(bb_file_create(bb_file_memory_system(memory), "golden.bbi", &file));
-    assert_ok(bb_file_append(file, (struct bb_bytes){bytes, size}));
-    assert_ok(bb_file_close(file));
-}
-
-/* REQUIRES: a build with words. */
-static void build_words(struct bb_file_memory *memory)
-{
-    struct bb_schema *schema = NULL;
-    struct bb_skip_spec parsed[2];
-    struct bb_hash_secret secret;
-    struct bb_skip_builder *builder = NULL;
-    bb_hash_secret_from_seed(1, &secret);
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(memory),
-                                      .id = "golden of words",
-                                      .secret = &secret};
-    assert_ok(bb_schema_create(&schema));
-    assert_ok(bb_schema_add(schema, definitions[0]));
-    assert_ok(bb_skip_spec_parse("tokens(line, tokenizer=unicode, rate=0.01)", schema, &parsed[0]));
-    assert_ok(bb_skip_spec_parse("text(line, tokenizer=unicode, fold=unicode, counts=yes)", schema,
-                                 &parsed[1]));
-    assert_ok(bb_skip_builder_create("words.bbi", &options, schema, parsed, 2, &builder));
-    for (int i = 0; i < 40; i++) {
-        add_unicode_words(builder, i);
-        if (i % 4 == 3)
-            assert_ok(bb_skip_builder_end_granule(builder, (uint64_t)i / 4));
-    }
-    assert_ok(bb_skip_builder_finish(builder));
-    bb_skip_builder_destroy(builder);
-    bb_schema_destroy(schema);
-}
-
 #define WORDS_OF_GOLDEN "libunistring 1.0.0"
+
+/* REQUIRES: a build with the words of the golden. */
+static void compare_words(void)
+{
+    static const char *const texts[] = {"tokens(line, tokenizer=unicode, rate=0.01)",
+                                        "text(line, tokenizer=unicode, fold=unicode, counts=yes)"};
+    struct golden golden;
+    golden_begin(&golden, "golden of words", 1, texts, 2);
+    for (int i = 0; i < 40; i++) {
+        add_unicode_words(golden.builder, i);
+        if (i % 4 == 3)
+            assert_ok(bb_skip_builder_end_granule(golden.builder, (uint64_t)i / 4));
+    }
+    assert_golden("skip_words.bin", golden_finish(&golden));
+    golden_deinit(&golden);
+}
 
 static void index_file_of_words__is_its_golden(void **state)
 {
     (void)state;
-    struct bb_file_memory *memory = bb_file_memory_create(1);
     char own[BB_WORDS_IDENTITY_SIZE];
     bb_words_identity(own);
-    if (strcmp(own, WORDS_OF_GOLDEN) == 0) {
-        size_t size = 0;
-        build_words(memory);
-        const uint8_t *bytes = bb_file_memory_bytes(memory, "words.bbi", &size);
-        assert_golden("skip_words.bin", ((struct bb_bytes){bytes, size}));
-    }
-    read_golden(memory, BB_SOURCE_DIR "/tests/golden/skip_words.bin");
-    check_words_of_golden(memory);
-    bb_file_memory_destroy(memory);
+    if (strcmp(own, WORDS_OF_GOLDEN) == 0)
+        compare_words();
+    check_words_of_golden();
 }
 
 static void index_file__is_its_golden(void **state)
 {
     (void)state;
-    struct bb_file_memory *memory = bb_file_memory_create(1);
-    struct bb_schema *schema = NULL;
-    struct bb_skip_spec parsed[SPECS];
-    struct bb_hash_secret secret;
-    struct bb_skip_builder *builder = NULL;
-    bb_hash_secret_from_seed(1, &secret);
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(memory),
-                                      .id = "golden of skip",
-                                      .secret = &secret};
-    assert_ok(bb_schema_create(&schema));
-    for (size_t i = 0; i < sizeof(definitions) / sizeof(definitions[0]); i++)
-        assert_ok(bb_schema_add(schema, definitions[i]));
-    for (size_t i = 0; i < SPECS; i++)
-        assert_ok(bb_skip_spec_parse(specs[i], schema, &parsed[i]));
-    assert_ok(bb_skip_builder_create("skip.bbi", &options, schema, parsed, SPECS, &builder));
+    struct golden golden;
+    golden_begin(&golden, "golden of skip", sizeof(definitions) / sizeof(definitions[0]), specs,
+                 SPECS);
     for (int granule = 0; granule < 40; granule++) {
         for (int i = 0; i < 5; i++) {
-            add_row(builder, granule * 5 + i);
+            add_row(golden.builder, granule * 5 + i);
             if (granule % 3 == 0 && i % 2 == 0)
-                assert_ok(bb_skip_builder_end_part(builder));
+                assert_ok(bb_skip_builder_end_part(golden.builder));
         }
-        assert_ok(bb_skip_builder_end_granule(builder, (uint64_t)granule * 100));
+        assert_ok(bb_skip_builder_end_granule(golden.builder, (uint64_t)granule * 100));
     }
-    assert_ok(bb_skip_builder_finish(builder));
-    bb_skip_builder_destroy(builder);
-    size_t size = 0;
-    const uint8_t *bytes = bb_file_memory_bytes(memory, "skip.bbi", &size);
-    assert_golden("skip.bin", ((struct bb_bytes){bytes, size}));
-    bb_schema_destroy(schema);
-    bb_file_memory_destroy(memory);
+    assert_golden("skip.bin", golden_finish(&golden));
+    golden_deinit(&golden);
 }
 
 /* Five lines, which are a granule. */
@@ -295,8 +256,7 @@ static void add_lines(struct bb_skip_builder *builder, int first, struct bb_buf 
 }
 
 /* The stored properties of the file of these lines. */
-static void set_source(struct bb_skip_builder *builder, struct bb_file_memory *memory,
-                       const struct bb_schema *schema, const struct bb_buf *text)
+static void set_source(const struct golden *golden, const struct bb_buf *text)
 {
     struct bb_file *file = NULL;
     struct bb_buf encoded = {0};
@@ -305,14 +265,14 @@ static void set_source(struct bb_skip_builder *builder, struct bb_file_memory *m
         .file = {.size = text->size + 3, .modified = 1234567890123456789},
         .indexed_bytes = text->size,
         .granule_bytes = 65536};
-    assert_ok(bb_file_create(bb_file_memory_system(memory), "lines", &file));
+    assert_ok(bb_file_create(bb_file_memory_system(golden->memory), "lines", &file));
     assert_ok(bb_file_append(file, bb_buf_bytes(text)));
     assert_ok(bb_line_ends_read(file, text->size, &source.ends));
     assert_ok(bb_file_close(file));
-    assert_ok(bb_schema_encode(schema, &definitions_text));
+    assert_ok(bb_schema_encode(golden->schema, &definitions_text));
     source.schema = bb_buf_bytes(&definitions_text);
     assert_ok(bb_line_source_append(&source, &encoded));
-    assert_ok(bb_skip_builder_set_source(builder, bb_buf_bytes(&encoded)));
+    assert_ok(bb_skip_builder_set_source(golden->builder, bb_buf_bytes(&encoded)));
     bb_buf_deinit(&encoded);
     bb_buf_deinit(&definitions_text);
 }
@@ -320,33 +280,16 @@ static void set_source(struct bb_skip_builder *builder, struct bb_file_memory *m
 static void index_file_of_lines__is_its_golden(void **state)
 {
     (void)state;
-    struct bb_file_memory *memory = bb_file_memory_create(1);
-    struct bb_schema *schema = NULL;
-    struct bb_skip_spec spec;
-    struct bb_hash_secret secret;
-    struct bb_skip_builder *builder = NULL;
+    static const char *const texts[] = {"min_max(number)"};
+    struct golden golden;
     struct bb_buf text = {0};
-    bb_hash_secret_from_seed(1, &secret);
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(memory),
-                                      .id = "golden of lines",
-                                      .secret = &secret};
-    assert_ok(bb_schema_create(&schema));
-    assert_ok(bb_schema_add(schema, definitions[0]));
-    assert_ok(bb_schema_add(schema, definitions[1]));
-    assert_ok(bb_skip_spec_parse("min_max(number)", schema, &spec));
-    assert_ok(bb_skip_builder_create("lines.bbi", &options, schema, &spec, 1, &builder));
-    add_lines(builder, 0, &text);
-    add_lines(builder, 5, &text);
-    set_source(builder, memory, schema, &text);
-    assert_ok(bb_skip_builder_finish(builder));
-    bb_skip_builder_destroy(builder);
-    size_t size = 0;
-    const uint8_t *bytes = bb_file_memory_bytes(memory, "lines.bbi", &size);
-    assert_golden("skip_lines.bin", ((struct bb_bytes){bytes, size}));
+    golden_begin(&golden, "golden of lines", 2, texts, 1);
+    add_lines(golden.builder, 0, &text);
+    add_lines(golden.builder, 5, &text);
+    set_source(&golden, &text);
+    assert_golden("skip_lines.bin", golden_finish(&golden));
+    golden_deinit(&golden);
     bb_buf_deinit(&text);
-    bb_schema_destroy(schema);
-    bb_file_memory_destroy(memory);
 }
 
 int main(void)
