@@ -154,8 +154,8 @@ static void forget(struct bb_file *base)
     bb_file_forget(fault_file_of(base)->inner);
 }
 
-/* A file whose write failed is in an unknown state. The call is executed: the records show what the
- * engine did. */
+/* A file whose write failed is in an unknown state. The call is executed: the records
+ * show the calls of the engine. */
 static void note_write(struct fault_file *file)
 {
     if (!file->failed)

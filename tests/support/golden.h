@@ -1,8 +1,8 @@
 /* Goldens: the library's output, compared with the files of tests/golden.
  *
  * With BB_UPDATE_GOLDENS=1 in the environment the files are written instead, and the assertion
- * holds. A changed golden is a changed format, which goes into the same commit as its page in
- * docs/; or a builder chooses other parameters of the same format, which the commit says.
+ * holds. A changed golden is either a changed format, and goes into the same commit as its page in
+ * docs/, or comes from a builder with other parameters, and the commit says so.
  */
 #ifndef BB_TESTS_SUPPORT_GOLDEN_H
 #define BB_TESTS_SUPPORT_GOLDEN_H
