@@ -38,6 +38,12 @@ static const char *const texts[STATEMENT_COUNT] = {
     [LOWER] = "UPDATE versions SET sequence = ?2 WHERE sequence > ?2",
 };
 
+// One transaction that never ends, so that a statement need not begin and commit its own.
+static const char setup[] =
+    "PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN;"
+    "CREATE TABLE versions (key BLOB NOT NULL, sequence INTEGER NOT NULL, value BLOB, "
+    "PRIMARY KEY (key, sequence)) WITHOUT ROWID";
+
 struct oracle {
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENT_COUNT];
@@ -61,13 +67,9 @@ struct oracle *oracle_create(bool is_reverse)
     if (oracle == NULL)
         abort();
     oracle->is_reverse = is_reverse;
-    must(oracle, sqlite3_open(":memory:", &oracle->db) == SQLITE_OK);
-    must(oracle,
-         sqlite3_exec(
-             oracle->db,
-             "CREATE TABLE versions (key BLOB NOT NULL, sequence INTEGER NOT NULL, value BLOB, "
-             "PRIMARY KEY (key, sequence)) WITHOUT ROWID",
-             NULL, NULL, NULL) == SQLITE_OK);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    must(oracle, sqlite3_open_v2(":memory:", &oracle->db, flags, NULL) == SQLITE_OK);
+    must(oracle, sqlite3_exec(oracle->db, setup, NULL, NULL, NULL) == SQLITE_OK);
     for (int i = 0; i < STATEMENT_COUNT; i++)
         must(oracle, sqlite3_prepare_v2(oracle->db, texts[i], -1, &oracle->statements[i], NULL) ==
                          SQLITE_OK);
