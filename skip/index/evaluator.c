@@ -183,7 +183,7 @@ enum bb_status bb_skip_evaluator_create(const struct bb_condition *condition,
 {
     struct bb_skip_evaluator *evaluator = bb_alloc_zeroed(1, sizeof(*evaluator));
     if (evaluator == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for asking indexes");
+        return bb_fail(BB_NO_MEMORY, "no memory for probing indexes");
     evaluator->condition = condition;
     evaluator->schema = schema;
     *ret_evaluator = evaluator;

@@ -28,7 +28,7 @@ bool bb_member_query_fits(const struct bb_skip_spec *spec, const struct bb_leaf 
 
 static enum bb_status no_memory(void)
 {
-    return bb_fail(BB_NO_MEMORY, "no memory for asking an index");
+    return bb_fail(BB_NO_MEMORY, "no memory for probing an index");
 }
 
 static enum bb_status add_hash(struct bb_member_query *query, uint64_t hash)

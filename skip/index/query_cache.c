@@ -61,7 +61,7 @@ enum bb_status bb_query_cache_get(struct bb_query_cache *cache, const struct bb_
     if (kept == NULL)
         kept = add(cache, spec, leaf);
     if (kept == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for asking an index");
+        return bb_fail(BB_NO_MEMORY, "no memory for probing an index");
     enum bb_status status = is_made ? BB_OK : make(kept, secret);
     if (status == BB_OK)
         *ret_query = &kept->query;

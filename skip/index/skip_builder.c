@@ -52,8 +52,8 @@ static enum bb_status check_specs(const struct bb_schema *schema, const struct b
     for (size_t i = 0; i < count; i++)
         if (specs[i].attribute >= bb_schema_count(schema) ||
             !bb_spec_is_valid(&specs[i], bb_schema_type(schema, specs[i].attribute)))
-            return bb_fail(BB_INVALID, "index %zu: the kind, a parameter or the attribute is wrong",
-                           i);
+            return bb_fail(BB_INVALID,
+                           "index %zu: the kind, a parameter or the attribute is invalid", i);
     return BB_OK;
 }
 
@@ -306,7 +306,7 @@ static enum bb_status end_granule(struct bb_skip_builder *builder, uint64_t plac
 {
     struct bb_index_directory *directory = &builder->directory;
     if (place < builder->granules.last_place)
-        return bb_fail(BB_INVALID, "a granule of an index begins before the one before it");
+        return bb_fail(BB_INVALID, "a granule of an index begins before the previous granule");
     if (directory->granule_count == BB_SKIP_GRANULES_MAX)
         return bb_fail(BB_TOO_LARGE, "an index file has at most %u granules", BB_SKIP_GRANULES_MAX);
     enum bb_status status = end_last_part(builder);
@@ -384,7 +384,8 @@ enum bb_status bb_skip_builder_set_source(struct bb_skip_builder *builder, struc
 {
     enum bb_status status = refuse_more(builder);
     if (status == BB_OK && source.size > BB_SKIP_SOURCE_MAX)
-        status = bb_fail(BB_TOO_LARGE, "what an index file is of takes %zu bytes, at most %u",
+        status = bb_fail(BB_TOO_LARGE,
+                         "the identity of the indexed file has %zu bytes, at most %u are allowed",
                          source.size, BB_SKIP_SOURCE_MAX);
     if (status == BB_OK)
         status = bb_buf_assign(&builder->directory.source, source);

@@ -39,7 +39,7 @@ struct place {
 static enum bb_status refuse(const struct place *place, struct bb_skip_section section)
 {
     struct bb_place at = {.file = place->file->file->path, .offset = section.offset};
-    return bb_corrupt(at, 0, "an index is malformed: build the file anew");
+    return bb_corrupt(at, 0, "an index is malformed: build the index file again");
 }
 
 static enum bb_status read_unit(const struct place *place, struct bb_skip_section section,

@@ -42,7 +42,7 @@ enum bb_status bb_skip_file_read(struct bb_skip_file *file, enum bb_skip_unit ty
     struct bb_bytes unit = {.data = bytes, .size = (size_t)section.size};
     if (!bb_skip_unit_is_whole(file->id, type, section.offset, unit))
         return bb_corrupt((struct bb_place){.file = file->file->path, .offset = section.offset}, 0,
-                          "%zu bytes of an index do not have the checksum after them", unit.size);
+                          "the checksum of %zu bytes of an index does not match", unit.size);
     *ret_unit = (struct bb_bytes){.data = bytes, .size = unit.size - BB_SKIP_CHECKSUM_SIZE};
     return BB_OK;
 }
@@ -117,7 +117,8 @@ static enum bb_status check_footer(struct bb_skip_file *file,
     struct bb_place place = {.file = file->file->path, .offset = file->size - BB_SKIP_FOOTER_SIZE};
     size_t magic_at = BB_SKIP_FOOTER_SIZE - BB_SKIP_MAGIC_SIZE;
     if (memcmp(footer + magic_at, BB_SKIP_MAGIC, BB_SKIP_MAGIC_SIZE) != 0)
-        return bb_corrupt(place, magic_at, "no index file ends with these bytes");
+        return bb_corrupt(place, magic_at,
+                          "not an index file: the magic number at its end is wrong");
     uint32_t version = bb_load32(footer + 16);
     if (version < BB_SKIP_VERSION_MIN || version > BB_SKIP_VERSION)
         return bb_fail(BB_UNSUPPORTED, "%s: index file of version %u, this library knows %u to %u",
@@ -125,9 +126,9 @@ static enum bb_status check_footer(struct bb_skip_file *file,
     memcpy(file->id, footer + 20, BB_SKIP_ID_SIZE);
     struct bb_bytes unit = {.data = footer, .size = magic_at};
     if (!bb_skip_unit_is_whole(file->id, BB_SKIP_UNIT_FOOTER, place.offset, unit))
-        return bb_corrupt(place, 0, "the footer of an index file does not have its checksum");
+        return bb_corrupt(place, 0, "the checksum of the index file's footer does not match");
     if (options->id != NULL && memcmp(file->id, options->id, BB_SKIP_ID_SIZE) != 0)
-        return bb_corrupt(place, 20, "the index file is of another table or file");
+        return bb_corrupt(place, 20, "the index file belongs to another table or file");
     *ret_directory =
         (struct bb_skip_section){.offset = bb_load64(footer), .size = bb_load64(footer + 8)};
     return BB_OK;

@@ -63,7 +63,7 @@ static enum bb_status refuse(const struct bb_skip_proof *proof, const struct pro
     struct bb_place place = {.file = proof->file->file->path, .offset = index->entry->head.offset};
     return bb_corrupt(place, 0,
                       "index %zu, %s of \"%s\", %s granule %zu: it would lose records; build the "
-                      "file anew",
+                      "index file again",
                       index->number, bb_skip_kind_name(index->entry->spec.kind),
                       directory->attributes[index->entry->spec.attribute].name, what, granule);
 }
@@ -74,8 +74,8 @@ static enum bb_status refuse_count(const struct bb_skip_proof *proof, size_t gra
     struct bb_place place = {.file = proof->file->file->path,
                              .offset = proof->file->directory.granules.offset};
     return bb_corrupt(place, 0,
-                      "granule %zu has %" PRIu64 " %s, the index file says %" PRIu64
-                      ": build the file anew",
+                      "granule %zu has %" PRIu64 " %s, the index file has %" PRIu64
+                      ": build the index file again",
                       granule, found, what, told);
 }
 
@@ -249,7 +249,7 @@ static enum bb_status check_values(struct bb_skip_proof *proof, struct proof_ind
     const struct bb_head_segment *segment = segment_of(index);
     struct bb_bytes unit = {0};
     if (index->set.is_full)
-        return refuse(proof, index, granule_at(index, 0), "misses values from here on, from");
+        return refuse(proof, index, granule_at(index, 0), "lacks the last values from");
     enum bb_status status = read_unit(proof, segment->data, &unit);
     if (status != BB_OK)
         return status;
@@ -258,7 +258,7 @@ static enum bb_status check_values(struct bb_skip_proof *proof, struct proof_ind
     for (size_t i = 0; i < index->set.value_count; i++) {
         uint16_t granules[BB_SEGMENT_GRANULES_MAX];
         if (bb_granule_bits_list(&index->set.values[i].granules, granules) > 0)
-            return refuse(proof, index, granule_at(index, granules[0]), "misses a value of");
+            return refuse(proof, index, granule_at(index, granules[0]), "lacks a value of");
     }
     return BB_OK;
 }
@@ -311,7 +311,7 @@ static enum bb_status check_pairs(struct bb_skip_proof *proof, const struct proo
         if (status != BB_OK)
             return status;
         if (!bb_granule_bits_has(&bits, granule) && is_indexed(segment_of(index), granule))
-            return refuse(proof, index, granule_at(index, granule), "denies what is in");
+            return refuse(proof, index, granule_at(index, granule), "rules out a record in");
     }
     return BB_OK;
 }

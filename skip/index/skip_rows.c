@@ -94,7 +94,7 @@ enum bb_status bb_skip_rows_create(struct bb_skip_file *file, const struct bb_co
 {
     struct bb_skip_rows *rows = bb_alloc_zeroed(1, sizeof(*rows));
     if (rows == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for asking columns");
+        return bb_fail(BB_NO_MEMORY, "no memory for probing columns");
     *rows = (struct bb_skip_rows){
         .file = file, .condition = condition, .schema = schema, .cpu = bb_cpu_best()};
     count_nodes(condition, rows);
@@ -103,7 +103,7 @@ enum bb_status bb_skip_rows_create(struct bb_skip_file *file, const struct bb_co
     enum bb_status status = BB_OK;
     size_t next = 0;
     if (rows->leaves == NULL || rows->attributes == NULL)
-        status = bb_fail(BB_NO_MEMORY, "no memory for asking columns");
+        status = bb_fail(BB_NO_MEMORY, "no memory for probing columns");
     if (status == BB_OK)
         status = init_leaves(rows, condition, &next);
     if (status == BB_OK && rows->leaf_count > 0 && !rows->has_columns)

@@ -150,8 +150,8 @@ static enum bb_status check_index(struct verification *verification, size_t numb
     struct bb_bytes unit = {0};
     struct bb_place place = {.file = file->file->path, .offset = index->head.offset};
     if (!bb_directory_entry_is_read(index))
-        return bb_fail(BB_UNSUPPORTED, "%s: index %zu is of kind %u, which is not known",
-                       place.file, number, (unsigned)index->spec.kind);
+        return bb_fail(BB_UNSUPPORTED, "%s: index %zu has the unknown kind %u", place.file, number,
+                       (unsigned)index->spec.kind);
     enum bb_status status = read_unit(verification, BB_SKIP_UNIT_HEAD, index->head, &unit);
     if (status == BB_OK)
         status = bb_buf_assign(&bytes, unit);

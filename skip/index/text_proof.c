@@ -24,7 +24,8 @@ static enum bb_status refuse(const struct comparison *comparison, struct bb_byte
     char name[NAME_SIZE];
     struct bb_place place = {.file = comparison->walk.file->file->path,
                              .offset = comparison->segment->data.offset};
-    return bb_corrupt(place, 0, "a dictionary %s \"%s\" in granule %llu: build the file anew", what,
+    return bb_corrupt(place, 0,
+                      "a dictionary %s \"%s\" in granule %llu: build the index file again", what,
                       bb_bytes_escape(token, name, sizeof(name)),
                       (unsigned long long)comparison->segment->first_granule + granule);
 }
@@ -74,7 +75,7 @@ static enum bb_status compare_counts(const struct comparison *comparison,
         uint32_t granule = bb_token_pair_granule(token->pairs[i]);
         if (bb_granule_bits_has(&comparison->indexed, granule) &&
             comparison->walk.counts[granule] != bb_token_pair_records(token->pairs[i]))
-            return refuse(comparison, token->bytes, granule, "counts other records with");
+            return refuse(comparison, token->bytes, granule, "has the wrong number of records for");
     }
     return BB_OK;
 }
@@ -89,13 +90,13 @@ static enum bb_status compare_token(struct comparison *comparison,
     int order =
         comparison->next == comparison->token_count ? 1 : bb_bytes_compare(found->bytes, token);
     if (order > 0)
-        return refuse(comparison, token, first_of(stored), "has, of no record,");
+        return refuse(comparison, token, first_of(stored), "has, without a record,");
     if (order < 0)
         return refuse(comparison, found->bytes, first_of(&comparison->granules), "lacks");
     if (subtract(&comparison->granules, stored, &rest))
         return refuse(comparison, token, first_of(&rest), "lacks");
     if (subtract(stored, &comparison->granules, &rest))
-        return refuse(comparison, token, first_of(&rest), "has, of no record,");
+        return refuse(comparison, token, first_of(&rest), "has, without a record,");
     enum bb_status status = compare_counts(comparison, found);
     comparison->next++;
     find_next(comparison);
@@ -131,7 +132,7 @@ static enum bb_status find_indexed(const struct bb_text_index_builder *found,
         if (segment->unindexed != NULL && (segment->unindexed[granule / 8] >> granule % 8 & 1) != 0)
             continue;
         if (bb_granule_bits_has(&found->unindexed, granule))
-            return refuse(comparison, bb_bytes_of("", 0), granule, "has too few tokens besides");
+            return refuse(comparison, bb_bytes_of("", 0), granule, "has too few tokens without");
         bb_granule_bits_set(&comparison->indexed, granule);
     }
     return BB_OK;

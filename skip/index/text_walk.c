@@ -25,7 +25,7 @@ static enum bb_status refuse(const struct bb_text_walk *walk, const char *what)
                           ? walk->segment->data.offset
                           : walk->segment->blocks[walk->next_block - 1].data.offset;
     struct bb_place place = {.file = walk->file->file->path, .offset = offset};
-    return bb_corrupt(place, 0, "a dictionary %s: build the file anew", what);
+    return bb_corrupt(place, 0, "a dictionary %s: build the index file again", what);
 }
 
 /* Tokens of a block are between its fence and the next one. */
@@ -107,13 +107,13 @@ static enum bb_status read_token(struct bb_text_walk *walk)
     uint32_t number = walk->lists.next;
     struct bb_bytes token = bb_token_block_token(&walk->block, number);
     if (!is_token(walk, token) || bb_bytes_compare(bb_buf_bytes(&walk->last), token) >= 0)
-        return refuse(walk, "has tokens that are none, or out of order");
+        return refuse(walk, "has invalid or unordered tokens");
     clear(walk);
     if (!bb_token_lists_read(&walk->lists, number, &walk->granules,
                              walk->has_counts ? walk->counts : NULL))
         return refuse(walk, "has a malformed list of granules");
     if (!counts_are_possible(walk))
-        return refuse(walk, "counts more records with a token than there are");
+        return refuse(walk, "counts more records for a token than its granule has");
     count_pairs(walk);
     return bb_buf_assign(&walk->last, token);
 }
@@ -123,7 +123,7 @@ static enum bb_status check_end(const struct bb_text_walk *walk)
     return walk->token_count == walk->segment->token_count &&
                    walk->pair_count == walk->segment->pair_count
                ? BB_OK
-               : refuse(walk, "has another number of tokens than its head says");
+               : refuse(walk, "does not have the number of tokens in its head");
 }
 
 enum bb_status bb_text_walk_next(struct bb_text_walk *walk, bool *ret_has_token)
@@ -132,7 +132,7 @@ enum bb_status bb_text_walk_next(struct bb_text_walk *walk, bool *ret_has_token)
     bool has_block = walk->next_block > 0;
     if (has_block && walk->lists.next == walk->block.token_count) {
         if (!bb_token_lists_end(&walk->lists))
-            return refuse(walk, "has bytes that are no token's");
+            return refuse(walk, "has bytes that belong to no token");
         has_block = false;
     }
     *ret_has_token = has_block || walk->next_block < walk->segment->block_count;

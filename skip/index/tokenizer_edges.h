@@ -11,7 +11,7 @@
 
 #define BB_EDGE_STEP 8
 
-static_assert(BB_EDGE_STEP <= BB_TOKENIZER_EDGES_SLACK, "what is written too much has room");
+static_assert(BB_EDGE_STEP <= BB_TOKENIZER_EDGES_SLACK, "the list has slack for a whole step");
 
 struct bb_edge_list {
     uint32_t *edges;

@@ -85,12 +85,12 @@ static enum bb_status check_state(const struct bb_line_source *source, const cha
 {
     if (now->size < source->file.size)
         return bb_fail(BB_INVALID,
-                       "%s: has %llu bytes, and had %llu when it was indexed: it was truncated or "
+                       "%s: has %llu bytes, but had %llu when it was indexed: it was truncated or "
                        "replaced, and its index is not used; index it again",
                        path, (unsigned long long)now->size, (unsigned long long)source->file.size);
     if (now->size == source->file.size && now->modified != source->file.modified)
         return bb_fail(BB_INVALID,
-                       "%s: was written since it was indexed, and did not grow: its index is not "
+                       "%s: was changed since it was indexed, and did not grow: its index is not "
                        "used; index it again",
                        path);
     return BB_OK;
@@ -108,9 +108,10 @@ enum bb_status bb_line_source_check(const struct bb_line_source *source, struct 
     bool is_first = ends.first_checksum == source->ends.first_checksum;
     if (is_first && ends.last_checksum == source->ends.last_checksum)
         return BB_OK;
-    return bb_fail(
-        BB_INVALID,
-        "%s: the %s of the %llu bytes that were indexed is not what it was: the file was "
-        "rewritten, and its index is not used; index it again",
-        file->path, is_first ? "end" : "beginning", (unsigned long long)source->indexed_bytes);
+    return bb_fail(BB_INVALID,
+                   "%s: the %s of the %llu indexed bytes has changed: the file was rewritten, and "
+                   "its index is "
+                   "not used; index it again",
+                   file->path, is_first ? "end" : "beginning",
+                   (unsigned long long)source->indexed_bytes);
 }

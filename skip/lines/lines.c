@@ -62,7 +62,7 @@ static enum bb_status check_index(struct bb_lines *lines, const char *index_path
 {
     if (!bb_line_source_decode(bb_skip_file_source(lines->index), &lines->source) ||
         !granules_are_possible(lines))
-        return bb_fail(BB_CORRUPT, "%s: is an index file, but not of a file of lines", index_path);
+        return bb_fail(BB_CORRUPT, "%s: is an index file, but not for a file of lines", index_path);
     return decode_schema(lines);
 }
 

@@ -43,7 +43,7 @@ static enum bb_status take_options(const struct bb_lines_index_options *options,
         options == NULL ? BB_OK : bb_sized_struct_copy(&kind, options, ret_options);
     if (status == BB_OK && (ret_options->schema == NULL) != (ret_options->spec_count == 0))
         status = bb_fail(BB_INVALID, "indexes of lines need a schema and at least one index, or "
-                                     "neither: those of the index file that is there");
+                                     "neither, to keep those in the existing index file");
     return status;
 }
 
@@ -51,7 +51,7 @@ static enum bb_status check_granule_bytes(uint64_t bytes)
 {
     if (bytes >= BB_GRANULE_BYTES_MIN && bytes <= BB_GRANULE_BYTES_MAX)
         return BB_OK;
-    return bb_fail(BB_INVALID, "granules of %llu bytes: %d to %d are possible",
+    return bb_fail(BB_INVALID, "granules of %llu bytes: %d to %d are allowed",
                    (unsigned long long)bytes, BB_GRANULE_BYTES_MIN, BB_GRANULE_BYTES_MAX);
 }
 
@@ -63,8 +63,8 @@ static enum bb_status spec_of_index(const struct bb_lines *lines, size_t number,
     size_t attribute = 0;
     bb_skip_file_index(lines->index, number, &info);
     if (!info.is_known && info.words_made_with == NULL)
-        return bb_fail(BB_UNSUPPORTED, "%s: its index %zu is of a kind that is not known",
-                       lines->file->path, number);
+        return bb_fail(BB_UNSUPPORTED, "%s: its index %zu has an unknown kind", lines->file->path,
+                       number);
     enum bb_status status =
         bb_schema_find(lines->schema, bb_bytes_of_text(info.attribute_name), &attribute);
     if (status != BB_OK)
@@ -203,8 +203,8 @@ static enum bb_status end_granule(struct work *work, uint64_t end)
 {
     if (!ends_as_before(work, end))
         return bb_fail(BB_INVALID,
-                       "%s: was changed before offset %llu since it was indexed: it has to be "
-                       "indexed as a whole again",
+                       "%s: was changed before offset %llu since it was indexed: index the "
+                       "whole file again",
                        work->lines->file->path, (unsigned long long)end);
     enum bb_status status = bb_skip_builder_end_granule(work->builder, work->granule_begin);
     work->granule_begin = end;

@@ -69,11 +69,10 @@ static enum bb_status take_options(const struct bb_lines_select_options *options
     enum bb_status status =
         options == NULL ? BB_OK : bb_sized_struct_copy(&kind, options, ret_options);
     if (status == BB_OK && ret_options->where != NULL && ret_options->condition != NULL)
-        status = bb_fail(BB_INVALID,
-                         "a selection has a condition as text and another one made by calls");
-    if (status == BB_OK && ret_options->condition != NULL && ret_options->schema == NULL)
         status =
-            bb_fail(BB_INVALID, "a condition made by calls needs the schema that it was made for");
+            bb_fail(BB_INVALID, "a selection has both a condition as text and a built condition");
+    if (status == BB_OK && ret_options->condition != NULL && ret_options->schema == NULL)
+        status = bb_fail(BB_INVALID, "a built condition needs the schema that it was built for");
     return status;
 }
 
@@ -104,7 +103,7 @@ static enum bb_status ask_index(struct bb_lines_select *select,
     select->accounts =
         bb_alloc_zeroed(bb_skip_file_index_count(index) + 1, sizeof(select->accounts[0]));
     if (select->accounts == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for asking an index");
+        return bb_fail(BB_NO_MEMORY, "no memory for probing an index");
     uint64_t begin = select->lines->fs->ops->now(select->lines->fs);
     enum bb_status status =
         bb_skip_file_evaluate(index, condition, schema, select->accounts, &select->verdicts);

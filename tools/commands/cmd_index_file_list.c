@@ -334,7 +334,7 @@ static const struct command command_index_file_drop = {
     .arguments = "--file FILE [SPEC...]",
     .description =
         "Removes the indexes with these specs, as `index list --file` prints them: FILE.bbi is "
-        "written anew\n"
+        "rewritten\n"
         "with the others. Without any left, and with --all, FILE.bbi is removed. The file itself "
         "is not changed.\n"
         "\n"

@@ -156,7 +156,7 @@ static void index_verify__finds_every_lie(void **state)
             bool is_harmless = (is_of_status && strstr(specs[i], "status") == NULL) ||
                                (lie == LIE_PART && strstr(specs[i], "column") == NULL);
             replace_index(&store, specs[i], lie);
-            assert_verify(&store, is_harmless ? BB_OK : BB_CORRUPT, "build the file anew");
+            assert_verify(&store, is_harmless ? BB_OK : BB_CORRUPT, "build the index file again");
         }
     }
     bb_file_memory_destroy(store.memory);
@@ -215,7 +215,7 @@ static void index_verify__finds_another_tables(void **state)
     assert_ok(bb_buf_assign(&other, bb_bytes_of(bytes, size)));
     indexed_path(&store, ".bbi", 1, path);
     bb_file_memory_put(store.memory, path, bb_buf_bytes(&other));
-    assert_verify(&store, BB_CORRUPT, "of another table");
+    assert_verify(&store, BB_CORRUPT, "belongs to another table");
     bb_buf_deinit(&other);
     bb_file_memory_destroy(store.memory);
 }

@@ -107,7 +107,7 @@ static void a_change_in_the_middle__is_seen_when_granules_end_elsewhere(void **s
     write_bytes(&fixture);
     struct bb_lines_index_options options = index_options(&fixture);
     assert_status(bb_lines_index_create(PATH, &options, NULL), BB_INVALID);
-    assert_message("indexed as a whole");
+    assert_message("index the whole file again");
     options.rebuild = true;
     assert_ok(bb_lines_index_create(PATH, &options, NULL));
     check_conditions(&fixture, 2);

@@ -205,7 +205,7 @@ static void hostile_footer__is_refused(void **state)
         {0, (UINT64_C(1) << 30) + 1, "impossible size"},
         {UINT64_MAX, 8, "data after the file's end"},
         {8, UINT64_C(1) << 30, "data after the file's end"},
-        {0, 8, "do not have the checksum"},
+        {0, 8, "of an index does not match"},
     };
     set_up(&damage, 25);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
