@@ -16,8 +16,8 @@ if(BB_WERROR)
     target_compile_options(bb_flags INTERFACE -Werror)
 endif()
 if(BB_SANITIZE)
-    # Ubuntu's gcc fortifies by default: __pread_chk and its like bypass the sanitizers' interceptors,
-    # and the tests that replace pread.
+    # Ubuntu's gcc fortifies by default: __pread_chk and similar functions bypass the interceptors
+    # of the sanitizers, and the tests that replace pread.
     target_compile_options(bb_flags INTERFACE -fsanitize=${BB_SANITIZE} -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
     target_link_options(bb_flags INTERFACE -fsanitize=${BB_SANITIZE})
     # The only fence orders stores for a forked child (kv/inherited.h), not for another thread.

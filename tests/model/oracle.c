@@ -38,7 +38,7 @@ static const char *const texts[STATEMENT_COUNT] = {
     [LOWER] = "UPDATE versions SET sequence = ?2 WHERE sequence > ?2",
 };
 
-// One transaction that never ends, so that a statement need not begin and commit its own.
+/* One transaction that never ends, so that a statement need not begin and commit its own. */
 static const char setup[] =
     "PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN;"
     "CREATE TABLE versions (key BLOB NOT NULL, sequence INTEGER NOT NULL, value BLOB, "
