@@ -4,18 +4,20 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "tools/output.h"
+#include "tools/command_summary.h"
+#include "tools/suggestion.h"
 
 static enum exit_code print_help(const struct command *group, const struct command *const *commands,
                                  size_t count)
 {
     struct output out = {0};
-    output_print(&out, "usage: bloomblock %s %s\n\n%s\nCommands:\n", group->name, group->arguments,
-                 group->description);
+    output_print(&out, "usage: bloomblock %s %s\n\n", group->name, group->arguments);
+    paragraph_print_page(&out, group->description);
+    output_print(&out, "\nCommands:\n");
     for (size_t i = 0; i < count; i++)
-        output_print(&out, "  %-18s %s\n", commands[i]->name, commands[i]->summary);
+        command_print_summary(&out, commands[i], 21);
     output_print(&out,
-                 "\n`bloomblock %s COMMAND --help` explains one. Every command takes --json.\n"
+                 "\n`bloomblock help %s COMMAND` explains one. Every command takes --json.\n"
                  "Exit codes: `bloomblock --help`.\n",
                  group->name);
     return output_finish(&out, group, EXIT_FOUND);
@@ -38,17 +40,34 @@ static const struct command *find_command(const struct command *group,
     return NULL;
 }
 
+static enum bb_status fail_unknown(const struct command *group,
+                                   const struct command *const *commands, size_t count,
+                                   const char *name)
+{
+    size_t prefix = strlen(group->name) + 1;
+    struct suggestion suggestion;
+    suggestion_init(&suggestion, name, strlen(name));
+    for (size_t i = 0; i < count; i++)
+        suggestion_add(&suggestion, commands[i]->name + prefix);
+    return bb_fail(BB_INVALID, "there is no command or option \"%.100s\"%s", name,
+                   suggestion_text(&suggestion, ""));
+}
+
 enum exit_code command_group_run(const struct command *group, const struct command *const *commands,
                                  size_t count, int argc, char **argv)
 {
+    /* `bloomblock index help create` is `bloomblock index create --help`. */
+    char option[] = "--help";
+    if (argc > 1 && strcmp(argv[0], "help") == 0)
+        return command_group_run(group, commands, count, 2, (char *[]){argv[1], option});
     if (argc > 0 && is_help(argv[0]))
         return print_help(group, commands, count);
     const struct command *command = argc > 0 ? find_command(group, commands, count, argv[0]) : NULL;
     if (command != NULL)
         return command->run(command, argc - 1, argv + 1);
-    enum bb_status status =
-        argc == 0 ? bb_fail(BB_INVALID, "arguments are missing: %s", group->arguments)
-                  : bb_fail(BB_INVALID, "there is no command or option \"%.100s\"", argv[0]);
+    enum bb_status status = argc == 0
+                                ? bb_fail(BB_INVALID, "arguments are missing: %s", group->arguments)
+                                : fail_unknown(group, commands, count, argv[0]);
     enum exit_code code = command_fail(group, status);
     command_hint(group);
     return code;

@@ -6,7 +6,9 @@
 #include "base/assert.h"
 #include "tools/command.h"
 #include "tools/output.h"
+#include "tools/command_summary.h"
 #include "tools/standard_files.h"
+#include "tools/suggestion.h"
 
 #ifndef BB_VERSION
 #define BB_VERSION "unknown"
@@ -43,27 +45,25 @@ static const struct command *const commands[] = {
 };
 
 static const char description[] =
-    "bloomblock keeps keys and values in sorted tables on disk. Every block of a table has a small "
-    "filter\n"
-    "that is probed before the block is read, so that an absent key costs almost no reads.\n"
+    "bloomblock keeps keys and values in sorted tables on disk. Every block of a "
+    "table has a small filter that is probed before the block is read, so that an "
+    "absent key costs almost no reads.\n"
     "\n"
     "Getting started:\n"
-    "  bloomblock load /tmp/words /usr/share/dict/words   # a store from a list of words, a key "
-    "per line\n"
-    "  bloomblock get /tmp/words zebra                    # exit code 0: present; 1: absent\n"
+    "  bloomblock load /tmp/words /usr/share/dict/words   # a key per line\n"
+    "  bloomblock get /tmp/words zebra                    # 0: present; 1: absent\n"
     "  bloomblock scan /tmp/words --prefix zeb            # keys in order\n"
     "  bloomblock stat /tmp/words                         # levels, tables, filters\n"
-    "  bloomblock measure /tmp/words --keys FILE          # count the reads that the filters "
-    "avoid\n"
-    "  bloomblock filters /tmp/words/000005.bbt           # the filters of one table, block by "
-    "block\n"
-    "  bloomblock verify /tmp/words                       # reads and checks every byte\n"
+    "  bloomblock measure /tmp/words --keys FILE          # counts the avoided reads\n"
+    "  bloomblock verify /tmp/words                       # checks every byte\n"
     "\n"
     "Values can be searched by conditions; indexes avoid reading most blocks:\n"
-    "  bloomblock load /tmp/access --lines access.log --format clf --index 'tokens(agent)'\n"
-    "  bloomblock select /tmp/access --where \"status = 404 and has_token(agent, 'sqlmap')\"\n"
+    "  bloomblock load /tmp/access --lines access.log --format clf\n"
+    "  bloomblock index create /tmp/access 'tokens(agent)'\n"
+    "  bloomblock index materialize /tmp/access\n"
+    "  bloomblock select /tmp/access --where \"has_token(agent, 'sqlmap')\"\n"
     "\n"
-    "Filters work without a store, too: bloomblock filter --help\n";
+    "Filters work without a store, too: bloomblock help filter\n";
 
 static const char exit_codes[] =
     "Exit codes:\n"
@@ -74,7 +74,7 @@ static const char exit_codes[] =
     "  4  corrupt: bytes of a file are not valid\n"
     "  5  unsupported: written by a newer version; import: an unsupported form\n"
     "  6  measure: the accounting of reads does not add up\n"
-    "  7  filter create, add, union: done, but the filter holds more keys than planned\n"
+    "  7  filter create, add, union: done, but more keys than planned\n"
     "  8  done, but opening the store dropped or repaired synced data\n"
     "130  select, index: Ctrl-C; the output is correct but incomplete\n";
 
@@ -84,13 +84,15 @@ static const struct command tool = {.name = "help"};
 static enum exit_code print_help(void)
 {
     struct output out = {0};
-    output_print(&out, "usage: bloomblock COMMAND [OPTION...] [ARGUMENT...]\n\n%s\nCommands:\n",
-                 description);
+    output_print(&out, "usage: bloomblock COMMAND [OPTION...] [ARGUMENT...]\n\n");
+    paragraph_print_page(&out, description);
+    output_print(&out, "\nCommands:\n");
     for (size_t i = 0; i < BB_ARRAY_LENGTH(commands); i++)
-        output_print(&out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    output_print(&out,
-                 "\n`bloomblock COMMAND --help` explains one. Every command takes --json.\n\n%s",
-                 exit_codes);
+        command_print_summary(&out, commands[i], 13);
+    output_print(&out, "\n");
+    paragraph_print_page(&out,
+                         "`bloomblock help COMMAND` explains one. Every command takes --json.\n");
+    output_print(&out, "\n%s", exit_codes);
     return output_finish(&out, &tool, EXIT_FOUND);
 }
 
@@ -108,6 +110,34 @@ static const struct command *find_command(const char *name)
             return commands[i];
     }
     return NULL;
+}
+
+static int fail_unknown(const char *name)
+{
+    struct suggestion suggestion;
+    suggestion_init(&suggestion, name, strlen(name));
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(commands); i++)
+        suggestion_add(&suggestion, commands[i]->name);
+    fprintf(stderr, "bloomblock: there is no command or option \"%.100s\"%s\n", name,
+            suggestion_text(&suggestion, ""));
+    fprintf(stderr, "Try: bloomblock --help\n");
+    return EXIT_USAGE;
+}
+
+/* argv: the words after the command's name. */
+static int run(const char *name, int argc, char **argv)
+{
+    const struct command *command = find_command(name);
+    return command == NULL ? fail_unknown(name) : (int)command->run(command, argc, argv);
+}
+
+/* `bloomblock help index create` is `bloomblock index create --help`. argv: the words after
+ * help. */
+static int run_help(int argc, char **argv)
+{
+    char option[] = "--help";
+    char *words[] = {argc > 1 ? argv[1] : option, option};
+    return run(argv[0], argc > 1 ? 2 : 1, words);
 }
 
 static bool is_one_of(const char *text, const char *a, const char *b, const char *c)
@@ -129,16 +159,11 @@ int main(int argc, char **argv)
                 "usage: bloomblock COMMAND [OPTION...] [ARGUMENT...]\nTry: bloomblock --help\n");
         return EXIT_USAGE;
     }
+    if (strcmp(argv[1], "help") == 0 && argc > 2)
+        return run_help(argc - 2, argv + 2);
     if (is_one_of(argv[1], "--help", "-h", "help"))
         return (int)print_help();
     if (is_one_of(argv[1], "--version", "-V", "version"))
         return (int)print_version();
-    const struct command *command = find_command(argv[1]);
-    if (command == NULL) {
-        fprintf(stderr,
-                "bloomblock: there is no command or option \"%.100s\"\nTry: bloomblock --help\n",
-                argv[1]);
-        return EXIT_USAGE;
-    }
-    return (int)command->run(command, argc - 2, argv + 2);
+    return run(argv[1], argc - 2, argv + 2);
 }

@@ -9,6 +9,9 @@
 #include "base/status.h"
 #include "bb/table.h"
 #include "tools/options_help.h"
+#include "tools/suggestion.h"
+
+enum help { HELP_NONE, HELP_OWN, HELP_SHARED };
 
 struct parser {
     const struct command *command;
@@ -17,7 +20,7 @@ struct parser {
     int argc;
     char **argv;
     int next;
-    bool is_help;
+    enum help help;
 };
 
 static enum bb_status decode_number(const char *name, const char *text, uint64_t *ret_number,
@@ -185,6 +188,17 @@ static const struct option *find_option(const struct parser *parser, const char 
     return NULL;
 }
 
+static enum bb_status fail_unknown(const struct parser *parser, const char *name, size_t name_size)
+{
+    struct suggestion suggestion;
+    suggestion_init(&suggestion, name, name_size);
+    for (size_t i = 0; i < parser->group_count; i++)
+        for (size_t j = 0; j < parser->groups[i].count; j++)
+            suggestion_add(&suggestion, parser->groups[i].options[j].name);
+    return bb_fail(BB_INVALID, "unknown option --%.*s%s", (int)name_size, name,
+                   suggestion_text(&suggestion, "--"));
+}
+
 /* text: the argument after "--"; its value follows "=", or is the next argument. */
 static enum bb_status parse_option(struct parser *parser, const char *text)
 {
@@ -192,7 +206,7 @@ static enum bb_status parse_option(struct parser *parser, const char *text)
     bool has_value = text[name_size] == '=';
     const struct option *option = find_option(parser, text, name_size);
     if (option == NULL)
-        return bb_fail(BB_INVALID, "unknown option --%.*s", (int)name_size, text);
+        return fail_unknown(parser, text, name_size);
     if (option->type == OPTION_FLAG)
         return has_value ? bb_fail(BB_INVALID, "option --%s takes no value", option->name)
                          : decode_value(option, NULL);
@@ -203,9 +217,14 @@ static enum bb_status parse_option(struct parser *parser, const char *text)
     return decode_value(option, parser->argv[parser->next++]);
 }
 
-static bool is_help(const char *argument)
+/* Does the argument ask for help? */
+static bool note_help(struct parser *parser, const char *argument)
 {
-    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+    if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0)
+        parser->help = HELP_OWN;
+    else if (strcmp(argument, "--help-options") == 0)
+        parser->help = HELP_SHARED;
+    return parser->help != HELP_NONE;
 }
 
 /* Moves the arguments that are no options to the front of argv. */
@@ -213,15 +232,15 @@ static enum bb_status parse_all(struct parser *parser, struct arguments *argumen
 {
     bool are_options_over = false;
     enum bb_status status = BB_OK;
-    while (parser->next < parser->argc && status == BB_OK && !parser->is_help) {
+    while (parser->next < parser->argc && status == BB_OK) {
         char *argument = parser->argv[parser->next++];
         bool is_plain = are_options_over || argument[0] != '-' || argument[1] == '\0';
         if (is_plain)
             arguments->values[arguments->count++] = argument;
         else if (strcmp(argument, "--") == 0)
             are_options_over = true;
-        else if (is_help(argument))
-            parser->is_help = true;
+        else if (note_help(parser, argument))
+            break;
         else if (argument[1] == '-')
             status = parse_option(parser, argument + 2);
         else
@@ -254,8 +273,9 @@ bool options_parse(const struct command *command, const struct option_group *gro
                             .argv = argv};
     struct arguments arguments = {.values = argv};
     enum bb_status status = parse_all(&parser, &arguments);
-    if (parser.is_help) {
-        *ret_code = options_help(command, groups, group_count);
+    if (parser.help != HELP_NONE) {
+        *ret_code = parser.help == HELP_OWN ? options_help(command, groups, group_count)
+                                            : options_help_shared(command, groups, group_count);
         return false;
     }
     if (status == BB_OK)

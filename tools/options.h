@@ -43,6 +43,7 @@ struct option_group {
     const char *title; /* "Options" */
     const struct option *options;
     size_t count;
+    bool is_shared; /* by many commands: `--help-options` shows it, `--help` does not */
 };
 
 /* The arguments that are no options; values are borrowed from argv, which is reordered. */

@@ -105,8 +105,10 @@ void store_options_init_to_read(struct store_options *store, const struct comman
 
 struct option_group store_options_group(const struct store_options *store)
 {
-    return (struct option_group){
-        .title = "Options of the store", .options = store->list, .count = store->list_count};
+    return (struct option_group){.title = "Options of the store",
+                                 .options = store->list,
+                                 .count = store->list_count,
+                                 .is_shared = true};
 }
 
 /* Flushes and compactions are the store's own business. Called from its threads, hence one print

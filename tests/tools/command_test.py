@@ -63,8 +63,35 @@ class Help(ToolTest):
 
     def test_help_fits_a_terminal(self):
         for command in some(["", *GROUPS, *ALL_COMMANDS]):
-            for line in self.ok(*command.split(), "--help").lines:
-                self.assertLessEqual(len(line), 110, line)
+            lines = self.ok(*command.split(), "--help").lines
+            for line in lines:
+                self.assertLessEqual(len(line), 80, line)
+            if command:
+                self.assertLessEqual(len(lines), 40, command)
+
+    def test_help_of_the_options_that_commands_share_fits_a_terminal(self):
+        for command in some(ALL_COMMANDS):
+            lines = self.ok(*command.split(), "--help-options").lines
+            self.assertEqual(f"usage: bloomblock {command} [OPTION...] ...", lines[0])
+            for line in lines:
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_help_is_a_command_too(self):
+        for command in some(ALL_COMMANDS):
+            self.assertEqual(self.ok("help", *command.split()).text, self.ok(*command.split(), "--help").text)
+        self.assertEqual(self.ok("index", "help", "list").text, self.ok("index", "list", "--help").text)
+        self.assertIn("frobnicate", self.expect(USAGE, "help", "frobnicate").err)
+
+    def test_a_mistyped_word_gets_a_suggestion(self):
+        self.assertIn("did you mean load?", self.expect(USAGE, "laod").err)
+        self.assertIn("did you mean create?", self.expect(USAGE, "index", "crate").err)
+        self.assertIn("did you mean --limit?", self.expect(USAGE, "scan", self.store, "--limt", "3").err)
+        self.assertIn("did you mean --target?", self.expect(USAGE, "scan", self.store, "--traget=1").err)
+        for word in ("x", "frobnicate", "l" * 1000):
+            self.assertNotIn("did you mean", self.expect(USAGE, word).err)
+
+    def options_in(self, *arguments):
+        return {line.split()[0] for line in self.ok(*arguments).lines if line.startswith("  --")}
 
     def test_the_documentation_names_the_options_of_each_command_and_no_others(self):
         with open(os.path.join(SOURCE, "docs", "tools.md"), encoding="utf-8") as file:
@@ -75,8 +102,8 @@ class Help(ToolTest):
             part = next(text for title, text in parts.items() if re.match(f"`bloomblock {command}[ `]", title))
             quoted = [text for text in re.findall(r"`([^`\n]*)`", part) if not text.startswith(("compact ", "mdb"))]
             named = {option for text in quoted for option in re.findall(r"--[a-z][a-z0-9-]*", text)}
-            options = {line.split()[0] for line in self.ok(*command.split(), "--help").lines if line.startswith("  --")}
-            own = options - shared if "--cache" in options else options
+            own = self.options_in(*command.split(), "--help")
+            options = own | self.options_in(*command.split(), "--help-options")
             self.assertLessEqual(own, named, f"options of {command} that the page does not name")
             self.assertLessEqual(named, options, f"options that {command} does not have")
 

@@ -41,8 +41,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     store_options_init(&checkpoint.store, command);
     const struct option own[] = {
         {"json", NULL, OPTION_FLAG, &checkpoint.out.is_json, "report as JSON"}};
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&checkpoint.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&checkpoint.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))

@@ -90,8 +90,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"hex", NULL, OPTION_FLAG, &compaction.is_hex, "keys are hexadecimal digits"},
         {"json", NULL, OPTION_FLAG, &compaction.out.is_json, "report as JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&compaction.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&compaction.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))

@@ -167,8 +167,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"hex", NULL, OPTION_FLAG, &explain.is_hex, "the key is hexadecimal digits"},
         {"json", NULL, OPTION_FLAG, &explain.out.is_json, "print JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&explain.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&explain.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     bool is_found = false;

@@ -129,8 +129,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
          "every byte as two hexadecimal digits (format=bytevalue), in options too"},
         {"json", NULL, OPTION_FLAG, &export.out.is_json, "JSON lines instead of a dump"},
     };
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&export.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&export.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))

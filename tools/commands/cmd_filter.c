@@ -16,18 +16,17 @@ static enum exit_code run(const struct command *group, int argc, char **argv)
 
 const struct command command_filter = {
     .name = "filter",
-    .summary = "standalone filters in files: create, add, remove, check, info, union, plan, top",
+    .summary = "in files: create, add, remove, check, info, union, plan, top",
     .arguments = "COMMAND [OPTION...] [ARGUMENT...]",
     .description =
-        "A filter is a compact summary of a set of keys. For a key it returns \"absent\", which is "
-        "certain,\n"
-        "or \"maybe\", which is wrong for at most the target share of absent keys. It does not "
-        "contain the\n"
-        "keys: a rate of 1 % takes 7 bits per key, independent of their length.\n"
+        "A filter is a compact summary of a set of keys. For a key it returns \"absent\","
+        " which is certain, or \"maybe\", which is wrong for at most the target share of "
+        "absent keys. It does not contain the keys: a rate of 1 % takes 7 bits per key,"
+        " independent of their length.\n"
         "\n"
         "Getting started (keys are lines):\n"
         "  bloomblock filter create words.bbf /usr/share/dict/words --rate 0.01\n"
-        "  bloomblock filter check words.bbf --key zebra      # exit code 0: maybe; 1: absent\n"
+        "  bloomblock filter check words.bbf --key zebra   # code 0: maybe; 1: absent\n"
         "  bloomblock filter check words.bbf --absent < typed.txt\n"
         "  bloomblock filter info words.bbf\n",
     .run = run,

@@ -122,7 +122,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
          "keys end with a zero byte instead of a newline"},
         {"json", NULL, OPTION_FLAG, &change.out.is_json, "report as JSON"},
     };
-    const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
+    const struct option_group group = {
+        .title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))

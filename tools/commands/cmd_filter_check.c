@@ -174,7 +174,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"quiet", NULL, OPTION_FLAG, &check.is_quiet, "print nothing: the exit code tells"},
         {"json", NULL, OPTION_FLAG, &check.out.is_json, "print JSON"},
     };
-    const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
+    const struct option_group group = {
+        .title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
@@ -199,20 +200,16 @@ const struct command command_filter_check = {
     .arguments = "FILTER [FILE...]",
     .description =
         "Prints for each line of the files (without any, of standard input) \"maybe\" or "
-        "\"absent\", a tab, and\n"
-        "the key, escaped as `get` does. \"absent\" is certain. \"maybe\" is wrong for about the "
-        "share of absent\n"
-        "keys that `filter info` calls predicted. The exit code is 0 if every key may be present "
-        "and 1 if one\n"
-        "is absent. A damaged filter rules out no key: every result is \"maybe\", standard error "
-        "has the\n"
-        "reason, and the exit code is 4 (corrupt) or 5 (unsupported).\n"
+        "\"absent\", a tab, and the key, escaped as `get` does. \"absent\" is certain. "
+        "\"maybe\" is wrong for about the share of absent keys that `filter info` calls "
+        "predicted. The exit code is 0 if every key may be present and 1 if one is "
+        "absent. A damaged filter rules out no key: every result is \"maybe\", standard "
+        "error has the reason, and the exit code is 4 (corrupt) or 5 (unsupported).\n"
         "\n"
         "Examples:\n"
         "  bloomblock filter check words.bbf --key zebra\n"
-        "  bloomblock filter check words.bbf --absent --raw < typed.txt   # certainly not words\n"
-        "  bloomblock filter check words.bbf --count typed.txt\n"
-        "  find . -print0 | bloomblock filter check seen.bbf --null --absent --raw | xargs -0 ls\n",
+        "  bloomblock filter check words.bbf --absent --raw < typed.txt\n"
+        "  bloomblock filter check words.bbf --count typed.txt\n",
     .argument_count_min = 1,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run,

@@ -127,8 +127,8 @@ static bool parse(struct create *create, const struct command *command, int argc
 {
     const struct option own[] = {
         {"kind", "KIND", OPTION_FILTER_KIND, &create->maker.options.kind,
-         "ribbon (the smallest, the default), bloom, blocked-bloom, split-block, partitioned,\n"
-         "                          counting, scalable, none"},
+         "ribbon (the smallest, the default), bloom, blocked-bloom, split-block, partitioned, "
+         "counting, scalable, none"},
         {"rate", "RATE", OPTION_REAL, &create->maker.options.target_rate,
          "absent keys that may pass: 0.01 is one in a hundred (0.01)"},
         {"size", "SIZE", OPTION_SIZE, &create->maker.size_bytes,
@@ -149,7 +149,8 @@ static bool parse(struct create *create, const struct command *command, int argc
          "secret from a number instead of a random one, for tests"},
         {"json", NULL, OPTION_FLAG, &create->out.is_json, "report as JSON"},
     };
-    const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
+    const struct option_group group = {
+        .title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)};
     return options_parse(command, &group, 1, argc, argv, ret_arguments, ret_code);
 }
 
@@ -176,32 +177,19 @@ const struct command command_filter_create = {
     .summary = "a filter from the lines of files",
     .arguments = "OUT [FILE...]",
     .description =
-        "Reads keys, one per line (without files, from standard input), and writes a filter of "
-        "them to OUT. Lines\n"
-        "are keys unchanged, including empty lines; duplicates cost nothing. The filter takes as "
-        "few bits as the\n"
-        "target rate needs. A key has at most 65,536 bytes. The build needs eight to ten bytes of "
-        "memory per key;\n"
-        "with --keys only the size of the filter.\n"
+        "Reads keys, one per line (without files, from standard input), and writes a "
+        "filter of them to OUT, atomically, with mode 0600: it contains the secret that"
+        " prevents others from choosing keys that pass. The build needs eight to ten "
+        "bytes of memory per key; with --keys only the size of the filter.\n"
         "\n"
-        "Kinds: ribbon is the smallest and cannot be extended. The others can (`filter add`), up "
-        "to the planned\n"
-        "number of keys: give --keys if you will add more. blocked-bloom is fast; split-block is "
-        "Parquet's filter,\n"
-        "bit for bit, with its hash; keys can be removed from counting (`filter remove`); scalable "
-        "is for an\n"
-        "unknown number of keys. With more keys than planned the rate exceeds the target: the exit "
-        "code is 7.\n"
-        "\n"
-        "OUT is created atomically with mode 0600, because it contains the secret that prevents "
-        "others from\n"
-        "choosing keys that pass. Filters for a union need the same secret and size: --like.\n"
+        "Kinds: ribbon is the smallest and cannot be extended. The others can (`filter "
+        "add`), up to --keys. blocked-bloom is fast; split-block is Parquet's filter, "
+        "bit for bit; counting allows `filter remove`; scalable is for an unknown "
+        "number of keys. With more keys than planned the exit code is 7.\n"
         "\n"
         "Examples:\n"
-        "  bloomblock filter create words.bbf /usr/share/dict/words\n"
-        "  bloomblock filter create words.bbf /usr/share/dict/words --rate 0.001 --force\n"
-        "  zcat seen.gz | bloomblock filter create seen.bbf --kind blocked-bloom --keys 5000000\n"
-        "  find . -print0 | bloomblock filter create files.bbf --null\n",
+        "  bloomblock filter create words.bbf /usr/share/dict/words --rate 0.001\n"
+        "  zcat seen.gz | bloomblock filter create seen.bbf --kind bloom --keys 5000000\n",
     .argument_count_min = 1,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run,

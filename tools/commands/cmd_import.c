@@ -56,8 +56,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     const struct option own[] = {
         {"json", NULL, OPTION_FLAG, &import.out.is_json, "report as JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&import.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&import.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     const struct import_format *format = NULL;
@@ -79,19 +80,20 @@ const struct command command_import = {
     .name = "import",
     .summary = "make a store from a LevelDB, a dump or JSON lines",
     .arguments = "FORM SOURCE STORE",
-    .description = "Creates a store, which must not exist yet, from\n"
-                   "  leveldb  a LevelDB directory that is not open: tables and logs, the newest "
-                   "version of each key\n"
-                   "  text     a dump as written by `export`, mdb_dump and db_dump\n"
-                   "  json     a line for each key: {\"key\": \"cat\", \"value\": \"9 lives\"}; "
-                   "key_hex, value_hex for any bytes\n"
-                   "The source - is standard input. A failed import removes the files it created.\n"
-                   "The source is not changed.\n"
-                   "\n"
-                   "Examples:\n"
-                   "  bloomblock import leveldb /var/lib/old /var/lib/new\n"
-                   "  mdb_dump -s pets /var/lib/lmdb | bloomblock import text - /tmp/pets\n"
-                   "  bloomblock export /tmp/pets | bloomblock import text - /tmp/copy\n",
+    .description =
+        "Creates a store, which must not exist yet, from\n"
+        "  leveldb  a LevelDB directory that is not open: the newest version of each key\n"
+        "  text     a dump as written by `export`, mdb_dump and db_dump\n"
+        "  json     a line for each key: {\"key\": \"cat\", \"value\": \"9 lives\"};\n"
+        "           key_hex and value_hex for any bytes\n"
+        "\n"
+        "The source - is standard input. A failed import removes the files it created. "
+        "The source is not changed.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock import leveldb /var/lib/old /var/lib/new\n"
+        "  mdb_dump -s pets /var/lib/lmdb | bloomblock import text - /tmp/pets\n"
+        "  bloomblock export /tmp/pets | bloomblock import text - /tmp/copy\n",
     .argument_count_min = 3,
     .argument_count_max = 3,
     .run = run,

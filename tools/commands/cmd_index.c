@@ -15,31 +15,28 @@ static enum exit_code run(const struct command *group, int argc, char **argv)
 
 const struct command command_index = {
     .name = "index",
-    .summary = "indexes over values: create, drop, list, materialize, advise, estimate",
+    .summary = "over values: create, drop, list, materialize, advise, estimate",
     .arguments = "COMMAND [OPTION...] [ARGUMENT...]",
     .description =
-        "An index is a summary of one attribute that excludes granules without a record that "
-        "satisfies a\n"
-        "condition; excluded granules are not read. A granule is some data blocks, 64 KiB of "
-        "values. An index\n"
-        "never changes a result.\n"
+        "An index is a summary of one attribute that excludes granules without a record"
+        " that satisfies a condition; excluded granules are not read. A granule is some"
+        " data blocks, 64 KiB of values. An index never changes a result.\n"
         "\n"
         "Kinds:\n"
-        "  min_max(a)                bounds: ranges and = on values that grow with the key, such "
-        "as a time\n"
+        "  min_max(a)                bounds: ranges and = on values that grow with the\n"
+        "                            key, such as a time\n"
         "  set(a, values=100)        every distinct value: few values, all comparisons\n"
         "  values(a, rate=0.001)     = and IN: addresses, names, numbers\n"
-        "  tokens(a, rate=0.0001)    words of text: has_token, LIKE, matches; fold=lower;\n"
-        "                            tokenizer=unicode: has_word, and with fold=unicode ihas_word\n"
+        "  tokens(a, rate=0.0001)    words: has_token, LIKE, matches; fold=lower.\n"
+        "                            tokenizer=unicode: has_word; fold=unicode: ihas_word\n"
         "  ngrams(a, n=3, rate=0.1)  parts of text: contains, LIKE, matches; fold=lower\n"
-        "  column(a)                 the values themselves: any condition, counts without a "
-        "record\n"
-        "  text(a, counts=no)        words and parts of words, exactly; counts=yes: counts of a "
-        "word\n"
+        "  column(a)                 the values themselves: any condition and its count\n"
+        "  text(a, counts=no)        words and parts of words, exactly; counts=yes:\n"
+        "                            counts of a word\n"
         "\n"
         "Getting started:\n"
         "  bloomblock index create /tmp/access 'tokens(agent)' 'values(host)'\n"
-        "  bloomblock index materialize /tmp/access           # for data that is already loaded\n"
+        "  bloomblock index materialize /tmp/access     # for data that is already loaded\n"
         "  bloomblock index list /tmp/access\n"
         "  bloomblock select /tmp/access --where \"has_token(agent, 'sqlmap')\" --explain\n",
     .run = run,

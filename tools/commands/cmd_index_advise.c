@@ -405,8 +405,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"sample", "N", OPTION_COUNT, &advise.sample.granules_max, "granules to look at (256)"},
         {"json", NULL, OPTION_FLAG, &advise.out.is_json, "print JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&advise.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&advise.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))

@@ -28,7 +28,7 @@ typedef enum bb_status (*index_work)(struct index_command *self, char *const *ar
 static enum exit_code execute(struct index_command *self, const struct option *own,
                               size_t own_count, int argc, char **argv, index_work work)
 {
-    const struct option_group groups[] = {{"Options", own, own_count},
+    const struct option_group groups[] = {{.title = "Options", .options = own, .count = own_count},
                                           store_options_group(&self->store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
@@ -185,17 +185,14 @@ const struct command command_index_create = {
     .name = "index create",
     .summary = "add indexes: new tables have them",
     .arguments = "DIR SPEC...",
-    .description =
-        "A spec is KIND(ATTRIBUTE) with parameters, or NAME = KIND(ATTRIBUTE); without a name the "
-        "index "
-        "is\n"
-        "called ATTRIBUTE_KIND. `bloomblock index --help` lists the kinds. Tables that are there "
-        "already\n"
-        "get the index from `index materialize`, or from the next compaction.\n"
-        "\n"
-        "Examples:\n"
-        "  bloomblock index create /tmp/access 'tokens(agent)' 'min_max(time)'\n"
-        "  bloomblock index create /tmp/access 'hosts = values(host, rate=0.001)' --granule 16K\n",
+    .description = "A spec is KIND(ATTRIBUTE) with parameters, or NAME = KIND(ATTRIBUTE); without "
+                   "a name the index is called ATTRIBUTE_KIND. `bloomblock help index` lists the "
+                   "kinds. Tables that are there already get the index from `index materialize`, "
+                   "or from the next compaction.\n"
+                   "\n"
+                   "Examples:\n"
+                   "  bloomblock index create /tmp/access 'tokens(agent)' 'min_max(time)'\n"
+                   "  bloomblock index create /tmp/access 'hosts = values(host)' --granule 16K\n",
     .argument_count_min = 2,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run_create,

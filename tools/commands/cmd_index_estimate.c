@@ -95,8 +95,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
          "granules to ask the condition of (4096)"},
         {"json", NULL, OPTION_FLAG, &self.out.is_json, "print JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&self.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&self.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))
@@ -113,15 +114,14 @@ const struct command command_index_estimate = {
     .summary = "estimate the cost and benefit of an index from a sample",
     .arguments = "DIR SPEC",
     .description =
-        "Builds the index for a part of the store, tests it, and removes it: the store is not "
-        "changed. The size is\n"
-        "measured on segments of up to 1,024 granules, the effect on --where on single granules, "
-        "spread evenly. A\n"
-        "smaller store is used completely: then the figures are exact.\n"
+        "Builds the index for a part of the store, tests it, and removes it: the store "
+        "is not changed. The size is measured on segments of up to 1,024 granules, the "
+        "effect on --where on single granules, spread evenly. A smaller store is used "
+        "completely: then the figures are exact.\n"
         "\n"
         "Examples:\n"
         "  bloomblock index estimate /tmp/access 'tokens(agent)'\n"
-        "  bloomblock index estimate /tmp/access 'values(host)' --where \"host = '10.3.9.1'\"\n",
+        "  bloomblock index estimate /tmp/access 'values(host)' --where \"host = '::1'\"\n",
     .argument_count_min = 2,
     .argument_count_max = 2,
     .run = run,

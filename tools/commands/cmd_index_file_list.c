@@ -194,7 +194,8 @@ static enum exit_code run_list(const struct command *command, int argc, char **a
         {"file", "FILE", OPTION_TEXT, &self.file, "the file; its index file is FILE.bbi"},
         {"json", NULL, OPTION_FLAG, &self.out.is_json, "print JSON"},
     };
-    const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
+    const struct option_group group = {
+        .title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
@@ -304,7 +305,8 @@ static enum exit_code run_drop(const struct command *command, int argc, char **a
         {"file", "FILE", OPTION_TEXT, &self.file, "the file; its index file is FILE.bbi"},
         {"all", NULL, OPTION_FLAG, &self.is_all, "every index: FILE.bbi is removed"},
     };
-    const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
+    const struct option_group group = {
+        .title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))

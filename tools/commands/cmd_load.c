@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -204,7 +205,7 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
         {"lines", NULL, OPTION_FLAG, &load->lines.is_on,
          "a line is a value; its key is a running number"},
         {"format", "FORMAT", OPTION_TEXT, &load->lines.format_text,
-         "clf, csv[=HEADER], tsv[=HEADER], zeek or json: creates the attributes of the lines"},
+         "clf, csv[=HEADER], tsv[=HEADER], zeek, json: attributes"},
         {"key", "ATTRIBUTE", OPTION_TEXT, &load->lines.key_name,
          "keys begin with this attribute, such as a time"},
         {"attribute", "DEFINITION", OPTION_TEXTS, &load->lines.attributes,
@@ -218,19 +219,19 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
         {"batch", "N", OPTION_COUNT, &load->batch_count_max,
          "records that are committed together (100)"},
         {"sync", NULL, OPTION_FLAG, &load->is_synced,
-         "each commit is durable against loss of power; not together with --no-wal"},
-        {"no-flush", NULL, OPTION_FLAG, &load->no_flush,
-         "leave the last records in the log; otherwise all end in tables"},
+         "each commit is durable against loss of power"},
+        {"no-flush", NULL, OPTION_FLAG, &load->no_flush, "leave the last records in the log"},
         {"ack", NULL, OPTION_FLAG, &load->with_ack,
-         "print line number and key of each record once committed"},
+         "print line number and key of each committed record"},
         {"no-wal", NULL, OPTION_FLAG, &load->wal_off,
-         "write no log: a crash loses unflushed data, and --sync is rejected"},
+         "no log: a crash loses unflushed data; without --sync"},
         {"secret-seed", "N", OPTION_TEXT, &load->secret_seed,
          "new store: hash secret from a number, for tests"},
         {"json", NULL, OPTION_FLAG, &load->out.is_json, "report as JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, sizeof(own) / sizeof(own[0])},
-                                          store_options_group(&load->store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&load->store)};
     return options_parse(command, groups, 2, argc, argv, ret_arguments, ret_code);
 }
 
@@ -297,28 +298,22 @@ const struct command command_load = {
     .name = "load",
     .summary = "put the lines of files into a store, which is created when missing",
     .arguments = "DIR [FILE...]",
-    .description =
-        "Each line of the files (without any, or for -, of standard input) is a key; with --tsv "
-        "key and\n"
-        "value separated by a tab. Lines are used unchanged, including empty lines. A later line "
-        "replaces an\n"
-        "earlier one with the same key. Finally all data is in tables, and due compactions have "
-        "run.\n"
-        "\n"
-        "With --lines a line is the value of a record, to be searched with `bloomblock select`. "
-        "Its key is a\n"
-        "running number in 16 digits, so that records keep the order of the lines; loading again "
-        "continues after\n"
-        "the largest. Lines are stored without their newline; a line may have up to 1 GiB.\n"
-        "\n"
-        "The store does not record its options: give the same ones to later commands that write.\n"
-        "Sizes accept K, M and G.\n"
-        "\n"
-        "Examples:\n"
-        "  bloomblock load /tmp/words /usr/share/dict/words\n"
-        "  printf 'cat\\t9 lives\\ndog\\t1\\n' | bloomblock load /tmp/pets --tsv\n"
-        "  bloomblock load /tmp/access --lines access.log --format clf --index 'tokens(agent)'\n"
-        "  bloomblock load /tmp/words words.txt --target 0.001 --write-buffer 1M\n",
+    .description = "Each line of the files (without any, or for -, of standard input) is a key; "
+                   "with --tsv, key and value separated by a tab. Lines are used unchanged. A "
+                   "later line replaces an earlier one with the same key. Finally all data is in "
+                   "tables, and due compactions have run.\n"
+                   "\n"
+                   "With --lines a line is the value of a record, to be searched with `bloomblock "
+                   "select`. Its key is a running number in 16 digits; loading again continues "
+                   "after the largest.\n"
+                   "\n"
+                   "The store does not record its options: give the same ones to later commands "
+                   "that write. Sizes accept K, M and G.\n"
+                   "\n"
+                   "Examples:\n"
+                   "  bloomblock load /tmp/words /usr/share/dict/words\n"
+                   "  printf 'cat\\t9 lives\\ndog\\t1\\n' | bloomblock load /tmp/pets --tsv\n"
+                   "  bloomblock load /tmp/access --lines access.log --format clf\n",
     .argument_count_min = 1,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run,

@@ -141,8 +141,9 @@ static bool parse(struct measure *measure, const struct command *command, int ar
          "do not compare with the operating system's counts"},
         {"json", NULL, OPTION_FLAG, &measure->out.is_json, "print JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&measure->store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&measure->store)};
     return options_parse(command, groups, 2, argc, argv, ret_arguments, ret_code);
 }
 
@@ -172,43 +173,27 @@ const struct command command_measure = {
     .summary =
         "compare lookups without filters, or selections without indexes, and count saved reads",
     .arguments = "DIR --keys FILE | --where FILE",
-    .description =
-        "Looks up every key of the file four times: without and with filters, each with a cold and "
-        "then a\n"
-        "warm cache. Cold: the block cache is empty, index pages are not loaded, and the tables' "
-        "pages were\n"
-        "dropped from the operating system's cache (the report notes if this was impossible). It "
-        "prints\n"
-        "requests, reads and avoided reads; avoided reads are counted when a filter rules out a "
-        "key.\n"
-        "\n"
-        "Then it checks the accounting exactly, and ends with exit code 6 if there is a "
-        "difference:\n"
-        "  - block requests avoided + made with filters = made without filters; and the same for "
-        "preads\n"
-        "    under --cache-off (with a cache the two runs leave different blocks in it);\n"
-        "  - the sums over lookups = the store's statistics by level;\n"
-        "  - the engine's preads = the read calls counted by /proc/self/io, minus the calls of the "
-        "measurement;\n"
-        "  - lookups with and without filters gave the same results.\n"
-        "A request is wasted if a filter returned maybe but the table has no entry of the key; the "
-        "target is a\n"
-        "limit for wasted requests per lookup of an absent key.\n"
-        "\n"
-        "With --where each line of the file is a condition. It is run three times over open "
-        "tables: reading all,\n"
-        "with indexes, and as a count; accounts and ratios are printed. Exit code 6 if records "
-        "differ, if the\n"
-        "sum of excluded, counted and read granules is wrong, or if preads differ from the "
-        "system's.\n"
-        "\n"
-        "Absent keys should be between present keys: otherwise the index avoids the reads, not the "
-        "filters.\n"
-        "\n"
-        "Examples:\n"
-        "  bloomblock measure /tmp/words --keys lookups.txt --shuffle 1\n"
-        "  bloomblock measure /tmp/words --keys lookups.txt --cache-off --json\n"
-        "  echo 'status = 418' | bloomblock measure /tmp/access --where -\n",
+    .description = "Looks up every key of the file four times: without and with filters, each with"
+                   " a cold and then a warm cache. Cold: the block cache is empty, index pages are"
+                   " not loaded, and the tables' pages were dropped from the operating system's "
+                   "cache. It prints requests, reads and avoided reads. A read is avoided when a "
+                   "filter rules out a key; a request is wasted if a filter returned maybe and the"
+                   " table has no entry of the key.\n"
+                   "\n"
+                   "Then it checks the accounting exactly: avoided and made requests against those"
+                   " without filters, the sums over lookups against the statistics of the store, "
+                   "reads against /proc/self/io, and equal results. Exit code 6 if there is a "
+                   "difference.\n"
+                   "\n"
+                   "With --where each line of the file is a condition, run over open tables "
+                   "without indexes, with them, and as a count, and checked in the same way.\n"
+                   "\n"
+                   "Absent keys should be between present keys: otherwise the index avoids the "
+                   "reads, not the filters.\n"
+                   "\n"
+                   "Examples:\n"
+                   "  bloomblock measure /tmp/words --keys lookups.txt --shuffle 1\n"
+                   "  echo 'status = 418' | bloomblock measure /tmp/access --where -\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run,

@@ -248,7 +248,7 @@ static bool parse(struct select *select, const struct command *command, int argc
 {
     const struct option own[] = {
         {"file", "FILE", OPTION_TEXT, &select->file,
-         "lines of a file instead of a store: `bloomblock select --file FILE --help`"},
+         "lines of a file: `bloomblock select --file FILE --help`"},
         {"where", "CONDITION", OPTION_TEXT, &select->where, "which records; without it all"},
         {"columns", "A,B", OPTION_TEXT, &select->columns_text,
          "attributes to print, key and value among them, as TSV or JSON"},
@@ -267,8 +267,9 @@ static bool parse(struct select *select, const struct command *command, int argc
          "keys and values as hexadecimal digits, in options too"},
         {"json", NULL, OPTION_FLAG, &select->out.is_json, "print JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&select->store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&select->store)};
     return options_parse(command, groups, 2, argc, argv, ret_arguments, ret_code);
 }
 
@@ -303,28 +304,21 @@ const struct command command_select = {
     .name = "select",
     .summary = "print the records that satisfy a condition on their values",
     .arguments = "DIR",
-    .description =
-        "Prints the values, a line each, in the order of their keys: unchanged, but escaped on a "
-        "terminal.\n"
-        "With --columns their attributes, as TSV (escaped; NULL is \\N) or JSON (null).\n"
-        "\n"
-        "Conditions: = != < <= > >=, [NOT] BETWEEN, IN, LIKE, ILIKE, IS [NOT] NULL, starts_with, "
-        "ends_with,\n"
-        "contains, has_token, has_all_tokens, has_any_token, has_word and its variants, matches; "
-        "AND, "
-        "OR, NOT\n"
-        "with SQL's NULL. Strings in quotes, times as strings.\n"
-        "\n"
-        "Exit code 0: records were found; 1: no record, as for grep; 130: Ctrl-C, after printing "
-        "the records\n"
-        "found so far.\n"
-        "\n"
-        "Examples:\n"
-        "  bloomblock select /tmp/access --where \"status = 418 and has_token(agent, 'sqlmap')\"\n"
-        "  bloomblock select /tmp/access --where \"time >= '2015-05-18'\" --columns time,host "
-        "--limit "
-        "5\n"
-        "  bloomblock select /tmp/access --where 'status >= 500' --count --explain\n",
+    .description = "Prints the values, a line each, in the order of their keys: unchanged, but "
+                   "escaped on a terminal. With --columns their attributes, as TSV (escaped; NULL "
+                   "is \\N) or JSON (null).\n"
+                   "\n"
+                   "Conditions: = != < <= > >=, [NOT] BETWEEN, IN, LIKE, ILIKE, IS [NOT] NULL, "
+                   "starts_with, ends_with, contains, has_token, has_all_tokens, has_any_token, "
+                   "has_word and its variants, matches; AND, OR, NOT with SQL's NULL. Strings in "
+                   "quotes, times as strings.\n"
+                   "\n"
+                   "Exit code 0: records were found; 1: no record, as for grep; 130: Ctrl-C, after"
+                   " printing the records found so far.\n"
+                   "\n"
+                   "Examples:\n"
+                   "  bloomblock select /tmp/access --where \"has_token(agent, 'sqlmap')\"\n"
+                   "  bloomblock select /tmp/access --where 'status >= 500' --count --explain\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run,

@@ -163,8 +163,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"tables", NULL, OPTION_FLAG, &report.with_tables, "also a row for each table"},
         {"json", NULL, OPTION_FLAG, &report.out.is_json, "print JSON, tables included"},
     };
-    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
-                                          store_options_group(&report.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&report.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))
