@@ -132,12 +132,28 @@ class Measure(ToolTest):
 
     def test_text_has_the_figures(self):
         self.make()
-        text = self.ok("measure", self.store, "--keys", self.keys).text
+        text = self.ok("measure", self.store, "--keys", self.keys, "--details").text
         for word in ("filters off, cold", "filters on, warm", "block requests avoided", "per absent look-up", "target",
                      "agrees", "system: read calls", "index page bytes read", "summary preads", "summary bytes read",
                      "preads for opening tables"):
             self.assertIn(word, text)
         self.assertNotIn("DIFFERS", text)
+
+    def test_without_details_bars_and_a_headline_fit_a_terminal(self):
+        self.make()
+        lines = self.ok("measure", self.store, "--keys", self.keys).lines
+        self.assertEqual(lines[0], self.store)
+        for line in lines[1:]:
+            self.assertLessEqual(len(line), 80, line)
+        cold = {run["filters"]: run for run in self.measure()["runs"] if run["cache"] == "cold"}
+        requests = cold[False]["block_requests"]
+        share = 100 * cold[True]["avoided_requests"] / requests
+        headline = next(line for line in lines if line.startswith("filters avoided"))
+        self.assertIn(f"filters avoided {share:.1f} % of {requests:,} block requests; look-ups ", headline)
+        bars = [line for line in lines if "#" in line]
+        self.assertEqual(bars[0].split(), ["without", "filters", "#" * 40, f"{requests:,}"])
+        self.assertEqual(bars[1].split()[-1], f"{cold[True]['block_requests']:,}")
+        self.assertIn("all agree to the unit", lines[-1])
 
     def test_unwanted_system_counts_are_said_to_be_missing(self):
         self.make()

@@ -1,4 +1,5 @@
 /* bloomblock delete: keys out of a store. */
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
 #include "tools/key_argument.h"
@@ -74,8 +75,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
          "durable against loss of power before the command ends"},
         {"json", NULL, OPTION_FLAG, &deletion.out.is_json, "report as JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, sizeof(own) / sizeof(own[0])},
-                                          store_options_group(&deletion.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&deletion.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))

@@ -1,4 +1,5 @@
 /* bloomblock get: values of keys. */
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -90,8 +91,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing: the exit code tells"},
         {"json", NULL, OPTION_FLAG, &get.out.is_json, "print JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, sizeof(own) / sizeof(own[0])},
-                                          store_options_group(&get.store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&get.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))

@@ -14,6 +14,7 @@ struct measure {
     const char *where_path;
     bool is_hex;
     bool no_system;
+    bool with_details;
     const char *shuffle_text;
     uint64_t repeat;
     struct key_list keys;
@@ -66,13 +67,21 @@ static enum bb_status execute(struct measure *measure, const char *directory)
     return status;
 }
 
+static void write_report(struct measure *measure, const struct measurement *measurement)
+{
+    measurement_report_write_head(measurement, &measure->out);
+    if (measure->with_details)
+        measurement_report_write_details(measurement, &measure->checks, &measure->out);
+    measurement_summary_write(measurement, &measure->checks, &measure->out);
+}
+
 static enum exit_code report(struct measure *measure, const struct command *command)
 {
+    const struct measurement *measurement = &measure->measurement;
     if (measure->out.is_json)
-        output_json(&measure->out,
-                    measurement_report_json(&measure->measurement, &measure->checks));
+        output_json(&measure->out, measurement_report_json(measurement, &measure->checks));
     else
-        measurement_report_write(&measure->measurement, &measure->checks, &measure->out);
+        write_report(measure, measurement);
     if (measure->checks.are_ok)
         return EXIT_FOUND;
     for (size_t i = 0; i < measure->checks.count; i++) {
@@ -95,7 +104,7 @@ static enum exit_code report_selections(struct measure *measure, const struct co
     if (measure->out.is_json)
         output_json(&measure->out, selections_json(selections));
     else
-        selections_write(selections, &measure->out);
+        selections_write(selections, measure->with_details, &measure->out);
     for (size_t i = 0; i < count; i++) {
         (void)bb_fail(BB_INVALID, "the accounting does not add up: %s",
                       json_string_value(json_array_get(selections->mismatches, i)));
@@ -139,6 +148,8 @@ static bool parse(struct measure *measure, const struct command *command, int ar
          "look up in a random order instead of the file's"},
         {"no-system", NULL, OPTION_FLAG, &measure->no_system,
          "do not compare with the operating system's counts"},
+        {"details", NULL, OPTION_FLAG, &measure->with_details,
+         "every figure of every run, by level, and every sum"},
         {"json", NULL, OPTION_FLAG, &measure->out.is_json, "print JSON"},
     };
     const struct option_group groups[] = {

@@ -1,4 +1,5 @@
 /* bloomblock scan: entries in order. */
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "tools/key_range.h"
 #include "tools/output.h"
@@ -95,8 +96,9 @@ static bool parse(struct scan *scan, const struct command *command, int argc, ch
          "keys and values as hexadecimal digits, in options too"},
         {"json", NULL, OPTION_FLAG, &scan->out.is_json, "print JSON"},
     };
-    const struct option_group groups[] = {{"Options", own, sizeof(own) / sizeof(own[0])},
-                                          store_options_group(&scan->store)};
+    const struct option_group groups[] = {
+        {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
+        store_options_group(&scan->store)};
     return options_parse(command, groups, 2, argc, argv, ret_arguments, ret_code);
 }
 

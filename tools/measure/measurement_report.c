@@ -1,4 +1,4 @@
-/* See measurement_report.h: the text. The rows are figures, the columns runs. */
+/* See measurement_report.h: the details. The rows are figures, the columns runs. */
 #include "tools/measure/measurement_report.h"
 
 #include <math.h>
@@ -122,16 +122,6 @@ static const struct row rows[] = {
     {"  per look-up", cell_lookup_time},
 };
 
-static void write_head(const struct measurement *m, struct output *out)
-{
-    output_print(out, "%s: %s tables in %s runs, %s, %s entries; block cache ", m->directory,
-                 number_grouped(m->table_count).text, number_grouped(m->run_count).text,
-                 number_bytes(m->file_bytes).text, number_grouped(m->entry_count).text);
-    output_print(out, "%s\n", m->store->db.cache_off ? "off" : number_bytes(m->cache_bytes).text);
-    output_print(out, "%s keys; passes over them in a warm run: %s\n\n",
-                 number_grouped(m->keys->count).text, number_grouped(m->repeat).text);
-}
-
 static void write_runs(const struct measurement *measurement, struct output *out)
 {
     const char *headers[1 + MEASUREMENT_RUN_COUNT] = {""};
@@ -185,38 +175,49 @@ static void write_target(const struct measurement *measurement, struct output *o
                  number_rate(measurement_wasted_rate(run)).text);
 }
 
-static void write_coldness(const struct measurement *measurement, struct output *out)
+/* A run that was not cold, counts that are missing, filters that could not be probed. */
+static void write_doubts(const struct measurement *measurement, struct output *out)
 {
     for (size_t i = 0; i < MEASUREMENT_RUN_COUNT; i++) {
         const struct measurement_run *run = &measurement->runs[i];
-        if (!run->is_cold)
-            continue;
-        output_print(
-            out, "%s: %s of %s pages of the tables were in the system's cache at the start%s\n",
-            measurement_run_name(run), number_grouped(run->page_cache.resident).text,
-            number_grouped(run->page_cache.pages).text,
-            run->page_cache.resident == 0 ? "" : ": NOT COLD, the system does not drop them");
+        const char *name = measurement_run_name(run);
+        if (run->is_cold && run->page_cache.resident > 0)
+            output_print(out,
+                         "%s: NOT COLD, the system kept %s of %s pages of the tables in memory\n",
+                         name, number_grouped(run->page_cache.resident).text,
+                         number_grouped(run->page_cache.pages).text);
+        if (run->reads.damaged_filters > 0)
+            output_print(out, "%s: %s probes of damaged filters, which ruled out nothing\n", name,
+                         number_grouped(run->reads.damaged_filters).text);
     }
     if (!measurement->runs[0].has_system)
         output_print(out, "no counts of the operating system: %s\n", measurement->counters.reason);
-    for (size_t i = 0; i < MEASUREMENT_RUN_COUNT; i++) {
-        if (measurement->runs[i].reads.damaged_filters > 0)
-            output_print(out, "%s: %s questions to damaged filters, answered by reading\n",
-                         measurement_run_name(&measurement->runs[i]),
-                         number_grouped(measurement->runs[i].reads.damaged_filters).text);
-    }
 }
 
-void measurement_report_write(const struct measurement *measurement,
-                              const struct measurement_checks *checks, struct output *out)
+void measurement_report_write_head(const struct measurement *m, struct output *out)
 {
-    write_head(measurement, out);
+    output_print(out, "%s\n%s entries in %s tables of %s runs, %s; block cache ", m->directory,
+                 number_grouped(m->entry_count).text, number_grouped(m->table_count).text,
+                 number_grouped(m->run_count).text, number_bytes(m->file_bytes).text);
+    output_print(out, "%s\n", m->store->db.cache_off ? "off" : number_bytes(m->cache_bytes).text);
+    output_print(out, "%s look-ups, ", number_grouped(m->keys->count).text);
+    output_print(out, "%s of absent keys", number_grouped(m->runs[0].absent).text);
+    if (m->repeat > 1)
+        output_print(out, "; %s times over them in a warm run", number_grouped(m->repeat).text);
+    output_print(out, "\n");
+    write_doubts(m, out);
+    output_print(out, "\n");
+}
+
+void measurement_report_write_details(const struct measurement *measurement,
+                                      const struct measurement_checks *checks, struct output *out)
+{
     write_runs(measurement, out);
     write_levels(&measurement->runs[MEASUREMENT_ON_COLD], out);
     write_target(measurement, out);
-    write_coldness(measurement, out);
     output_print(out, "\naccounting\n");
     for (size_t i = 0; i < checks->count; i++)
         output_print(out, "  %-8s %s: %s\n", checks->list[i].is_ok ? "agrees" : "DIFFERS",
                      checks->list[i].name, checks->list[i].detail);
+    output_print(out, "\n");
 }

@@ -5,8 +5,14 @@
 #include "tools/measure/measurement_check.h"
 #include "tools/output.h"
 
-void measurement_report_write(const struct measurement *measurement,
-                              const struct measurement_checks *checks, struct output *out);
+/* Its subject, and everything that puts its figures in question. */
+void measurement_report_write_head(const struct measurement *measurement, struct output *out);
+/* Every figure of every run, the levels and the checks: tables of up to 140 columns. */
+void measurement_report_write_details(const struct measurement *measurement,
+                                      const struct measurement_checks *checks, struct output *out);
+/* Bars and a headline in 80 columns. */
+void measurement_summary_write(const struct measurement *measurement,
+                               const struct measurement_checks *checks, struct output *out);
 /* Owned. */
 json_t *measurement_report_json(const struct measurement *measurement,
                                 const struct measurement_checks *checks);

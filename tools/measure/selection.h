@@ -67,7 +67,8 @@ BB_MUST_CHECK enum bb_status selections_execute(struct selections *selections,
                                                 const char *directory);
 
 /* selection_report.c */
-void selections_write(const struct selections *selections, struct output *out);
+/* The short report fits 80 columns; with_details: every column. */
+void selections_write(const struct selections *selections, bool with_details, struct output *out);
 json_t *selections_json(const struct selections *selections);
 
 /* selection_check.c: appends to mismatches. */

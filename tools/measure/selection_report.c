@@ -39,58 +39,106 @@ static struct number_text ratio_text(double ratio)
     return text;
 }
 
-static void add_run(struct text_table *table, const struct selection_run *run, const char *name)
+/* The columns, of which the short report has some. */
+struct column {
+    const char *header;
+    bool is_detail;
+};
+
+static const struct column columns[] = {
+    {"", false},    {"records", false}, {"granules", true}, {"excluded", true}, {"counted", true},
+    {"read", true}, {"blocks", false},  {"preads", false},  {"bytes", false},   {"time", false},
+};
+
+static void add_cell(struct text_table *table, bool with_details, size_t column,
+                     struct number_text text)
+{
+    if (with_details || !columns[column].is_detail)
+        text_table_add(table, "%s", text.text);
+}
+
+static void add_run(struct text_table *table, const struct selection_run *run, const char *name,
+                    bool with_details)
 {
     const struct bb_select_account *a = &run->account;
+    const struct number_text cells[] = {
+        number_grouped(run->records),         number_grouped(a->granules),
+        number_grouped(a->granules_excluded), number_grouped(a->granules_counted),
+        number_grouped(a->granules_read),     number_grouped(a->blocks_read),
+        number_grouped(run->engine_reads),    number_bytes(bytes_read(run)),
+        number_duration(run->nanoseconds)};
     text_table_add(table, "%s", name);
-    text_table_add(table, "%s", number_grouped(run->records).text);
-    text_table_add(table, "%s", number_grouped(a->granules).text);
-    text_table_add(table, "%s", number_grouped(a->granules_excluded).text);
-    text_table_add(table, "%s", number_grouped(a->granules_counted).text);
-    text_table_add(table, "%s", number_grouped(a->granules_read).text);
-    text_table_add(table, "%s", number_grouped(a->blocks_read).text);
-    text_table_add(table, "%s", number_grouped(run->engine_reads).text);
-    text_table_add(table, "%s", number_bytes(bytes_read(run)).text);
-    text_table_add(table, "%s", number_duration(run->nanoseconds).text);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(cells); i++)
+        add_cell(table, with_details, 1 + i, cells[i]);
 }
 
 /* How much less the indexes read than reading all. */
-static void add_ratios(struct text_table *table, const struct selection *selection)
+static void add_ratios(struct text_table *table, const struct selection *selection,
+                       bool with_details)
 {
     const struct selection_run *all = &selection->runs[SELECTION_UNINDEXED];
     const struct selection_run *indexed = &selection->runs[SELECTION_INDEXED];
+    const struct number_text none = {.text = ""};
+    const struct number_text cells[] = {
+        none,
+        none,
+        none,
+        none,
+        none,
+        ratio_text(ratio_of(all->account.blocks_read, indexed->account.blocks_read)),
+        ratio_text(ratio_of(all->engine_reads, indexed->engine_reads)),
+        ratio_text(ratio_of(bytes_read(all), bytes_read(indexed))),
+        ratio_text(ratio_of(all->nanoseconds, indexed->nanoseconds))};
     text_table_add(table, "ratio");
-    for (int i = 0; i < 5; i++)
-        text_table_add(table, "%s", "");
-    text_table_add(
-        table, "%s",
-        ratio_text(ratio_of(all->account.blocks_read, indexed->account.blocks_read)).text);
-    text_table_add(table, "%s",
-                   ratio_text(ratio_of(all->engine_reads, indexed->engine_reads)).text);
-    text_table_add(table, "%s", ratio_text(ratio_of(bytes_read(all), bytes_read(indexed))).text);
-    text_table_add(table, "%s", ratio_text(ratio_of(all->nanoseconds, indexed->nanoseconds)).text);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(cells); i++)
+        add_cell(table, with_details, 1 + i, cells[i]);
 }
 
-static void write_selection(const struct selection *selection, struct output *out)
+static void write_selection(const struct selection *selection, bool with_details,
+                            struct output *out)
 {
-    static const char *const headers[] = {"",     "records", "granules", "excluded", "counted",
-                                          "read", "blocks",  "preads",   "bytes",    "time"};
+    const char *headers[BB_ARRAY_LENGTH(columns)];
+    size_t header_count = 0;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(columns); i++)
+        if (with_details || !columns[i].is_detail)
+            headers[header_count++] = columns[i].header;
     struct text_table table;
     output_bytes(out, bb_bytes_of(selection->where, strlen(selection->where)), false);
     output_print(out, "\n");
-    text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
+    text_table_init(&table, headers, header_count);
     for (int kind = 0; kind < SELECTION_RUN_COUNT; kind++)
-        add_run(&table, &selection->runs[kind], run_names[kind]);
-    add_ratios(&table, selection);
+        add_run(&table, &selection->runs[kind], run_names[kind], with_details);
+    add_ratios(&table, selection, with_details);
     text_table_write(&table, out);
     text_table_deinit(&table);
     output_print(out, "\n");
 }
 
-void selections_write(const struct selections *selections, struct output *out)
+/* Sums over all conditions. */
+static void write_headline(const struct selections *selections, struct output *out)
+{
+    uint64_t all = 0;
+    uint64_t read = 0;
+    uint64_t time_all = 0;
+    uint64_t time_indexed = 0;
+    for (size_t i = 0; i < selections->count; i++) {
+        const struct selection_run *runs = selections->list[i].runs;
+        all += runs[SELECTION_UNINDEXED].account.blocks_read;
+        read += runs[SELECTION_INDEXED].account.blocks_read;
+        time_all += runs[SELECTION_UNINDEXED].nanoseconds;
+        time_indexed += runs[SELECTION_INDEXED].nanoseconds;
+    }
+    if (all > 0)
+        output_print(out, "indexes avoided %.1f %% of %s blocks; time without / with: %.3g\n",
+                     100 * (1 - (double)read / (double)all), number_grouped(all).text,
+                     ratio_of(time_all, time_indexed));
+}
+
+void selections_write(const struct selections *selections, bool with_details, struct output *out)
 {
     for (size_t i = 0; i < selections->count; i++)
-        write_selection(&selections->list[i], out);
+        write_selection(&selections->list[i], with_details, out);
+    write_headline(selections, out);
     bool has_system = selections->count > 0 && selections->list[0].runs[0].has_system;
     if (!has_system)
         output_print(out, "the operating system's counts were not compared: %s\n",
