@@ -145,14 +145,14 @@ class Measure(ToolTest):
         self.assertEqual(lines[0], self.store)
         for line in lines[1:]:
             self.assertLessEqual(len(line), 80, line)
-        cold = {run["filters"]: run for run in self.measure()["runs"] if run["cache"] == "cold"}
-        requests = cold[False]["block_requests"]
-        share = 100 * cold[True]["avoided_requests"] / requests
+        runs = runs_of(self.measure())
+        requests = runs[False, "cold"]["block_requests"]
+        share = 100 * runs[True, "cold"]["block_requests_avoided"] / requests
         headline = next(line for line in lines if line.startswith("filters avoided"))
         self.assertIn(f"filters avoided {share:.1f} % of {requests:,} block requests; look-ups ", headline)
         bars = [line for line in lines if "#" in line]
         self.assertEqual(bars[0].split(), ["without", "filters", "#" * 40, f"{requests:,}"])
-        self.assertEqual(bars[1].split()[-1], f"{cold[True]['block_requests']:,}")
+        self.assertEqual(bars[1].split()[-1], f"{runs[True, 'cold']['block_requests']:,}")
         self.assertIn("all agree to the unit", lines[-1])
 
     def test_unwanted_system_counts_are_said_to_be_missing(self):
