@@ -156,9 +156,9 @@ static enum bb_status fail_lock(int error_number, int fd, const char *path)
     return bb_fail(BB_BUSY, "%s: locked by process %ld", path, holder);
 }
 
-/* A holder may remove the lock file before it unlocks (kv/store_destroy.c): a process that waited
- * for the old file would then share the directory with a process that creates a new file. place:
- * the current location of the path. */
+/* A holder may remove the lock file before it unlocks (kv/admin/store_destroy.c): a process that
+ * waited for the old file would then share the directory with a process that creates a new file.
+ * place: the current location of the path. */
 static enum bb_status check_named(int fd, const struct bb_posix_place *place, const char *path)
 {
     struct stat opened;

@@ -34,7 +34,7 @@
 #include "bench/die.h"
 #include "bench/store_files.h"
 #include "bench/workload.h"
-#include "kv/view.h"
+#include "kv/view/view.h"
 
 #define MIB             (UINT64_C(1) << 20)
 #define KEY_SIZE        16

@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "bench/die.h"
 #include "bench/median.h"
-#include "compaction/merge.h"
+#include "compaction/merge/merge.h"
 #include "sstable/entry.h"
 
 #define STREAMS_MAX  16

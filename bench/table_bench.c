@@ -35,12 +35,12 @@
 #include "bench/thread_clock.h"
 #include "bench/turns.h"
 #include "bloomblock/ribbon/hash_sort.h"
-#include "compaction/run.h"
+#include "compaction/levels/run.h"
 #include "kv/read/denials.h"
-#include "sstable/filter_split.h"
-#include "sstable/table.h"
-#include "sstable/table_open.h"
-#include "sstable/table_lookup.h"
+#include "sstable/filter/filter_split.h"
+#include "sstable/table/table.h"
+#include "sstable/table/table_lookup.h"
+#include "sstable/table/table_open.h"
 
 #define KEYS_DEFAULT     5000000
 #define KEY_SIZE         16

@@ -20,7 +20,8 @@ if(BB_SANITIZE)
     # of the sanitizers, and the tests that replace pread.
     target_compile_options(bb_flags INTERFACE -fsanitize=${BB_SANITIZE} -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
     target_link_options(bb_flags INTERFACE -fsanitize=${BB_SANITIZE})
-    # The only fence orders stores for a forked child (kv/inherited.h), not for another thread.
+    # The only fence orders stores for a forked child (kv/store/inherited.h), not for another
+    # thread.
     if(BB_SANITIZE MATCHES "thread" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
         target_compile_options(bb_flags INTERFACE -Wno-tsan)
     endif()

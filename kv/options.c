@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/sized_struct.h"
 #include "base/status.h"
-#include "sstable/filter_split.h"
+#include "sstable/filter/filter_split.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)

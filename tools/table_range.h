@@ -2,7 +2,7 @@
 #ifndef BB_TOOLS_TABLE_RANGE_H
 #define BB_TOOLS_TABLE_RANGE_H
 
-#include "sstable/table_walk.h"
+#include "sstable/table/table_walk.h"
 
 /* Keys are copied into the buffers (replaced). Where there is no fence, the bounds of the table are
  * used. */

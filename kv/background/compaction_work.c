@@ -4,17 +4,17 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
-#include "compaction/compact.h"
-#include "compaction/pick_covered.h"
-#include "compaction/plan_rates.h"
+#include "compaction/merge/compact.h"
+#include "compaction/pick/pick_covered.h"
+#include "compaction/pick/plan_rates.h"
+#include "kv/background/deferred.h"
 #include "kv/background/flush.h"
 #include "kv/background/install.h"
-#include "kv/indexes/deferred.h"
-#include "kv/indexes/index_build.h"
-#include "kv/file_number.h"
-#include "kv/options.h"
 #include "kv/background/range_request.h"
 #include "kv/background/target.h"
+#include "kv/indexes/index_build.h"
+#include "kv/options.h"
+#include "kv/store/file_number.h"
 
 /* Entries between two checks whether the store is being closed or, in deterministic mode, a
  * memtable waits: about a millisecond of merging. */
@@ -103,7 +103,7 @@ static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++) {
         struct bb_table_file *file = plan->inputs[i];
-        /* Only level 0 may have tables without an index file: kv/indexes/deferred.h. */
+        /* Only level 0 may have tables without an index file: kv/background/deferred.h. */
         BB_ASSERT(plan->input_levels[i] > 0);
         status = bb_edit_remove_table(edit, file->number);
         if (status == BB_OK)
@@ -219,7 +219,7 @@ struct result {
 
 /* Runs under the lock on installing, so that no index is created between this and the install. A
  * failed edit may still prove durable, so the compaction must not remove its outputs
- * (kv/orphans.h). */
+ * (kv/manifest/orphans.h). */
 static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
 {
     struct result *result = context;

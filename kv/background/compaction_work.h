@@ -3,7 +3,7 @@
 #ifndef BB_KV_BACKGROUND_COMPACTION_WORK_H
 #define BB_KV_BACKGROUND_COMPACTION_WORK_H
 
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* Runs a step of the current compaction, or begins the next due compaction. *ret_did is false when
  * there is no work. */

@@ -3,16 +3,16 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "compaction/compact.h"
-#include "kv/file_number.h"
-#include "kv/manifest/filename.h"
+#include "compaction/merge/compact.h"
 #include "kv/background/install.h"
+#include "kv/background/target.h"
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_demand.h"
+#include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/options.h"
-#include "kv/background/target.h"
+#include "kv/store/file_number.h"
 
 enum bb_status bb_store_list_snapshots(struct bb_db *db, uint64_t **ret_snapshots,
                                        size_t *ret_count)

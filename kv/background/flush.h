@@ -3,7 +3,7 @@
 #define BB_KV_BACKGROUND_FLUSH_H
 
 #include "kv/manifest/edit.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* Called by the flushing worker. Flushes the oldest frozen buffer, makes that durable and visible,
  * and removes its log. */

@@ -4,7 +4,7 @@
 #define BB_KV_BACKGROUND_INSTALL_H
 
 #include "kv/manifest/edit.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* Makes `blank` (from bb_view_create) the current view, with these contents. Takes the blank. Call
  * bb_store_reclaim after the mutex is released. The mutex is held. */

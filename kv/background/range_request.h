@@ -7,8 +7,8 @@
 #ifndef BB_KV_BACKGROUND_RANGE_REQUEST_H
 #define BB_KV_BACKGROUND_RANGE_REQUEST_H
 
-#include "compaction/range_progress.h"
-#include "kv/store.h"
+#include "compaction/pick/range_progress.h"
+#include "kv/store/store.h"
 
 struct bb_range_request {
     struct bb_range_request *next;

@@ -6,11 +6,11 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/background/install.h"
-#include "kv/indexes/index_check.h"
 #include "kv/background/scrub_logs.h"
+#include "kv/indexes/index_check.h"
 #include "kv/manifest/filename.h"
 #include "kv/options.h"
-#include "kv/table_check.h"
+#include "sstable/table/table_check.h"
 
 /* ---- tables ---- */
 

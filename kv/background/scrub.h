@@ -17,7 +17,7 @@
 #include "base/file_meter.h"
 #include "bb/db_files.h"
 #include "kv/manifest/filename.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* In the position of a scrub: all tables are done, the rest is the number of the next log. 0: the
  * manifest is next. No file number has this bit. */

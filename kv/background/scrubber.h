@@ -11,7 +11,7 @@
 #define BB_KV_BACKGROUND_SCRUBBER_H
 
 #include "base/status.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* The minimum rate: a lower one would stretch the checks of a small store over days without
  * benefit. */

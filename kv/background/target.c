@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "compaction/rates.h"
-#include "compaction/summary_bits.h"
+#include "compaction/rates/rates.h"
+#include "compaction/rates/summary_bits.h"
 
 static struct bb_read_weights weights_of(const struct bb_db *db)
 {

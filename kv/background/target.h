@@ -3,8 +3,8 @@
 #ifndef BB_KV_BACKGROUND_TARGET_H
 #define BB_KV_BACKGROUND_TARGET_H
 
-#include "compaction/pick.h"
-#include "kv/store.h"
+#include "compaction/pick/pick.h"
+#include "kv/store/store.h"
 
 /* The options for picking compactions of these levels. */
 struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_levels *levels);

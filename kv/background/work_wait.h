@@ -14,7 +14,7 @@
 #ifndef BB_KV_BACKGROUND_WORK_WAIT_H
 #define BB_KV_BACKGROUND_WORK_WAIT_H
 
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 struct bb_work_wait {
     struct bb_worker *worker;

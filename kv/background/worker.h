@@ -4,7 +4,7 @@
 #ifndef BB_KV_BACKGROUND_WORKER_H
 #define BB_KV_BACKGROUND_WORKER_H
 
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 void bb_store_init_workers(struct bb_db *db);
 void bb_store_deinit_workers(struct bb_db *db);

@@ -15,8 +15,8 @@
 #include "kv/background/install.h"
 #include "kv/indexes/index_sample.h"
 #include "kv/indexes/store_catalog.h"
-#include "kv/inherited.h"
-#include "kv/read_only.h"
+#include "kv/readonly/read_only.h"
+#include "kv/store/inherited.h"
 #include "skip/index/segment.h"
 #include "skip/index/spec.h"
 

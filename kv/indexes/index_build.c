@@ -7,12 +7,12 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/background/install.h"
-#include "kv/file_number.h"
 #include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
 #include "kv/manifest/filename.h"
+#include "kv/store/file_number.h"
 #include "skip/index/spec.h"
-#include "sstable/table_builder.h"
+#include "sstable/build/table_builder.h"
 
 void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,
                               struct bb_file_system *files, struct bb_catalog *catalog)

@@ -13,10 +13,10 @@
 #ifndef BB_KV_INDEXES_INDEX_BUILD_H
 #define BB_KV_INDEXES_INDEX_BUILD_H
 
-#include "compaction/compact.h"
+#include "compaction/merge/compact.h"
 #include "kv/indexes/catalog.h"
 #include "kv/manifest/edit.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* An index file, finished or open. */
 struct bb_built_index {
@@ -77,8 +77,8 @@ BB_MUST_CHECK enum bb_status bb_index_build_end_granule(struct bb_index_build *b
 
 /* Names the index files in an edit, with the tables that it adds. */
 void bb_index_build_describe(const struct bb_index_build *build, struct bb_edit *edit);
-/* The manifest owns the files now, or they are in doubt like the tables (kv/orphans.h): deinit
- * keeps them. */
+/* The manifest owns the files now, or they are in doubt like the tables (kv/manifest/orphans.h):
+ * deinit keeps them. */
 void bb_index_build_commit(struct bb_index_build *build);
 
 #endif

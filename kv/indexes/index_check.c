@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "bb/skip.h"
 #include "kv/manifest/filename.h"
-#include "sstable/table_blocks.h"
+#include "sstable/table/table_blocks.h"
 
 struct check {
     const struct bb_edit_table *named;

@@ -9,7 +9,7 @@
 #ifndef BB_KV_INDEXES_INDEX_DEMAND_H
 #define BB_KV_INDEXES_INDEX_DEMAND_H
 
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* Notes that a selection uses the store's indexes, and wakes the worker. */
 void bb_index_demand_add(struct bb_db *db);

@@ -7,9 +7,9 @@
 #define BB_KV_INDEXES_INDEX_FILE_H
 
 #include "bb/skip.h"
-#include "compaction/companion.h"
+#include "compaction/levels/companion.h"
 #include "kv/indexes/catalog.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* Does not access the file. One reference for the caller: bb_companion_unref. Errors:
  * BB_NO_MEMORY. */

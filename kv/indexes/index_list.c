@@ -6,7 +6,7 @@
 #include "kv/background/install.h"
 #include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
-#include "kv/inherited.h"
+#include "kv/store/inherited.h"
 
 void bb_db_index_list_deinit(struct bb_db_index_list *list)
 {

@@ -7,7 +7,7 @@
 #include "kv/indexes/index_file.h"
 #include "skip/index/skip_builder.h"
 #include "skip/index/truth_bits.h"
-#include "sstable/table_blocks.h"
+#include "sstable/table/table_blocks.h"
 
 /* The index being sampled. */
 struct sampling {

@@ -17,9 +17,9 @@
 #define BB_KV_INDEXES_INDEX_SAMPLE_H
 
 #include "bb/condition.h"
-#include "compaction/levels.h"
+#include "compaction/levels/levels.h"
 #include "kv/indexes/catalog.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 struct bb_index_sample {
     struct bb_db *db;           /* borrowed */

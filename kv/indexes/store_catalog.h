@@ -3,7 +3,7 @@
 #define BB_KV_INDEXES_STORE_CATALOG_H
 
 #include "kv/indexes/catalog.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* With a reference for the caller. */
 struct bb_catalog *bb_store_ref_catalog(struct bb_db *db);

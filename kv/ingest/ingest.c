@@ -13,21 +13,21 @@
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "kv/call_options.h"
-#include "kv/write/commit.h"
-#include "kv/file_number.h"
-#include "kv/manifest/filename.h"
 #include "kv/background/flush.h"
-#include "kv/write/freeze.h"
 #include "kv/background/install.h"
+#include "kv/background/target.h"
+#include "kv/background/worker.h"
+#include "kv/call_options.h"
 #include "kv/ingest/intake.h"
+#include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
-#include "kv/read_only.h"
-#include "kv/background/target.h"
+#include "kv/readonly/read_only.h"
+#include "kv/store/file_number.h"
 #include "kv/wal/wal_format.h"
 #include "kv/wal/wal_writer.h"
-#include "kv/background/worker.h"
+#include "kv/write/commit.h"
+#include "kv/write/freeze.h"
 
 /* Sequences reserved for the writers: a number per entry of the inputs, and a minimum. A writer
  * overtakes the ingest only if it writes an entry to log and memtable while less than a sixteenth

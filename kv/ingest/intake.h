@@ -7,7 +7,7 @@
 #define BB_KV_INGEST_INTAKE_H
 
 #include "kv/indexes/index_build.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 #include "sstable/ranges/range_tombstones.h"
 
 struct bb_intake_table {

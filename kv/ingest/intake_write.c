@@ -4,15 +4,15 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "compaction/merge.h"
-#include "compaction/range_cutter.h"
-#include "compaction/retain.h"
+#include "compaction/merge/merge.h"
+#include "compaction/merge/range_cutter.h"
+#include "compaction/merge/retain.h"
 #include "kv/background/install.h"
+#include "kv/background/target.h"
 #include "kv/ingest/intake_iter.h"
-#include "kv/file_number.h"
 #include "kv/manifest/filename.h"
 #include "kv/options.h"
-#include "kv/background/target.h"
+#include "kv/store/file_number.h"
 
 /* Entries between two checks whether the store is being closed. */
 #define STEP_ENTRY_COUNT 4096

@@ -1,7 +1,7 @@
 /* See denials.h. */
 #include "kv/read/denials.h"
 
-#include "sstable/summary.h"
+#include "sstable/filter/summary.h"
 
 _Static_assert(BB_DENIALS_KEYS <= BB_RIBBON_BATCH, "a run's questions are one batch");
 

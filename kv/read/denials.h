@@ -10,14 +10,15 @@
  *
  * Up to 64 keys together wait for memory twice per run, instead of twice each.
  *
- * Only for lookups with bb_read_options_permit_denials (sstable/read_options.h).
+ * Only for lookups with bb_read_options_permit_denials (sstable/table/read_options.h).
  *
- * Pure, except for table filters that are kept for the next time (compaction/run.h); any thread.
+ * Pure, except for table filters that are kept for the next time (compaction/levels/run.h); any
+ * thread.
  */
 #ifndef BB_KV_READ_DENIALS_H
 #define BB_KV_READ_DENIALS_H
 
-#include "compaction/levels.h"
+#include "compaction/levels/levels.h"
 
 /* The ready table filter of the run's table for the key. NULL when no table's bounds contain the
  * key (*ret_index is run->count), and when the table must be checked (*ret_index is lower). */

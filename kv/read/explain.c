@@ -6,10 +6,10 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/call_options.h"
-#include "kv/inherited.h"
 #include "kv/manifest/filename.h"
 #include "kv/memtable/memtable.h"
-#include "kv/store.h"
+#include "kv/store/inherited.h"
+#include "kv/store/store.h"
 #include "sstable/entry.h"
 
 /* State of one lookup. */

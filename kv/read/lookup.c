@@ -5,13 +5,13 @@
 #include "base/pinned.h"
 #include "base/status.h"
 #include "kv/call_options.h"
-#include "kv/inherited.h"
 #include "kv/memtable/memtable.h"
 #include "kv/read/denials.h"
 #include "kv/read/shadow.h"
-#include "kv/store.h"
+#include "kv/store/inherited.h"
+#include "kv/store/store.h"
 #include "sstable/entry.h"
-#include "sstable/read_options.h"
+#include "sstable/table/read_options.h"
 
 /* State of one lookup. */
 struct lookup {

@@ -14,12 +14,12 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/call_options.h"
-#include "kv/inherited.h"
 #include "kv/memtable/memtable.h"
 #include "kv/read/denials.h"
 #include "kv/read/shadow.h"
-#include "kv/store.h"
-#include "sstable/read_options.h"
+#include "kv/store/inherited.h"
+#include "kv/store/store.h"
+#include "sstable/table/read_options.h"
 
 #define GROUP_KEYS 1024
 /* The number of blocks that the system reads ahead. */

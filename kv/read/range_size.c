@@ -7,10 +7,10 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/inherited.h"
 #include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
-#include "kv/store.h"
+#include "kv/store/inherited.h"
+#include "kv/store/store.h"
 #include "sstable/entry.h"
 
 /* State of measuring one range. */

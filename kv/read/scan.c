@@ -4,11 +4,11 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/call_options.h"
 #include "kv/background/install.h"
-#include "kv/inherited.h"
-#include "kv/store.h"
+#include "kv/call_options.h"
 #include "kv/read/visible.h"
+#include "kv/store/inherited.h"
+#include "kv/store/store.h"
 #include "sstable/entry.h"
 
 struct bb_db_iter {
@@ -21,7 +21,7 @@ struct bb_db_iter {
     struct bb_buf bounds; /* low, then high */
     struct bb_read_stats stats;
     struct bb_read_stats *caller_stats; /* may be NULL */
-    _Atomic bool is_moving;             /* kv/inherited.h */
+    _Atomic bool is_moving;             /* kv/store/inherited.h */
 };
 
 enum bb_status bb_snapshot_create(struct bb_db *db, struct bb_snapshot **ret_snapshot)

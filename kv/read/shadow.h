@@ -5,8 +5,8 @@
 #define BB_KV_READ_SHADOW_H
 
 #include "base/hash.h"
-#include "kv/store.h"
-#include "sstable/table_lookup.h"
+#include "kv/store/store.h"
+#include "sstable/table/table_lookup.h"
 
 /* State of one lookup, or of one call for many keys. */
 struct bb_shadow {

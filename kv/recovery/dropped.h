@@ -3,7 +3,7 @@
 #ifndef BB_KV_RECOVERY_DROPPED_H
 #define BB_KV_RECOVERY_DROPPED_H
 
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* A zeroed struct means that no byte was dropped. */
 struct bb_dropped {

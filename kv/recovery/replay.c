@@ -5,14 +5,14 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "compaction/compact.h"
-#include "kv/batch.h"
+#include "compaction/merge/compact.h"
 #include "kv/background/install.h"
-#include "kv/file_number.h"
-#include "kv/indexes/index_build.h"
-#include "kv/recovery/log_run.h"
-#include "kv/options.h"
 #include "kv/background/target.h"
+#include "kv/batch.h"
+#include "kv/indexes/index_build.h"
+#include "kv/options.h"
+#include "kv/recovery/log_run.h"
+#include "kv/store/file_number.h"
 #include "kv/wal/wal_reader.h"
 
 /* Values of at least this size stay in the record's buffer, if the record is mostly that value. */
@@ -398,7 +398,7 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
                      "the end was not synced");
     if (status == BB_OK && check->zeroed_logs > zeroed_before)
         tell_dropped(replay->db, walk.path, 0,
-                     "the file ends in zeros, and what they replaced, if anything, is lost");
+                     "the file ends in zeros, and any data that they replaced is lost");
     bb_buf_deinit(&path);
     return status;
 }

@@ -8,9 +8,9 @@
 #ifndef BB_KV_RECOVERY_REPLAY_H
 #define BB_KV_RECOVERY_REPLAY_H
 
-#include "kv/directory.h"
+#include "kv/directory/directory.h"
 #include "kv/recovery/dropped.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* A zeroed struct is valid. */
 struct bb_replay_report {

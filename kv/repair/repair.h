@@ -15,8 +15,8 @@
 #define BB_KV_REPAIR_REPAIR_H
 
 #include "bb/db_files.h"
-#include "kv/directory.h"
-#include "kv/unnamed.h"
+#include "kv/directory/directory.h"
+#include "kv/directory/unnamed.h"
 #include "sstable/ranges/range_tombstones.h"
 
 struct bb_repair {

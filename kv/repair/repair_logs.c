@@ -9,11 +9,11 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "compaction/compact.h"
+#include "compaction/merge/compact.h"
 #include "kv/batch.h"
 #include "kv/memtable/memtable.h"
-#include "kv/repair/repair.h"
 #include "kv/recovery/replay.h"
+#include "kv/repair/repair.h"
 #include "kv/wal/wal_salvage.h"
 
 struct reading {

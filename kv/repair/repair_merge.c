@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "base/file_pool.h"
 #include "base/status.h"
-#include "compaction/merge.h"
+#include "compaction/merge/merge.h"
 #include "kv/options.h"
 #include "kv/repair/repair.h"
 

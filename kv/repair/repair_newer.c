@@ -1,5 +1,5 @@
 /* Unnamed tables that are newer than all named ones: an unreadable edit at the end of the manifest
- * has added them. See repair.h and kv/unnamed.h.
+ * has added them. See repair.h and kv/directory/unnamed.h.
  *
  * They become the newest runs of level 0, in the order of their sequences.
  */

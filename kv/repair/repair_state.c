@@ -16,7 +16,7 @@
 #include "kv/options.h"
 #include "kv/repair/repair.h"
 #include "kv/wal/wal_salvage.h"
-#include "sstable/table_meta.h"
+#include "sstable/meta/table_meta.h"
 
 /* ---- manifests ---- */
 

@@ -12,9 +12,9 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/repair/repair.h"
-#include "kv/table_check.h"
-#include "sstable/table_meta.h"
+#include "sstable/meta/table_meta.h"
 #include "sstable/salvage/table_salvage.h"
+#include "sstable/table/table_check.h"
 
 /* ---- damaged tables ---- */
 

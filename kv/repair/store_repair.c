@@ -5,9 +5,9 @@
 #include "base/bytes.h"
 #include "base/sized_struct.h"
 #include "base/status.h"
+#include "kv/admin/store_verify.h"
 #include "kv/options.h"
 #include "kv/repair/repair.h"
-#include "kv/store_verify.h"
 
 /* ---- scanning ---- */
 

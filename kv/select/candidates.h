@@ -7,7 +7,7 @@
 #define BB_KV_SELECT_CANDIDATES_H
 
 #include "bb/select.h"
-#include "compaction/table_file.h"
+#include "compaction/levels/table_file.h"
 #include "kv/indexes/catalog.h"
 #include "skip/condition/matcher.h"
 

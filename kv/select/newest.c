@@ -2,7 +2,7 @@
 #include "kv/select/newest.h"
 
 #include "base/hash.h"
-#include "compaction/levels.h"
+#include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
 
 /* A run's information about a key: the newest visible version in it, or the range deletion that

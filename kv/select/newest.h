@@ -15,7 +15,7 @@
 #define BB_KV_SELECT_NEWEST_H
 
 #include "bb/table.h"
-#include "kv/view.h"
+#include "kv/view/view.h"
 
 struct bb_newest {
     const struct bb_view *view;             /* borrowed */

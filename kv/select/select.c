@@ -11,9 +11,9 @@
 #include "kv/background/install.h"
 #include "kv/indexes/index_demand.h"
 #include "kv/indexes/store_catalog.h"
-#include "kv/inherited.h"
 #include "kv/select/streams.h"
-#include "kv/store.h"
+#include "kv/store/inherited.h"
+#include "kv/store/store.h"
 #include "sstable/entry.h"
 
 struct bb_select {
@@ -32,7 +32,7 @@ struct bb_select {
     uint64_t begin; /* by the clock */
     bool is_started;
     bool has_record;
-    _Atomic bool is_moving;  /* kv/inherited.h */
+    _Atomic bool is_moving;  /* kv/store/inherited.h */
     struct bb_error failure; /* ended the selection */
 };
 

@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "compaction/levels.h"
-#include "compaction/run_iter.h"
+#include "compaction/levels/levels.h"
+#include "compaction/merge/run_iter.h"
 #include "kv/memtable/memtable.h"
 #include "sstable/entry.h"
 

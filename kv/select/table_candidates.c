@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "kv/select/table_granules.h"
 #include "sstable/block/block_iter.h"
-#include "sstable/table_blocks.h"
+#include "sstable/table/table_blocks.h"
 
 struct table_candidates {
     struct bb_iter base; /* must be first */

@@ -11,11 +11,11 @@
 #include "kv/background/compaction_work.h"
 #include "kv/batch.h"
 #include "kv/call_options.h"
-#include "kv/write/freeze.h"
 #include "kv/memtable/memtable.h"
-#include "kv/presence.h"
-#include "kv/read_only.h"
+#include "kv/readonly/read_only.h"
+#include "kv/store/presence.h"
 #include "kv/wal/wal_writer.h"
+#include "kv/write/freeze.h"
 
 /* The size limit of a group; small groups keep the latency of small writes small. */
 #define GROUP_SIZE_MAX_BYTES ((size_t)1 << 20)

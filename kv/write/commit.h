@@ -2,7 +2,7 @@
 #ifndef BB_KV_WRITE_COMMIT_H
 #define BB_KV_WRITE_COMMIT_H
 
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* Becomes the leader without a batch, to freeze; waits if necessary. End with
  * bb_store_release_leader. Errors: BB_BUSY when the store is being closed. */

@@ -3,14 +3,14 @@
 
 #include "base/assert.h"
 #include "base/status.h"
-#include "kv/file_number.h"
-#include "kv/manifest/filename.h"
 #include "kv/background/compaction_work.h"
 #include "kv/background/install.h"
-#include "kv/memtable/memtable.h"
-#include "kv/wal/wal_writer.h"
 #include "kv/background/work_wait.h"
 #include "kv/background/worker.h"
+#include "kv/manifest/filename.h"
+#include "kv/memtable/memtable.h"
+#include "kv/store/file_number.h"
+#include "kv/wal/wal_writer.h"
 
 /* The size of a log is limited to this many times its memtable's. Small entries are larger in the
  * memtable than in the log, so only operations without entries in the memtable, deletions of empty

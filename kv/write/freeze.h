@@ -3,7 +3,7 @@
 #ifndef BB_KV_WRITE_FREEZE_H
 #define BB_KV_WRITE_FREEZE_H
 
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 /* The space that a write needs: a number of entries, with this total size of keys and values. */
 struct bb_room {

@@ -50,8 +50,8 @@ BB_MUST_CHECK enum bb_status bb_range_tombstones_create(const struct bb_range_to
                                                         size_t sequence_count_max,
                                                         struct bb_range_tombstones **ret_list);
 /* The same, limited to visible sequences: of each fragment, the newest sequence of each interval
- * between snapshots (ascending), as drawn in compaction/retain.h. Tombstones that all overlap then
- * have at most their number of sequences per interval. */
+ * between snapshots (ascending), as drawn in compaction/merge/retain.h. Tombstones that all overlap
+ * then have at most their number of sequences per interval. */
 BB_MUST_CHECK enum bb_status
 bb_range_tombstones_create_seen(const struct bb_range_tombstone *tombstones, size_t count,
                                 const struct bb_comparator *comparator, const uint64_t *snapshots,
@@ -73,7 +73,7 @@ uint64_t bb_range_tombstones_covering(const struct bb_range_tombstones *list, st
 bool bb_range_tombstones_cover(const struct bb_range_tombstones *list, struct bb_bytes key,
                                uint64_t sequence, uint64_t *ret_covering);
 
-/* The range tombstones of an open table, borrowed; NULL without any. (sstable/table.c) */
+/* The range tombstones of an open table, borrowed; NULL without any. (sstable/table/table.c) */
 struct bb_table;
 const struct bb_range_tombstones *bb_table_range_tombstones(const struct bb_table *table);
 

@@ -2,7 +2,7 @@
 #include "sstable/salvage/range_salvage.h"
 
 #include "base/status.h"
-#include "sstable/footer.h"
+#include "sstable/meta/footer.h"
 #include "sstable/ranges/range_tombstones_coding.h"
 
 /* The number of directory entries at the offset that are adjacent sections up to the directory, or

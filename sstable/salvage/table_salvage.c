@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "sstable/block/block_iter.h"
-#include "sstable/footer.h"
 #include "sstable/block/stored_block.h"
+#include "sstable/meta/footer.h"
 
 /* ---- finding the id ---- */
 

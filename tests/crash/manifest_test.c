@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kv/directory.h"
+#include "kv/directory/directory.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/rng.h"
 
@@ -49,7 +49,7 @@ static struct bb_manifest_state first_state(struct bb_file_system *fs)
     return state;
 }
 
-/* The work of an opening with directory and manifest, as in kv/recovery/open.c. */
+/* The work of an opening with directory and manifest, as in kv/open/open.c. */
 static enum bb_status create_or_open(struct bb_file_system *fs, struct bb_manifest **ret_manifest)
 {
     struct bb_directory directory = {0};

@@ -1,11 +1,11 @@
 /* Goal: a view is not freed while a reader is in it, and counters of readers are added up without a
- * race. Method: all executions of kv/readers.c, in small programs. */
+ * race. Method: all executions of kv/view/readers.c, in small programs. */
 #include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/pinned.h"
-#include "kv/readers.h"
+#include "kv/view/readers.h"
 #include "tests/explore/explore.h"
 
 #define FIRST  UINT64_C(11)

@@ -1,12 +1,13 @@
 /* Goal: a reader of a store keeps its view, its memtable and its sequence while the store replaces
  * them, and the last reference releases them. Method: all executions of kv/background/install.c,
- * kv/view.c, kv/write/write_buffer.c and compaction/companion.h, in a store without files. */
+ * kv/view/view.c, kv/view/write_buffer.c and compaction/levels/companion.h, in a store without
+ * files. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "compaction/companion.h"
-#include "compaction/levels.h"
+#include "compaction/levels/companion.h"
+#include "compaction/levels/levels.h"
 #include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
 #include "kv/wal/wal_writer.h"

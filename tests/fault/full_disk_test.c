@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/sync.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 #include "tests/support/file_fault.h"
 
 #define VALUE_SIZE 900

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "sstable/footer.h"
+#include "sstable/meta/footer.h"
 #include "tests/support/must_alloc.h"
 #include "tests/unit/sstable/table_repair.h"
 

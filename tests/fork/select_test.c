@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bb/select.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 enum answer { ANSWER_KEPT = 10, ANSWER_RELEASED = 11 };
 

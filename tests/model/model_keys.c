@@ -9,7 +9,7 @@
 
 /* Key i always has the same bytes: mostly a shared prefix and a number, some very short, some with
  * NULs; a third are long enough for the fast path of runs and their table filters
- * (compaction/run.h). */
+ * (compaction/levels/run.h). */
 static struct bb_bytes key_of(uint32_t i, struct model_key *key)
 {
     char *text = (char *)key->data;

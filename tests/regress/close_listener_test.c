@@ -4,7 +4,7 @@
  * close. */
 #include "tests/support/store.h"
 
-#include "kv/store.h"
+#include "kv/store/store.h"
 
 static void ask(void *context, const struct bb_event *event)
 {

@@ -25,25 +25,21 @@ PUBLIC = ["bb/base.h", "bb/filter_sets.h", "bb/filter.h", "bb/record.h", "bb/con
           "bb/select.h"]
 PUBLIC_HEIGHT = {"base": 1, "bloomblock": 3, "skip": 7, "sstable": 9, "compaction": 9, "kv": len(PUBLIC)}
 # Headers outside bb/ and base/ that tools and bench may include, to read single blocks and filters.
-OPENED_TO_TOOLS = {"sstable/salvage/table_salvage.h", "sstable/table_walk.h", "sstable/format.h",
+OPENED_TO_TOOLS = {"sstable/salvage/table_salvage.h", "sstable/table/table_walk.h", "sstable/format.h",
                    "bloomblock/block_filter.h"}
 APPLICATIONS = {"tools", "bench"}
-KV = {"kv"} | {"kv/" + room for room in
-              ("wal", "memtable", "manifest", "indexes", "write", "background", "read", "recovery", "select", "ingest",
-               "repair")}
-# The subfolders that a subfolder of the same layer may include. Reading, ingestion and repair are
-# above the store, so the store may not include them.
+# The subfolders that a subfolder of the same layer may include.
 ROOMS_SEEN = {
     "skip/record": {"skip/record"},
     "skip/condition": {"skip/condition", "skip/record"},
     "skip/index": {"skip/index", "skip/condition", "skip/record"},
+    "kv": {"kv"},
     "kv/wal": {"kv/wal"},
     "kv/memtable": {"kv/memtable"},
     "kv/manifest": {"kv/manifest", "kv/wal"},
-    "kv": KV - {"kv/read", "kv/select", "kv/ingest", "kv/repair"},
-    "kv/write": KV - {"kv/read", "kv/select", "kv/recovery", "kv/ingest", "kv/repair"},
-    "kv/indexes": KV - {"kv/read", "kv/select", "kv/recovery", "kv/ingest", "kv/repair"},
-    "kv/read": KV - {"kv/select", "kv/recovery", "kv/ingest", "kv/repair"},
+    "kv/directory": {"kv/directory", "kv/manifest", "kv"},
+    "kv/view": {"kv/view", "kv/memtable", "kv/wal"},
+    "kv/read": {"kv/read", "kv/store", "kv/view", "kv/memtable", "kv/manifest", "kv/background", "kv"},
 }
 
 
@@ -208,7 +204,7 @@ VIOLATIONS = [
     ({"kv/repair/top.h": "/* t */\n#include \"kv/store.h\"\n",
       "kv/down.c": "/* d */\n#include \"kv/repair/top.h\"\n"}, "kv may not include"),
     ({"kv/read/get.h": "/* g */\n#include \"kv/store.h\"\n",
-      "kv/write/put.c": "/* p */\n#include \"kv/read/get.h\"\n"}, "kv/write may not include"),
+      "kv/view/put.c": "/* p */\n#include \"kv/read/get.h\"\n"}, "kv/view may not include"),
     ({"bloomblock/room/a.h": "/* a */\n#include \"bloomblock/b.h\"\n",
       "bloomblock/b.h": "/* b */\n#include \"bloomblock/room/a.h\"\n"},
      "circle of nouns: bloomblock/b, bloomblock/room/a"),

@@ -8,7 +8,7 @@
 #ifndef BB_TOOLS_DUMP_TABLE_DUMP_H
 #define BB_TOOLS_DUMP_TABLE_DUMP_H
 
-#include "sstable/table_walk.h"
+#include "sstable/table/table_walk.h"
 #include "tools/output.h"
 
 struct table_dump {

@@ -7,7 +7,7 @@
 #ifndef BB_TOOLS_FILTER_FILTER_LIST_H
 #define BB_TOOLS_FILTER_FILTER_LIST_H
 
-#include "sstable/table_walk.h"
+#include "sstable/table/table_walk.h"
 #include "tools/filter/filter_summary.h"
 #include "tools/key_list.h"
 

@@ -3,7 +3,7 @@
 #ifndef BB_TOOLS_FILTER_FILTER_SUMMARY_H
 #define BB_TOOLS_FILTER_FILTER_SUMMARY_H
 
-#include "sstable/table_walk.h"
+#include "sstable/table/table_walk.h"
 
 struct filter_summary {
     bool is_there;

@@ -3,7 +3,7 @@
  * ones. */
 #include "tests/unit/compaction/shelf.h"
 
-#include "compaction/compact.h"
+#include "compaction/merge/compact.h"
 #include "tests/support/alloc/alloc_fault.h"
 
 #define TABLES_MAX 20

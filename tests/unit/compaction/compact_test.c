@@ -5,7 +5,7 @@
  * contradict their properties. */
 #include "tests/unit/compaction/shelf.h"
 
-#include "compaction/compact.h"
+#include "compaction/merge/compact.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/must_alloc.h"
 

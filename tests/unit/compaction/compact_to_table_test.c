@@ -1,9 +1,9 @@
 /* Goal: a stream becomes a table or nothing; hooks see every entry that the table gets and no
  * dropped one, and their failures fail the table. Method: streams and hooks that fail; hooks that
  * count a stream with invisible versions. */
-#include "compaction/compact.h"
+#include "compaction/merge/compact.h"
 
-#include "sstable/table_builder.h"
+#include "sstable/build/table_builder.h"
 #include "tests/support/entry_array.h"
 #include "tests/unit/compaction/shelf.h"
 

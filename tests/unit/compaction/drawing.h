@@ -20,7 +20,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "compaction/levels.h"
+#include "compaction/levels/levels.h"
 
 #define DRAWN_KEYS       1000
 #define DRAWN_BYTES      (1 << 20)

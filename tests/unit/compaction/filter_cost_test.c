@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "compaction/filter_cost.h"
+#include "compaction/rates/filter_cost.h"
 
 #define KEYS 4000
 

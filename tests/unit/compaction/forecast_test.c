@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "compaction/forecast.h"
+#include "compaction/rates/forecast.h"
 #include "tests/support/rng.h"
 
 static const struct bb_shape shape = {

@@ -2,8 +2,8 @@
  * allocation fails one by one, once separately and once with all later ones. */
 #include "tests/unit/compaction/drawing.h"
 
-#include "compaction/merge.h"
-#include "compaction/pick.h"
+#include "compaction/merge/merge.h"
+#include "compaction/pick/pick.h"
 #include "tests/support/alloc/alloc_fault.h"
 #include "tests/support/array_iter.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "compaction/merge.h"
+#include "compaction/merge/merge.h"
 #include "tests/support/array_iter.h"
 #include "tests/support/entry_array.h"
 #include "tests/support/rng.h"

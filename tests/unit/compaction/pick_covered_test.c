@@ -1,7 +1,7 @@
 /* Goal: exactly the tables that one newer run's range tombstones hide from everybody are picked.
  * Method: drawn cases for each rule; random levels against a definition that looks at every key and
  * every place between two keys. */
-#include "compaction/pick_covered.h"
+#include "compaction/pick/pick_covered.h"
 
 #include "tests/unit/compaction/shelf.h"
 

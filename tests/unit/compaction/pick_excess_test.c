@@ -4,9 +4,9 @@
 #include "tests/unit/compaction/drawing.h"
 
 #include "base/assert.h"
-#include "compaction/pick.h"
-#include "compaction/rates.h"
-#include "compaction/plan_rates.h"
+#include "compaction/pick/pick.h"
+#include "compaction/pick/plan_rates.h"
+#include "compaction/rates/rates.h"
 
 #define PICKS_MAX 100
 

@@ -2,8 +2,8 @@
  * Method: drawings of levels in, the plan as text out. */
 #include "tests/unit/compaction/drawing.h"
 
-#include "compaction/pick.h"
-#include "compaction/plan_rates.h"
+#include "compaction/pick/pick.h"
+#include "compaction/pick/plan_rates.h"
 
 /* Level 1 is full with 4 drawn units, level 2 with 40; level 0 with 3 runs. */
 static const struct bb_pick_options plain = {

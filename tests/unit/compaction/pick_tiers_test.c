@@ -2,7 +2,7 @@
  * than all of them together. Method: drawings of levels in, the merged tables out. */
 #include "tests/unit/compaction/drawing.h"
 
-#include "compaction/pick_tiers.h"
+#include "compaction/pick/pick_tiers.h"
 
 /* A unit of the deeper level is very large, so that runs are merged in place. */
 static const struct bb_pick_options options = {

@@ -2,9 +2,9 @@
  * drawn as one table for each run, and as several. */
 #include "tests/unit/compaction/drawing.h"
 
-#include "compaction/pick.h"
-#include "compaction/plan.h"
-#include "compaction/plan_rates.h"
+#include "compaction/pick/pick.h"
+#include "compaction/pick/plan.h"
+#include "compaction/pick/plan_rates.h"
 
 #include <math.h>
 

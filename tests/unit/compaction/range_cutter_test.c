@@ -5,7 +5,7 @@
 #include "tests/unit/compaction/shelf.h"
 
 #include "base/bytes.h"
-#include "compaction/range_cutter.h"
+#include "compaction/merge/range_cutter.h"
 
 #define KEYS       26
 #define TOMBSTONES 20

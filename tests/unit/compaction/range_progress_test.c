@@ -3,7 +3,7 @@
  * as output. */
 #include "tests/unit/compaction/drawing.h"
 
-#include "compaction/range_progress.h"
+#include "compaction/pick/range_progress.h"
 
 #define NUMBER_END 1000
 

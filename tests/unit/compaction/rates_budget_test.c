@@ -6,8 +6,8 @@
 #include "tests/unit/compaction/load.h"
 
 #include "base/assert.h"
-#include "compaction/forecast.h"
-#include "compaction/plan_rates.h"
+#include "compaction/pick/plan_rates.h"
+#include "compaction/rates/forecast.h"
 #include "tests/unit/compaction/rates_sum.h"
 
 static const struct bb_shape shape = {

@@ -2,7 +2,7 @@
 #ifndef BB_TESTS_UNIT_COMPACTION_RATES_SUM_H
 #define BB_TESTS_UNIT_COMPACTION_RATES_SUM_H
 
-#include "compaction/rates.h"
+#include "compaction/rates/rates.h"
 
 /* Expected wasted requests per lookup of an absent key. */
 static inline double rates_expected(const struct bb_levels *levels)

@@ -2,10 +2,10 @@
  * weighted waste stays within the target at every step, and runs with low weights have no filters.
  * Method: single rules on drawings; loads on simulated stores (load.h), the waste summed run by run
  * after every step. */
+#include "compaction/pick/plan_rates.h"
 #include "tests/unit/compaction/drawing.h"
 #include "tests/unit/compaction/load.h"
 #include "tests/unit/compaction/rates_sum.h"
-#include "compaction/plan_rates.h"
 
 #include "base/assert.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "compaction/retain.h"
+#include "compaction/merge/retain.h"
 
 #define VERSIONS_MAX 5
 /* Versions have sequences 1 ... SPAN, snapshots 0 ... SPAN; SPAN + 1 is now. */

@@ -3,7 +3,7 @@
  * from: random walks; tables that are missing, swapped or damaged. */
 #include "tests/unit/compaction/shelf.h"
 
-#include "compaction/run_iter.h"
+#include "compaction/merge/run_iter.h"
 
 #define TABLES_MAX 40
 

@@ -5,7 +5,7 @@
 #include "tests/unit/compaction/shelf.h"
 
 #include "base/sync.h"
-#include "sstable/table_lookup.h"
+#include "sstable/table/table_lookup.h"
 
 #define KEYS    3000
 #define TABLES  7

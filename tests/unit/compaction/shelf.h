@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "compaction/levels.h"
+#include "compaction/levels/levels.h"
 #include "tests/support/array_iter.h"
 #include "tests/support/entry_array.h"
 #include "tests/support/file_memory.h"

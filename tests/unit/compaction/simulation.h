@@ -4,8 +4,8 @@
 #ifndef BB_TESTS_UNIT_COMPACTION_SIMULATION_H
 #define BB_TESTS_UNIT_COMPACTION_SIMULATION_H
 
-#include "tests/unit/compaction/rates_sum.h"
 #include "tests/support/assert_status.h"
+#include "tests/unit/compaction/rates_sum.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,13 +13,12 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "compaction/pick.h"
-#include "compaction/rates.h"
-#include "compaction/plan_rates.h"
-#include "compaction/plan_rates.h"
-#include "tests/unit/compaction/rates_sum.h"
+#include "compaction/pick/pick.h"
+#include "compaction/pick/plan_rates.h"
+#include "compaction/rates/rates.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
+#include "tests/unit/compaction/rates_sum.h"
 
 #define SIMULATED_TABLES_MAX 40000
 #define SIMULATED_KEY_BYTES  100

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "compaction/summary_bits.h"
+#include "compaction/rates/summary_bits.h"
 #include "tests/support/rng.h"
 
 static const struct bb_shape shape = {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "kv/write/commit_queue.h"
+#include "kv/store/commit_queue.h"
 #include "tests/support/rng.h"
 
 static struct bb_batch *create_batch(size_t value_size)

@@ -11,8 +11,8 @@
 
 #include "base/status.h"
 #include "base/sync.h"
-#include "kv/store.h"
-#include "kv/write/pace.h"
+#include "kv/store/pace.h"
+#include "kv/store/store.h"
 
 static void open_indexed(struct store *store)
 {

@@ -5,9 +5,9 @@
 #include "kv/read/denials.h"
 
 #include "kv/background/install.h"
-#include "kv/store.h"
-#include "sstable/table.h"
-#include "sstable/table_lookup.h"
+#include "kv/store/store.h"
+#include "sstable/table/table.h"
+#include "sstable/table/table_lookup.h"
 #include "tests/support/rng.h"
 #include "tests/support/store.h"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "kv/directory/directory.h"
 #include "kv/manifest/current.h"
-#include "kv/directory.h"
 #include "kv/wal/wal_writer.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/file_memory.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/buf.h"
-#include "kv/readers.h"
+#include "kv/view/readers.h"
 #include "tests/support/rng.h"
 #include "tests/support/store.h"
 

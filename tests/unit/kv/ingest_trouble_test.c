@@ -7,7 +7,7 @@
 #include <sched.h>
 
 #include "base/sync.h"
-#include "kv/store.h"
+#include "kv/store/store.h"
 #include "tests/support/rng.h"
 
 #define INPUT "/data/input"

@@ -5,7 +5,7 @@
 #include "tests/unit/kv/sample_edit.h"
 
 #include "base/alloc.h"
-#include "kv/directory.h"
+#include "kv/directory/directory.h"
 #include "tests/support/alloc/alloc_fault.h"
 #include "tests/support/file_memory.h"
 

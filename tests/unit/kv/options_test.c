@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 #include "kv/options.h"
-#include "sstable/filter_split.h"
+#include "sstable/filter/filter_split.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)

@@ -4,8 +4,8 @@
 #include "tests/support/store.h"
 
 #include "base/sync.h"
-#include "kv/write/pace.h"
-#include "kv/store.h"
+#include "kv/store/pace.h"
+#include "kv/store/store.h"
 
 static void pace__is_quiet_without_flushes(void **state)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/sync.h"
-#include "kv/readers.h"
+#include "kv/view/readers.h"
 #include "tests/support/rng.h"
 
 #define ALIVE UINT64_C(0xa11fea11fea11fe)

@@ -2,10 +2,10 @@
 #ifndef BB_TESTS_UNIT_KV_REPAIR_FIXTURE_H
 #define BB_TESTS_UNIT_KV_REPAIR_FIXTURE_H
 
-#include "bb/db_files.h"
 #include "base/buf.h"
 #include "base/file.h"
-#include "sstable/table_builder.h"
+#include "bb/db_files.h"
+#include "sstable/build/table_builder.h"
 #include "tests/support/store.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * and levels is no damage. Method: small stores; damage of single files. */
 #include "tests/unit/kv/repair_fixture.h"
 
-#include "sstable/footer.h"
+#include "sstable/meta/footer.h"
 #include "tests/support/rng.h"
 
 static void delete_range(struct store *store, const char *low, const char *high)

@@ -5,7 +5,7 @@
  * tables and blocks. */
 #include "tests/support/store.h"
 
-#include "kv/readers.h"
+#include "kv/view/readers.h"
 #include "tests/support/rng.h"
 
 #define KEYS       4000

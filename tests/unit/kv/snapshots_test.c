@@ -3,7 +3,7 @@
 #include "tests/support/assert_status.h"
 
 #include "base/alloc.h"
-#include "kv/snapshots.h"
+#include "kv/view/snapshots.h"
 #include "tests/support/rng.h"
 
 #define ALIVE_MAX 64

@@ -1,6 +1,6 @@
 /* Goal: a table is accepted as the one named by the manifest only if it agrees with the manifest's
  * whole description. Method: a table in memory, and its description with one field changed. */
-#include "kv/table_check.h"
+#include "sstable/table/table_check.h"
 
 #include "base/buf.h"
 #include "base/bytes.h"

@@ -3,7 +3,7 @@
 #include "tests/support/assert_status.h"
 
 #include "kv/memtable/memtable.h"
-#include "kv/read/uncovered_iter.h"
+#include "kv/view/uncovered_iter.h"
 #include "tests/support/alloc/alloc_fault.h"
 
 static enum bb_status create(void *context)

@@ -6,10 +6,10 @@
 #include "tests/support/assert_status.h"
 
 #include "base/bytes.h"
-#include "compaction/levels.h"
+#include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
-#include "kv/read/uncovered_iter.h"
-#include "kv/view.h"
+#include "kv/view/uncovered_iter.h"
+#include "kv/view/view.h"
 #include "tests/support/rng.h"
 
 #define RUNS   2 /* the active memtable, and a frozen one */

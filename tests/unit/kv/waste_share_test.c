@@ -2,7 +2,7 @@
  * and ends. */
 #include "tests/support/assert_status.h"
 
-#include "kv/waste_share.h"
+#include "kv/store/waste_share.h"
 
 static void waste_share__of_the_others(void **state)
 {

@@ -2,7 +2,7 @@
  * up to a length as bounds and as keys, then long random ones that share prefixes; both orders. */
 #include "tests/unit/sstable/table_fixture.h"
 
-#include "sstable/bounds.h"
+#include "sstable/meta/bounds.h"
 
 static void check(const struct bb_bounds *bounds, const struct bb_comparator *comparator,
                   struct bb_bytes key)

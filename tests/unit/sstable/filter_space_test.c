@@ -7,7 +7,7 @@
 
 #include "base/coding.h"
 #include "base/hash.h"
-#include "sstable/filter_split.h"
+#include "sstable/filter/filter_split.h"
 
 #define KEY_SIZE   16
 #define VALUE_SIZE 8

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sstable/filter_split.h"
+#include "sstable/filter/filter_split.h"
 
 static bool is_rate(double rate)
 {

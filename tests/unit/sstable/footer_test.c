@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/coding.h"
-#include "sstable/footer.h"
+#include "sstable/meta/footer.h"
 
 #define FOOTER_OFFSET    10000
 #define DIRECTORY_OFFSET 9900

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/coding.h"
-#include "sstable/properties.h"
+#include "sstable/meta/properties.h"
 #include "tests/unit/sstable/property_print.h"
 
 static const struct bb_place place = {.file = "/file", .offset = 5000};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "sstable/properties.h"
+#include "sstable/meta/properties.h"
 
 static enum bb_status property_print_bytes(const struct bb_buf *value, struct bb_buf *buf)
 {

@@ -6,10 +6,10 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sstable/footer.h"
+#include "sstable/meta/footer.h"
 #include "sstable/salvage/range_salvage.h"
-#include "sstable/table_walk.h"
 #include "sstable/salvage/table_salvage.h"
+#include "sstable/table/table_walk.h"
 
 struct world {
     struct bb_file_memory *memory;

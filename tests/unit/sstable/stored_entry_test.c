@@ -7,7 +7,7 @@
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "sstable/block/block.h"
-#include "sstable/table_iter.h"
+#include "sstable/table/table_iter.h"
 
 #define COPY_PATH  "/copy"
 #define BLOCK_SIZE 512

@@ -6,8 +6,8 @@
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/hash.h"
-#include "sstable/table.h"
-#include "sstable/table_builder.h"
+#include "sstable/build/table_builder.h"
+#include "sstable/table/table.h"
 
 struct summary_world {
     struct bb_file_memory *memory;

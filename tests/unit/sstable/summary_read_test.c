@@ -5,7 +5,7 @@
 #include "tests/unit/sstable/summary_fixture.h"
 
 #include "base/status.h"
-#include "sstable/table_lookup.h"
+#include "sstable/table/table_lookup.h"
 #include "tests/support/step.h"
 
 #define KEYS  300000 /* three chunks */

@@ -2,7 +2,7 @@
 #ifndef BB_TESTS_UNIT_SSTABLE_SUMMARY_REPAIR_H
 #define BB_TESTS_UNIT_SSTABLE_SUMMARY_REPAIR_H
 
-#include "sstable/summary.h"
+#include "sstable/filter/summary.h"
 
 static inline void summary_seal_chunks(uint8_t *section, uint64_t chunks_size,
                                        struct bb_cursor sizes, uint64_t count,

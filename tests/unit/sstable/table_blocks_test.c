@@ -1,10 +1,10 @@
 /* Goal: every block is found by its number and by its keys, with any read-ahead; observers get the
  * same block number as readers; damage is reported and costs only its block. Method: tables of
  * random entries compared with the numbers that an observer received. */
-#include "sstable/table_blocks.h"
+#include "sstable/table/table_blocks.h"
 
 #include "sstable/block/block_iter.h"
-#include "sstable/table_builder.h"
+#include "sstable/build/table_builder.h"
 #include "tests/unit/sstable/table_fixture.h"
 
 struct world {

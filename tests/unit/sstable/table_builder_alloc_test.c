@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "bb/table.h"
-#include "sstable/table_builder.h"
+#include "sstable/build/table_builder.h"
 #include "tests/support/alloc/alloc_fault.h"
 #include "tests/support/file_memory.h"
 

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "sstable/table.h"
+#include "sstable/table/table.h"
 #include "tests/support/file_fault.h"
 
 struct world {

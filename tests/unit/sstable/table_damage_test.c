@@ -4,7 +4,7 @@
  * opens, all present keys, as many absent ones and both scans are checked. */
 #include "tests/unit/sstable/table_fixture.h"
 
-#include "sstable/table_walk.h"
+#include "sstable/table/table_walk.h"
 #include "tests/support/step.h"
 
 struct damage {

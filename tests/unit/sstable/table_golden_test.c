@@ -2,15 +2,15 @@
  * every feature of the format, compared with tests/golden. Each has a listing, which
  * tests/golden/read_table_test.py makes from the same bytes with a reader that was written only
  * from the page. */
-#include "tests/unit/sstable/table_fixture.h"
 #include "tests/unit/sstable/property_print.h"
+#include "tests/unit/sstable/table_fixture.h"
 
 #include <inttypes.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "sstable/table_builder.h"
-#include "sstable/table_walk.h"
+#include "sstable/build/table_builder.h"
+#include "sstable/table/table_walk.h"
 #include "tests/support/golden.h"
 
 #define SHOWN_MAX   48 /* longer values are listed by size and hash */

@@ -2,11 +2,11 @@
  * immediately or after a wait; data read immediately is used only after its checksum was verified;
  * the read-ahead of a large block is bounded. Method: a table of small blocks and one large value,
  * whose immediate reads are refused or return a wrong bit. */
-#include "sstable/table_lookup.h"
+#include "sstable/table/table_lookup.h"
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/hash.h"
-#include "sstable/table.h"
+#include "sstable/table/table.h"
 
 #define KEYS       500
 #define LARGE_SIZE (300 * 1024)

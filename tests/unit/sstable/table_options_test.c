@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "sstable/filter_split.h"
+#include "sstable/build/table_options.h"
+#include "sstable/filter/filter_split.h"
 #include "sstable/format.h"
-#include "sstable/table_options.h"
 
 static void table_options__defaults(void **state)
 {

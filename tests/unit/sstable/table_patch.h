@@ -4,7 +4,7 @@
 #define BB_TESTS_UNIT_SSTABLE_TABLE_PATCH_H
 
 #include "base/coding.h"
-#include "sstable/footer.h"
+#include "sstable/meta/footer.h"
 #include "tests/unit/sstable/table_fixture.h"
 
 #define PATCH_SECTIONS_MAX 8

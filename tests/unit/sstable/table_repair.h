@@ -7,7 +7,7 @@
 
 #include "base/coding.h"
 #include "base/hash.h"
-#include "sstable/table_walk.h"
+#include "sstable/table/table_walk.h"
 #include "tests/unit/sstable/summary_repair.h"
 
 #define TABLE_REPAIR_DIRECTORY_SIZE (2 * BB_SECTION_ENTRY_SIZE + BB_CHECKSUM_SIZE)

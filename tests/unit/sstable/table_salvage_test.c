@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sstable/salvage/table_salvage.h"
-#include "sstable/table_walk.h"
+#include "sstable/table/table_walk.h"
 
 #define BLOCKS_MAX 1024
 

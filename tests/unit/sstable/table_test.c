@@ -4,8 +4,8 @@
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/hash.h"
-#include "sstable/table.h"
-#include "sstable/table_lookup.h"
+#include "sstable/table/table.h"
+#include "sstable/table/table_lookup.h"
 #include "tests/support/step.h"
 
 struct world {

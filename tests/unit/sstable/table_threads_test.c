@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "base/sync.h"
-#include "sstable/table.h"
+#include "sstable/table/table.h"
 
 #define THREADS 4
 #define KEYS    3000

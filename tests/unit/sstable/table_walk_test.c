@@ -2,7 +2,7 @@
  * damage. Method: a table compared with its list; pages and blocks damaged in between. */
 #include "tests/unit/sstable/table_fixture.h"
 
-#include "sstable/table_walk.h"
+#include "sstable/table/table_walk.h"
 
 struct world {
     struct bb_file_memory *memory;

@@ -1,7 +1,7 @@
 /* Goal: a file has the appended bytes, for any sizes of the appends; every call except the last
  * writes whole pieces, each at a multiple of its size; after a failure no more is written. Method:
  * random sizes around the buffer's; a file system that checks each call. */
-#include "sstable/table_writer.h"
+#include "sstable/build/table_writer.h"
 
 #include "base/assert.h"
 #include "base/buf.h"

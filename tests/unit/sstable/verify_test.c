@@ -3,7 +3,7 @@
  * checksums repaired. */
 #include "tests/unit/sstable/table_patch.h"
 
-#include "sstable/table_walk.h"
+#include "sstable/table/table_walk.h"
 
 struct world {
     struct bb_file_memory *memory;

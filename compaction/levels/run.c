@@ -1,0 +1,227 @@
+/* See run.h. */
+#include "compaction/levels/run.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "sstable/prefix_search.h"
+#include "sstable/table/table_lookup.h"
+
+static struct bb_bytes smallest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.smallest);
+}
+
+static struct bb_bytes largest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.largest);
+}
+
+static enum bb_status check_order(const struct bb_run *run, const struct bb_comparator *comparator,
+                                  int level)
+{
+    for (size_t i = 1; i < run->count; i++) {
+        const struct bb_table_file *a = run->files[i - 1];
+        const struct bb_table_file *b = run->files[i];
+        if (!bb_table_file_ends_before(a, comparator, smallest(b)))
+            return bb_fail(BB_CORRUPT, "tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
+                           a->number, b->number, level);
+    }
+    return BB_OK;
+}
+
+static void add_up(struct bb_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct bb_table_file *file = run->files[i];
+        run->key_count += file->meta.key_count;
+        run->file_bytes += file->meta.file_size;
+        run->range_tombstone_count += file->meta.range_tombstone_count;
+        run->rate_keys += file->filter_rate * (double)file->meta.key_count;
+    }
+}
+
+/* The shared prefix of the first and last bound is shared by all bounds between them. */
+static size_t shared_by_all(const struct bb_run *run)
+{
+    return bb_bytes_shared_prefix(smallest(run->files[0]), largest(run->files[run->count - 1]));
+}
+
+static struct bb_bytes behind(struct bb_bytes bytes, size_t size)
+{
+    return size == 0 ? bytes : bb_bytes_of(bytes.data + size, bytes.size - size);
+}
+
+static void take_shared(struct bb_run *run)
+{
+    uint8_t head[sizeof(uint64_t)] = {0};
+    run->shared_size = shared_by_all(run);
+    run->shared = smallest(run->files[0]).data;
+    size_t size = run->shared_size < sizeof(head) ? run->shared_size : sizeof(head);
+    if (size > 0)
+        memcpy(head, run->shared, size);
+    run->shared_head = bb_load64(head);
+    run->shared_mask = size == 0 ? 0 : UINT64_MAX >> (8 * (sizeof(head) - size));
+}
+
+/* Bytewise only: under another order, keys between two keys need not share their prefix. */
+static enum bb_status take_prefixes(struct bb_run *run)
+{
+    run->largest_prefixes =
+        bb_alloc_zeroed(run->count + BB_PREFIX_GUIDE_STEPS, sizeof(*run->largest_prefixes));
+    run->places = bb_alloc_zeroed(run->count + 1, sizeof(*run->places));
+    if (run->largest_prefixes == NULL || run->places == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the fences of %zu tables", run->count);
+    take_shared(run);
+    for (size_t i = 0; i < run->count; i++) {
+        struct bb_bytes low = behind(smallest(run->files[i]), run->shared_size);
+        struct bb_bytes high = behind(largest(run->files[i]), run->shared_size);
+        run->largest_prefixes[i] = bb_bytes_prefix64(high);
+        run->places[i].smallest_prefix = bb_bytes_prefix64(low);
+        atomic_init(&run->places[i].summary, NULL);
+    }
+    /* After the last table no table is found. */
+    for (size_t i = 0; i < BB_PREFIX_GUIDE_STEPS; i++)
+        run->largest_prefixes[run->count + i] = UINT64_MAX;
+    run->places[run->count].smallest_prefix = UINT64_MAX;
+    return bb_prefix_guide_init(&run->guide, run->largest_prefixes, run->count,
+                                run->places[0].smallest_prefix);
+}
+
+enum bb_status bb_run_index(struct bb_run *run, const struct bb_comparator *comparator, int level)
+{
+    enum bb_status status = check_order(run, comparator, level);
+    if (status != BB_OK)
+        return status;
+    add_up(run);
+    if (comparator == NULL)
+        status = take_prefixes(run);
+    if (status != BB_OK)
+        bb_run_deinit(run);
+    return status;
+}
+
+void bb_run_deinit(struct bb_run *run)
+{
+    bb_free(run->largest_prefixes);
+    bb_free(run->places);
+    bb_prefix_guide_deinit(&run->guide);
+    run->largest_prefixes = NULL;
+    run->places = NULL;
+}
+
+bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *ret_index)
+{
+    uint32_t index = bb_prefix_search(run->largest_prefixes, (uint32_t)run->count, prefix);
+    if (index == run->count) {
+        *ret_index = run->count;
+        return true;
+    }
+    uint64_t smallest_prefix = run->places[index].smallest_prefix;
+    if (prefix == smallest_prefix || prefix == run->largest_prefixes[index])
+        return false;
+    *ret_index = smallest_prefix < prefix ? index : run->count;
+    return true;
+}
+
+/* Two threads may store the same value. A reader of it sees the complete table filter, as published
+ * by its table. The run has a reference to the file, which closes the table. */
+const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t index)
+{
+    const struct bb_table *table =
+        atomic_load_explicit(&run->files[index]->table, memory_order_acquire);
+    const struct bb_summary *summary = table == NULL ? NULL : bb_table_ready_summary(table);
+    if (summary == NULL)
+        return NULL;
+    /* Sequentially consistent, like bb_run_forget_summary: a concurrent distrust of the table
+     * either clears this value or is seen here. */
+    atomic_store(&run->places[index].summary, summary);
+    if (bb_table_ready_summary(table) != NULL)
+        return summary;
+    atomic_store(&run->places[index].summary, NULL);
+    return NULL;
+}
+
+void bb_run_forget_summary(const struct bb_run *run, const struct bb_table_file *file)
+{
+    for (size_t i = 0; i < run->count && run->places != NULL; i++) {
+        if (run->files[i] == file)
+            atomic_store(&run->places[i].summary, NULL);
+    }
+}
+
+/* Among the files from `low` to `high` - 1: the first that does not end before key. */
+static size_t search(const struct bb_run *run, const struct bb_comparator *comparator, size_t low,
+                     size_t high, struct bb_bytes key)
+{
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (bb_table_file_ends_before(run->files[middle], comparator, key))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *comparator,
+                         struct bb_bytes key)
+{
+    if (run->largest_prefixes == NULL)
+        return search(run, comparator, 0, run->count, key);
+    struct bb_bytes shared = bb_bytes_of(run->shared, run->shared_size);
+    struct bb_bytes head = key.size < shared.size ? key : bb_bytes_of(key.data, shared.size);
+    int order = bb_bytes_compare(head, shared);
+    if (order != 0)
+        return order < 0 ? 0 : run->count;
+    uint64_t prefix = bb_bytes_prefix64(behind(key, shared.size));
+    uint32_t count = (uint32_t)run->count;
+    uint32_t below = bb_prefix_search(run->largest_prefixes, count, prefix);
+    uint32_t ties = bb_prefix_ties(run->largest_prefixes + below, count - below, prefix);
+    return search(run, comparator, below, (size_t)below + ties, key);
+}
+
+struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comparator *comparator,
+                                  struct bb_bytes key)
+{
+    size_t index = 0;
+    if (bb_run_find_at_once(run, key, &index))
+        return index == run->count ? NULL : run->files[index];
+    index = bb_run_find_index(run, comparator, key);
+    if (index == run->count)
+        return NULL;
+    struct bb_table_file *file = run->files[index];
+    return bb_key_compare(comparator, smallest(file), key) <= 0 ? file : NULL;
+}
+
+void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *comparator,
+                         struct bb_bytes low, struct bb_bytes high, size_t *ret_first,
+                         size_t *ret_end)
+{
+    size_t first = bb_run_find_index(run, comparator, low);
+    size_t end = bb_run_find_index(run, comparator, high);
+    /* The first table that does not end before high may begin before it. */
+    if (end < run->count && bb_key_compare(comparator, smallest(run->files[end]), high) <= 0)
+        end++;
+    *ret_first = first;
+    *ret_end = end;
+}
+
+void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *comparator,
+                       const struct bb_key_range *range, size_t *ret_first, size_t *ret_end)
+{
+    size_t first = 0;
+    size_t end = run->count;
+    if (range->low != NULL)
+        first = bb_run_find_index(run, comparator, *range->low);
+    if (range->high != NULL && first < end) {
+        end = bb_run_find_index(run, comparator, *range->high);
+        end += end < run->count &&
+               bb_key_compare(comparator, smallest(run->files[end]), *range->high) < 0;
+    }
+    *ret_first = first;
+    *ret_end = end < first ? first : end;
+}

@@ -1,0 +1,196 @@
+/* See table_file.h. */
+#include "compaction/levels/table_file.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "sstable/meta/table_meta.h"
+#include "sstable/table/table_open.h"
+
+void bb_table_env_init(struct bb_table_env *env)
+{
+    bb_mutex_init(&env->mutex);
+    bb_large_pages_init(&env->pages);
+}
+
+void bb_table_env_deinit(struct bb_table_env *env)
+{
+    bb_large_pages_deinit(&env->pages);
+    bb_mutex_deinit(&env->mutex);
+}
+
+static enum bb_status copy_meta(const struct bb_table_meta *meta, struct bb_table_meta *ret_copy)
+{
+    struct bb_table_meta copy = *meta;
+    copy.smallest = (struct bb_buf){0};
+    copy.largest = (struct bb_buf){0};
+    enum bb_status status = bb_buf_assign(&copy.smallest, bb_buf_bytes(&meta->smallest));
+    if (status == BB_OK)
+        status = bb_buf_assign(&copy.largest, bb_buf_bytes(&meta->largest));
+    if (status != BB_OK) {
+        bb_table_meta_deinit(&copy);
+        return status;
+    }
+    *ret_copy = copy;
+    return BB_OK;
+}
+
+static double asked_rate(const struct bb_table_env *env, const struct bb_table_meta *meta)
+{
+    bool is_unused = env->options.summary_residency == BB_SUMMARY_UNUSED;
+    if (meta->key_count == 0)
+        return 0;
+    return is_unused ? meta->filter_rate / meta->summary_rate : meta->filter_rate;
+}
+
+enum bb_status bb_table_file_create(struct bb_table_env *env, uint64_t number,
+                                    const struct bb_table_meta *meta,
+                                    struct bb_table_file **ret_file)
+{
+    struct bb_table_file *file = bb_alloc_zeroed(1, sizeof(*file));
+    if (file == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a table's entry");
+    enum bb_status status = copy_meta(meta, &file->meta);
+    if (status != BB_OK) {
+        bb_free(file);
+        return status;
+    }
+    atomic_init(&file->references, 1);
+    atomic_init(&file->table, NULL);
+    atomic_init(&file->is_obsolete, false);
+    atomic_init(&file->is_unindexable, false);
+    atomic_init(&file->is_damaged, false);
+    file->number = number;
+    file->env = env;
+    file->filter_rate = asked_rate(env, meta);
+    *ret_file = file;
+    return BB_OK;
+}
+
+struct bb_table_file *bb_table_file_ref(struct bb_table_file *file)
+{
+    atomic_fetch_add_explicit(&file->references, 1, memory_order_relaxed);
+    return file;
+}
+
+void bb_table_file_unref(struct bb_table_file *file)
+{
+    if (file == NULL || atomic_fetch_sub_explicit(&file->references, 1, memory_order_acq_rel) > 1)
+        return;
+    bb_table_close(atomic_load(&file->table));
+    if (atomic_load(&file->is_obsolete)) {
+        file->env->remove(file->env->context, file->number);
+        bb_companion_drop(file->companion);
+    } else {
+        bb_companion_unref(file->companion);
+    }
+    bb_table_meta_deinit(&file->meta);
+    bb_free(file);
+}
+
+static enum bb_status open_locked(struct bb_table_file *file, struct bb_table **ret_table)
+{
+    struct bb_buf path = {0};
+    struct bb_table *table = NULL;
+    enum bb_status status = file->env->path(file->env->context, file->number, &path);
+    if (status == BB_OK)
+        status = bb_table_open_in((const char *)path.data, &file->env->options, &file->env->pages,
+                                  &table);
+    /* Not BB_NOT_FOUND: for a lookup that would mean that the key is absent. */
+    if (status == BB_NOT_FOUND)
+        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
+                            "the manifest names this table, and there is no such file");
+    if (status == BB_OK)
+        status = bb_table_meta_check((const char *)path.data, &file->meta, bb_table_meta(table));
+    if (status == BB_OK)
+        *ret_table = table;
+    else
+        bb_table_close(table);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static enum bb_status open_first(struct bb_table_file *file, struct bb_table **ret_table)
+{
+    enum bb_status status = BB_OK;
+    bb_mutex_lock(&file->env->mutex);
+    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    if (table == NULL) {
+        status = open_locked(file, &table);
+        if (status == BB_OK)
+            atomic_store_explicit(&file->table, table, memory_order_release);
+    }
+    bb_mutex_unlock(&file->env->mutex);
+    if (status == BB_OK)
+        *ret_table = table;
+    return status;
+}
+
+struct bb_companion *bb_table_file_companion(struct bb_table_file *file)
+{
+    bb_mutex_lock(&file->env->mutex);
+    struct bb_companion *companion =
+        file->companion == NULL ? NULL : bb_companion_ref(file->companion);
+    bb_mutex_unlock(&file->env->mutex);
+    return companion;
+}
+
+uint64_t bb_table_file_companion_number(struct bb_table_file *file)
+{
+    bb_mutex_lock(&file->env->mutex);
+    uint64_t number = file->companion == NULL ? 0 : file->companion->number;
+    bb_mutex_unlock(&file->env->mutex);
+    return number;
+}
+
+/* Returns the previous one with its reference. */
+static struct bb_companion *exchange_companion(struct bb_table_file *file,
+                                               struct bb_companion *companion)
+{
+    bb_mutex_lock(&file->env->mutex);
+    struct bb_companion *before = file->companion;
+    file->companion = companion;
+    bb_mutex_unlock(&file->env->mutex);
+    return before;
+}
+
+void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion *companion)
+{
+    bb_companion_drop(exchange_companion(file, companion));
+}
+
+void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_companion *companion)
+{
+    bb_companion_unref(exchange_companion(file, companion));
+}
+
+enum bb_status bb_table_file_open(struct bb_table_file *file, struct bb_table **ret_table)
+{
+    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    if (table == NULL)
+        return open_first(file, ret_table);
+    *ret_table = table;
+    return BB_OK;
+}
+
+bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
+                          struct bb_bytes key)
+{
+    return bb_key_compare(comparator, bb_buf_bytes(&file->meta.smallest), key) <= 0 &&
+           !bb_table_file_ends_before(file, comparator, key);
+}
+
+bool bb_table_file_ends_before(const struct bb_table_file *file,
+                               const struct bb_comparator *comparator, struct bb_bytes key)
+{
+    int order = bb_key_compare(comparator, bb_buf_bytes(&file->meta.largest), key);
+    return order < 0 || (order == 0 && file->meta.largest_is_exclusive);
+}
+
+uint64_t bb_table_file_memory(const struct bb_table_file *file)
+{
+    const struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    return table == NULL ? 0 : bb_table_memory(table);
+}

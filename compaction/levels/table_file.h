@@ -1,0 +1,93 @@
+/* One live table of a store: its metadata, the table once it is open, and its removal.
+ *
+ * All levels that name a table share its table file. When the last reference is dropped and the
+ * table was marked obsolete (a durable record of the manifest has removed it), the environment
+ * removes the file.
+ *
+ * Threads: any. The environment's mutex guards opening; reaching an open table takes one atomic
+ * load.
+ */
+#ifndef BB_COMPACTION_LEVELS_TABLE_FILE_H
+#define BB_COMPACTION_LEVELS_TABLE_FILE_H
+
+#include <stdatomic.h>
+
+#include "base/large_pages.h"
+#include "base/sync.h"
+#include "bb/table.h"
+#include "compaction/levels/companion.h"
+
+/* State shared by the tables of a store. Constant after init. */
+struct bb_table_env {
+    struct bb_table_options options; /* for opening */
+    /* Writes the path of a table as a terminated string to *path (replaced). */
+    enum bb_status (*path)(void *context, uint64_t number, struct bb_buf *path);
+    /* Called when nothing refers to this table any more: its file may be removed. */
+    void (*remove)(void *context, uint64_t number);
+    /* Called when no table has this companion, and none will. */
+    void (*remove_companion)(void *context, uint64_t number);
+    void *context;
+    struct bb_mutex mutex;
+    struct bb_large_pages pages; /* memory for pinned parts of open tables */
+};
+
+void bb_table_env_init(struct bb_table_env *env);
+/* REQUIRES: no table file remains. */
+void bb_table_env_deinit(struct bb_table_env *env);
+
+struct bb_table_file {
+    _Atomic uint32_t references;
+    uint64_t number;
+    struct bb_table_meta meta; /* owned */
+    /* Of the filters that lookups probe: meta's, or only the block filters' if the table filter is
+     * not used. 0 without keys: a table with only range tombstones wastes no request. */
+    double filter_rate;
+    struct bb_table_env *env;
+    _Atomic(struct bb_table *) table; /* NULL until first used */
+    _Atomic bool is_obsolete;
+    _Atomic bool is_unindexable; /* building its companion met damage: kv/background/deferred.h */
+    _Atomic bool is_damaged; /* the latest check of the file found damage: kv/background/scrub.h */
+    /* One reference; guarded by the environment's mutex. NULL if none. */
+    struct bb_companion *companion;
+};
+
+/* Starts with one reference. meta is copied; the file is not accessed. */
+BB_MUST_CHECK enum bb_status bb_table_file_create(struct bb_table_env *env, uint64_t number,
+                                                  const struct bb_table_meta *meta,
+                                                  struct bb_table_file **ret_file);
+struct bb_table_file *bb_table_file_ref(struct bb_table_file *file);
+void bb_table_file_unref(struct bb_table_file *file);
+
+/* The companion, with a reference for the caller; NULL if none. */
+struct bb_companion *bb_table_file_companion(struct bb_table_file *file);
+/* The companion's number; 0 if none. */
+uint64_t bb_table_file_companion_number(struct bb_table_file *file);
+/* Takes the caller's reference to the new companion (NULL: none). The previous one becomes
+ * obsolete: a durable record of the manifest confirms that, or no companion existed. */
+void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion *companion);
+/* The same, but the previous one's file stays, because another process owns it. */
+void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_companion *companion);
+
+/* The open table, pinned as long as the caller has a reference to the file. Errors include
+ * BB_CORRUPT when it is another table than meta describes. */
+BB_MUST_CHECK enum bb_status bb_table_file_open(struct bb_table_file *file,
+                                                struct bb_table **ret_table);
+
+/* True when the table's bounds contain the key. */
+bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
+                          struct bb_bytes key);
+/* True when all of its keys, including keys that range tombstones cover, are before this one. */
+bool bb_table_file_ends_before(const struct bb_table_file *file,
+                               const struct bb_comparator *comparator, struct bb_bytes key);
+/* The sequence of the oldest tombstone, of a key or a range; a lower bound if the table does not
+ * record it. UINT64_MAX without tombstones. */
+static inline uint64_t bb_table_file_oldest_tombstone(const struct bb_table_meta *meta)
+{
+    if (meta->tombstone_count == 0 && meta->range_tombstone_count == 0)
+        return UINT64_MAX;
+    return meta->tombstone_sequence_min != 0 ? meta->tombstone_sequence_min : meta->sequence_min;
+}
+/* Bytes that the open table keeps outside the cache; 0 while it is not open. */
+uint64_t bb_table_file_memory(const struct bb_table_file *file);
+
+#endif

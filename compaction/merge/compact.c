@@ -1,0 +1,480 @@
+/* See compact.h. */
+#include "compaction/merge/compact.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "compaction/merge/merge.h"
+#include "compaction/merge/range_cutter.h"
+#include "compaction/merge/retain.h"
+#include "compaction/merge/run_iter.h"
+#include "sstable/block/stored_entry.h"
+#include "sstable/build/table_builder.h"
+
+/* An output that overlaps more than this many tables below would make its next compaction
+ * expensive. */
+#define OVERLAP_TABLES_MAX 10
+
+struct bb_compaction {
+    struct bb_plan plan;
+    struct bb_levels *levels; /* with a reference */
+    struct bb_compact_options options;
+    uint64_t *snapshots; /* owned copy */
+    struct bb_iter *stream;
+    struct bb_retain retain;
+    struct bb_range_cutter ranges;
+    bool has_kept; /* of the last judged key, a version was kept */
+    struct bb_read_stats reads;
+    struct bb_table_builder *builder; /* of the open output, or NULL */
+    struct bb_buf path;               /* of the open output */
+    struct bb_compact_output *outputs;
+    size_t output_count;
+    size_t output_capacity;
+    size_t below; /* next table of the level below the output's */
+    /* The same at the last entry of the open output. */
+    size_t below_last;
+    uint64_t overlap_bytes; /* of the open output with that level */
+    struct bb_compact_counts counts;
+    bool is_committed;
+};
+
+static bool is_same_run(const struct bb_plan *plan, size_t a, size_t b)
+{
+    return plan->input_levels[a] == plan->input_levels[b] &&
+           plan->input_runs[a] == plan->input_runs[b];
+}
+
+/* Opens the streams of the inputs: one for each run, newest first. */
+static enum bb_status open_streams(struct bb_compaction *c, struct bb_iter **streams, size_t *count)
+{
+    static const struct bb_read_options options = {.bypass_fill = true};
+    enum bb_status status = BB_OK;
+    size_t i = 0;
+    while (i < c->plan.input_count && status == BB_OK) {
+        size_t end = i + 1;
+        while (end < c->plan.input_count && is_same_run(&c->plan, i, end))
+            end++;
+        status = bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator, &options,
+                                    &c->reads, &streams[*count]);
+        if (status == BB_OK)
+            bb_run_iter_keep_stored(streams[(*count)++]);
+        i = end;
+    }
+    return status;
+}
+
+static enum bb_status open_stream(struct bb_compaction *c)
+{
+    size_t count = 0;
+    struct bb_iter **streams = bb_alloc_zeroed(c->plan.input_count + 1, sizeof(struct bb_iter *));
+    if (streams == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a compaction of %zu tables",
+                       c->plan.input_count);
+    enum bb_status status = open_streams(c, streams, &count);
+    if (status == BB_OK) {
+        status = bb_merge_create(streams, count, c->levels->comparator, &c->stream);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            bb_iter_destroy(streams[i]);
+    }
+    bb_free(streams);
+    if (status == BB_OK)
+        bb_iter_seek_first(c->stream);
+    return status;
+}
+
+static enum bb_status copy_snapshots(struct bb_compaction *c,
+                                     const struct bb_compact_options *options)
+{
+    c->snapshots = bb_alloc_zeroed(options->snapshot_count + 1, sizeof(*c->snapshots));
+    if (c->snapshots == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu snapshots", options->snapshot_count);
+    if (options->snapshot_count > 0)
+        memcpy(c->snapshots, options->snapshots, options->snapshot_count * sizeof(*c->snapshots));
+    bb_retain_init(&c->retain, c->snapshots, options->snapshot_count, c->levels->comparator);
+    return BB_OK;
+}
+
+static enum bb_status open_ranges(struct bb_compaction *c)
+{
+    enum bb_status status =
+        bb_range_cutter_init(&c->ranges, c->plan.inputs, c->plan.input_count, &c->retain);
+    bb_retain_set_ranges(&c->retain, c->ranges.list);
+    return status;
+}
+
+enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *levels,
+                                    const struct bb_compact_options *options,
+                                    struct bb_compaction **ret_compaction)
+{
+    struct bb_compaction *c = bb_alloc_zeroed(1, sizeof(*c));
+    if (c == NULL) {
+        bb_plan_deinit(plan);
+        return bb_fail(BB_NO_MEMORY, "no memory for a compaction");
+    }
+    c->plan = *plan;
+    *plan = (struct bb_plan){0};
+    c->levels = bb_levels_ref(levels);
+    c->options = *options;
+    for (size_t i = 0; i < c->plan.input_count; i++) {
+        c->counts.bytes_read += c->plan.inputs[i]->meta.file_size;
+        c->counts.range_tombstones_in += c->plan.inputs[i]->meta.range_tombstone_count;
+    }
+    enum bb_status status = copy_snapshots(c, options);
+    if (status == BB_OK)
+        status = open_ranges(c);
+    if (status == BB_OK)
+        status = open_stream(c);
+    if (status != BB_OK) {
+        bb_compaction_destroy(c);
+        return status;
+    }
+    *ret_compaction = c;
+    return BB_OK;
+}
+
+/* Removes the files of outputs that were not committed. */
+static void remove_outputs(struct bb_compaction *c)
+{
+    for (size_t i = 0; i < c->output_count; i++)
+        c->options.env->remove(c->options.env->context, c->outputs[i].number);
+}
+
+void bb_compaction_destroy(struct bb_compaction *c)
+{
+    if (c == NULL)
+        return;
+    bb_table_builder_destroy(c->builder);
+    if (!c->is_committed)
+        remove_outputs(c);
+    for (size_t i = 0; i < c->output_count; i++)
+        bb_table_meta_deinit(&c->outputs[i].meta);
+    bb_free(c->outputs);
+    bb_iter_destroy(c->stream);
+    bb_retain_deinit(&c->retain);
+    bb_range_cutter_deinit(&c->ranges);
+    bb_free(c->snapshots);
+    bb_buf_deinit(&c->path);
+    bb_plan_deinit(&c->plan);
+    bb_levels_unref(c->levels);
+    bb_free(c);
+}
+
+static enum bb_status grow_outputs(struct bb_compaction *c)
+{
+    if (c->output_count < c->output_capacity)
+        return BB_OK;
+    size_t capacity = c->output_capacity == 0 ? 8 : c->output_capacity * 2;
+    struct bb_compact_output *grown = bb_realloc(c->outputs, capacity * sizeof(*grown));
+    if (grown == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu outputs of a compaction", capacity);
+    c->outputs = grown;
+    c->output_capacity = capacity;
+    return BB_OK;
+}
+
+static enum bb_status begin_hook(const struct bb_output_hooks *hooks,
+                                 struct bb_table_builder *builder)
+{
+    return hooks != NULL && hooks->begin != NULL ? hooks->begin(hooks->context, builder) : BB_OK;
+}
+
+static enum bb_status finish_hook(const struct bb_output_hooks *hooks)
+{
+    return hooks != NULL && hooks->finish != NULL ? hooks->finish(hooks->context) : BB_OK;
+}
+
+static enum bb_status open_output(struct bb_compaction *c)
+{
+    uint64_t number = 0;
+    enum bb_status status = c->options.new_number(c->options.context, &number);
+    if (status == BB_OK)
+        status = grow_outputs(c);
+    if (status == BB_OK)
+        status = c->options.env->path(c->options.env->context, number, &c->path);
+    if (status == BB_OK)
+        status =
+            bb_table_builder_create((const char *)c->path.data, &c->options.table, &c->builder);
+    if (status == BB_OK)
+        status = begin_hook(&c->options.hooks, c->builder);
+    if (status != BB_OK)
+        return status;
+    /* Counted as an output once it is finished. Until then destroying the builder removes the
+     * file. */
+    c->outputs[c->output_count] = (struct bb_compact_output){.number = number};
+    c->overlap_bytes = 0;
+    return BB_OK;
+}
+
+static enum bb_status finish_output(struct bb_compaction *c)
+{
+    if (c->builder == NULL)
+        return BB_OK;
+    struct bb_compact_output *output = &c->outputs[c->output_count];
+    enum bb_status status = finish_hook(&c->options.hooks);
+    if (status == BB_OK)
+        status = bb_table_builder_finish(c->builder, &output->meta);
+    if (status != BB_OK)
+        return status;
+    bb_table_builder_destroy(c->builder);
+    c->builder = NULL;
+    c->counts.bytes_written += output->meta.file_size;
+    c->output_count++;
+    return BB_OK;
+}
+
+/* Writes the range tombstones up to high (NULL: to the end) to the open output, or to a new one. */
+static enum bb_status write_ranges(struct bb_compaction *c, const struct bb_bytes *high)
+{
+    struct bb_range_array array = {0};
+    enum bb_status status =
+        bb_range_cutter_take(&c->ranges, high, c->levels, &c->plan, &c->retain, &array);
+    if (status == BB_OK && c->builder == NULL && array.count > 0)
+        status = open_output(c);
+    for (size_t i = 0; i < array.count && status == BB_OK; i++)
+        status = bb_table_builder_add_range_tombstone(c->builder, array.tombstones[i].low,
+                                                      array.tombstones[i].high,
+                                                      array.tombstones[i].sequence);
+    bb_range_array_deinit(&array);
+    if (status == BB_OK && high != NULL)
+        status = bb_range_cutter_cut(&c->ranges, *high);
+    return status;
+}
+
+/* The level below the outputs if it is one run; else NULL. */
+static const struct bb_level *level_below(const struct bb_compaction *c)
+{
+    int number = c->plan.output_level + 1;
+    bool is_one_run = number < BB_LEVEL_COUNT && c->levels->levels[number].run_count == 1;
+    return is_one_run ? &c->levels->levels[number] : NULL;
+}
+
+/* Ends outputs where range tombstones after the last entry, and before high, overlap too much of
+ * the level below. */
+static enum bb_status cut_ranges(struct bb_compaction *c, const struct bb_bytes *high)
+{
+    const struct bb_level *below = level_below(c);
+    uint64_t bytes = 0;
+    enum bb_status status = BB_OK;
+    if (below == NULL || c->plan.output_level == 0)
+        return BB_OK;
+    for (size_t i = c->below_last; i < below->count && !bb_range_cutter_is_done(&c->ranges); i++) {
+        struct bb_bytes key = bb_buf_bytes(&below->files[i]->meta.smallest);
+        if (high != NULL && bb_key_compare(c->levels->comparator, key, *high) >= 0)
+            break;
+        if (i > c->below_last && bytes > OVERLAP_TABLES_MAX * c->options.table_size_bytes) {
+            status = write_ranges(c, &key);
+            if (status == BB_OK)
+                status = finish_output(c);
+            bytes = 0;
+        }
+        if (status != BB_OK)
+            return status;
+        bytes += below->files[i]->meta.file_size;
+    }
+    return BB_OK;
+}
+
+/* Ends the open output, if any, before high (NULL: at the end), where the next one begins. */
+static enum bb_status close_output(struct bb_compaction *c, const struct bb_bytes *high)
+{
+    enum bb_status status = cut_ranges(c, high);
+    if (status == BB_OK)
+        status = write_ranges(c, high);
+    return status == BB_OK ? finish_output(c) : status;
+}
+
+/* Skips the tables of the level below that end before the key. */
+static void pass_below(struct bb_compaction *c, struct bb_bytes key)
+{
+    const struct bb_level *level = level_below(c);
+    if (level == NULL)
+        return;
+    while (c->below < level->count &&
+           bb_table_file_ends_before(level->files[c->below], c->levels->comparator, key))
+        c->overlap_bytes += level->files[c->below++]->meta.file_size;
+}
+
+/* Includes the range tombstones up to the key, which are written when the output is closed. */
+static bool is_full(struct bb_compaction *c, struct bb_bytes key)
+{
+    uint64_t ranges = bb_range_cutter_pass(&c->ranges, key);
+    return bb_table_builder_size_estimate(c->builder) + ranges >= c->options.table_size_bytes ||
+           c->overlap_bytes > OVERLAP_TABLES_MAX * c->options.table_size_bytes;
+}
+
+/* True when no run older than the output may have the key, in its level or a deeper one. */
+static bool is_bottom(const struct bb_compaction *c, struct bb_bytes key)
+{
+    for (int number = c->plan.output_level; number < BB_LEVEL_COUNT; number++) {
+        const struct bb_level *level = &c->levels->levels[number];
+        for (size_t i = 0; i < level->run_count; i++) {
+            bool is_older =
+                number > c->plan.output_level || level->runs[i].number < c->plan.output_run;
+            if (is_older && bb_run_find(&level->runs[i], c->levels->comparator, key) != NULL)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Reuses the entry's stored block if the stream has it. */
+static enum bb_status write_entry(struct bb_compaction *c, const struct bb_entry *entry)
+{
+    struct bb_stored_entry stored;
+    bool is_taken = false;
+    if (!bb_iter_stored(c->stream, &stored))
+        return bb_table_builder_add(c->builder, entry);
+    enum bb_status status = bb_table_builder_add_stored(c->builder, entry, &stored, &is_taken);
+    c->counts.entries_as_stored += is_taken;
+    return status;
+}
+
+static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry *entry)
+{
+    enum bb_status status = BB_OK;
+    bool is_first = !c->has_kept; /* of its key, which may have newer versions that were dropped */
+    if (is_first)
+        pass_below(c, entry->key);
+    /* A table of level 0 is never cut: it remains one run. */
+    if (c->builder != NULL && is_first && c->plan.output_level > 0 && is_full(c, entry->key))
+        status = close_output(c, &entry->key);
+    c->has_kept = true;
+    if (status == BB_OK && c->builder == NULL)
+        status = open_output(c);
+    if (status == BB_OK)
+        status = write_entry(c, entry);
+    c->below_last = c->below;
+    c->counts.entries_kept++;
+    return status;
+}
+
+static enum bb_status merge_entry(struct bb_compaction *c)
+{
+    const struct bb_entry *entry = &c->stream->entry;
+    bool keep = false;
+    if (bb_retain_is_new_key(&c->retain, entry->key))
+        c->has_kept = false;
+    bool bottom = entry->kind == BB_ENTRY_DELETE && is_bottom(c, entry->key);
+    enum bb_status status = bb_retain_judge(&c->retain, entry, bottom, &keep);
+    if (status != BB_OK)
+        return status;
+    c->counts.entries_in++;
+    if (keep)
+        return keep_entry(c, entry);
+    c->counts.entries_dropped++;
+    return BB_OK;
+}
+
+/* Checks that the number of entries read equals the number recorded in the inputs. */
+static enum bb_status check_counts(const struct bb_compaction *c)
+{
+    uint64_t expected = 0;
+    for (size_t i = 0; i < c->plan.input_count; i++)
+        expected += c->plan.inputs[i]->meta.entry_count;
+    if (c->counts.entries_in == expected)
+        return BB_OK;
+    return bb_fail(BB_CORRUPT,
+                   "a compaction of %zu tables has read %llu entries, their properties have %llu",
+                   c->plan.input_count, (unsigned long long)c->counts.entries_in,
+                   (unsigned long long)expected);
+}
+
+enum bb_status bb_compaction_step(struct bb_compaction *c, uint64_t entry_count_max,
+                                  bool *ret_is_done)
+{
+    enum bb_status status = c->stream->status;
+    for (uint64_t i = 0; i < entry_count_max && c->stream->is_valid && status == BB_OK; i++) {
+        status = merge_entry(c);
+        if (status == BB_OK) {
+            bb_iter_next(c->stream);
+            status = c->stream->status;
+        }
+    }
+    bool is_done = status == BB_OK && !c->stream->is_valid;
+    if (is_done)
+        status = close_output(c, NULL);
+    if (status == BB_OK && is_done)
+        status = check_counts(c);
+    if (status == BB_OK)
+        *ret_is_done = is_done;
+    return status;
+}
+
+const struct bb_plan *bb_compaction_plan(const struct bb_compaction *c)
+{
+    return &c->plan;
+}
+
+const struct bb_compact_counts *bb_compaction_counts(const struct bb_compaction *c)
+{
+    return &c->counts;
+}
+
+const struct bb_compact_output *bb_compaction_outputs(const struct bb_compaction *c,
+                                                      size_t *ret_count)
+{
+    *ret_count = c->output_count;
+    return c->outputs;
+}
+
+void bb_compaction_commit(struct bb_compaction *c)
+{
+    c->is_committed = true;
+}
+
+static enum bb_status write_stream(struct bb_iter *stream, struct bb_retain *retain,
+                                   struct bb_table_builder *builder)
+{
+    enum bb_status status = BB_OK;
+    for (bb_iter_seek_first(stream); stream->is_valid && status == BB_OK; bb_iter_next(stream)) {
+        bool keep = false;
+        status = bb_retain_judge(retain, &stream->entry, false, &keep);
+        if (status == BB_OK && keep)
+            status = bb_table_builder_add(builder, &stream->entry);
+    }
+    return status == BB_OK ? stream->status : status;
+}
+
+static enum bb_status write_fragments(const struct bb_range_tombstones *ranges,
+                                      const struct bb_retain *retain,
+                                      struct bb_table_builder *builder)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; ranges != NULL && i < ranges->count; i++) {
+        const struct bb_range_fragment *fragment = &ranges->fragments[i];
+        for (size_t j = 0; j < fragment->count && status == BB_OK; j++) {
+            if (bb_retain_keeps_range(retain, fragment, j, false))
+                status = bb_table_builder_add_range_tombstone(
+                    builder, fragment->low, fragment->high, fragment->sequences[j]);
+        }
+    }
+    return status;
+}
+
+enum bb_status bb_compact_to_table(struct bb_iter *stream, const struct bb_range_tombstones *ranges,
+                                   const char *path, const struct bb_table_options *options,
+                                   const uint64_t *snapshots, size_t snapshot_count,
+                                   const struct bb_output_hooks *hooks,
+                                   struct bb_table_meta *ret_meta)
+{
+    struct bb_table_builder *builder = NULL;
+    struct bb_retain retain;
+    bb_retain_init(&retain, snapshots, snapshot_count, options->comparator);
+    bb_retain_set_ranges(&retain, ranges);
+    enum bb_status status = bb_table_builder_create(path, options, &builder);
+    if (status == BB_OK)
+        status = begin_hook(hooks, builder);
+    if (status == BB_OK)
+        status = write_stream(stream, &retain, builder);
+    if (status == BB_OK)
+        status = write_fragments(ranges, &retain, builder);
+    if (status == BB_OK)
+        status = finish_hook(hooks);
+    if (status == BB_OK)
+        status = bb_table_builder_finish(builder, ret_meta);
+    bb_table_builder_destroy(builder);
+    bb_retain_deinit(&retain);
+    return status;
+}

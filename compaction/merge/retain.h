@@ -1,0 +1,57 @@
+/* Decides which versions of a key survive a merge.
+ *
+ * Snapshots divide the sequences into intervals: (.., s1] (s1, s2] ... (sn, now]. Every reader
+ * reads as of the end of an interval, so of the versions within one interval only the newest is
+ * visible. A tombstone without an effect is dropped too: it is in the oldest interval, when no
+ * deeper level may have the key.
+ *
+ *     sequences    9   7 | 6   3 | 2   1        snapshots 6 and 2
+ *     of one key   P   P | D   P | P   P        kept: 9, 6 and 2; 6 is a tombstone, but not
+ *                                                   in the oldest interval
+ *
+ * Data that a range tombstone covers counts as older versions of the same key: it is hidden if the
+ * tombstone is in the same interval and newer. Of the tombstones of a fragment, the newest of each
+ * interval is needed, and not even that one in the oldest interval when no data is below.
+ *
+ * Entries are passed in order. Threads: one.
+ */
+#ifndef BB_COMPACTION_MERGE_RETAIN_H
+#define BB_COMPACTION_MERGE_RETAIN_H
+
+#include "bb/table.h"
+#include "sstable/ranges/range_tombstones.h"
+
+struct bb_retain {
+    const uint64_t *snapshots; /* ascending; borrowed */
+    size_t snapshot_count;
+    const struct bb_comparator *comparator;
+    struct bb_buf key; /* of the entries being judged */
+    bool has_key;
+    size_t interval; /* of the last judged version of the key */
+    /* Over the entries; borrowed; NULL if none. */
+    const struct bb_range_tombstones *ranges;
+    size_t fragment; /* first fragment that ends after the last judged entry */
+};
+
+void bb_retain_init(struct bb_retain *retain, const uint64_t *snapshots, size_t snapshot_count,
+                    const struct bb_comparator *comparator);
+/* Sets the range tombstones over the entries, borrowed. NULL: none. Call before the first entry. */
+void bb_retain_set_ranges(struct bb_retain *retain, const struct bb_range_tombstones *ranges);
+void bb_retain_deinit(struct bb_retain *retain);
+
+/* The number of snapshots older than the version: 0 is the oldest interval. */
+size_t bb_retain_interval(const struct bb_retain *retain, uint64_t sequence);
+
+/* True when this is the first version of another key than the last one. */
+bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key);
+/* Judges the next entry. is_bottom: no level below the output's may have the key (used for
+ * tombstones only). Errors: BB_NO_MEMORY. */
+BB_MUST_CHECK enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *entry,
+                                             bool is_bottom, bool *ret_keep);
+
+/* True when sequence number `index` of a fragment must be kept. is_bottom: no level below the
+ * output's may have keys of it. */
+bool bb_retain_keeps_range(const struct bb_retain *retain, const struct bb_range_fragment *fragment,
+                           size_t index, bool is_bottom);
+
+#endif

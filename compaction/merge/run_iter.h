@@ -1,0 +1,38 @@
+/* A run as one stream: its tables one after the other. */
+#ifndef BB_COMPACTION_MERGE_RUN_ITER_H
+#define BB_COMPACTION_MERGE_RUN_ITER_H
+
+#include "compaction/levels/table_file.h"
+
+/* files: ascending; a reference is taken to each. Tables are opened when the stream reaches them.
+ * stats may be NULL and must outlive the stream. Owned: bb_iter_destroy. */
+BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
+                                                const struct bb_comparator *comparator,
+                                                const struct bb_read_options *options,
+                                                struct bb_read_stats *stats,
+                                                struct bb_iter **ret_iter);
+/* Also returns the stored block of entries with separate blocks (sstable/block/stored_entry.h).
+ * Call before the first move. REQUIRES: the iterator is one of these. */
+void bb_run_iter_keep_stored(struct bb_iter *iter);
+/* A stream over a key range, as in sstable/table/table_iter.h: blocks outside are not read. files:
+ * the tables that overlap the range. */
+BB_MUST_CHECK enum bb_status
+bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
+                         const struct bb_comparator *comparator, const struct bb_key_range *range,
+                         const struct bb_read_options *options, struct bb_read_stats *stats,
+                         struct bb_iter **ret_iter);
+
+/* Makes the stream over one table of a run. The run's stream owns *ret_iter. */
+struct bb_run_opener {
+    enum bb_status (*open)(void *context, struct bb_table_file *file, struct bb_iter **ret_iter);
+    void *context;
+};
+/* The same over streams that the caller makes, which ascend as the tables do. The context must
+ * outlive the stream. */
+BB_MUST_CHECK enum bb_status bb_run_iter_create_opened(struct bb_table_file *const *files,
+                                                       size_t count,
+                                                       const struct bb_comparator *comparator,
+                                                       const struct bb_run_opener *opener,
+                                                       struct bb_iter **ret_iter);
+
+#endif

@@ -1,0 +1,301 @@
+/* See pick.h. */
+#include "compaction/pick/pick.h"
+
+#include "base/buf.h"
+#include "compaction/pick/pick_excess.h"
+#include "compaction/pick/pick_level0.h"
+#include "compaction/pick/pick_tiers.h"
+#include "compaction/pick/pick_tombstones.h"
+#include "compaction/pick/plan_rates.h"
+#include "compaction/rates/rates.h"
+
+/* A single run is not rewritten when its rate is this close to the target. */
+#define CLOSE 0.05
+/* The number of tables of a level that are considered, in order of overlap, smallest first, before
+ * the best of them is taken. */
+#define CANDIDATES_MAX 16
+/* Above this factor tables are rewritten to meet the budget. The margin is for flushes in the
+ * meantime. */
+#define BUDGET_FILL 1.02
+
+static struct bb_bytes smallest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.smallest);
+}
+
+static struct bb_bytes largest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.largest);
+}
+
+/* The score of a level of several runs uses their number, because its bytes come in runs of about a
+ * unit. A level that should have a single run is also due when it has more. The deepest level never
+ * moves down. */
+double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     int number)
+{
+    const struct bb_shape *shape = &options->shape;
+    const struct bb_level *level = &levels->levels[number];
+    int last = bb_levels_deepest(levels);
+    bool is_tiered = bb_shape_is_tiered(shape, number, last);
+    if (number == 0 && options->level0_run_count_due > 0)
+        return (double)level->run_count / options->level0_run_count_due;
+    if (is_tiered || level->run_count > 1)
+        return (double)level->run_count / bb_shape_run_count(shape, number, last);
+    return (double)level->file_bytes / bb_shape_level_bytes(shape, number);
+}
+
+void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     const struct bb_plan *plan, struct bb_table_options *table)
+{
+    bb_plan_rates_set(levels, options, plan, table);
+}
+
+double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_options *options,
+                           const struct bb_plan *plan, double rate)
+{
+    return bb_plan_rates_waste_added(levels, options, plan, rate);
+}
+
+/* ---- a table of a level that is one run ---- */
+
+/* The tables of a level in order of their overlap below for their size; equal ones in key order. */
+struct candidates {
+    size_t tables[CANDIDATES_MAX];
+    double ratios[CANDIDATES_MAX];
+    size_t count;
+};
+
+static double overlap_ratio(const struct bb_levels *levels, int level,
+                            const struct bb_table_file *file)
+{
+    size_t first = 0;
+    size_t end = 0;
+    uint64_t bytes = 0;
+    const struct bb_run *below = bb_levels_oldest_run(levels, level + 1);
+    if (below == NULL)
+        return 0;
+    bb_run_find_overlap(below, levels->comparator, smallest(file), largest(file), &first, &end);
+    for (size_t i = first; i < end; i++)
+        bytes += below->files[i]->meta.file_size;
+    return (double)bytes / (double)file->meta.file_size;
+}
+
+static void offer(struct candidates *candidates, size_t table, double ratio)
+{
+    size_t place = candidates->count;
+    if (place == CANDIDATES_MAX && ratio >= candidates->ratios[CANDIDATES_MAX - 1])
+        return;
+    place -= place == CANDIDATES_MAX;
+    for (; place > 0 && candidates->ratios[place - 1] > ratio; place--) {
+        candidates->ratios[place] = candidates->ratios[place - 1];
+        candidates->tables[place] = candidates->tables[place - 1];
+    }
+    candidates->ratios[place] = ratio;
+    candidates->tables[place] = table;
+    candidates->count += candidates->count < CANDIDATES_MAX;
+}
+
+/* The table with the highest rate lowers its level's mean when it leaves, so it is the fallback. */
+static size_t greatest_rate(const struct bb_level *level)
+{
+    size_t greatest = 0;
+    for (size_t i = 1; i < level->count; i++) {
+        if (level->files[i]->filter_rate > level->files[greatest]->filter_rate)
+            greatest = i;
+    }
+    return greatest;
+}
+
+static enum bb_status plan_table(const struct bb_levels *levels,
+                                 const struct bb_pick_options *options, int number, size_t index,
+                                 struct bb_plan *plan, double *ret_waste)
+{
+    const struct bb_run *run = bb_levels_run(levels, number, 0);
+    struct bb_table_file *file = run->files[index];
+    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_LEVEL_SIZE, number + 1);
+    if (status != BB_OK)
+        return status;
+    bb_plan_add(plan, number, run->number, file);
+    bb_plan_aim(plan, levels, &options->shape, smallest(file), largest(file));
+    /* A rewrite may drop data that range tombstones cover. */
+    plan->is_move = plan->input_count == 1 && file->meta.range_tombstone_count == 0;
+    *ret_waste = bb_plan_rates_waste(levels, options, plan);
+    if (plan->is_move && (!bb_plan_rates_keep_promise(levels, options, number + 1, *ret_waste) ||
+                          bb_plan_rates_save_by_rewriting(levels, options, plan))) {
+        plan->is_move = false;
+        *ret_waste = bb_plan_rates_waste(levels, options, plan);
+    }
+    return BB_OK;
+}
+
+/* Picks the first candidate whose plan keeps the target, else the candidate that exceeds it
+ * least. */
+static enum bb_status pick_candidate(const struct bb_levels *levels,
+                                     const struct bb_pick_options *options, int number,
+                                     const struct candidates *candidates, struct bb_plan *plan)
+{
+    enum bb_status status = BB_OK;
+    double least = 0;
+    for (size_t i = 0; i < candidates->count && status == BB_OK; i++) {
+        struct bb_plan next = {0};
+        double waste = 0;
+        status = plan_table(levels, options, number, candidates->tables[i], &next, &waste);
+        if (status == BB_OK && (i == 0 || waste < least)) {
+            struct bb_plan worse = *plan;
+            *plan = next;
+            next = worse;
+            least = waste;
+        }
+        bb_plan_deinit(&next);
+        if (bb_plan_rates_keep_promise(levels, options, number + 1, least))
+            break;
+    }
+    if (status != BB_OK)
+        bb_plan_deinit(plan);
+    return status;
+}
+
+static enum bb_status pick_deeper(const struct bb_levels *levels,
+                                  const struct bb_pick_options *options, int number,
+                                  struct bb_plan *plan)
+{
+    const struct bb_level *level = &levels->levels[number];
+    struct candidates candidates = {.count = 0};
+    for (size_t i = 0; i < level->count; i++)
+        offer(&candidates, i, overlap_ratio(levels, number, level->files[i]));
+    if (candidates.count == CANDIDATES_MAX)
+        candidates.tables[CANDIDATES_MAX - 1] = greatest_rate(level);
+    return pick_candidate(levels, options, number, &candidates, plan);
+}
+
+/* ---- due levels ---- */
+
+/* In a store that was written with another style, levels may have too many runs. */
+static enum bb_status pick_level(const struct bb_levels *levels,
+                                 const struct bb_pick_options *options, int number,
+                                 struct bb_plan *plan)
+{
+    bool is_tiered = bb_shape_is_tiered(&options->shape, number, bb_levels_deepest(levels));
+    if (!is_tiered && levels->levels[number].run_count > 1)
+        return bb_pick_tiers_unite(levels, number, plan);
+    if (!bb_shape_is_leveled(&options->shape))
+        return bb_pick_tiers(levels, options, number, plan);
+    if (levels->levels[number + 1].run_count > 1)
+        return bb_pick_tiers_unite(levels, number + 1, plan);
+    return pick_deeper(levels, options, number, plan);
+}
+
+/* The level with the highest score. */
+static int greatest_score(const struct bb_levels *levels, const struct bb_pick_options *options,
+                          double *ret_score)
+{
+    int best = 0;
+    *ret_score = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        double score = bb_pick_score(levels, options, level);
+        if (level == BB_LEVEL_COUNT - 1 && levels->levels[level].run_count <= 1)
+            continue;
+        if (score > *ret_score) {
+            best = level;
+            *ret_score = score;
+        }
+    }
+    return best;
+}
+
+enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_options *options,
+                       struct bb_plan *ret_plan)
+{
+    double score = 0;
+    int best = greatest_score(levels, options, &score);
+    *ret_plan = (struct bb_plan){0};
+    if (score >= 1 && best == 0)
+        return bb_pick_level0(levels, options, BB_PLAN_LEVEL0_RUNS, ret_plan);
+    enum bb_status status = BB_OK;
+    bool is_due = score >= 1;
+    /* With weights, an overflowing last level is rewritten before the next one opens, and a
+     * thinned-out one has a large effect. */
+    bool comes_first = !is_due || !bb_read_weights_are_plain(&options->weights);
+    if (comes_first && bb_pick_excess_is_due(levels, options))
+        status = bb_pick_excess(levels, options, ret_plan);
+    if (status != BB_OK || ret_plan->reason != BB_PLAN_NOTHING)
+        return status;
+    if (is_due)
+        return pick_level(levels, options, best, ret_plan);
+    if (bb_plan_rates_exceed_budget(levels, options, BUDGET_FILL))
+        status = bb_pick_excess_of_budget(levels, options, ret_plan);
+    if (status != BB_OK || ret_plan->reason != BB_PLAN_NOTHING)
+        return status;
+    return bb_pick_tombstones(levels, options, ret_plan);
+}
+
+/* ---- all tables ---- */
+
+/* True when the single run's rate is close to the rate that a rewrite would give. If every wasted
+ * read counts 1 and half of them are allowed, any rate will do. */
+static bool is_close(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     int deepest)
+{
+    const struct bb_levels nothing = {.comparator = levels->comparator};
+    struct bb_rate_request request = {.levels = &nothing,
+                                      .output_level = deepest,
+                                      .output_keys = levels->levels[deepest].key_count,
+                                      .target = options->target_wasted_reads,
+                                      .weights = &options->weights,
+                                      .budget = bb_plan_rates_budget(options)};
+    double expected = bb_rates_level_expected(levels, deepest);
+    if (!bb_filter_budget_is_given(&options->budget) &&
+        bb_read_weights_are_plain(&options->weights) &&
+        options->target_wasted_reads > BB_FILTER_RATE_MAX)
+        return true;
+    double rate = bb_rates_for_run(&request);
+    return expected >= rate * (1 - CLOSE) && expected <= rate * (1 + CLOSE);
+}
+
+/* True for a single run without dead entries and with a rate close to the target. */
+static bool is_compact(const struct bb_levels *levels, const struct bb_pick_options *options,
+                       int deepest)
+{
+    if (levels->levels[0].count > 0 || bb_levels_run_count(levels) > 1)
+        return false;
+    for (size_t i = 0; i < levels->levels[deepest].count; i++) {
+        const struct bb_table_meta *meta = &levels->levels[deepest].files[i]->meta;
+        if (meta->tombstone_count > 0 || meta->range_tombstone_count > 0 ||
+            meta->entry_count != meta->key_count)
+            return false;
+    }
+    return levels->levels[deepest].count == 0 || !options->has_filters ||
+           is_close(levels, options, deepest);
+}
+
+/* In a level that is too small the run would move down immediately, and until then two levels would
+ * share the target. */
+static int level_for_all(const struct bb_levels *levels, const struct bb_pick_options *options)
+{
+    int level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
+    double bytes = 0;
+    for (int i = 0; i < BB_LEVEL_COUNT; i++)
+        bytes += (double)levels->levels[i].file_bytes;
+    while (level < BB_LEVEL_COUNT - 1 && bytes >= bb_shape_level_bytes(&options->shape, level))
+        level++;
+    return level;
+}
+
+enum bb_status bb_pick_all(const struct bb_levels *levels, const struct bb_pick_options *options,
+                           struct bb_plan *ret_plan)
+{
+    int deepest = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
+    *ret_plan = (struct bb_plan){0};
+    if (is_compact(levels, options, deepest))
+        return BB_OK;
+    enum bb_status status =
+        bb_plan_init(ret_plan, levels, BB_PLAN_REQUEST, level_for_all(levels, options));
+    if (status != BB_OK)
+        return status;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < levels->levels[level].run_count; i++)
+            bb_plan_add_run(ret_plan, level, bb_levels_run(levels, level, i));
+    }
+    return BB_OK;
+}

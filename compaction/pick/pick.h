@@ -1,0 +1,61 @@
+/* Picks the next compaction: a pure function of the levels and the options.
+ *
+ * Each level has a score: a level of several runs (shape.h) compares their number with the number
+ * at which they are merged, other levels compare their bytes with their target size. The highest
+ * score of at least 1 wins. Level 0 collects more runs during a series of flushes
+ * (kv/store/pace.h): a merge rewrites all of level 1, however many runs it takes.
+ *
+ *     level 0    all of its runs (pick_level0.h)
+ *     one run    leveled: the table that overlaps the fewest bytes below for its size, with these
+ *                last level of lazy leveling: the whole level moves down
+ *     tiers      runs of about one size (pick_tiers.h)
+ *
+ * A level that should have one run but has several, because it was written with another style, is
+ * merged first.
+ *
+ * A table of a deeper level that overlaps nothing below is moved, not rewritten. A level's mean
+ * rate rises when a table with a low rate leaves it, and a table that moves to an empty level takes
+ * its rate along. Both plans are therefore made only if the sum of the rates stays within the
+ * target.
+ *
+ * If no level is due but the sum exceeds the target (the target was lowered, or deletions have
+ * thinned out a level), the table with the largest excess is rewritten in place. With weights this
+ * also happens before a last level opens the one below it. With a budget there is no target: when
+ * the filters exceed the budget, the table that saves most is rewritten in place, and a table that
+ * would be moved is rewritten if that saves memory.
+ *
+ * Tombstones beyond their maximum age have the lowest priority (pick_tombstones.h).
+ */
+#ifndef BB_COMPACTION_PICK_PICK_H
+#define BB_COMPACTION_PICK_PICK_H
+
+#include "compaction/pick/pick_options.h"
+#include "compaction/pick/plan.h"
+
+/* A level's size divided by its target size, or its runs by the number at which they are merged. */
+double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     int level);
+
+/* Errors: BB_NO_MEMORY. The reason in *ret_plan may be BB_PLAN_NOTHING. */
+BB_MUST_CHECK enum bb_status bb_pick(const struct bb_levels *levels,
+                                     const struct bb_pick_options *options,
+                                     struct bb_plan *ret_plan);
+
+/* Merges all tables into one run: in the first level where it fits, from level 1 on and not above a
+ * level with tables. Plans nothing for a single run without old versions and tombstones whose
+ * filters are close to the target. */
+BB_MUST_CHECK enum bb_status bb_pick_all(const struct bb_levels *levels,
+                                         const struct bb_pick_options *options,
+                                         struct bb_plan *ret_plan);
+
+/* Sets the filter rate for the output of a plan, and the table filter's share of the bits. A
+ * request merges everything: its result matches the target exactly, and no other runs are planned
+ * for. */
+void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     const struct bb_plan *plan, struct bb_table_options *table);
+/* The weighted waste that a plan adds to the store when it runs with that rate; 0 when it reduces
+ * the waste. For a flush that is planned at the same time. */
+double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_options *options,
+                           const struct bb_plan *plan, double rate);
+
+#endif

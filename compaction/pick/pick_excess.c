@@ -1,0 +1,119 @@
+/* See pick_excess.h. */
+#include "compaction/pick/pick_excess.h"
+
+#include "compaction/pick/pick_level0.h"
+#include "compaction/pick/plan_rates.h"
+#include "compaction/rates/rates.h"
+
+/* A rewrite for a better rate must lower the table's rate by this factor; otherwise it would repeat
+ * forever. */
+#define EXCESS_GAIN 0.95
+
+/* The rate that a table would get from a rewrite in place. */
+static double rewritten_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
+                             int level, const struct bb_run *run, struct bb_table_file *file)
+{
+    struct bb_rate_request request = {.levels = levels,
+                                      .removed = &file,
+                                      .removed_levels = &level,
+                                      .removed_runs = &run->number,
+                                      .removed_count = 1,
+                                      .output_level = level,
+                                      .output_run = run->number,
+                                      .output_keys = file->meta.key_count,
+                                      .shape = &options->shape,
+                                      .target = options->target_wasted_reads,
+                                      .weights = &options->weights,
+                                      .budget = bb_plan_rates_budget(options),
+                                      .pending_waste = options->pending_waste};
+    return bb_rates_for_run(&request);
+}
+
+/* The table with the largest gain from a rewrite. */
+struct worst {
+    int level;
+    const struct bb_run *run;
+    struct bb_table_file *file; /* NULL if none */
+    double gain;
+};
+
+static void look_at_run(const struct bb_levels *levels, const struct bb_pick_options *options,
+                        int level, const struct bb_run *run, struct worst *worst)
+{
+    int last = bb_plan_rates_last_level(levels, options, level);
+    double counts = bb_rate_run_weight(levels, &options->weights, level, run->number, last);
+    for (size_t i = 0; i < run->count; i++) {
+        struct bb_table_file *file = run->files[i];
+        double rate = rewritten_rate(levels, options, level, run, file);
+        double share = (double)file->meta.key_count / (double)run->key_count;
+        double gain = (file->filter_rate - rate) * share * counts;
+        if (gain > worst->gain && rate <= EXCESS_GAIN * file->filter_rate)
+            *worst = (struct worst){level, run, file, gain};
+    }
+}
+
+static enum bb_status rewrite_in_place(const struct bb_levels *levels, const struct worst *worst,
+                                       struct bb_plan *plan)
+{
+    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_RATE_EXCESS, worst->level);
+    if (status != BB_OK)
+        return status;
+    plan->output_run = worst->run->number;
+    bb_plan_add(plan, worst->level, worst->run->number, worst->file);
+    return BB_OK;
+}
+
+enum bb_status bb_pick_excess(const struct bb_levels *levels, const struct bb_pick_options *options,
+                              struct bb_plan *plan)
+{
+    struct worst worst = {.file = NULL};
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < levels->levels[level].run_count; i++)
+            look_at_run(levels, options, level, bb_levels_run(levels, level, i), &worst);
+    }
+    if (worst.file == NULL)
+        return BB_OK;
+    /* A run of level 0 cannot be rewritten in place: the new table would count as the newest. */
+    if (worst.level == 0)
+        return bb_pick_level0(levels, options, BB_PLAN_RATE_EXCESS, plan);
+    return rewrite_in_place(levels, &worst, plan);
+}
+
+bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_options *options)
+{
+    if (!options->has_filters || bb_filter_budget_is_given(&options->budget))
+        return false;
+    int last = bb_plan_rates_last_level(levels, options, bb_levels_deepest(levels));
+    return bb_rates_planned(levels, &options->weights, last) >
+           BB_RATES_EXCESS * options->target_wasted_reads;
+}
+
+/* ---- the budget ---- */
+
+static void look_for_saving(const struct bb_levels *levels, const struct bb_pick_options *options,
+                            int level, const struct bb_run *run, struct worst *best)
+{
+    /* The rate is the same for all tables of the run, except one without keys. Only the new rate
+     * shows whether rewriting the table saves memory; otherwise the rewrite would repeat
+     * forever. */
+    double rate = rewritten_rate(levels, options, level, run, run->files[0]);
+    for (size_t i = 0; i < run->count; i++) {
+        if (bb_plan_rates_saving(options, run->files[i], rate) <= best->gain)
+            continue;
+        double own_rate = rewritten_rate(levels, options, level, run, run->files[i]);
+        double saving = bb_plan_rates_saving(options, run->files[i], own_rate);
+        if (saving > best->gain)
+            *best = (struct worst){level, run, run->files[i], saving};
+    }
+}
+
+enum bb_status bb_pick_excess_of_budget(const struct bb_levels *levels,
+                                        const struct bb_pick_options *options, struct bb_plan *plan)
+{
+    struct worst best = {.file = NULL};
+    for (int level = 1; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < levels->levels[level].run_count; i++)
+            look_for_saving(levels, options, level, bb_levels_run(levels, level, i), &best);
+    }
+    return best.file == NULL ? BB_OK : rewrite_in_place(levels, &best, plan);
+}

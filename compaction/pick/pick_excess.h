@@ -1,0 +1,23 @@
+/* Picks tables that are rewritten in place to get better filters.
+ *
+ * Used by bb_pick. Pure functions.
+ */
+#ifndef BB_COMPACTION_PICK_PICK_EXCESS_H
+#define BB_COMPACTION_PICK_PICK_EXCESS_H
+
+#include "compaction/pick/pick_options.h"
+#include "compaction/pick/plan.h"
+
+/* True when the sum of the rates exceeds the target. */
+bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_options *options);
+/* Picks the table with the largest excess whose rate would decrease; else nothing. */
+BB_MUST_CHECK enum bb_status bb_pick_excess(const struct bb_levels *levels,
+                                            const struct bb_pick_options *options,
+                                            struct bb_plan *plan);
+
+/* Picks the table below level 0 whose filters save the most memory; else nothing. */
+BB_MUST_CHECK enum bb_status bb_pick_excess_of_budget(const struct bb_levels *levels,
+                                                      const struct bb_pick_options *options,
+                                                      struct bb_plan *plan);
+
+#endif

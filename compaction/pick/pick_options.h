@@ -1,0 +1,25 @@
+/* Inputs of picking a compaction, in addition to the levels. */
+#ifndef BB_COMPACTION_PICK_PICK_OPTIONS_H
+#define BB_COMPACTION_PICK_PICK_OPTIONS_H
+
+#include "compaction/levels/shape.h"
+#include "compaction/rates/rate_request.h"
+
+struct bb_pick_options {
+    struct bb_shape shape;
+    /* Level 0 is currently merged from this number of runs on, at most the number in the shape. 0:
+     * the number in the shape. */
+    uint32_t level0_run_count_due;
+    bool has_filters; /* false: rates are ignored */
+    double target_wasted_reads;
+    struct bb_read_weights weights; /* zeros: every wasted read counts 1 */
+    struct bb_filter_budget budget; /* zeros: none; otherwise it replaces the target */
+    double pending_waste;           /* of other running work (compaction/rates/rate_request.h) */
+    /* Tombstones and hidden versions with sequences up to this one must be dropped
+     * (pick_tombstones.h), unless the oldest snapshot needs them. 0: none. */
+    uint64_t tombstone_horizon;
+    /* Its sequence; BB_SEQUENCE_MAX without snapshots. */
+    uint64_t oldest_snapshot;
+};
+
+#endif

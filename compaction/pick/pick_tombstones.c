@@ -1,0 +1,110 @@
+/* See pick_tombstones.h. */
+#include "compaction/pick/pick_tombstones.h"
+
+#include "base/buf.h"
+#include "compaction/pick/pick_level0.h"
+
+/* A table, and the next older run with keys between its bounds. */
+struct place {
+    int level;
+    const struct bb_run *run;
+    struct bb_table_file *file;
+    int older_level;
+    const struct bb_run *older; /* NULL: this is the bottom */
+};
+
+static bool overlaps(const struct bb_levels *levels, const struct bb_run *run,
+                     const struct bb_table_meta *meta)
+{
+    size_t first = 0;
+    size_t end = 0;
+    bb_run_find_overlap(run, levels->comparator, bb_buf_bytes(&meta->smallest),
+                        bb_buf_bytes(&meta->largest), &first, &end);
+    return first < end;
+}
+
+static void find_older(const struct bb_levels *levels, struct place *place)
+{
+    for (int level = place->level; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < levels->levels[level].run_count; i++) {
+            const struct bb_run *run = bb_levels_run(levels, level, i);
+            bool is_older = level > place->level || run->number < place->run->number;
+            if (!is_older || !overlaps(levels, run, &place->file->meta))
+                continue;
+            place->older_level = level;
+            place->older = run;
+            return;
+        }
+    }
+}
+
+static bool has_due_tombstone(const struct bb_pick_options *options,
+                              const struct bb_table_meta *meta)
+{
+    uint64_t oldest = bb_table_file_oldest_tombstone(meta);
+    return oldest <= options->tombstone_horizon && oldest <= options->oldest_snapshot;
+}
+
+/* True when the table has versions that no possible reader sees: a rewrite keeps one version of
+ * each key. */
+static bool has_due_versions(const struct bb_pick_options *options,
+                             const struct bb_table_meta *meta)
+{
+    return meta->entry_count > meta->key_count &&
+           meta->sequence_min <= options->tombstone_horizon &&
+           meta->sequence_max <= options->oldest_snapshot;
+}
+
+static bool is_due(const struct bb_levels *levels, const struct bb_pick_options *options,
+                   struct place *place)
+{
+    const struct bb_table_meta *meta = &place->file->meta;
+    bool has_tombstone = has_due_tombstone(options, meta);
+    if (!has_tombstone && !has_due_versions(options, meta))
+        return false;
+    find_older(levels, place);
+    return has_tombstone || place->older == NULL;
+}
+
+static bool find_due(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     struct place *ret_place)
+{
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t r = 0; r < levels->levels[level].run_count; r++) {
+            const struct bb_run *run = bb_levels_run(levels, level, r);
+            for (size_t i = 0; i < run->count; i++) {
+                *ret_place = (struct place){.level = level, .run = run, .file = run->files[i]};
+                if (is_due(levels, options, ret_place))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+static enum bb_status sink(const struct bb_levels *levels, const struct place *place,
+                           struct bb_plan *plan)
+{
+    const struct bb_table_meta *meta = &place->file->meta;
+    int output_level = place->older == NULL ? place->level : place->older_level;
+    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_TOMBSTONES, output_level);
+    if (status != BB_OK)
+        return status;
+    plan->output_run = place->older == NULL ? place->run->number : place->older->number;
+    bb_plan_add(plan, place->level, place->run->number, place->file);
+    bb_plan_add_overlap(plan, levels, output_level, place->older, bb_buf_bytes(&meta->smallest),
+                        bb_buf_bytes(&meta->largest));
+    return BB_OK;
+}
+
+enum bb_status bb_pick_tombstones(const struct bb_levels *levels,
+                                  const struct bb_pick_options *options, struct bb_plan *plan)
+{
+    struct place place;
+    if (options->tombstone_horizon == 0 || !find_due(levels, options, &place))
+        return BB_OK;
+    /* A run of level 0 cannot be rewritten in place: the new table would count as the newest. */
+    if (place.level == 0)
+        return bb_pick_level0(levels, options, BB_PLAN_TOMBSTONES, plan);
+    return sink(levels, &place, plan);
+}

@@ -1,0 +1,89 @@
+/* See plan.h. */
+#include "compaction/pick/plan.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+enum bb_status bb_plan_init(struct bb_plan *plan, const struct bb_levels *levels,
+                            enum bb_plan_reason reason, int output_level)
+{
+    size_t count = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        count += levels->levels[level].count;
+    *plan = (struct bb_plan){.reason = reason, .output_level = output_level};
+    plan->inputs = bb_alloc_zeroed(count + 1, sizeof(struct bb_table_file *));
+    plan->input_levels = bb_alloc_zeroed(count + 1, sizeof(int));
+    plan->input_runs = bb_alloc_zeroed(count + 1, sizeof(uint64_t));
+    if (plan->inputs != NULL && plan->input_levels != NULL && plan->input_runs != NULL)
+        return BB_OK;
+    bb_plan_deinit(plan);
+    return bb_fail(BB_NO_MEMORY, "no memory for a plan over %zu tables", count);
+}
+
+void bb_plan_deinit(struct bb_plan *plan)
+{
+    for (size_t i = 0; i < plan->input_count; i++)
+        bb_table_file_unref(plan->inputs[i]);
+    bb_free(plan->inputs);
+    bb_free(plan->input_levels);
+    bb_free(plan->input_runs);
+    *plan = (struct bb_plan){0};
+}
+
+void bb_plan_add(struct bb_plan *plan, int level, uint64_t run, struct bb_table_file *file)
+{
+    plan->input_levels[plan->input_count] = level;
+    plan->input_runs[plan->input_count] = run;
+    plan->inputs[plan->input_count++] = bb_table_file_ref(file);
+}
+
+void bb_plan_add_run(struct bb_plan *plan, int level, const struct bb_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        bb_plan_add(plan, level, run->number, run->files[i]);
+}
+
+void bb_plan_add_overlap(struct bb_plan *plan, const struct bb_levels *levels, int level,
+                         const struct bb_run *run, struct bb_bytes low, struct bb_bytes high)
+{
+    size_t first = 0;
+    size_t end = 0;
+    if (run == NULL)
+        return;
+    bb_run_find_overlap(run, levels->comparator, low, high, &first, &end);
+    for (size_t i = first; i < end; i++)
+        bb_plan_add(plan, level, run->number, run->files[i]);
+}
+
+uint64_t bb_plan_new_run(const struct bb_levels *levels, int level)
+{
+    const struct bb_level *there = &levels->levels[level];
+    return there->run_count == 0 ? 0 : there->runs[0].number + 1;
+}
+
+void bb_plan_aim(struct bb_plan *plan, const struct bb_levels *levels, const struct bb_shape *shape,
+                 struct bb_bytes low, struct bb_bytes high)
+{
+    int number = plan->output_level;
+    int deepest = bb_levels_deepest(levels);
+    int last = deepest > number ? deepest : number;
+    const struct bb_level *level = &levels->levels[number];
+    bool is_only = level->run_count <= 1 && !bb_shape_is_tiered(shape, number, last);
+    plan->output_run = bb_plan_new_run(levels, number);
+    if (!is_only || level->run_count == 0)
+        return;
+    plan->output_run = level->runs[0].number;
+    bb_plan_add_overlap(plan, levels, number, &level->runs[0], low, high);
+}
+
+double bb_plan_moved_rate(const struct bb_plan *plan)
+{
+    double rate_keys = 0;
+    double keys = 0;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        double count = (double)plan->inputs[i]->meta.key_count;
+        rate_keys += plan->inputs[i]->filter_rate * count;
+        keys += count;
+    }
+    return keys == 0 ? 0 : rate_keys / keys;
+}

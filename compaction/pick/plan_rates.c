@@ -1,0 +1,144 @@
+/* See plan_rates.h. */
+#include "compaction/pick/plan_rates.h"
+
+#include "compaction/rates/rates.h"
+#include "compaction/rates/summary_bits.h"
+
+/* A rewrite for the budget must save this part of the table's filters. */
+#define BUDGET_GAIN 0.03
+
+const struct bb_filter_budget *bb_plan_rates_budget(const struct bb_pick_options *options)
+{
+    return bb_filter_budget_is_given(&options->budget) ? &options->budget : NULL;
+}
+
+int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pick_options *options,
+                             int output_level)
+{
+    struct bb_rate_request request = {
+        .levels = levels, .output_level = output_level, .shape = &options->shape};
+    return bb_rate_request_last_level(&request);
+}
+
+/* At least each key of the largest input run remains; the others may be versions of the same keys.
+ * Deletions may leave fewer keys, and then the excess is corrected later. */
+static struct bb_rate_request request_for(const struct bb_levels *levels,
+                                          const struct bb_pick_options *options,
+                                          const struct bb_plan *plan)
+{
+    struct bb_rate_request request = {.levels = levels,
+                                      .removed = plan->inputs,
+                                      .removed_levels = plan->input_levels,
+                                      .removed_runs = plan->input_runs,
+                                      .removed_count = plan->input_count,
+                                      .output_level = plan->output_level,
+                                      .output_run = plan->output_run,
+                                      .shape =
+                                          plan->reason == BB_PLAN_REQUEST ? NULL : &options->shape,
+                                      .target = options->target_wasted_reads,
+                                      .weights = &options->weights,
+                                      .budget = bb_plan_rates_budget(options),
+                                      .pending_waste = options->pending_waste};
+    uint64_t of_run = 0;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        bool is_same_run = i > 0 && plan->input_levels[i] == plan->input_levels[i - 1] &&
+                           plan->input_runs[i] == plan->input_runs[i - 1];
+        of_run = plan->inputs[i]->meta.key_count + (is_same_run ? of_run : 0);
+        request.output_keys += plan->inputs[i]->meta.key_count;
+        request.output_keys_min =
+            of_run > request.output_keys_min ? of_run : request.output_keys_min;
+    }
+    return request;
+}
+
+double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_options *options,
+                         const struct bb_plan *plan)
+{
+    struct bb_rate_request request = request_for(levels, options, plan);
+    return bb_rates_for_run(&request);
+}
+
+void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,
+                       const struct bb_plan *plan, struct bb_table_options *table)
+{
+    struct bb_rate_request request = request_for(levels, options, plan);
+    bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
+}
+
+double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_options *options,
+                           const struct bb_plan *plan)
+{
+    struct bb_rate_request request = request_for(levels, options, plan);
+    double rate = plan->is_move ? bb_plan_moved_rate(plan) : bb_rates_for_run(&request);
+    return bb_rates_after(&request, rate);
+}
+
+double bb_plan_rates_waste_added(const struct bb_levels *levels,
+                                 const struct bb_pick_options *options, const struct bb_plan *plan,
+                                 double rate)
+{
+    struct bb_rate_request request = request_for(levels, options, plan);
+    request.pending_waste = 0;
+    int last = bb_rate_request_last_level(&request);
+    double added =
+        bb_rates_after(&request, rate) - bb_rates_planned(levels, &options->weights, last);
+    return added > 0 ? added : 0;
+}
+
+struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
+                                         const struct bb_plan *plan, double rate)
+{
+    struct bb_rate_merge merge = {.level = plan->output_level};
+    double bits = bb_filter_cost_bits(&options->budget.cost, rate);
+    for (size_t i = 0; i < plan->input_count; i++) {
+        const struct bb_table_file *file = plan->inputs[i];
+        double keys = (double)file->meta.key_count;
+        merge.bits += keys * bits - 8 * (double)file->meta.filter_bytes;
+        if (plan->input_levels[i] > 0)
+            continue;
+        merge.input = file->number;
+        merge.runs++;
+        merge.keys += keys;
+    }
+    return merge;
+}
+
+bool bb_plan_rates_keep_promise(const struct bb_levels *levels,
+                                const struct bb_pick_options *options, int output_level,
+                                double waste)
+{
+    double limit = BB_RATES_FILL * options->target_wasted_reads * (1 + 1e-9);
+    if (!options->has_filters || bb_filter_budget_is_given(&options->budget) || waste <= limit)
+        return true;
+    int last = bb_plan_rates_last_level(levels, options, output_level);
+    return waste <= bb_rates_planned(levels, &options->weights, last);
+}
+
+bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,
+                                 const struct bb_pick_options *options, double factor)
+{
+    uint64_t bytes = 0;
+    double keys = (double)bb_levels_key_count(levels);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        bytes += levels->levels[level].filter_bytes;
+    return options->has_filters && bb_filter_budget_is_given(&options->budget) &&
+           8 * (double)bytes > factor * bb_filter_budget_bits(&options->budget, keys);
+}
+
+double bb_plan_rates_saving(const struct bb_pick_options *options, const struct bb_table_file *file,
+                            double rate)
+{
+    const struct bb_table_meta *meta = &file->meta;
+    double bits = bb_filter_cost_bits(&options->budget.cost, meta->filter_rate);
+    double saving = bits - bb_filter_cost_bits(&options->budget.cost, rate);
+    return saving > BUDGET_GAIN * bits ? saving * (double)meta->key_count : 0;
+}
+
+bool bb_plan_rates_save_by_rewriting(const struct bb_levels *levels,
+                                     const struct bb_pick_options *options,
+                                     const struct bb_plan *plan)
+{
+    return bb_plan_rates_exceed_budget(levels, options, 1) &&
+           bb_plan_rates_saving(options, plan->inputs[0],
+                                bb_plan_rates_for(levels, options, plan)) > 0;
+}

@@ -1,0 +1,52 @@
+/* The effect of a plan on the target of wasted reads, or on the budget that replaces it.
+ *
+ * Used by the pick functions. Pure functions.
+ */
+#ifndef BB_COMPACTION_PICK_PLAN_RATES_H
+#define BB_COMPACTION_PICK_PLAN_RATES_H
+
+#include "compaction/pick/pick_options.h"
+#include "compaction/pick/plan.h"
+
+/* The budget of the options; NULL if none. */
+const struct bb_filter_budget *bb_plan_rates_budget(const struct bb_pick_options *options);
+
+/* The store's last level after something was written to output_level. */
+int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pick_options *options,
+                             int output_level);
+
+/* The filter rate for the output of a plan. */
+double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_options *options,
+                         const struct bb_plan *plan);
+/* Implementation of bb_pick_filters. */
+void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,
+                       const struct bb_plan *plan, struct bb_table_options *table);
+
+/* The expected waste after a plan; for a move, with its present filters. */
+double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_options *options,
+                           const struct bb_plan *plan);
+/* Implementation of bb_pick_waste_added. */
+double bb_plan_rates_waste_added(const struct bb_levels *levels,
+                                 const struct bb_pick_options *options, const struct bb_plan *plan,
+                                 double rate);
+/* The effect of a plan on level 0 when its tables get that rate. */
+struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
+                                         const struct bb_plan *plan, double rate);
+/* True when the target permits a plan for that level. A level that exceeds the target already may
+ * keep its excess, but not increase it. */
+bool bb_plan_rates_keep_promise(const struct bb_levels *levels,
+                                const struct bb_pick_options *options, int output_level,
+                                double waste);
+
+/* True when the filters have more bytes than `factor` times the budget. */
+bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,
+                                 const struct bb_pick_options *options, double factor);
+/* Bits that a table's filters would lose at that rate; 0 when it is not worth the work. */
+double bb_plan_rates_saving(const struct bb_pick_options *options, const struct bb_table_file *file,
+                            double rate);
+/* True when rewriting the input of a move, which keeps its filters, is better than moving it. */
+bool bb_plan_rates_save_by_rewriting(const struct bb_levels *levels,
+                                     const struct bb_pick_options *options,
+                                     const struct bb_plan *plan);
+
+#endif

@@ -1,0 +1,221 @@
+/* See range_progress.h. */
+#include "compaction/pick/range_progress.h"
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+static struct bb_bytes smallest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.smallest);
+}
+
+static struct bb_bytes largest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.largest);
+}
+
+enum bb_status bb_range_progress_init(struct bb_range_progress *progress,
+                                      const struct bb_bytes *low, const struct bb_bytes *high,
+                                      uint64_t number_end, uint64_t bytes_max)
+{
+    *progress = (struct bb_range_progress){.has_low = low != NULL,
+                                           .has_high = high != NULL,
+                                           .number_end = number_end,
+                                           .bytes_max = bytes_max};
+    enum bb_status status = low == NULL ? BB_OK : bb_buf_assign(&progress->low, *low);
+    if (status == BB_OK && high != NULL)
+        status = bb_buf_assign(&progress->high, *high);
+    if (status != BB_OK)
+        bb_range_progress_deinit(progress);
+    return status;
+}
+
+void bb_range_progress_deinit(struct bb_range_progress *progress)
+{
+    bb_buf_deinit(&progress->low);
+    bb_buf_deinit(&progress->high);
+    bb_buf_deinit(&progress->done_to);
+    *progress = (struct bb_range_progress){0};
+}
+
+static bool meets(const struct bb_range_progress *progress, const struct bb_levels *levels,
+                  const struct bb_table_file *file)
+{
+    const struct bb_comparator *comparator = levels->comparator;
+    if (progress->has_low &&
+        bb_table_file_ends_before(file, comparator, bb_buf_bytes(&progress->low)))
+        return false;
+    return !progress->has_high ||
+           bb_key_compare(comparator, smallest(file), bb_buf_bytes(&progress->high)) < 0;
+}
+
+/* The deepest level with tables that overlap the range. */
+static int deepest_level(const struct bb_range_progress *progress, const struct bb_levels *levels)
+{
+    for (int number = BB_LEVEL_COUNT - 1; number > 0; number--) {
+        const struct bb_level *level = &levels->levels[number];
+        for (size_t i = 0; i < level->count; i++) {
+            if (meets(progress, levels, level->files[i]))
+                return number;
+        }
+    }
+    return 0;
+}
+
+/* Bounds of the tables that a plan has taken. */
+struct hull {
+    bool has_any;
+    struct bb_bytes low;
+    struct bb_bytes high;
+};
+
+static void take(struct bb_plan *plan, const struct bb_levels *levels, int level,
+                 const struct bb_run *run, struct bb_table_file *file, struct hull *hull)
+{
+    const struct bb_comparator *comparator = levels->comparator;
+    if (!hull->has_any || bb_key_compare(comparator, smallest(file), hull->low) < 0)
+        hull->low = smallest(file);
+    if (!hull->has_any || bb_key_compare(comparator, largest(file), hull->high) > 0)
+        hull->high = largest(file);
+    hull->has_any = true;
+    bb_plan_add(plan, level, run->number, file);
+}
+
+static bool meets_hull(const struct bb_levels *levels, const struct bb_table_file *file,
+                       const struct hull *hull)
+{
+    return hull->has_any && bb_key_compare(levels->comparator, smallest(file), hull->high) <= 0 &&
+           bb_key_compare(levels->comparator, hull->low, largest(file)) <= 0;
+}
+
+/* Takes tables from the newest run to the oldest: a table must not move below an older run with the
+ * same keys. progress NULL: only tables that overlap the hull. */
+static void take_runs(const struct bb_range_progress *progress, const struct bb_levels *levels,
+                      int number, struct bb_plan *plan, struct hull *hull)
+{
+    const struct bb_level *level = &levels->levels[number];
+    for (size_t r = 0; r < level->run_count; r++) {
+        const struct bb_run *run = &level->runs[r];
+        for (size_t i = 0; i < run->count; i++) {
+            struct bb_table_file *file = run->files[i];
+            bool is_wanted = progress != NULL && meets(progress, levels, file);
+            if (is_wanted || meets_hull(levels, file, hull))
+                take(plan, levels, number, run, file, hull);
+        }
+    }
+}
+
+/* True for tables up to done_to; a table that begins there is not done if done_to is exclusive. */
+static bool is_done(const struct bb_range_progress *progress,
+                    const struct bb_comparator *comparator, const struct bb_table_file *file)
+{
+    if (!progress->has_done)
+        return false;
+    int order = bb_key_compare(comparator, largest(file), bb_buf_bytes(&progress->done_to));
+    return order < 0 ||
+           (order == 0 && (file->meta.largest_is_exclusive || !progress->done_is_exclusive));
+}
+
+static bool is_due(const struct bb_range_progress *progress, const struct bb_levels *levels,
+                   const struct bb_table_file *file, bool is_bottom)
+{
+    const struct bb_table_meta *meta = &file->meta;
+    if (!meets(progress, levels, file))
+        return false;
+    if (is_done(progress, levels->comparator, file))
+        return false;
+    return !is_bottom || (file->number < progress->number_end &&
+                          (meta->tombstone_count > 0 || meta->range_tombstone_count > 0 ||
+                           meta->entry_count != meta->key_count));
+}
+
+/* Takes adjacent tables that are due, up to bytes_max: an output must not overlap a table that
+ * stays. */
+static void take_level(const struct bb_range_progress *progress, const struct bb_levels *levels,
+                       bool is_bottom, struct bb_plan *plan, struct hull *hull)
+{
+    const struct bb_run *run = bb_levels_run(levels, progress->level, 0);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < run->count && bytes < progress->bytes_max; i++) {
+        struct bb_table_file *file = run->files[i];
+        bool is_taken = is_due(progress, levels, file, is_bottom);
+        if (hull->has_any && !is_taken)
+            break;
+        if (!is_taken)
+            continue;
+        take(plan, levels, progress->level, run, file, hull);
+        bytes += file->meta.file_size;
+    }
+}
+
+/* True when the level has tables from before the request that overlap the range. */
+static bool has_old(const struct bb_range_progress *progress, const struct bb_levels *levels)
+{
+    const struct bb_level *level = &levels->levels[progress->level];
+    for (size_t i = 0; i < level->count; i++) {
+        if (level->files[i]->number < progress->number_end &&
+            meets(progress, levels, level->files[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Takes the next piece of the current level: all of the range if the level has several runs. The
+ * output goes to the oldest run of its level. */
+static void take_piece(struct bb_range_progress *progress, const struct bb_levels *levels,
+                       bool is_bottom, struct bb_plan *plan)
+{
+    struct hull hull = {.has_any = false};
+    progress->is_whole = progress->level == 0 || levels->levels[progress->level].run_count > 1;
+    const struct bb_run *oldest = bb_levels_oldest_run(levels, plan->output_level);
+    plan->output_run = oldest == NULL ? 0 : oldest->number;
+    if (!progress->is_whole && levels->levels[progress->level].run_count > 0)
+        take_level(progress, levels, is_bottom, plan, &hull);
+    else if (progress->level == 0 || has_old(progress, levels))
+        take_runs(progress, levels, progress->level, plan, &hull);
+    if (hull.has_any && !is_bottom)
+        take_runs(NULL, levels, plan->output_level, plan, &hull);
+}
+
+static void leave_level(struct bb_range_progress *progress)
+{
+    progress->level++;
+    progress->has_done = false;
+}
+
+enum bb_status bb_range_progress_pick(struct bb_range_progress *progress,
+                                      const struct bb_levels *levels, struct bb_plan *ret_plan)
+{
+    struct bb_plan plan = {0};
+    *ret_plan = (struct bb_plan){0};
+    for (;;) {
+        int deepest = deepest_level(progress, levels);
+        bool is_bottom = progress->level > 0 && progress->level == deepest;
+        if (progress->level > deepest && progress->level > 0)
+            return BB_OK;
+        enum bb_status status = bb_plan_init(&plan, levels, BB_PLAN_RANGE,
+                                             is_bottom ? progress->level : progress->level + 1);
+        if (status != BB_OK)
+            return status;
+        take_piece(progress, levels, is_bottom, &plan);
+        if (plan.input_count > 0)
+            break;
+        bb_plan_deinit(&plan);
+        leave_level(progress);
+    }
+    *ret_plan = plan;
+    return BB_OK;
+}
+
+void bb_range_progress_finish(struct bb_range_progress *progress, const struct bb_plan *plan)
+{
+    size_t last = 0;
+    if (progress->is_whole) {
+        leave_level(progress);
+        return;
+    }
+    while (last + 1 < plan->input_count && plan->input_levels[last + 1] == plan->input_levels[0])
+        last++;
+    progress->done_is_exclusive = plan->inputs[last]->meta.largest_is_exclusive;
+    progress->has_done = bb_buf_assign(&progress->done_to, largest(plan->inputs[last])) == BB_OK;
+}

@@ -1,0 +1,54 @@
+/* A requested compaction of a key range, in pieces. The tables of level 0 that overlap the range go
+ * to level 1, tables of level 1 to level 2, and so on until no deeper level has keys of the range.
+ * Then the tables of that last level that have tombstones or old versions, and existed before, are
+ * rewritten in place.
+ *
+ *     level 0   [======]  [=====]              1st piece: these, and the overlap below
+ *     level 1       [==][===][==]              2nd, 3rd: a few tables, and the overlap below
+ *     level 2     [====][=====][====]          then: tables with tombstones
+ *                   |---------|                the range
+ *
+ * Pieces are small (bytes_max of the upper level), so that other work can be done in between. A
+ * level of several runs is one piece, like level 0. Data that enters the range after the request is
+ * ignored, so that the request ends.
+ * Threads: one at a time.
+ */
+#ifndef BB_COMPACTION_PICK_RANGE_PROGRESS_H
+#define BB_COMPACTION_PICK_RANGE_PROGRESS_H
+
+#include "base/buf.h"
+#include "compaction/pick/plan.h"
+
+struct bb_range_progress {
+    bool has_low; /* false: open below */
+    bool has_high;
+    struct bb_buf low;  /* inclusive; owned */
+    struct bb_buf high; /* exclusive; owned */
+    /* Tables from this number on were written after the request. */
+    uint64_t number_end;
+    uint64_t bytes_max;
+    int level; /* current level */
+    /* The level has several runs, and the last picked piece was the complete level. */
+    bool is_whole;
+    bool has_done;         /* some tables of the level are done: */
+    struct bb_buf done_to; /* up to this largest key; owned */
+    bool done_is_exclusive;
+};
+
+/* Copies the bounds. NULL: open on that side. */
+BB_MUST_CHECK enum bb_status bb_range_progress_init(struct bb_range_progress *progress,
+                                                    const struct bb_bytes *low,
+                                                    const struct bb_bytes *high,
+                                                    uint64_t number_end, uint64_t bytes_max);
+void bb_range_progress_deinit(struct bb_range_progress *progress);
+
+/* Returns the next piece; reason BB_PLAN_NOTHING when all is done. Repeated calls return the same
+ * piece. */
+BB_MUST_CHECK enum bb_status bb_range_progress_pick(struct bb_range_progress *progress,
+                                                    const struct bb_levels *levels,
+                                                    struct bb_plan *ret_plan);
+/* Notes that the piece was carried out. If memory runs out, the tables of the level are checked
+ * again. */
+void bb_range_progress_finish(struct bb_range_progress *progress, const struct bb_plan *plan);
+
+#endif

@@ -1,0 +1,22 @@
+/* See filter_budget.h. */
+#include "compaction/rates/filter_budget.h"
+
+/* For bits per key: leaves a margin, so that a store with a single run does not exceed the budget.
+ * A budget in bytes has a margin where levels are not full. */
+#define PLANNED_SHARE 0.99
+
+bool bb_filter_budget_is_given(const struct bb_filter_budget *budget)
+{
+    return budget->bytes > 0 || budget->bits_per_key > 0;
+}
+
+double bb_filter_budget_bits(const struct bb_filter_budget *budget, double key_count)
+{
+    return budget->bytes > 0 ? 8 * (double)budget->bytes : budget->bits_per_key * key_count;
+}
+
+double bb_filter_budget_planned(const struct bb_filter_budget *budget, double key_count)
+{
+    double share = budget->bytes > 0 ? 1 : PLANNED_SHARE;
+    return share * bb_filter_budget_bits(budget, key_count);
+}

@@ -1,0 +1,30 @@
+/* A memory budget for all filters of a store, instead of a target for wasted reads: a number of
+ * bytes, or a number of bits per key.
+ *
+ * A budget in bytes stays the same while the store grows: tables are planned for the final number
+ * of keys, and tables written when there were fewer keys are rewritten with fewer bits. A budget in
+ * bits per key grows with the store: a table keeps its share.
+ *
+ * Pure functions.
+ */
+#ifndef BB_COMPACTION_RATES_FILTER_BUDGET_H
+#define BB_COMPACTION_RATES_FILTER_BUDGET_H
+
+#include "compaction/rates/filter_cost.h"
+
+/* At most one of bytes and bits_per_key is set. Neither: there is no budget. */
+struct bb_filter_budget {
+    uint64_t bytes;
+    double bits_per_key;
+    double level0_runs;         /* with bits per key: runs that level 0 is planned for */
+    struct bb_filter_cost cost; /* cost of the filters */
+};
+
+bool bb_filter_budget_is_given(const struct bb_filter_budget *budget);
+
+/* The bits for the filters of tables with this many keys in total. REQUIRES: a budget. */
+double bb_filter_budget_bits(const struct bb_filter_budget *budget, double key_count);
+/* The share of those bits to plan for: filters turn out slightly larger or smaller than planned. */
+double bb_filter_budget_planned(const struct bb_filter_budget *budget, double key_count);
+
+#endif

@@ -1,0 +1,151 @@
+/* See filter_cost.h. */
+#include "compaction/rates/filter_cost.h"
+
+#include <math.h>
+
+#include "sstable/filter/filter_split.h"
+
+/* Spare slots and rounding of ribbons grow slightly with the bits. */
+#define RIBBON_SLOPE 1.012
+/* For filters of about 50 keys, and table filters of some thousands; used until tables exist. */
+#define RIBBON_OVERHEAD  0.4
+#define SUMMARY_OVERHEAD 0.15
+/* Number of halvings of the range of rates on a logarithmic scale: down to 1e-6 of it. */
+#define BISECTIONS 24
+/* The fixed cost of a filter: its descriptor, a spare slot, half a byte. */
+#define BITS_PER_FILTER 21
+/* Bloom filters of optimal size take 1 / ln 2. Small filters, or lines of 64 bytes, take more. */
+#define BLOOM_SLOPE         1.48
+#define BLOCKED_BLOOM_SLOPE 1.6
+
+/* The minimal bits for the rate, with filters of this kind and whole fingerprint bits. */
+static double ideal_bits(enum bb_filter_kind kind, double rate)
+{
+    int exponent = 0;
+    if (kind != BB_FILTER_RIBBON && kind != BB_FILTER_DEFAULT)
+        return -log2(rate);
+    /* rate = fraction * 2^exponent, 1/2 <= fraction < 1: -exponent fingerprint bits, mixed with one
+     * more. */
+    double fraction = frexp(rate, &exponent);
+    return -exponent + 2 * (1 - fraction);
+}
+
+static bool has_summary_alone(double summary_bits)
+{
+    return summary_bits == BB_SUMMARY_ALL || summary_bits > 0;
+}
+
+static struct bb_filter_cost usual_cost(enum bb_filter_kind kind, double summary_bits)
+{
+    struct bb_filter_cost cost = {.kind = kind, .summary_bits = summary_bits};
+    if (kind == BB_FILTER_BLOCKED_BLOOM)
+        cost.slope = BLOCKED_BLOOM_SLOPE;
+    else if (kind == BB_FILTER_BLOOM)
+        cost.slope = BLOOM_SLOPE;
+    else {
+        cost.slope = RIBBON_SLOPE;
+        cost.overhead_bits = has_summary_alone(summary_bits) ? SUMMARY_OVERHEAD : RIBBON_OVERHEAD;
+        cost.split_bits = SUMMARY_OVERHEAD + RIBBON_OVERHEAD;
+    }
+    return cost;
+}
+
+/* Sums over the tables with filters. */
+struct sample {
+    double keys;
+    double blocks;
+    double bits;
+    double ideal;
+};
+
+static void look_at(const struct bb_table_meta *meta, enum bb_filter_kind kind,
+                    struct sample *sample)
+{
+    double keys = (double)meta->key_count;
+    sample->keys += keys;
+    sample->blocks += (double)meta->block_count;
+    sample->bits += 8 * (double)meta->filter_bytes;
+    sample->ideal += keys * ideal_bits(kind, meta->filter_rate);
+}
+
+static bool is_split(const struct bb_table_meta *meta)
+{
+    return meta->summary_bytes > 0 && meta->summary_bytes < meta->filter_bytes;
+}
+
+static void look_at_all(const struct bb_levels *levels, enum bb_filter_kind kind,
+                        struct sample *alone, struct sample *split)
+{
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
+            const struct bb_table_meta *meta = &bb_levels_table(levels, level, i)->meta;
+            if (meta->filter_bytes > 0 && meta->filter_rate < 1)
+                look_at(meta, kind, is_split(meta) ? split : alone);
+        }
+}
+
+static double overhead_of(const struct sample *sample, double slope)
+{
+    return fmax(0, (sample->bits - slope * sample->ideal) / sample->keys);
+}
+
+/* If only one of the two ways to store a rate was seen, the other is estimated: it differs by the
+ * fixed cost of the block filters. */
+static void calibrate_overheads(struct bb_filter_cost *cost, const struct sample *alone,
+                                const struct sample *split)
+{
+    double keys_per_block = (alone->keys + split->keys) / (alone->blocks + split->blocks);
+    double filters = BITS_PER_FILTER / keys_per_block;
+    if (alone->keys > 0)
+        cost->overhead_bits = overhead_of(alone, cost->slope);
+    if (split->keys > 0)
+        cost->split_bits = overhead_of(split, cost->slope);
+    if (alone->keys == 0)
+        cost->overhead_bits = fmax(0, cost->split_bits - filters);
+    if (split->keys == 0)
+        cost->split_bits = cost->overhead_bits + filters;
+    cost->split_bits = fmax(cost->split_bits, cost->overhead_bits);
+}
+
+struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
+                                               enum bb_filter_kind kind, double summary_bits)
+{
+    struct bb_filter_cost cost = usual_cost(kind, summary_bits);
+    struct sample alone = {0};
+    struct sample split = {0};
+    look_at_all(levels, kind, &alone, &split);
+    if (alone.keys + split.keys == 0)
+        return cost;
+    if (kind == BB_FILTER_RIBBON)
+        calibrate_overheads(&cost, &alone, &split);
+    else
+        cost.slope = (alone.bits + split.bits) / (alone.ideal + split.ideal);
+    return cost;
+}
+
+double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate)
+{
+    if (!(rate < 1))
+        return 0;
+    bool split = cost->summary_bits > 0 && bb_filter_split(rate, cost->summary_bits).block_rate < 1;
+    return cost->slope * ideal_bits(cost->kind, rate) +
+           (split ? cost->split_bits : cost->overhead_bits);
+}
+
+double bb_filter_cost_rate(const struct bb_filter_cost *cost, double bits)
+{
+    double low = BB_FILTER_RATE_MIN;
+    double high = BB_FILTER_RATE_MAX;
+    if (bb_filter_cost_bits(cost, high) > bits)
+        return 1;
+    if (bb_filter_cost_bits(cost, low) <= bits)
+        return low;
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = sqrt(low * high);
+        if (bb_filter_cost_bits(cost, middle) <= bits)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}

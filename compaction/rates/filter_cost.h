@@ -1,0 +1,36 @@
+/* The cost of filters: bytes on disk and in memory for a number of keys and a rate, calibrated on
+ * the store's tables.
+ *
+ * A ribbon takes  SLOPE * (r + f) + overhead  bits per key for a rate between 2^-r and 2^-(r + 1),
+ * where f is the share of filters with the longer fingerprint (docs/filters.md, "Rates between
+ * powers of two"). The overhead (descriptors, rounding to whole groups, spare slots) depends on how
+ * many keys share a filter, and is measured on the existing tables. It is measured separately for
+ * tables that split their bits between a table filter and block filters. Bloom filters take a
+ * multiple of the information-theoretic bound, also measured on the tables.
+ *
+ * Pure functions.
+ */
+#ifndef BB_COMPACTION_RATES_FILTER_COST_H
+#define BB_COMPACTION_RATES_FILTER_COST_H
+
+#include "compaction/levels/levels.h"
+
+struct bb_filter_cost {
+    enum bb_filter_kind kind;
+    double summary_bits; /* as in struct bb_table_options, for the largest run */
+    double slope;
+    double overhead_bits; /* per key: only a table filter, or only block filters */
+    double split_bits;    /* per key: table filter and block filters */
+};
+
+/* Calibrates on all tables with filters in these levels; without any, uses typical values. */
+struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
+                                               enum bb_filter_kind kind, double summary_bits);
+
+/* Bits per key; 0 for rate 1. A lower rate never costs less. */
+double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate);
+/* The lowest rate with at most this many bits per key: BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX,
+ * or 1. */
+double bb_filter_cost_rate(const struct bb_filter_cost *cost, double bits);
+
+#endif

@@ -1,0 +1,48 @@
+/* Predicts the future runs of a store, and computes the best rates for them.
+ *
+ * A filter is written once for the life of its table. Until a table of level l is rewritten, the
+ * levels above it fill up, and the same amount as the level above it holds passes into the last
+ * level.
+ *
+ * Pure functions.
+ */
+#ifndef BB_COMPACTION_RATES_FORECAST_H
+#define BB_COMPACTION_RATES_FORECAST_H
+
+#include "compaction/rates/rate_request.h"
+
+/* The lower bound of the target that a budget leads to: a lower one would hardly be noticed. */
+#define BB_FORECAST_TARGET_MIN 1e-6
+
+struct bb_forecast {
+    double keys[BB_LEVEL_COUNT];
+    double weights[BB_LEVEL_COUNT]; /* of a wasted read: compaction/rates/read_weights.h */
+    /* Runs of equal size, in levels that take several; otherwise 0 or 1. */
+    double runs[BB_LEVEL_COUNT];
+};
+
+/* Without the data that passes through: the levels above the output are full, the others stay
+ * unchanged. */
+void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request *request);
+/* Adds the data that passes through. */
+void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request *request);
+
+double bb_forecast_key_count(const struct bb_forecast *forecast);
+
+/* The rates that reach `target` wasted reads (above 0) with minimal memory: bb_filter_allocate. One
+ * rate per level, which holds for each of its equal runs; 1 where there are no keys. */
+void bb_forecast_rates(const struct bb_forecast *forecast, double target,
+                       double ret_rates[BB_LEVEL_COUNT]);
+
+/* Scales such a rate for a run of this many keys: proportionally, where a level has several
+ * runs. */
+double bb_forecast_scale(const struct bb_forecast *forecast, int level, double run_keys,
+                         double rate);
+
+/* The lowest target whose filters need at most this many bits in total. BB_FORECAST_TARGET_MIN when
+ * there are more bits than are useful. The sum of all weights, which means no filters, when there
+ * are too few. */
+double bb_forecast_target(const struct bb_forecast *forecast, const struct bb_filter_cost *cost,
+                          double bits);
+
+#endif

@@ -1,0 +1,88 @@
+/* A request to the rate allocation: new tables that replace others, and the store around them.
+ *
+ * Pure functions.
+ */
+#ifndef BB_COMPACTION_RATES_RATE_REQUEST_H
+#define BB_COMPACTION_RATES_RATE_REQUEST_H
+
+#include "compaction/levels/levels.h"
+#include "compaction/levels/shape.h"
+#include "compaction/rates/filter_budget.h"
+#include "compaction/rates/read_weights.h"
+
+/* A running merge of level 0, treated as finished: flushes during the merge will be newer than its
+ * output, and will not share level 0 with its inputs. */
+struct bb_rate_merge {
+    uint64_t input; /* number of one of its tables */
+    int level;      /* output level */
+    size_t runs;    /* runs of level 0 */
+    double keys;    /* keys of these runs */
+    double bits;    /* change of the filters' bits */
+};
+
+struct bb_rate_request {
+    const struct bb_levels *levels;
+    struct bb_table_file *const *removed; /* tables replaced by the new ones */
+    const int *removed_levels;
+    /* NULL: all of run 0, below level 0. */
+    const uint64_t *removed_runs;
+    size_t removed_count;
+    int output_level;
+    uint64_t output_run;                   /* as in a plan; level 0: always a new one */
+    uint64_t output_keys;                  /* of all new tables together, at most */
+    uint64_t output_keys_min;              /* and at least, if known; 0: the same */
+    const struct bb_shape *shape;          /* NULL: no level will grow */
+    double target;                         /* R; a budget replaces it */
+    const struct bb_read_weights *weights; /* NULL: every wasted read counts 1 */
+    const struct bb_filter_budget *budget; /* NULL if none */
+    const struct bb_rate_merge *merge;     /* NULL if none or unknown */
+    /* Weighted waste that tables will add which are being written at the same time. They were
+     * planned on the same levels, and need their share of the target when they are installed. */
+    double pending_waste;
+};
+
+/* The tables of a level that stay. */
+struct bb_rate_part {
+    double keys;
+    /* In runs other than the output's: */
+    double waste; /* sum of rate times weight of a wasted read */
+    size_t runs;
+    /* In the output's run: */
+    double run_rate_keys; /* sum of rate times keys */
+    double run_keys;
+};
+/* last: the store's last level, for the weights. */
+struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int level,
+                                         int last);
+
+/* The planned weight of a wasted read of a run. Only the oldest run of the last level counts as the
+ * last one. */
+double bb_rate_run_weight(const struct bb_levels *levels, const struct bb_read_weights *weights,
+                          int level, uint64_t run, int last);
+
+/* The number of keys that a level can still take until it is full, in addition to the tables that
+ * stay and the output, if the output is a separate run. REQUIRES: a shape. */
+double bb_rate_request_room(const struct bb_rate_request *request, int level,
+                            const struct bb_rate_part *part);
+/* The number of keys of a full level below level 0. REQUIRES: a shape. */
+double bb_rate_request_full(const struct bb_rate_request *request, int level);
+/* The number of runs that a level will gain until it is full, in addition to its present runs and
+ * the output. REQUIRES: a shape. */
+double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int level,
+                                    const struct bb_rate_part *part);
+/* For an output that is a run of a level of several runs: true when the shape plans for it.
+ * REQUIRES: a shape. */
+bool bb_rate_request_is_planned(const struct bb_rate_request *request, int level,
+                                const struct bb_rate_part *part);
+/* True when newer runs enter the level before the output is rewritten: all levels above the
+ * output's, level 0, and the output's own level when it takes several runs. */
+bool bb_rate_request_fills_first(const struct bb_rate_request *request, int level);
+
+/* The store's last level with the new tables in place, at least level 1. Output for a full last
+ * level is planned for the level below it, which is about to open. */
+int bb_rate_request_last_level(const struct bb_rate_request *request);
+
+/* True when a level overflows into an empty one below it. */
+bool bb_rate_request_opens(const struct bb_levels *levels, const struct bb_shape *shape, int level);
+
+#endif

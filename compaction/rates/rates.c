@@ -1,0 +1,330 @@
+/* See rates.h. */
+#include "compaction/rates/rates.h"
+
+#include "compaction/rates/forecast.h"
+
+/* Limits for the rate of a part, as factors of the mean rate of its run. Different rates within a
+ * run are a debt: when tables with lower rates leave, the mean rises. */
+#define UNEVEN_MAX 1.5
+#define UNEVEN_MIN 0.5
+
+/* The minimum share of the bits per key for a table when others have more. */
+#define BITS_LEFT_MIN 0.9
+
+/* The minimum part of its share for a run when others have used up the target. */
+#define SHARE_MIN (1.0 / 16)
+
+/* The store around the new tables. Waste is weighted: the rate of a run times the weight of a
+ * wasted read of it. */
+struct scene {
+    double weight; /* of the output's run */
+    /* Of the other runs, and of tables being written at the same time. */
+    double waste;
+    double keys; /* in those runs */
+    /* Of the tables of the output run that stay: sum of rate times keys. */
+    double run_waste;
+    double run_keys; /* in these tables */
+    /* Keys that the levels above the output can take until they are full. */
+    double room;
+    /* Keys that share the rest of the target with the output. */
+    double rivals;
+    /* The minimum waste of runs that do not exist yet. */
+    double reserve;
+};
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double mean(double sum, double keys)
+{
+    return keys == 0 ? 0 : sum / keys;
+}
+
+double bb_rates_level_expected(const struct bb_levels *levels, int number)
+{
+    const struct bb_level *level = &levels->levels[number];
+    double sum = 0;
+    for (size_t i = level->run_count; i > 0; i--)
+        sum += bb_run_rate(&level->runs[i - 1]);
+    return sum;
+}
+
+double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
+                        int last_level)
+{
+    double sum = 0;
+    for (int number = 0; number < BB_LEVEL_COUNT; number++) {
+        const struct bb_level *level = &levels->levels[number];
+        for (size_t i = 0; i < level->run_count; i++) {
+            const struct bb_run *run = &level->runs[i];
+            sum += bb_rate_run_weight(levels, weights, number, run->number, last_level) *
+                   bb_run_rate(run);
+        }
+    }
+    return sum;
+}
+
+/* The share of lookups that check a run in vain when older runs have this many keys. */
+static double visit_share(const struct bb_levels *levels, const struct bb_read_weights *weights,
+                          double older_keys)
+{
+    double absent = bb_read_weights_absent(weights);
+    double keys = (double)bb_levels_key_count(levels);
+    return absent + (1 - absent) * mean(older_keys, keys);
+}
+
+static double keys_below(const struct bb_levels *levels, int number)
+{
+    double keys = 0;
+    for (int level = number + 1; level < BB_LEVEL_COUNT; level++)
+        keys += (double)levels->levels[level].key_count;
+    return keys;
+}
+
+struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
+                                    const struct bb_read_weights *weights)
+{
+    const struct bb_level *level = &levels->levels[number];
+    double cost = bb_read_weights_cost(weights, number);
+    double older = keys_below(levels, number);
+    if (level->run_count == 0)
+        return (struct bb_rate_level){.visit_share = visit_share(levels, weights, older)};
+    struct bb_rate_level sum = {0};
+    for (size_t i = level->run_count; i > 0; i--) {
+        const struct bb_run *run = &level->runs[i - 1];
+        double share = visit_share(levels, weights, older);
+        sum.visit_share += share / (double)level->run_count;
+        sum.waste += share * cost * bb_run_rate(run);
+        older += (double)run->key_count;
+    }
+    return sum;
+}
+
+/* Flushes may continue without a compaction. A run of a level that takes several therefore never
+ * takes the whole rest of the target, and beyond the planned count only a third of it. */
+static double rivals_of(const struct bb_rate_request *request, const struct bb_rate_part *own,
+                        double room)
+{
+    if (!bb_rate_request_fills_first(request, request->output_level) && request->output_level > 0)
+        return room;
+    bool is_planned =
+        request->shape != NULL && bb_rate_request_is_planned(request, request->output_level, own);
+    return larger(room, (double)request->output_keys * (is_planned ? 0.25 : 2));
+}
+
+static struct scene look_around(const struct bb_rate_request *request)
+{
+    int last = bb_rate_request_last_level(request);
+    int output = request->output_level;
+    struct scene scene = {.weight = bb_rate_run_weight(request->levels, request->weights, output,
+                                                       request->output_run, last),
+                          .waste = request->pending_waste};
+    struct bb_rate_part own = {0};
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        struct bb_rate_part part = bb_rate_request_part(request, level, last);
+        if (bb_rate_request_fills_first(request, level)) {
+            double weight = bb_read_weights_planned(request->weights, level, last);
+            scene.room += bb_rate_request_room(request, level, &part);
+            scene.reserve +=
+                bb_rate_request_runs_to_come(request, level, &part) * BB_FILTER_RATE_MIN * weight;
+        }
+        own = level == output ? part : own;
+        scene.waste += part.waste;
+        scene.keys += part.keys - part.run_keys;
+    }
+    scene.run_waste = own.run_rate_keys;
+    scene.run_keys = own.run_keys;
+    scene.rivals = rivals_of(request, &own, scene.room);
+    return scene;
+}
+
+/* The rate of new_keys keys that gives their whole run that mean. */
+static double balance(const struct scene *scene, double run_mean, double new_keys)
+{
+    return run_mean + (run_mean * scene->run_keys - scene->run_waste) / new_keys;
+}
+
+static double keys_min(const struct bb_rate_request *request)
+{
+    return (double)(request->output_keys_min > 0 ? request->output_keys_min : request->output_keys);
+}
+
+/* The mean rate of the output's run that uses up the rest of the target. */
+static double left_by(const struct bb_rate_request *request, const struct scene *scene)
+{
+    double fill = request->output_level == 0 ? BB_RATES_FILL_LEVEL0 : BB_RATES_FILL;
+    return (fill * request->target - scene->waste - scene->reserve) / scene->weight;
+}
+
+/* The rate that brings the sum to BB_RATES_FILL for any number of keys. */
+static double limit_of(const struct bb_rate_request *request, const struct scene *scene)
+{
+    double left = left_by(request, scene);
+    return smaller(balance(scene, left, (double)request->output_keys),
+                   balance(scene, left, keys_min(request)));
+}
+
+/* If others have used up the target, new tables get a small part of their share: more bits would
+ * not make up for the others. Below BB_RATES_SLACK the target holds, and must not be exceeded by
+ * this. */
+static double least_of(const struct bb_rate_request *request, const struct scene *scene,
+                       double ideal)
+{
+    double slack = (BB_RATES_SLACK * request->target - scene->waste) / scene->weight;
+    return slack <= 0 ? ideal * SHARE_MIN : smaller(ideal * SHARE_MIN, slack / 4);
+}
+
+/* The rate of the output's run in a store that keeps the target with minimal memory. If all wasted
+ * reads count the same, and the target is too low for a run without filters, it is proportional to
+ * the keys. */
+static double ideal_of(const struct bb_rate_request *request, const struct scene *scene)
+{
+    struct bb_forecast forecast;
+    double rates[BB_LEVEL_COUNT];
+    double run_keys = scene->run_keys + (double)request->output_keys;
+    if (bb_read_weights_are_plain(request->weights))
+        return request->target * run_keys / (scene->keys + run_keys + scene->room);
+    bb_forecast_init(&forecast, request);
+    bb_forecast_rates(&forecast, request->target, rates);
+    double rate = rates[request->output_level];
+    return bb_forecast_scale(&forecast, request->output_level, run_keys, rate);
+}
+
+/* The mean rate for the whole run of the output. */
+static double allowance_of(const struct bb_rate_request *request, const struct scene *scene)
+{
+    double run_keys = scene->run_keys + (double)request->output_keys;
+    double ideal = ideal_of(request, scene);
+    double left = left_by(request, scene);
+    if (left <= 0)
+        return least_of(request, scene, ideal);
+    return smaller(ideal, left * run_keys / (run_keys + scene->rivals));
+}
+
+/* No filter only if the target permits a wasted request each time; a filter of half a bit is
+ * worthwhile. */
+static double clamp(double rate)
+{
+    if (rate >= 1)
+        return 1;
+    if (rate > BB_FILTER_RATE_MAX)
+        return BB_FILTER_RATE_MAX;
+    return rate < BB_FILTER_RATE_MIN ? BB_FILTER_RATE_MIN : rate;
+}
+
+/* ---- budgets ---- */
+
+/* The predicted store during the life of the output. */
+static struct bb_forecast forecast_of(const struct bb_rate_request *request)
+{
+    struct bb_forecast forecast;
+    bb_forecast_init(&forecast, request);
+    bb_forecast_grow(&forecast, request);
+    return forecast;
+}
+
+double bb_rates_target(const struct bb_rate_request *request)
+{
+    const struct bb_filter_budget *budget = request->budget;
+    if (budget == NULL)
+        return request->target;
+    struct bb_forecast forecast = forecast_of(request);
+    double keys = bb_forecast_key_count(&forecast);
+    return bb_forecast_target(&forecast, &budget->cost, bb_filter_budget_planned(budget, keys));
+}
+
+/* The bits per key that the remaining tables leave for the output, from a budget in bits per key.
+ * If they have more than their share, new tables get slightly less; rewriting does the rest. */
+static double bits_left(const struct bb_rate_request *request)
+{
+    const struct bb_filter_budget *budget = request->budget;
+    double keys = (double)bb_levels_key_count(request->levels);
+    double bytes = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        bytes += (double)request->levels->levels[level].filter_bytes;
+    for (size_t i = 0; i < request->removed_count; i++) {
+        keys -= (double)request->removed[i]->meta.key_count;
+        bytes -= (double)request->removed[i]->meta.filter_bytes;
+    }
+    double bits = 8 * bytes + (request->merge != NULL ? request->merge->bits : 0);
+    double output = (double)request->output_keys;
+    double left = (bb_filter_budget_planned(budget, keys + output) - bits) / output;
+    return larger(left, BITS_LEFT_MIN * budget->bits_per_key);
+}
+
+/* Each table's share keeps a budget in bytes: there is no target that others could have used up. A
+ * part of a run gets the same as the whole run. */
+static double ideal_budget_rate(const struct bb_rate_request *request)
+{
+    double rates[BB_LEVEL_COUNT];
+    struct bb_forecast forecast = forecast_of(request);
+    bb_forecast_rates(&forecast, bb_rates_target(request), rates);
+    int level = request->output_level;
+    double rate = rates[level];
+    if (forecast.runs[level] <= 1 || rate == 1)
+        return clamp(rate);
+    struct bb_rate_part own =
+        bb_rate_request_part(request, level, bb_rate_request_last_level(request));
+    double run_keys = own.run_keys + (double)request->output_keys;
+    double scaled = bb_forecast_scale(&forecast, level, run_keys, rate);
+    return clamp(smaller(scaled, BB_FILTER_RATE_MAX));
+}
+
+/* A budget that grows with the keys is never used in advance: levels that fill up later bring their
+ * share with their keys. */
+static double budget_rate(const struct bb_rate_request *request)
+{
+    const struct bb_filter_budget *budget = request->budget;
+    double rate = ideal_budget_rate(request);
+    if (budget->bytes > 0)
+        return rate;
+    return clamp(larger(rate, bb_filter_cost_rate(&budget->cost, bits_left(request))));
+}
+
+/* ---- runs ---- */
+
+/* The run will soon no longer be the last one, and all of its tables are rewritten before that: a
+ * part need not compensate for the others. */
+static bool is_replaced(const struct bb_rate_request *request)
+{
+    return !bb_read_weights_are_plain(request->weights) && request->shape != NULL &&
+           bb_rate_request_opens(request->levels, request->shape, request->output_level);
+}
+
+static double promised_rate(const struct bb_rate_request *request)
+{
+    struct scene scene = look_around(request);
+    double allowance = allowance_of(request, &scene);
+    if (scene.run_keys == 0 || is_replaced(request))
+        return clamp(allowance);
+    double rate = balance(&scene, allowance, (double)request->output_keys);
+    rate = larger(smaller(rate, allowance * UNEVEN_MAX), allowance * UNEVEN_MIN);
+    return clamp(smaller(rate, larger(limit_of(request, &scene), allowance * SHARE_MIN)));
+}
+
+double bb_rates_for_run(const struct bb_rate_request *request)
+{
+    if (request->output_keys == 0)
+        return clamp(bb_rates_target(request));
+    return request->budget != NULL ? budget_rate(request) : promised_rate(request);
+}
+
+static double mean_after(const struct scene *scene, double new_keys, double rate)
+{
+    return mean(scene->run_waste + rate * new_keys, scene->run_keys + new_keys);
+}
+
+double bb_rates_after(const struct bb_rate_request *request, double rate)
+{
+    struct scene scene = look_around(request);
+    return scene.waste +
+           scene.weight * larger(mean_after(&scene, (double)request->output_keys, rate),
+                                 mean_after(&scene, keys_min(request), rate));
+}

@@ -1,0 +1,37 @@
+/* Computes how many of a run's filter bits go to the table filters of its tables (`summary` in the
+ * code).
+ *
+ * The table filter is probed before the index. A key that passes it costs a search, even if a block
+ * filter then rules it out. A small run gets many bits per key from the target (its rate is
+ * proportional to its keys) and has few keys: its table filters take little memory, and most
+ * lookups of absent keys end there. Per bit, all runs have as many false positives as the largest
+ * with
+ *
+ *     table filter bits of a run = bits of the largest run + log2(keys of the largest / its keys),
+ *
+ * limited to the bits that the run has. This is Monkey's rule applied to the table filters' part of
+ * the target.
+ *
+ * Pure functions.
+ */
+#ifndef BB_COMPACTION_RATES_SUMMARY_BITS_H
+#define BB_COMPACTION_RATES_SUMMARY_BITS_H
+
+#include "compaction/rates/rate_request.h"
+
+/* Bits per key for the table filters of a run of run_keys keys, whose filters have that rate in
+ * total. The largest run of the store has largest_keys keys (less than run_keys counts as run_keys)
+ * and largest_bits in its table filters. 0 for rate 1, at most log2(1 / rate). */
+double bb_summary_bits(double largest_bits, double largest_keys, double run_keys, double rate);
+
+/* The same for the new tables of a request, which get that rate, in the predicted store during
+ * their life. */
+double bb_summary_bits_for_run(const struct bb_rate_request *request, double rate,
+                               double largest_bits);
+
+/* The same as options of these tables: sets filter_rate, and replaces the store's summary_bits by
+ * their share. BB_SUMMARY_NONE and BB_SUMMARY_ALL stay unchanged. */
+void bb_summary_bits_set(const struct bb_rate_request *request, double rate,
+                         struct bb_table_options *table);
+
+#endif

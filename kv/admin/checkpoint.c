@@ -1,0 +1,295 @@
+/* Makes a second store from the tables of this one, while this one is in use.
+ *
+ *     flush                    earlier writes get into tables
+ *     a view of the tables     held to the end: none of their files is removed
+ *     directory, links         each table under its number (a copy where files cannot be linked)
+ *     manifest, CURRENT        last: before that the directory cannot be opened as a store
+ *
+ * Tables never change, so both stores can share them. The manifest, logs and id are separate; the
+ * id differs, so that a log of one store is never used for the other. Threads: any.
+ */
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "bb/db_files.h"
+#include "kv/background/install.h"
+#include "kv/indexes/store_catalog.h"
+#include "kv/manifest/filename.h"
+#include "kv/manifest/manifest.h"
+#include "kv/readonly/read_only.h"
+#include "kv/store/file_number.h"
+#include "kv/store/store.h"
+
+struct checkpoint {
+    struct bb_db *db;
+    struct bb_file_system *fs;
+    const char *directory; /* the new store's */
+    const struct bb_levels *levels;
+    uint64_t flushed; /* the store's last sequence before its flush: all up to it is in tables */
+    /* Of a log that is never begun; 0: not allocated yet. */
+    uint64_t log_number;
+    /* Above the numbers of all tables; 0: not allocated yet. */
+    uint64_t manifest_number;
+    uint64_t *index_numbers; /* of the index files added, perhaps partly; owned */
+    size_t index_count;
+};
+
+/* ---- tables ---- */
+
+static enum bb_status close_after(struct bb_file *file, enum bb_status status)
+{
+    struct bb_error failure = *bb_error_last();
+    enum bb_status closed = bb_file_close(file);
+    return status == BB_OK ? closed : bb_error_restore(&failure);
+}
+
+static enum bb_status copy_open(struct checkpoint *c, struct bb_file *from, const char *to)
+{
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_create(c->fs, to, &file);
+    if (status == BB_OK)
+        status = bb_file_copy_bytes(from, file);
+    if (status == BB_OK)
+        status = bb_file_sync(file); /* sync S18 */
+    if (file != NULL)
+        status = close_after(file, status);
+    return status;
+}
+
+static enum bb_status copy_file(struct checkpoint *c, const char *from, const char *to)
+{
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_open(c->fs, from, &file);
+    return status == BB_OK ? close_after(file, copy_open(c, file, to)) : status;
+}
+
+static enum bb_status add_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
+{
+    struct bb_buf from = {0};
+    struct bb_buf to = {0};
+    enum bb_status status = bb_filename_path(c->db->directory, kind, number, &from);
+    if (status == BB_OK)
+        status = bb_filename_path(c->directory, kind, number, &to);
+    if (status == BB_OK)
+        status = c->fs->ops->link(c->fs, (const char *)from.data, (const char *)to.data);
+    if (status == BB_UNSUPPORTED)
+        status = copy_file(c, (const char *)from.data, (const char *)to.data);
+    bb_buf_deinit(&from);
+    bb_buf_deinit(&to);
+    return status;
+}
+
+/* Adds the table's present index file. It is held while the directory is filled, so that its name
+ * exists. A missing one is omitted, as in the original store. */
+static enum bb_status add_index(struct checkpoint *c, struct bb_table_file *table,
+                                struct bb_edit *edit)
+{
+    struct bb_companion *index = bb_table_file_companion(table);
+    if (index == NULL)
+        return BB_OK;
+    /* Listed first, because a failed copy leaves part of the file. */
+    c->index_numbers[c->index_count++] = index->number;
+    enum bb_status status = add_file(c, BB_FILE_INDEX, index->number);
+    if (status == BB_OK)
+        bb_edit_set_index(edit, index->number);
+    bb_companion_unref(index);
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
+static enum bb_status add_tables(struct checkpoint *c)
+{
+    enum bb_status status = BB_OK;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(c->levels, level) && status == BB_OK; i++)
+            status = add_file(c, BB_FILE_TABLE, bb_levels_table(c->levels, level, i)->number);
+    }
+    return status;
+}
+
+/* ---- manifest ---- */
+
+/* At least the sequence of every entry in the tables, and of every write before the call: a write
+ * without effect, such as an empty range deletion, is in no table. */
+static uint64_t last_sequence(const struct checkpoint *c)
+{
+    uint64_t sequence = c->flushed;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++) {
+            uint64_t max = bb_levels_table(c->levels, level, i)->meta.sequence_max;
+            sequence = max > sequence ? max : sequence;
+        }
+    }
+    return sequence;
+}
+
+static enum bb_status describe_run(struct checkpoint *c, struct bb_edit *edit, int level,
+                                   const struct bb_run *run)
+{
+    enum bb_status status = BB_OK;
+    uint64_t number = level == 0 ? 0 : run->number;
+    for (size_t i = 0; i < run->count && status == BB_OK; i++) {
+        struct bb_table_file *file = run->files[i];
+        status = bb_edit_add_run_table(edit, level, number, file->number, &file->meta);
+        if (status == BB_OK)
+            status = add_index(c, file, edit);
+    }
+    return status;
+}
+
+static enum bb_status describe_catalog(struct checkpoint *c, struct bb_edit *edit)
+{
+    struct bb_buf bytes = {0};
+    struct bb_catalog *catalog = bb_store_ref_catalog(c->db);
+    enum bb_status status = bb_catalog_encode(catalog, &bytes);
+    if (status == BB_OK && bytes.size > 0)
+        status = bb_edit_set_catalog(edit, bb_buf_bytes(&bytes));
+    bb_catalog_unref(catalog);
+    bb_buf_deinit(&bytes);
+    return status;
+}
+
+static enum bb_status describe(struct checkpoint *c, struct bb_edit *edit)
+{
+    enum bb_status status =
+        bb_manifest_identity_new(c->fs, c->db->options.comparator, &c->db->secret, &edit->identity);
+    edit->has_identity = true;
+    edit->last_sequence = last_sequence(c);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < c->levels->levels[level].run_count && status == BB_OK; i++)
+            status = describe_run(c, edit, level, bb_levels_run(c->levels, level, i));
+    }
+    return status == BB_OK ? describe_catalog(c, edit) : status;
+}
+
+/* An index file may have got its number after the manifest. */
+static uint64_t number_max(const struct checkpoint *c)
+{
+    uint64_t max = c->manifest_number;
+    for (size_t i = 0; i < c->index_count; i++)
+        max = c->index_numbers[i] > max ? c->index_numbers[i] : max;
+    return max;
+}
+
+static enum bb_status write_manifest(struct checkpoint *c)
+{
+    struct bb_edit edit;
+    struct bb_manifest_state state = {0};
+    struct bb_manifest *manifest = NULL;
+    bb_edit_init(&edit);
+    enum bb_status status = describe(c, &edit);
+    edit.log_number = c->log_number;
+    edit.log_is_absent = true;
+    edit.next_file_number = number_max(c) + 1;
+    if (status == BB_OK)
+        status = bb_manifest_state_apply(&state, &edit, (struct bb_place){.file = "a checkpoint"});
+    if (status == BB_OK)
+        status = bb_manifest_create(c->fs, c->directory, c->manifest_number, &state, &manifest);
+    if (status == BB_OK)
+        status = bb_manifest_note_close(manifest, NULL, 0);
+    if (status == BB_OK)
+        status = bb_manifest_close(manifest);
+    else
+        (void)!bb_manifest_close(manifest);
+    bb_manifest_state_deinit(&state);
+    bb_edit_deinit(&edit);
+    return status;
+}
+
+/* ---- the checkpoint ---- */
+
+static enum bb_status sync_parent(struct checkpoint *c)
+{
+    struct bb_buf parent = {0};
+    enum bb_status status = bb_path_parent(c->directory, &parent);
+    if (status == BB_OK)
+        status = c->fs->ops->sync_directory(c->fs, (const char *)parent.data); /* sync S17 */
+    bb_buf_deinit(&parent);
+    return status;
+}
+
+static void remove_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
+{
+    struct bb_buf path = {0};
+    bool is_named = number != 0 || kind == BB_FILE_CURRENT;
+    if (is_named && bb_filename_path(c->directory, kind, number, &path) == BB_OK)
+        (void)!c->fs->ops->remove(c->fs, (const char *)path.data);
+    bb_buf_deinit(&path);
+}
+
+/* Removes the created files, if possible; the latest failure is kept. */
+static enum bb_status clear_away(struct checkpoint *c)
+{
+    struct bb_error failure = *bb_error_last();
+    remove_file(c, BB_FILE_CURRENT, 0);
+    remove_file(c, BB_FILE_TEMPORARY, c->manifest_number);
+    remove_file(c, BB_FILE_MANIFEST, c->manifest_number);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++)
+            remove_file(c, BB_FILE_TABLE, bb_levels_table(c->levels, level, i)->number);
+    }
+    for (size_t i = 0; i < c->index_count; i++)
+        remove_file(c, BB_FILE_INDEX, c->index_numbers[i]);
+    (void)!c->fs->ops->remove_directory(c->fs, c->directory);
+    return bb_error_restore(&failure);
+}
+
+static enum bb_status reserve_indexes(struct checkpoint *c)
+{
+    size_t count = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        count += bb_levels_table_count(c->levels, level);
+    c->index_numbers = bb_alloc_zeroed(count + 1, sizeof(*c->index_numbers));
+    return c->index_numbers != NULL ? BB_OK
+                                    : bb_fail(BB_NO_MEMORY, "no memory for %zu numbers", count);
+}
+
+static enum bb_status fill_directory(struct checkpoint *c)
+{
+    struct bb_view *view = bb_store_pin_view(c->db);
+    c->levels = view->levels;
+    enum bb_status status = reserve_indexes(c);
+    if (status == BB_OK)
+        status = bb_store_new_file_number(c->db, &c->log_number);
+    if (status == BB_OK)
+        status = bb_store_new_file_number(c->db, &c->manifest_number);
+    if (status == BB_OK)
+        status = sync_parent(c);
+    if (status == BB_OK)
+        status = add_tables(c);
+    if (status == BB_OK)
+        status = write_manifest(c);
+    if (status != BB_OK)
+        status = clear_away(c);
+    bb_free(c->index_numbers);
+    bb_store_release_view(c->db, view);
+    return status;
+}
+
+static enum bb_status flush_and_fill(struct bb_db *db, const char *directory)
+{
+    struct checkpoint c = {.db = db, .fs = db->system, .directory = directory};
+    c.flushed = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    enum bb_status status = bb_db_flush(db);
+    if (status == BB_OK)
+        status = c.fs->ops->make_directory(c.fs, directory);
+    if (status != BB_OK)
+        return status;
+    return fill_directory(&c);
+}
+
+/* WHY this counts as a call around the flush, which is also one: closing waits for the whole
+ * checkpoint. */
+enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
+{
+    enum bb_status status = bb_path_check(directory, "the checkpoint's directory");
+    if (status == BB_OK)
+        status = bb_read_only_check(db, "a checkpoint");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = flush_and_fill(db, directory);
+    bb_store_end_call(db);
+    return status;
+}

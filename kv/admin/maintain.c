@@ -1,0 +1,233 @@
+/* Requested work: flush, compact, wait until no work is due. */
+#include "kv/admin/maintain.h"
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/background/install.h"
+#include "kv/background/range_request.h"
+#include "kv/background/work_wait.h"
+#include "kv/background/worker.h"
+#include "kv/memtable/memtable.h"
+#include "kv/readonly/read_only.h"
+#include "kv/store/inherited.h"
+#include "kv/write/commit.h"
+#include "kv/write/freeze.h"
+#include "sstable/entry.h"
+
+/* Ends a wait. REQUIRES: the mutex is held; it is released. */
+static enum bb_status end_wait(struct bb_db *db, bool is_done, const struct bb_error *failure)
+{
+    struct bb_error why_not = {.status = BB_OK};
+    if (!is_done)
+        why_not = bb_store_why_not(db, failure);
+    bb_mutex_unlock(&db->mutex);
+    return is_done ? BB_OK : bb_error_restore(&why_not);
+}
+
+/* Waits until *done reaches target, or the work fails. A failed compaction may have been chosen
+ * before the request, so the wait includes a second attempt. */
+static enum bb_status wait_until(struct bb_db *db, enum bb_work work, const uint64_t *done,
+                                 uint64_t target)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_work_wait wait = bb_work_wait_begin(db, work, work == BB_WORK_FLUSH ? 1 : 2);
+    while (*done < target && !db->is_closing && !bb_work_wait_has_failed(&wait))
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
+    return end_wait(db, *done >= target, &db->workers[work].failure);
+}
+
+/* Called by the leader: freezes the memtable. *ret_target: the flushed_sequence to wait for. If the
+ * log has failed, its memtable is in a table before this returns, because the next leader must not
+ * append to that log. */
+static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
+{
+    if (db->is_log_failed) {
+        enum bb_status status = bb_store_make_room(db, &(struct bb_room){0});
+        if (status != BB_OK)
+            return status;
+    }
+    *ret_target = db->sequence_allocated;
+    if (!bb_memtable_is_empty(db->active->memtable))
+        return bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
+    /* No writes are pending, but waits for earlier frozen memtables. */
+    bb_mutex_lock(&db->mutex);
+    *ret_target = db->view->frozen_count > 0 ? db->view->frozen[0]->sequence_end : 0;
+    bb_mutex_unlock(&db->mutex);
+    return BB_OK;
+}
+
+enum bb_status bb_store_flush_led(struct bb_db *db)
+{
+    uint64_t target = 0;
+    enum bb_status status = freeze_all(db, &target);
+    if (status != BB_OK)
+        return status;
+    return db->options.deterministic ? bb_store_work_all(db, BB_WORK_FLUSH)
+                                     : wait_until(db, BB_WORK_FLUSH, &db->flushed_sequence, target);
+}
+
+static enum bb_status flush(struct bb_db *db)
+{
+    struct bb_commit commit;
+    uint64_t target = 0;
+    enum bb_status status = bb_store_become_leader(db, &commit);
+    if (status != BB_OK)
+        return status;
+    status = freeze_all(db, &target);
+    if (status == BB_OK && db->options.deterministic)
+        status = bb_store_work_all(db, BB_WORK_FLUSH);
+    bb_store_release_leader(db, &commit);
+    if (status != BB_OK || db->options.deterministic)
+        return status;
+    return wait_until(db, BB_WORK_FLUSH, &db->flushed_sequence, target);
+}
+
+enum bb_status bb_db_flush(struct bb_db *db)
+{
+    enum bb_status status = bb_read_only_check(db, "a flush");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = flush(db);
+    bb_store_end_call(db);
+    return status;
+}
+
+static uint64_t request_compaction(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    uint64_t ticket = ++db->compact_requested;
+    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_mutex_unlock(&db->mutex);
+    return ticket;
+}
+
+/* In deterministic mode this call does the work. */
+static enum bb_status work_as_leader(struct bb_db *db)
+{
+    struct bb_commit commit;
+    enum bb_status status = bb_store_become_leader(db, &commit);
+    if (status != BB_OK)
+        return status;
+    status = bb_store_work_all(db, BB_WORK_COMPACTION);
+    bb_store_release_leader(db, &commit);
+    return status;
+}
+
+static enum bb_status compact(struct bb_db *db)
+{
+    enum bb_status status = flush(db);
+    if (status != BB_OK)
+        return status;
+    uint64_t ticket = request_compaction(db);
+    return db->options.deterministic
+               ? work_as_leader(db)
+               : wait_until(db, BB_WORK_COMPACTION, &db->compact_done, ticket);
+}
+
+enum bb_status bb_db_compact(struct bb_db *db)
+{
+    enum bb_status status = bb_read_only_check(db, "a compaction");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = compact(db);
+    bb_store_end_call(db);
+    return status;
+}
+
+static enum bb_status compact_range(struct bb_db *db, const struct bb_bytes *low,
+                                    const struct bb_bytes *high)
+{
+    struct bb_range_request *request = NULL;
+    enum bb_status status = flush(db);
+    if (status == BB_OK)
+        status = bb_range_request_add(db, low, high, &request);
+    if (status != BB_OK)
+        return status;
+    bb_mutex_lock(&db->mutex);
+    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_mutex_unlock(&db->mutex);
+    /* The store records a failure, and the wait finds it. */
+    if (db->options.deterministic)
+        (void)!work_as_leader(db);
+    return bb_range_request_wait(db, request);
+}
+
+enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
+                                   const struct bb_bytes *high)
+{
+    enum bb_status status = bb_entry_check_bounds(low, high);
+    if (status != BB_OK)
+        return status;
+    if (low != NULL && high != NULL && bb_key_compare(db->options.comparator, *low, *high) >= 0)
+        return BB_OK;
+    status = bb_read_only_check(db, "a compaction");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = compact_range(db, low, high);
+    bb_store_end_call(db);
+    return status;
+}
+
+/* The mutex is held. A flush requests a compaction before it counts as handled, so that no work is
+ * missed between the two. */
+static bool is_idle(const struct bb_db *db)
+{
+    const struct bb_worker *flush = &db->workers[BB_WORK_FLUSH];
+    const struct bb_worker *compaction = &db->workers[BB_WORK_COMPACTION];
+    return flush->answered == flush->signals && compaction->answered == compaction->signals;
+}
+
+static bool is_well(const struct bb_db *db)
+{
+    return is_idle(db) && bb_store_failure(db)->status == BB_OK;
+}
+
+/* The waiting thread writes no more, so level 0 need not collect runs. */
+static void begin_quiet(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->pace.waiters++;
+    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_mutex_unlock(&db->mutex);
+}
+
+static void end_quiet(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->pace.waiters--;
+    bb_mutex_unlock(&db->mutex);
+}
+
+static enum bb_status wait_idle(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_work_wait flush = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
+    struct bb_work_wait compaction = bb_work_wait_begin(db, BB_WORK_COMPACTION, 1);
+    while (!is_well(db) && !db->is_closing && !bb_work_wait_has_failed(&flush) &&
+           !bb_work_wait_has_failed(&compaction))
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
+    return end_wait(db, is_well(db), bb_store_failure(db));
+}
+
+enum bb_status bb_db_wait_idle(struct bb_db *db)
+{
+    enum bb_status status = bb_store_check_process(db);
+    if (status != BB_OK || db->options.read_only)
+        return status;
+    status = bb_read_only_check(db, "waiting for work");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    begin_quiet(db);
+    status = db->options.deterministic ? work_as_leader(db) : wait_idle(db);
+    end_quiet(db);
+    bb_store_end_call(db);
+    return status;
+}

@@ -1,0 +1,125 @@
+/* Builds index files for existing tables. See bb/select.h.
+ *
+ * Each table is read once, in large pieces and bypassing the cache. Its index file is written, and
+ * one record of the manifest replaces the previous one. A table that a compaction has replaced in
+ * the meantime is skipped, and its outputs are checked afterwards: a compaction that started before
+ * an index was created does not build it.
+ */
+#include "base/sized_struct.h"
+#include "base/status.h"
+#include "bb/select.h"
+#include "kv/background/install.h"
+#include "kv/background/table_index.h"
+#include "kv/indexes/index_build.h"
+#include "kv/indexes/index_file.h"
+#include "kv/indexes/store_catalog.h"
+#include "kv/readonly/read_only.h"
+#include "kv/store/inherited.h"
+
+struct materialization {
+    struct bb_db *db;
+    struct bb_materialize_options options;
+    struct bb_view *view; /* with a reference: the tables to check */
+    uint64_t table_count;
+    uint64_t done;
+    bool was_overtaken; /* tables of the view were replaced before they were done */
+};
+
+/* ---- checking ---- */
+
+static bool has_all(const struct bb_skip_file *file, const struct bb_catalog *catalog)
+{
+    struct bb_skip_index_info info;
+    bool has_all = true;
+    for (size_t i = 0; i < catalog->index_count && has_all; i++)
+        has_all = bb_index_file_has(file, catalog, &catalog->specs[i], &info);
+    return has_all;
+}
+
+/* Checks that the table's index file has all indexes of the catalog. A missing or damaged file has
+ * no indexes. */
+static enum bb_status look_at(struct bb_table_file *table, const struct bb_catalog *catalog,
+                              bool *ret_is_complete)
+{
+    struct bb_skip_file *file = NULL;
+    struct bb_companion *index = bb_table_file_companion(table);
+    enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
+    *ret_is_complete = status == BB_OK && has_all(file, catalog);
+    bb_companion_unref(index);
+    return bb_index_file_is_lost(status) ? BB_OK : status;
+}
+
+static enum bb_status do_table(struct materialization *m, struct bb_table_file *file)
+{
+    bool is_complete = false;
+    bool is_replaced = false;
+    struct bb_index_build build;
+    enum bb_status status = BB_OK;
+    bb_index_build_init(&build, m->db, bb_store_files_of(m->db, BB_WORK_COMPACTION));
+    if (build.catalog == NULL)
+        is_complete = true;
+    else if (!m->options.rebuild)
+        status = look_at(file, build.catalog, &is_complete);
+    if (status == BB_OK && !is_complete)
+        status = bb_table_index_install(&build, file, &is_replaced);
+    m->was_overtaken |= is_replaced;
+    bb_index_build_deinit(&build);
+    m->done++;
+    if (status == BB_OK && m->options.progress != NULL &&
+        !m->options.progress(m->options.progress_context, m->done, m->table_count))
+        status = bb_fail(BB_BUSY, "building indexes was ended after %llu of %llu tables",
+                         (unsigned long long)m->done, (unsigned long long)m->table_count);
+    return status;
+}
+
+static enum bb_status do_tables(struct materialization *m)
+{
+    const struct bb_levels *levels = m->view->levels;
+    enum bb_status status = BB_OK;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        m->table_count += bb_levels_table_count(levels, level);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++)
+            status = do_table(m, bb_levels_table(levels, level, i));
+    }
+    return status;
+}
+
+/* Tables that replaced others were written during this call, and need no rebuild. */
+static enum bb_status do_views(struct materialization *m)
+{
+    enum bb_status status = BB_OK;
+    do {
+        m->was_overtaken = false;
+        m->view = bb_store_pin_view(m->db);
+        status = do_tables(m);
+        bb_store_release_view(m->db, m->view);
+        m->options.rebuild = false;
+    } while (status == BB_OK && m->was_overtaken);
+    return status;
+}
+
+static const struct bb_sized_struct materialize_struct = {"struct bb_materialize_options",
+                                                          sizeof(struct bb_materialize_options),
+                                                          sizeof(struct bb_materialize_options)};
+
+enum bb_status bb_db_index_materialize(struct bb_db *db,
+                                       const struct bb_materialize_options *options)
+{
+    struct materialization m = {.db = db, .options = {.struct_size = sizeof(m.options)}};
+    struct bb_error before; /* the replacement of a table is an expected failure */
+    bb_error_save(&before);
+    enum bb_status status =
+        options == NULL ? BB_OK : bb_sized_struct_copy(&materialize_struct, options, &m.options);
+    if (status == BB_OK)
+        status = bb_store_check_process(db);
+    if (status == BB_OK)
+        status = bb_read_only_check(db, "building indexes");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = do_views(&m);
+    bb_store_end_call(db);
+    return bb_error_settle(status, &before);
+}

@@ -1,0 +1,359 @@
+/* Verifies a store that is not open. Reads everything and creates, writes or removes no file, not
+ * even the lock file, so that a copy without write permission can be verified. */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/file_pool.h"
+#include "base/status.h"
+#include "bb/db_files.h"
+#include "kv/admin/store_verify.h"
+#include "kv/directory/directory.h"
+#include "kv/directory/unnamed.h"
+#include "kv/indexes/catalog.h"
+#include "kv/indexes/index_check.h"
+#include "kv/manifest/manifest.h"
+#include "kv/options.h"
+#include "kv/recovery/dropped.h"
+#include "kv/recovery/replay.h"
+#include "kv/wal/wal_salvage.h"
+#include "sstable/table/table_check.h"
+
+struct verification {
+    struct bb_db_options options; /* resolved */
+    const char *path;
+    struct bb_file_system *fs;
+    struct bb_directory directory;
+    struct bb_manifest_state state;
+    struct bb_manifest_report manifest;
+    uint64_t last_sequence; /* of manifest and logs */
+    struct bb_db_verify_report report;
+    struct bb_dropped dropped;      /* data that an opening would drop */
+    struct bb_db_recovery recovery; /* and the rest of its report */
+};
+
+static enum bb_status verify_table(struct verification *v, const struct bb_edit_table *table)
+{
+    struct bb_table_options options;
+    struct bb_table_verify_report report;
+    struct bb_buf path = {0};
+    bb_options_for_table(&v->options, table->level, v->fs, &v->state.identity.secret, NULL,
+                         &options);
+    enum bb_status status = bb_filename_path(v->path, BB_FILE_TABLE, table->number, &path);
+    if (status == BB_OK)
+        status = bb_table_check((const char *)path.data, &options, &table->meta, &report);
+    if (status == BB_OK && table->index_number != 0)
+        status = bb_index_check(v->path, table, &options);
+    bb_buf_deinit(&path);
+    if (status != BB_OK)
+        return status;
+    v->report.tables++;
+    v->report.indexes += table->index_number != 0;
+    v->report.entries += report.entries;
+    v->report.bytes += report.bytes;
+    return BB_OK;
+}
+
+static enum bb_status verify_tables(struct verification *v)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < v->state.table_count && status == BB_OK; i++)
+        status = verify_table(v, v->state.tables[i]);
+    return status;
+}
+
+static bool ends_before(const struct verification *v, const struct bb_edit_table *a,
+                        const struct bb_edit_table *b)
+{
+    int order = bb_key_compare(v->options.comparator, bb_buf_bytes(&a->meta.largest),
+                               bb_buf_bytes(&b->meta.smallest));
+    return order < 0 || (order == 0 && a->meta.largest_is_exclusive);
+}
+
+/* The definitions of attributes and indexes. */
+static enum bb_status verify_catalog(const struct verification *v)
+{
+    struct bb_catalog *catalog = NULL;
+    enum bb_status status = bb_catalog_decode(bb_buf_bytes(&v->state.catalog),
+                                              (struct bb_place){.file = v->path}, &catalog);
+    if (status == BB_OK)
+        bb_catalog_unref(catalog);
+    return status;
+}
+
+/* No two tables of a run may have the same key. */
+static enum bb_status verify_levels(struct verification *v)
+{
+    for (size_t i = 0; i < v->state.table_count; i++) {
+        const struct bb_edit_table *a = v->state.tables[i];
+        for (size_t j = i + 1; j < v->state.table_count && a->level > 0; j++) {
+            const struct bb_edit_table *b = v->state.tables[j];
+            if (a->level != b->level || a->run != b->run || ends_before(v, a, b) ||
+                ends_before(v, b, a))
+                continue;
+            return bb_fail(BB_CORRUPT, "%s: tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
+                           v->path, a->number, b->number, a->level);
+        }
+    }
+    return BB_OK;
+}
+
+static enum bb_status verify_log(struct verification *v, uint64_t number,
+                                 struct bb_log_check *check)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = bb_filename_path(v->path, BB_FILE_LOG, number, &path);
+    if (status == BB_OK)
+        status = bb_replay_check_log(v->fs, (const char *)path.data, number,
+                                     v->state.identity.store_id, v->options.recovery, check);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+/* Counts the operations of the log that an opening would drop, as kv/recovery/replay.c does. */
+static enum bb_status count_dropped(struct verification *v, uint64_t number, uint64_t bytes,
+                                    const struct bb_log_check *check)
+{
+    if (bytes == 0 && !check->is_gap && !check->is_damaged)
+        return BB_OK;
+    return bb_dropped_count_log(v->fs, v->path, v->state.identity.store_id, number, bytes,
+                                check->expected_sequence, &v->dropped);
+}
+
+/* Logs after a gap are not part of the state. */
+static enum bb_status verify_each_log(struct verification *v, const uint64_t *numbers, size_t count,
+                                      struct bb_log_check *check)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        uint64_t before = check->dropped_bytes;
+        v->report.logs += !check->is_gap;
+        if (!check->is_gap)
+            status = verify_log(v, numbers[i], check);
+        if (v->options.recovery == BB_RECOVERY_POINT_IN_TIME)
+            v->recovery.files_set_aside += check->is_damaged; /* copied: kv/recovery/replay.c */
+        if (status == BB_OK)
+            status = count_dropped(v, numbers[i], check->dropped_bytes - before, check);
+    }
+    return status;
+}
+
+static void describe_recovery(struct verification *v, const struct bb_log_check *check,
+                              size_t log_count)
+{
+    bool is_empty = check->record_count == 0;
+    v->recovery.logs = log_count;
+    v->recovery.records = check->record_count;
+    v->recovery.sequence_first = is_empty ? 0 : v->state.last_sequence + 1;
+    v->recovery.sequence_last = is_empty ? 0 : check->expected_sequence - 1;
+    v->recovery.dropped_bytes = v->dropped.bytes;
+    v->recovery.dropped_logs = v->dropped.logs;
+    v->recovery.dropped_records = v->dropped.records;
+    v->recovery.dropped_sequence_first = v->dropped.sequence_first;
+    v->recovery.dropped_sequence_last = v->dropped.sequence_last;
+    v->recovery.zeroed_logs = check->zeroed_logs;
+    v->recovery.is_damaged = check->is_damaged;
+}
+
+static enum bb_status verify_logs(struct verification *v)
+{
+    struct bb_log_check check = bb_log_check_from(&v->state);
+    uint64_t *numbers = NULL;
+    size_t count = 0;
+    enum bb_status status = bb_directory_logs(&v->directory, &v->state, &numbers, &count);
+    if (status == BB_OK)
+        status = verify_each_log(v, numbers, count, &check);
+    bb_free(numbers);
+    describe_recovery(v, &check, count);
+    v->last_sequence = check.expected_sequence - 1;
+    v->report.log_records = check.record_count;
+    v->report.log_bytes_dropped = check.dropped_bytes;
+    return status;
+}
+
+/* A table with a sequence above all others may have been acknowledged, unless the manifest's end
+ * proves that no edit is missing. */
+static enum bb_status judge_unnamed(struct verification *v, const struct bb_unnamed *list)
+{
+    size_t first = bb_unnamed_first_above(list, v->last_sequence);
+    v->report.tables_unnamed = list->count;
+    if (v->manifest.is_marked || first == list->count)
+        return BB_OK;
+    v->recovery.files_set_aside = list->count - first;
+    v->recovery.is_damaged = true;
+    return bb_unnamed_fail(v->path, &list->tables[first], v->last_sequence, &v->manifest);
+}
+
+static enum bb_status verify_unnamed(struct verification *v)
+{
+    struct bb_unnamed list = {0};
+    enum bb_status status =
+        bb_unnamed_find(v->fs, v->path, &v->options, &v->directory, &v->state, &list);
+    if (status == BB_OK)
+        status = judge_unnamed(v, &list);
+    bb_unnamed_deinit(&list);
+    return status;
+}
+
+/* Counts logs of this store that the manifest calls obsolete. */
+static enum bb_status count_obsolete_log(struct verification *v, uint64_t number)
+{
+    struct bb_buf path = {0};
+    uint8_t store_id[BB_STORE_ID_SIZE];
+    bool is_told = false;
+    enum bb_status status = bb_filename_path(v->path, BB_FILE_LOG, number, &path);
+    if (status == BB_OK)
+        status = bb_wal_claim_read(v->fs, (const char *)path.data, store_id, &is_told);
+    bb_buf_deinit(&path);
+    if (status == BB_OK && is_told)
+        v->report.logs_unnamed +=
+            memcmp(store_id, v->state.identity.store_id, sizeof(store_id)) == 0;
+    return status == BB_INVALID || status == BB_NOT_FOUND ? BB_OK : status; /* not a file */
+}
+
+static enum bb_status count_obsolete_logs(struct verification *v)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < v->directory.file_count && status == BB_OK; i++) {
+        const struct bb_filename *is = &v->directory.files[i].is;
+        if (is->kind == BB_FILE_LOG && is->number < v->state.log_number)
+            status = count_obsolete_log(v, is->number);
+    }
+    return status;
+}
+
+static void count_files(struct verification *v)
+{
+    for (size_t i = 0; i < v->directory.file_count; i++) {
+        enum bb_file_verdict verdict =
+            bb_directory_judge(&v->directory.files[i], &v->state, v->manifest.number);
+        v->report.orphans += verdict == BB_FILE_VERDICT_ORPHAN;
+        v->report.foreign += verdict == BB_FILE_VERDICT_FOREIGN;
+    }
+}
+
+static enum bb_status fail_no_store(const struct verification *v)
+{
+    return bb_fail(BB_NOT_FOUND, "%s: not a store: there is no CURRENT", v->path);
+}
+
+static enum bb_status read_metadata(struct verification *v)
+{
+    enum bb_status status = bb_directory_scan(v->fs, v->path, &v->directory);
+    if (status == BB_OK && !v->directory.has_current) {
+        status = bb_directory_check_new(v->fs, v->path, &v->directory);
+        if (status == BB_OK)
+            status = fail_no_store(v);
+    }
+    if (status == BB_OK)
+        status = bb_manifest_load(v->fs, v->path, &v->state, &v->manifest);
+    if (status == BB_OK)
+        status = bb_manifest_check_comparator(v->path, &v->state.identity, v->options.comparator);
+    if (status == BB_OK && v->options.recovery == BB_RECOVERY_STRICT)
+        status = bb_manifest_check_whole(v->path, &v->manifest);
+    if (status == BB_OK)
+        status = bb_manifest_report_context(
+            bb_directory_check_complete(v->path, &v->directory, &v->state), &v->manifest);
+    return status;
+}
+
+static enum bb_status verify_all(struct verification *v)
+{
+    enum bb_status status = read_metadata(v);
+    if (status == BB_OK)
+        status = verify_catalog(v);
+    if (status == BB_OK)
+        status = verify_levels(v);
+    if (status == BB_OK)
+        status = verify_tables(v);
+    if (status == BB_OK)
+        status = verify_logs(v);
+    if (status == BB_OK)
+        status = verify_unnamed(v);
+    if (status == BB_OK)
+        status = count_obsolete_logs(v);
+    if (status == BB_OK)
+        count_files(v);
+    return status;
+}
+
+static void release(struct verification *v)
+{
+    bb_manifest_state_deinit(&v->state);
+    bb_directory_deinit(&v->directory);
+}
+
+enum bb_status bb_store_verify_locked(struct bb_file_system *fs, const char *path,
+                                      const struct bb_db_options *options,
+                                      struct bb_db_verify_report *ret_report)
+{
+    struct verification v = {.path = path, .fs = fs, .options = *options};
+    enum bb_status status = verify_all(&v);
+    release(&v);
+    if (status == BB_OK)
+        *ret_report = v.report;
+    return status;
+}
+
+/* Without the lock only names are checked: an active writer may replace the manifest and remove
+ * tables between two reads, which would look like damage. */
+static enum bb_status check_is_store(struct verification *v)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = v->fs->ops->status(v->fs, v->path, &is_directory, &size);
+    if (status == BB_OK && !is_directory)
+        status = bb_fail(BB_INVALID, "%s: not a directory", v->path);
+    if (status == BB_OK)
+        status = bb_directory_scan(v->fs, v->path, &v->directory);
+    if (status == BB_OK && !v->directory.has_current && !bb_directory_has_store_file(&v->directory))
+        status = fail_no_store(v);
+    bb_directory_deinit(&v->directory);
+    return status;
+}
+
+static enum bb_status lock_and_verify(struct verification *v)
+{
+    struct bb_buf path = {0};
+    struct bb_file *lock = NULL;
+    enum bb_status status = check_is_store(v);
+    if (status == BB_OK)
+        status = bb_filename_path(v->path, BB_FILE_LOCK, 0, &path);
+    if (status == BB_OK)
+        status = v->fs->ops->lock_shared(v->fs, (const char *)path.data, &lock);
+    if (status == BB_OK)
+        status = verify_all(v);
+    if (lock != NULL)
+        (void)!v->fs->ops->unlock(v->fs, lock);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *options,
+                            struct bb_db_verify_report *ret_report)
+{
+    struct verification v = {.path = directory};
+    struct bb_error before = *bb_error_last();
+    enum bb_status status = bb_options_resolve(options, &v.options);
+    if (status == BB_OK)
+        status = bb_path_check(directory, "the store's directory");
+    if (status != BB_OK)
+        return status;
+    v.fs = v.options.file_system;
+    if (v.fs == NULL)
+        status = bb_file_system_posix_create(&v.fs);
+    if (status == BB_OK)
+        status = lock_and_verify(&v);
+    struct bb_error failure = *bb_error_last();
+    v.recovery.dropped_manifest_bytes = v.manifest.dropped_bytes;
+    if (v.options.recovery_report != NULL)
+        *v.options.recovery_report = v.recovery;
+    release(&v);
+    if (v.options.file_system == NULL)
+        bb_file_system_posix_destroy(v.fs);
+    if (status != BB_OK)
+        return bb_error_restore(&failure);
+    if (ret_report != NULL)
+        *ret_report = v.report;
+    return bb_error_settle(BB_OK, &before);
+}

@@ -1,0 +1,51 @@
+/* See close_note.h. */
+#include "kv/open/close_note.h"
+
+#include "base/status.h"
+#include "kv/manifest/manifest.h"
+#include "kv/store/file_number.h"
+#include "kv/view/view.h"
+#include "kv/view/write_buffer.h"
+#include "kv/wal/wal_writer.h"
+
+/* The ends of the logs of all memtables that are not in tables, ascending by number. */
+struct log_ends {
+    struct bb_wal_end ends[BB_FROZEN_MAX + 1];
+    size_t count;
+};
+
+static void add_end(struct log_ends *list, const struct bb_write_buffer *buffer)
+{
+    if (buffer->log != NULL)
+        list->ends[list->count++] = bb_wal_writer_end(buffer->log);
+}
+
+/* No other thread can change the view. */
+static struct log_ends list_ends(const struct bb_db *db)
+{
+    struct log_ends list = {.count = 0};
+    for (size_t i = db->view->frozen_count; i > 0; i--)
+        add_end(&list, db->view->frozen[i - 1]);
+    add_end(&list, db->active);
+    return list;
+}
+
+/* Replaces the manifest of the previous process, which must not be written (R4). */
+static enum bb_status take_over(struct bb_db *db)
+{
+    uint64_t number = 0;
+    if (!bb_manifest_state_of(db->manifest)->is_closed)
+        return BB_OK;
+    enum bb_status status = bb_store_new_file_number(db, &number);
+    return status == BB_OK ? bb_manifest_rotate(db->manifest, number) : status;
+}
+
+enum bb_status bb_close_note_write(struct bb_db *db)
+{
+    /* No manifest: read_only, or a store that waits for space. */
+    if (db->manifest == NULL || db->is_log_failed || bb_manifest_is_poisoned(db->manifest))
+        return BB_OK;
+    struct log_ends list = list_ends(db);
+    enum bb_status status = list.count > 0 ? take_over(db) : BB_OK;
+    return status == BB_OK ? bb_manifest_note_close(db->manifest, list.ends, list.count) : status;
+}

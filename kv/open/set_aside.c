@@ -1,0 +1,90 @@
+/* See set_aside.h. */
+#include "kv/open/set_aside.h"
+
+#include <inttypes.h>
+
+#include "base/status.h"
+#include "kv/background/install.h"
+#include "kv/directory/unnamed.h"
+
+/* Names are "FILE.lost", "FILE.lost2", ... */
+#define LOST_NAMES_MAX 1000
+
+static void tell(struct bb_db *db, const char *from, const char *to)
+{
+    struct bb_buf text = {0};
+    if (bb_buf_print(&text,
+                     "%s is a whole table of this store with newer data than all that the manifest "
+                     "names, and the manifest's end cannot be read: it is kept as %s%c",
+                     from, to, 0) == BB_OK) {
+        struct bb_event event = {
+            .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
+        bb_store_event(db, &event);
+    }
+    bb_buf_deinit(&text);
+}
+
+/* Finds the first free name, because a rename replaces an existing file. */
+static enum bb_status name_lost(struct bb_db *db, const char *from, struct bb_buf *to)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = BB_OK;
+    for (int i = 1; i <= LOST_NAMES_MAX && status == BB_OK; i++) {
+        bb_buf_reset(to);
+        status = i == 1 ? bb_buf_print(to, "%s.lost%c", from, 0)
+                        : bb_buf_print(to, "%s.lost%d%c", from, i, 0);
+        if (status == BB_OK)
+            status =
+                db->system->ops->status(db->system, (const char *)to->data, &is_directory, &size);
+    }
+    if (status == BB_OK)
+        return bb_fail(BB_EXISTS, "%s: there are %d copies of it already", from, LOST_NAMES_MAX);
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
+static enum bb_status set_aside(struct bb_db *db, uint64_t number)
+{
+    struct bb_buf from = {0};
+    struct bb_buf to = {0};
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &from);
+    if (status == BB_OK)
+        status = name_lost(db, (const char *)from.data, &to);
+    if (status == BB_OK)
+        status =
+            db->system->ops->rename(db->system, (const char *)from.data, (const char *)to.data);
+    if (status == BB_OK)
+        tell(db, (const char *)from.data, (const char *)to.data);
+    bb_buf_deinit(&from);
+    bb_buf_deinit(&to);
+    return status;
+}
+
+static void make_foreign(struct bb_directory *directory, uint64_t number)
+{
+    for (size_t i = 0; i < directory->file_count; i++) {
+        struct bb_filename *is = &directory->files[i].is;
+        if (is->kind == BB_FILE_TABLE && is->number == number)
+            *is = (struct bb_filename){.kind = BB_FILE_FOREIGN};
+    }
+}
+
+enum bb_status bb_set_aside_tables(struct bb_db *db, struct bb_directory *directory,
+                                   const struct bb_manifest_state *state,
+                                   const struct bb_manifest_report *manifest, uint64_t *ret_count)
+{
+    struct bb_unnamed list = {0};
+    enum bb_status status =
+        bb_unnamed_find(db->system, db->directory, &db->options, directory, state, &list);
+    size_t first = bb_unnamed_first_above(&list, state->last_sequence);
+    if (status == BB_OK && first < list.count && db->options.recovery == BB_RECOVERY_STRICT)
+        status =
+            bb_unnamed_fail(db->directory, &list.tables[first], state->last_sequence, manifest);
+    for (size_t i = first; i < list.count && status == BB_OK; i++) {
+        status = set_aside(db, list.tables[i].number);
+        make_foreign(directory, list.tables[i].number);
+        *ret_count += status == BB_OK;
+    }
+    bb_unnamed_deinit(&list);
+    return status;
+}

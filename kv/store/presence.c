@@ -1,0 +1,63 @@
+/* See presence.h. */
+#include "kv/store/presence.h"
+
+#include "base/status.h"
+#include "kv/manifest/filename.h"
+#include "kv/manifest/manifest.h"
+
+static enum bb_status find(struct bb_db *db, const char *path, bool *ret_is_there)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = db->system->ops->status(db->system, path, &is_directory, &size);
+    if (status != BB_OK && status != BB_NOT_FOUND)
+        return status;
+    *ret_is_there = status == BB_OK;
+    return BB_OK;
+}
+
+static enum bb_status check_file(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
+{
+    struct bb_buf path = {0};
+    bool is_there = true;
+    enum bb_status status = bb_filename_path(db->directory, kind, number, &path);
+    if (status == BB_OK)
+        status = find(db, (const char *)path.data, &is_there);
+    if (status == BB_OK && !is_there)
+        status =
+            bb_fail(BB_IO,
+                    "%s: was removed while the store was open, and the data written to it is "
+                    "lost with the process: bb_db_verify lists the remaining data, bb_db_repair "
+                    "takes it",
+                    (const char *)path.data);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+enum bb_status bb_store_find_log(struct bb_db *db, bool *ret_is_there)
+{
+    struct bb_buf path = {0};
+    *ret_is_there = true;
+    if (db->active->log == NULL)
+        return BB_OK;
+    enum bb_status status =
+        bb_filename_path(db->directory, BB_FILE_LOG, db->active->log_number, &path);
+    if (status == BB_OK)
+        status = find(db, (const char *)path.data, ret_is_there);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+enum bb_status bb_store_check_log_present(struct bb_db *db)
+{
+    return db->active->log == NULL ? BB_OK : check_file(db, BB_FILE_LOG, db->active->log_number);
+}
+
+enum bb_status bb_store_check_present(struct bb_db *db)
+{
+    if (db->manifest == NULL) /* read_only: no write was acknowledged */
+        return BB_OK;
+    enum bb_status status = check_file(db, BB_FILE_CURRENT, 0);
+    return status == BB_OK ? check_file(db, BB_FILE_MANIFEST, bb_manifest_number(db->manifest))
+                           : status;
+}

@@ -1,0 +1,127 @@
+/* See range_cover.h. */
+#include "kv/view/range_cover.h"
+
+#include "base/buf.h"
+#include "compaction/levels/levels.h"
+#include "kv/memtable/memtable.h"
+
+void bb_range_cover_init(struct bb_range_cover *cover, const struct bb_view *view,
+                         const struct bb_comparator *comparator, uint64_t sequence, size_t run)
+{
+    *cover = (struct bb_range_cover){
+        .view = view, .comparator = comparator, .sequence = sequence, .run = run};
+}
+
+/* ---- the runs of a view by number ---- */
+
+/* NULL when the run is not a memtable. */
+static const struct bb_memtable *memtable_of(const struct bb_view *view, size_t run)
+{
+    if (run == 0)
+        return view->active->memtable;
+    return run <= view->frozen_count ? view->frozen[run - 1]->memtable : NULL;
+}
+
+/* The run of a level. REQUIRES: it is not a memtable. */
+static const struct bb_run *run_of(const struct bb_view *view, size_t run)
+{
+    size_t number = run - 1 - view->frozen_count;
+    int level = 0;
+    while (number >= view->levels->levels[level].run_count)
+        number -= view->levels->levels[level++].run_count;
+    return bb_levels_run(view->levels, level, number);
+}
+
+static bool has_ranges(const struct bb_view *view, size_t run)
+{
+    const struct bb_memtable *memtable = memtable_of(view, run);
+    return memtable != NULL ? bb_memtable_range_count(memtable) > 0
+                            : run_of(view, run)->range_tombstone_count > 0;
+}
+
+bool bb_range_cover_is_needed(const struct bb_range_cover *cover)
+{
+    for (size_t run = 0; run <= cover->run; run++) {
+        if (has_ranges(cover->view, run))
+            return true;
+    }
+    return false;
+}
+
+/* ---- regions ---- */
+
+static enum bb_status take_table(const struct bb_range_cover *cover, struct bb_table_file *file,
+                                 struct bb_bytes key, struct bb_range_region *region)
+{
+    struct bb_table *table = NULL;
+    if (file->meta.range_tombstone_count == 0)
+        return BB_OK;
+    enum bb_status status = bb_table_file_open(file, &table);
+    if (status == BB_OK)
+        bb_range_region_take_list(region, bb_table_range_tombstones(table), key, cover->sequence);
+    return status;
+}
+
+/* Only the table for the key matters: from the end of the previous one, or from its start, up to
+ * the next one. */
+static enum bb_status take_files(const struct bb_range_cover *cover, const struct bb_run *run,
+                                 struct bb_bytes key, struct bb_range_region *region)
+{
+    size_t index = bb_run_find_index(run, cover->comparator, key);
+    if (index > 0) {
+        /* Inclusive or not: the range tombstones of that table end here or earlier. */
+        struct bb_bytes low = bb_buf_bytes(&run->files[index - 1]->meta.largest);
+        bb_range_region_clip(region, cover->comparator, &low, NULL);
+    }
+    if (index == run->count)
+        return BB_OK;
+    struct bb_bytes smallest = bb_buf_bytes(&run->files[index]->meta.smallest);
+    if (bb_key_compare(cover->comparator, key, smallest) < 0) {
+        bb_range_region_clip(region, cover->comparator, NULL, &smallest);
+        return BB_OK;
+    }
+    bb_range_region_clip(region, cover->comparator, &smallest, NULL);
+    if (index + 1 < run->count) {
+        struct bb_bytes next = bb_buf_bytes(&run->files[index + 1]->meta.smallest);
+        bb_range_region_clip(region, cover->comparator, NULL, &next);
+    }
+    return take_table(cover, run->files[index], key, region);
+}
+
+static enum bb_status take_run(const struct bb_range_cover *cover, size_t run, struct bb_bytes key,
+                               struct bb_range_region *region)
+{
+    const struct bb_memtable *memtable = memtable_of(cover->view, run);
+    if (memtable == NULL)
+        return take_files(cover, run_of(cover->view, run), key, region);
+    bb_memtable_range_region(memtable, key, cover->sequence, region);
+    return BB_OK;
+}
+
+static enum bb_status work_out(struct bb_range_cover *cover, struct bb_bytes key)
+{
+    struct bb_range_region region = {0};
+    enum bb_status status = BB_OK;
+    for (size_t run = 0; run < cover->run && status == BB_OK; run++) {
+        if (has_ranges(cover->view, run))
+            status = take_run(cover, run, key, &region);
+    }
+    uint64_t newer = region.covering;
+    region.covering = 0;
+    if (status == BB_OK && has_ranges(cover->view, cover->run))
+        status = take_run(cover, cover->run, key, &region);
+    if (status != BB_OK)
+        return status;
+    cover->own = region.covering;
+    cover->region = region;
+    cover->region.covering = newer;
+    cover->has_region = true;
+    return BB_OK;
+}
+
+enum bb_status bb_range_cover_find(struct bb_range_cover *cover, struct bb_bytes key)
+{
+    if (cover->has_region && bb_range_region_contains(&cover->region, cover->comparator, key))
+        return BB_OK;
+    return work_out(cover, key);
+}

@@ -1,0 +1,166 @@
+/* See readers.h. */
+#include "kv/view/readers.h"
+
+#include <sched.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/status.h"
+
+/* Two lines each, because processors prefetch pairs of lines. */
+_Static_assert(sizeof(struct bb_reader) % 128 == 0, "two slots share a cache line");
+
+enum bb_status bb_readers_init(struct bb_readers *readers)
+{
+    size_t size = BB_READER_COUNT * sizeof(struct bb_reader);
+    struct bb_reader *slots = bb_alloc_aligned(_Alignof(struct bb_reader), size);
+    if (slots == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %d reader slots", BB_READER_COUNT);
+    memset((void *)slots, 0, size);
+    for (size_t i = 0; i < BB_READER_COUNT; i++) {
+        atomic_init(&slots[i].is_claimed, 0);
+        atomic_init(&slots[i].view, NULL);
+        atomic_init(&slots[i].pinned_values, 0);
+    }
+    readers->slots = slots;
+    atomic_init(&readers->current, NULL);
+    return BB_OK;
+}
+
+void bb_readers_deinit(struct bb_readers *readers)
+{
+    bb_free(readers->slots);
+    readers->slots = NULL;
+}
+
+static bool try_claim(struct bb_reader *slot)
+{
+    uint32_t free_slot = 0;
+    return atomic_load_explicit(&slot->is_claimed, memory_order_relaxed) == 0 &&
+           atomic_compare_exchange_strong_explicit(&slot->is_claimed, &free_slot, 1,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+/* The first free slot from `start` on. */
+static __attribute__((noinline)) struct bb_reader *search_free(struct bb_readers *readers,
+                                                               size_t start)
+{
+    for (;;) {
+        for (size_t i = 0; i < BB_READER_COUNT; i++) {
+            struct bb_reader *slot = &readers->slots[(start + i) % BB_READER_COUNT];
+            if (try_claim(slot))
+                return slot;
+        }
+        sched_yield();
+    }
+}
+
+/* A thread starts its search at a preferred slot, chosen by the address of a thread-local byte.
+ * Threads with different slots share no cache line. */
+static inline struct bb_reader *claim(struct bb_readers *readers)
+{
+    static _Thread_local char identity;
+    size_t start = bb_hash_mix((uint64_t)(uintptr_t)&identity) % BB_READER_COUNT;
+    struct bb_reader *own = &readers->slots[start];
+    return try_claim(own) ? own : search_free(readers, start);
+}
+
+static void release(struct bb_reader *slot)
+{
+    atomic_store_explicit(&slot->is_claimed, 0, memory_order_release);
+}
+
+struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **ret_view)
+{
+    struct bb_reader *slot = claim(readers);
+    struct bb_view *view = atomic_load_explicit(&readers->current, memory_order_acquire);
+    for (;;) {
+        /* WHY sequentially consistent: the announcement must be visible before the view is checked
+         * again. Otherwise the store could see an empty slot and free the view in between. */
+        atomic_store(&slot->view, view);
+        struct bb_view *again = atomic_load(&readers->current);
+        if (again == view)
+            break;
+        view = again;
+    }
+    *ret_view = view;
+    return slot;
+}
+
+void bb_reader_leave(struct bb_reader *reader)
+{
+    atomic_store_explicit(&reader->view, NULL, memory_order_release);
+    release(reader);
+}
+
+void bb_readers_publish(struct bb_readers *readers, struct bb_view *view)
+{
+    atomic_store(&readers->current, view);
+}
+
+bool bb_readers_is_used(const struct bb_readers *readers, const struct bb_view *view)
+{
+    for (size_t i = 0; i < BB_READER_COUNT; i++) {
+        if (atomic_load(&readers->slots[i].view) == view)
+            return true;
+    }
+    return false;
+}
+
+bool bb_readers_are_gone(const struct bb_readers *readers)
+{
+    bool are_gone = true;
+    for (size_t i = 0; i < BB_READER_COUNT && are_gone; i++)
+        are_gone = atomic_load(&readers->slots[i].is_claimed) == 0;
+    return are_gone;
+}
+
+int64_t bb_readers_pinned_values(const struct bb_readers *readers)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < BB_READER_COUNT; i++)
+        sum += atomic_load_explicit(&readers->slots[i].pinned_values, memory_order_acquire);
+    return sum;
+}
+
+void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part)
+{
+    /* All fields are 64-bit counters, so the struct can be treated as an array. */
+    _Static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "a field is not a 64-bit counter");
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)part;
+    for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
+        to[i] += from[i];
+}
+
+void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats)
+{
+    struct bb_reader *slot = claim(readers);
+    bb_read_stats_add(&slot->counts.scan_reads, stats);
+    release(slot);
+}
+
+static void add_counts(struct bb_reader_counts *sum, const struct bb_reader_counts *part)
+{
+    sum->gets += part->gets;
+    sum->gets_found += part->gets_found;
+    sum->shadow_checks += part->shadow_checks;
+    sum->shadow_contradictions += part->shadow_contradictions;
+    sum->memtable_visits += part->memtable_visits;
+    sum->memtable_hits += part->memtable_hits;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        bb_read_stats_add(&sum->level_reads[level], &part->level_reads[level]);
+    bb_read_stats_add(&sum->scan_reads, &part->scan_reads);
+}
+
+void bb_readers_sum(struct bb_readers *readers, struct bb_reader_counts *ret_counts)
+{
+    memset(ret_counts, 0, sizeof(*ret_counts));
+    for (size_t i = 0; i < BB_READER_COUNT; i++) {
+        struct bb_reader *slot = &readers->slots[i];
+        while (!try_claim(slot))
+            sched_yield();
+        add_counts(ret_counts, &slot->counts);
+        release(slot);
+    }
+}

@@ -1,0 +1,77 @@
+/* The published view and its current readers.
+ *
+ * A reader needs the current view (kv/view/view.h) without a lock and without writing a counter
+ * that other readers write. It claims a slot, announces the view in it (a hazard pointer: Michael,
+ * "Hazard Pointers", IEEE TPDS 2004) and then checks that the view is still current. The store
+ * retires an old view and frees it when no slot announces it and no iterator has a reference to it.
+ *
+ * A slot also holds lookup counters. The thread that has claimed the slot owns them, so counting
+ * needs no atomic operation. Sums are computed by claiming one slot after the other.
+ *
+ * Threads: enter, leave and sum from any thread; publish and is_used under the store's mutex.
+ */
+#ifndef BB_KV_VIEW_READERS_H
+#define BB_KV_VIEW_READERS_H
+
+#include <stdatomic.h>
+
+#include "bb/db.h"
+
+struct bb_view;
+
+/* If more lookups run at the same time than there are slots, the rest wait. */
+#define BB_READER_COUNT 128
+
+struct bb_reader_counts {
+    uint64_t gets;
+    uint64_t gets_found;
+    uint64_t memtable_visits;
+    uint64_t memtable_hits;
+    uint64_t shadow_checks;
+    uint64_t shadow_contradictions;
+    struct bb_read_stats level_reads[BB_LEVEL_COUNT];
+    struct bb_read_stats scan_reads;
+};
+
+struct bb_reader {
+    _Alignas(128) _Atomic uint32_t is_claimed;
+    _Atomic(struct bb_view *) view;
+    /* Values returned through this slot that are not released yet. */
+    _Atomic int64_t pinned_values;
+    struct bb_reader_counts counts;
+};
+
+struct bb_readers {
+    _Atomic(struct bb_view *) current;
+    struct bb_reader *slots; /* BB_READER_COUNT of them; owned */
+};
+
+BB_MUST_CHECK enum bb_status bb_readers_init(struct bb_readers *readers);
+/* REQUIRES: no reader is inside. The caller owns the current view. */
+void bb_readers_deinit(struct bb_readers *readers);
+
+/* Claims a slot and pins the current view until bb_reader_leave. */
+struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **ret_view);
+void bb_reader_leave(struct bb_reader *reader);
+
+/* Makes view the current one. Present readers keep theirs. */
+void bb_readers_publish(struct bb_readers *readers, struct bb_view *view);
+/* True when a reader announces the view. False is final once the view is not current any more. */
+bool bb_readers_is_used(const struct bb_readers *readers, const struct bb_view *view);
+
+/* True when every slot is free. For a child process that inherited them: final, because no reader
+ * exists there. */
+bool bb_readers_are_gone(const struct bb_readers *readers);
+
+/* The number of currently pinned values. */
+int64_t bb_readers_pinned_values(const struct bb_readers *readers);
+
+/* Adds an iterator's counts to the totals. */
+void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats);
+/* The sum over all slots. */
+void bb_readers_sum(struct bb_readers *readers, struct bb_reader_counts *ret_counts);
+
+/* sum += part, field by field. */
+void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part);
+
+#endif

@@ -1,0 +1,16 @@
+/* The stream over one run of a view, without entries hidden by range tombstones of the run or of
+ * newer ones. Where a newer run's tombstone covers many entries, the stream skips them in one step.
+ *
+ * Threads: one.
+ */
+#ifndef BB_KV_VIEW_UNCOVERED_ITER_H
+#define BB_KV_VIEW_UNCOVERED_ITER_H
+
+#include "kv/view/range_cover.h"
+
+/* Takes the stream in any case. The view must outlive it. */
+BB_MUST_CHECK enum bb_status bb_uncovered_iter_create(struct bb_iter *stream,
+                                                      const struct bb_range_cover *cover,
+                                                      struct bb_iter **ret_iter);
+
+#endif

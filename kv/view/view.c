@@ -1,0 +1,49 @@
+/* See view.h. */
+#include "kv/view/view.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+#include "compaction/levels/levels.h"
+
+enum bb_status bb_view_create(struct bb_view **ret_blank)
+{
+    struct bb_view *view = bb_alloc_zeroed(1, sizeof(*view));
+    if (view == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a view");
+    *ret_blank = view;
+    return BB_OK;
+}
+
+void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active,
+                 struct bb_write_buffer *const *frozen, size_t frozen_count,
+                 struct bb_levels *levels)
+{
+    BB_ASSERT(frozen_count <= BB_FROZEN_MAX);
+    atomic_init(&blank->references, 1);
+    atomic_init(&blank->sequence_end, UINT64_MAX);
+    blank->active = bb_write_buffer_ref(active);
+    for (size_t i = 0; i < frozen_count; i++)
+        blank->frozen[i] = bb_write_buffer_ref(frozen[i]);
+    blank->frozen_count = frozen_count;
+    blank->levels = bb_levels_ref(levels);
+}
+
+void bb_view_destroy(struct bb_view *view)
+{
+    if (view == NULL)
+        return;
+    BB_ASSERT(atomic_load(&view->references) == 0);
+    for (size_t i = 0; i < view->frozen_count; i++)
+        bb_write_buffer_unref(view->frozen[i]);
+    if (view->active != NULL)
+        bb_write_buffer_unref(view->active);
+    if (view->levels != NULL)
+        bb_levels_unref(view->levels);
+    bb_free(view);
+}
+
+struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view)
+{
+    return view->frozen_count == 0 ? NULL : view->frozen[view->frozen_count - 1];
+}

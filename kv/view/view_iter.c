@@ -1,0 +1,111 @@
+/* The stream over a view: see view.h. */
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "compaction/levels/levels.h"
+#include "compaction/merge/merge.h"
+#include "compaction/merge/run_iter.h"
+#include "kv/memtable/memtable.h"
+#include "kv/view/uncovered_iter.h"
+#include "kv/view/view.h"
+
+/* Streams collected so far; destroyed on failure. */
+struct streams {
+    struct bb_iter **iters;
+    size_t count;
+    const struct bb_comparator *comparator;
+    const struct bb_key_range *range; /* never NULL */
+    const struct bb_read_options *options;
+    struct bb_read_stats *stats;
+    const struct bb_view *view;
+    uint64_t sequence;
+    size_t run; /* number in the view, of the next stream's run */
+};
+
+/* Adds the stream over the next run. If there are range tombstones, it is wrapped to skip hidden
+ * entries. */
+static enum bb_status add(struct streams *streams, struct bb_iter *iter)
+{
+    struct bb_range_cover cover;
+    enum bb_status status = BB_OK;
+    bb_range_cover_init(&cover, streams->view, streams->comparator, streams->sequence,
+                        streams->run++);
+    if (bb_range_cover_is_needed(&cover))
+        status = bb_uncovered_iter_create(iter, &cover, &iter);
+    if (status == BB_OK)
+        streams->iters[streams->count++] = iter;
+    return status;
+}
+
+static enum bb_status add_memtable(struct streams *streams, const struct bb_write_buffer *buffer)
+{
+    struct bb_iter *iter = NULL;
+    enum bb_status status = bb_memtable_iter_create(buffer->memtable, &iter);
+    return status == BB_OK ? add(streams, iter) : status;
+}
+
+static enum bb_status add_files(struct streams *streams, struct bb_table_file *const *files,
+                                size_t count)
+{
+    struct bb_iter *iter = NULL;
+    enum bb_status status = bb_run_iter_create_range(
+        files, count, streams->comparator, streams->range, streams->options, streams->stats, &iter);
+    return status == BB_OK ? add(streams, iter) : status;
+}
+
+static enum bb_status add_run(struct streams *streams, const struct bb_run *run)
+{
+    size_t first = 0;
+    size_t end = 0;
+    bb_run_find_range(run, streams->comparator, streams->range, &first, &end);
+    return first < end ? add_files(streams, &run->files[first], end - first) : BB_OK;
+}
+
+static enum bb_status add_levels(struct streams *streams, const struct bb_levels *levels)
+{
+    enum bb_status status = BB_OK;
+    size_t number = streams->run;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++) {
+            streams->run = number++;
+            status = add_run(streams, bb_levels_run(levels, level, i));
+        }
+    }
+    return status;
+}
+
+static enum bb_status gather(struct streams *streams, const struct bb_view *view)
+{
+    enum bb_status status = add_memtable(streams, view->active);
+    for (size_t i = 0; i < view->frozen_count && status == BB_OK; i++)
+        status = add_memtable(streams, view->frozen[i]);
+    return status == BB_OK ? add_levels(streams, view->levels) : status;
+}
+
+enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_comparator *comparator,
+                                   uint64_t sequence, const struct bb_key_range *range,
+                                   const struct bb_read_options *options,
+                                   struct bb_read_stats *stats, struct bb_iter **ret_iter)
+{
+    static const struct bb_key_range everything = {0};
+    size_t count_max = 1 + BB_FROZEN_MAX + bb_levels_run_count(view->levels);
+    struct streams streams = {.comparator = comparator,
+                              .range = range != NULL ? range : &everything,
+                              .options = options,
+                              .stats = stats,
+                              .view = view,
+                              .sequence = sequence};
+    streams.iters = bb_alloc_zeroed(count_max, sizeof(struct bb_iter *));
+    if (streams.iters == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an iterator over %zu streams", count_max);
+    enum bb_status status = gather(&streams, view);
+    if (status == BB_OK) {
+        status = bb_merge_create(streams.iters, streams.count, comparator, ret_iter);
+    } else {
+        for (size_t i = 0; i < streams.count; i++)
+            bb_iter_destroy(streams.iters[i]);
+    }
+    bb_free(streams.iters);
+    return status;
+}

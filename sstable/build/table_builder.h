@@ -1,0 +1,65 @@
+/* Internals of the table builder. table_builder.c takes entries and cuts blocks and pages;
+ * table_finish.c writes all that follows the last page. */
+#ifndef BB_SSTABLE_BUILD_TABLE_BUILDER_H
+#define BB_SSTABLE_BUILD_TABLE_BUILDER_H
+
+#include "bloomblock/block_filter.h"
+#include "sstable/block/block_builder.h"
+#include "sstable/build/table_observer.h"
+#include "sstable/build/table_ranges.h"
+#include "sstable/build/table_writer.h"
+#include "sstable/filter/summary_builder.h"
+#include "sstable/index/index_page_builder.h"
+#include "sstable/index/root.h"
+#include "sstable/meta/properties.h"
+
+struct bb_table_builder {
+    struct bb_error failure; /* the first failure; status BB_OK until then */
+    bool is_finished;
+    struct bb_file_system *own_fs; /* owned; NULL when the options name one */
+    struct bb_table_options options;
+    struct bb_hash_secret secret;
+    struct bb_table_id id;
+    struct bb_table_writer writer;
+    struct bb_properties properties; /* counts are kept up to date */
+
+    struct bb_block_builder block; /* its last_key is the last entry's */
+    uint64_t last_sequence;
+    uint64_t last_hash; /* of the last key; set when there is any filter */
+    struct bb_index_page_builder page;
+    struct bb_root_builder root;
+    struct bb_block_filter_builder *filters; /* of the open group; NULL without filters */
+    uint32_t group_blocks;                   /* closed blocks of the open group */
+    struct bb_summary_builder *summary;      /* builder of the table filter; NULL if none */
+    size_t summary_part_keys;                /* keys after which a part of the table filter ends */
+    struct bb_table_ranges ranges;
+    struct bb_buf stored;              /* a block, page or section in its stored form */
+    struct bb_table_observer observer; /* add is NULL if none */
+};
+
+/* Registers an observer for data that is built along with the table. Call before the first entry.
+ * The observer is copied; its context must outlive the builder. */
+static inline void bb_table_builder_observe(struct bb_table_builder *builder,
+                                            const struct bb_table_observer *observer)
+{
+    builder->observer = *observer;
+}
+
+/* The id that the table will have: 16 bytes, borrowed from the builder. */
+static inline struct bb_bytes bb_table_builder_id(const struct bb_table_builder *builder)
+{
+    return bb_buf_bytes(&builder->properties.table_id);
+}
+
+/* For tests: parts of the table filter smaller than BB_SUMMARY_PART_KEYS. Call before the first
+ * entry. */
+static inline void bb_table_builder_set_summary_part(struct bb_table_builder *builder,
+                                                     size_t key_count)
+{
+    builder->summary_part_keys = key_count;
+}
+
+/* table_finish.c: table filter, root, properties, directory, footer. */
+BB_MUST_CHECK enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder);
+
+#endif

@@ -1,0 +1,30 @@
+/* A file that is written sequentially through one buffer, so that small blocks do not cost a system
+ * call each.
+ *
+ * Call order: open append* (finish | abandon). Sticky after a failure. One thread.
+ */
+#ifndef BB_SSTABLE_BUILD_TABLE_WRITER_H
+#define BB_SSTABLE_BUILD_TABLE_WRITER_H
+
+#include "base/file.h"
+
+struct bb_table_writer {
+    struct bb_file_system *fs; /* borrowed */
+    struct bb_file *file;
+    char *path; /* owned */
+    struct bb_buf buffer;
+    uint64_t offset; /* end of everything appended so far */
+    enum bb_status status;
+};
+
+/* Creates the file. Errors: BB_EXISTS. */
+BB_MUST_CHECK enum bb_status bb_table_writer_open(struct bb_table_writer *writer,
+                                                  struct bb_file_system *fs, const char *path);
+BB_MUST_CHECK enum bb_status bb_table_writer_append(struct bb_table_writer *writer,
+                                                    struct bb_bytes data);
+/* Writes the buffered bytes, syncs and closes. */
+BB_MUST_CHECK enum bb_status bb_table_writer_finish(struct bb_table_writer *writer);
+/* Releases everything and removes the file, unless finish succeeded. A zeroed writer is allowed. */
+void bb_table_writer_abandon(struct bb_table_writer *writer);
+
+#endif

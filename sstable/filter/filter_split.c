@@ -1,0 +1,33 @@
+/* Splits the bits of a table's filters. See the header. */
+#include "sstable/filter/filter_split.h"
+
+#include <math.h>
+
+/* Bits of the block filters: the nearest whole number to the bits that the table filter does not
+ * use, leaving at least one bit for the table filter. */
+static int block_bits(double filter_rate, double summary_bits)
+{
+    double bits = log2(1 / filter_rate);
+    int rank = (int)floor(bits - summary_bits + 0.5);
+    /* Uses the quotient, because near a power of two the logarithm is rounded to it. */
+    while (rank > 0 && filter_rate / ldexp(1, -rank) > BB_FILTER_RATE_MAX)
+        rank--;
+    return rank;
+}
+
+struct bb_filter_split bb_filter_split(double filter_rate, double summary_bits)
+{
+    struct bb_filter_split blocks_alone = {.summary_rate = 1, .block_rate = filter_rate};
+    struct bb_filter_split summary_alone = {.summary_rate = filter_rate, .block_rate = 1};
+    if (filter_rate == 1 || summary_bits == BB_SUMMARY_NONE)
+        return blocks_alone;
+    if (summary_bits == BB_SUMMARY_ALL)
+        return summary_alone;
+    int rank = block_bits(filter_rate, summary_bits);
+    if (rank < BB_BLOCK_FILTER_BITS_MIN)
+        return summary_alone;
+    /* With a power of two, neither the product nor the quotient is rounded. */
+    double block_rate = ldexp(1, -rank);
+    return (struct bb_filter_split){.summary_rate = filter_rate / block_rate,
+                                    .block_rate = block_rate};
+}

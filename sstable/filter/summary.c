@@ -1,0 +1,341 @@
+/* Reads the table filter. See the header. Threads: constant after load. */
+#include "sstable/filter/summary.h"
+
+#include <stdalign.h>
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "bloomblock/domain.h"
+
+_Static_assert(BB_FILTER_PAD_BYTES >= BB_RIBBON_SHARDS_PAD_BYTES, "the pad is enough for probes");
+
+/* ---- format ---- */
+
+bool bb_summary_format_restore(struct bb_block_filter_format *format, double rate, uint64_t salt,
+                               uint64_t rank)
+{
+    if (rank > UINT32_MAX ||
+        !bb_block_filter_format_restore(format, BB_FILTER_RIBBON, rate, salt, (uint32_t)rank))
+        return false;
+    format->domain = bb_domain(BB_DOMAIN_SUMMARY, salt);
+    return true;
+}
+
+enum bb_status bb_summary_format_init(struct bb_block_filter_format *format, double rate,
+                                      uint64_t salt)
+{
+    enum bb_status status = bb_block_filter_format_init(format, BB_FILTER_RIBBON, rate, salt);
+    if (status == BB_OK)
+        format->domain = bb_domain(BB_DOMAIN_SUMMARY, salt);
+    return status;
+}
+
+/* ---- list ---- */
+
+/* The header of the list, read before memory is allocated. */
+struct list_head {
+    uint32_t chunk_shift;
+    uint32_t part_count;
+    uint64_t chunk_count;
+    uint64_t shard_count;
+};
+
+enum bb_status bb_summary_list_size(const struct bb_summary_reading *reading,
+                                    const uint8_t tail[BB_SUMMARY_TAIL_SIZE], uint64_t *ret_size)
+{
+    uint64_t size = (uint64_t)bb_load32(tail) + BB_SUMMARY_TAIL_SIZE;
+    if (size > reading->size)
+        return bb_corrupt(reading->place, reading->size - BB_SUMMARY_TAIL_SIZE,
+                          "a list of %" PRIu64 " bytes in a summary of %" PRIu64, size,
+                          reading->size);
+    *ret_size = size;
+    return BB_OK;
+}
+
+static enum bb_status bad_list(const struct bb_summary_reading *reading, struct bb_bytes list,
+                               const struct bb_cursor *cursor, const char *what)
+{
+    uint64_t start = reading->size - list.size;
+    return bb_corrupt(reading->place, start + (uint64_t)(cursor->position - list.data),
+                      "the list of a summary with %s", what);
+}
+
+/* Reads the list up to the parts, and sums them up. The cursor stays before the parts. Each part
+ * has a chunk, and all chunks are in the section, so chunks_size bounds their number. */
+static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct list_head *ret_head,
+                      const char **ret_what)
+{
+    uint64_t chunk_count_max = chunks_size / (bb_shard_directory_size(1) + BB_CHECKSUM_SIZE);
+    struct list_head head = {0};
+    *ret_what = "a head that cannot be read or is out of range";
+    if (!bb_decode_varint32(cursor, &head.chunk_shift) ||
+        head.chunk_shift > BB_SUMMARY_CHUNK_SHIFT_MAX ||
+        !bb_decode_varint32(cursor, &head.part_count) || head.part_count == 0 ||
+        head.part_count > bb_cursor_left(cursor) / 2)
+        return false;
+    struct bb_cursor ahead = *cursor;
+    *ret_what = "a part that cannot be read";
+    for (uint32_t i = 0; i < head.part_count; i++) {
+        uint64_t keys = 0;
+        uint32_t shards = 0;
+        if (!bb_decode_varint64(&ahead, &keys) || !bb_decode_varint32(&ahead, &shards) ||
+            keys == 0 || shards == 0)
+            return false;
+        head.shard_count += shards;
+        head.chunk_count += (((uint64_t)shards - 1) >> head.chunk_shift) + 1;
+    }
+    *ret_what = "more chunks than there is room for";
+    if (head.chunk_count > bb_cursor_left(&ahead) || head.chunk_count > chunk_count_max)
+        return false;
+    *ret_head = head;
+    return true;
+}
+
+/* The arrays of the allocation, after the struct. */
+struct list_parts {
+    struct bb_summary_part *parts;
+    uint64_t *chunk_ends;
+    struct bb_backoff *backoffs;
+    void *fences;
+    uint8_t *text;
+};
+
+/* The size of the whole allocation. memory may be NULL to compute only the size. */
+static size_t lay_out(const struct list_head *head, size_t text_size, uint8_t *memory,
+                      struct list_parts *ret_parts)
+{
+    size_t parts = (sizeof(struct bb_summary) + 7) & ~(size_t)7;
+    size_t chunk_ends = parts + head->part_count * sizeof(struct bb_summary_part);
+    size_t backoffs = chunk_ends + (size_t)head->chunk_count * sizeof(uint64_t);
+    size_t fences = backoffs + (size_t)head->chunk_count * sizeof(struct bb_backoff);
+    size_t text = fences + bb_fence_index_memory(head->part_count - 1);
+    if (memory != NULL)
+        *ret_parts = (struct list_parts){
+            .parts = (struct bb_summary_part *)(void *)(memory + parts),
+            .chunk_ends = (uint64_t *)(void *)(memory + chunk_ends),
+            .backoffs = (struct bb_backoff *)(void *)(memory + backoffs),
+            .fences = memory + fences,
+            .text = memory + text,
+        };
+    return text + text_size;
+}
+
+static enum bb_status allocate(const struct list_head *head, size_t text_size,
+                               struct bb_summary **ret_summary, struct list_parts *ret_parts)
+{
+    size_t size = lay_out(head, text_size, NULL, NULL);
+    struct bb_summary *summary = bb_alloc_aligned(alignof(struct bb_summary), size);
+    if (summary == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the %zu bytes of a summary's list", size);
+    *summary = (struct bb_summary){
+        .chunk_shift = head->chunk_shift,
+        .part_count = head->part_count,
+        .chunk_count = (uint32_t)head->chunk_count,
+        .shard_count = head->shard_count,
+        .memory_size = size,
+    };
+    (void)lay_out(head, text_size, (uint8_t *)summary, ret_parts);
+    summary->parts = ret_parts->parts;
+    summary->chunk_ends = ret_parts->chunk_ends;
+    summary->chunk_backoffs = ret_parts->backoffs;
+    for (uint32_t i = 0; i < summary->chunk_count; i++)
+        summary->chunk_backoffs[i] = (struct bb_backoff){0};
+    *ret_summary = summary;
+    return BB_OK;
+}
+
+static uint32_t chunks_of(const struct bb_summary *summary, uint32_t shard_count)
+{
+    return ((shard_count - 1) >> summary->chunk_shift) + 1;
+}
+
+/* read_head has checked them. */
+static void read_parts(const struct bb_summary *summary, struct bb_cursor *cursor,
+                       struct bb_summary_part *parts)
+{
+    uint64_t shard = 0;
+    uint32_t chunk = 0;
+    for (uint32_t i = 0; i < summary->part_count; i++) {
+        struct bb_summary_part *part = &parts[i];
+        bool is_part = bb_decode_varint64(cursor, &part->key_count) &&
+                       bb_decode_varint32(cursor, &part->shard_count);
+        BB_ASSERT(is_part);
+        part->first_shard = shard;
+        part->first_chunk = chunk;
+        shard += part->shard_count;
+        chunk += chunks_of(summary, part->shard_count);
+    }
+}
+
+uint32_t bb_summary_chunk_shards(const struct bb_summary *summary, uint32_t chunk,
+                                 uint64_t *ret_first_shard)
+{
+    uint32_t low = 0;
+    uint32_t high = summary->part_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (summary->parts[middle].first_chunk <= chunk)
+            low = middle;
+        else
+            high = middle;
+    }
+    const struct bb_summary_part *part = &summary->parts[low];
+    uint32_t before = (chunk - part->first_chunk) << summary->chunk_shift;
+    uint32_t left = part->shard_count - before;
+    uint32_t full = UINT32_C(1) << summary->chunk_shift;
+    *ret_first_shard = part->first_shard + before;
+    return left < full ? left : full;
+}
+
+/* The chunks fill the section up to the list, and each has space for its directory. The size of the
+ * section therefore bounds the number of shards. */
+static bool read_chunk_sizes(const struct bb_summary *summary, struct bb_cursor *cursor,
+                             uint64_t chunks_size, uint64_t *chunk_ends)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < summary->chunk_count; i++) {
+        uint32_t size = 0;
+        uint64_t first = 0;
+        uint32_t shards = bb_summary_chunk_shards(summary, i, &first);
+        if (!bb_decode_varint32(cursor, &size) ||
+            size < bb_shard_directory_size(shards) + BB_CHECKSUM_SIZE || size > chunks_size - end)
+            return false;
+        end += size;
+        chunk_ends[i] = end;
+    }
+    return end == chunks_size;
+}
+
+static enum bb_status read_list(const struct bb_summary_reading *reading, struct bb_bytes list,
+                                struct bb_cursor cursor, const struct list_parts *parts,
+                                struct bb_summary *summary)
+{
+    const char *problem = NULL;
+    read_parts(summary, &cursor, parts->parts);
+    if (!read_chunk_sizes(summary, &cursor, reading->size - list.size, parts->chunk_ends))
+        return bad_list(reading, list, &cursor, "sizes that do not fill the section");
+    size_t text_size = bb_cursor_left(&cursor);
+    if (text_size > 0)
+        memcpy(parts->text, cursor.position, text_size);
+    struct bb_cursor copy = bb_cursor_of(bb_bytes_of(parts->text, text_size));
+    bool is_read = bb_fence_index_init(&summary->fences, reading->comparator, &copy,
+                                       summary->part_count - 1, parts->fences, &problem);
+    cursor.position += copy.position - parts->text;
+    if (!is_read)
+        return bad_list(reading, list, &cursor, problem);
+    if (bb_cursor_left(&copy) > 0)
+        return bad_list(reading, list, &cursor, "bytes after its fences");
+    return BB_OK;
+}
+
+enum bb_status bb_summary_create(const struct bb_summary_reading *reading, struct bb_bytes list,
+                                 struct bb_summary **ret_summary)
+{
+    struct bb_summary *summary = NULL;
+    struct list_parts parts = {0};
+    struct list_head head = {0};
+    const char *what = NULL;
+    enum bb_status status =
+        bb_checksum_check(reading->table, BB_STORED_CHUNKS, reading->place.file,
+                          reading->place.offset + reading->size - list.size, list.data,
+                          list.size - BB_CHECKSUM_SIZE, "list of a summary");
+    if (status != BB_OK)
+        return status;
+    struct bb_cursor cursor =
+        bb_cursor_of(bb_bytes_of(list.data, list.size - BB_SUMMARY_TAIL_SIZE));
+    if (!read_head(&cursor, reading->size - list.size, &head, &what))
+        return bad_list(reading, list, &cursor, what);
+    status = allocate(&head, bb_cursor_left(&cursor), &summary, &parts);
+    if (status == BB_OK)
+        status = read_list(reading, list, cursor, &parts, summary);
+    if (status == BB_OK)
+        *ret_summary = summary;
+    else
+        bb_summary_destroy(summary);
+    return status;
+}
+
+enum bb_status bb_summary_create_unusable(struct bb_summary **ret_summary)
+{
+    struct bb_summary *summary = bb_alloc_aligned(alignof(struct bb_summary), sizeof(*summary));
+    if (summary == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a summary");
+    *summary = (struct bb_summary){.memory_size = sizeof(*summary)};
+    *ret_summary = summary;
+    return BB_OK;
+}
+
+void bb_summary_destroy(struct bb_summary *summary)
+{
+    if (summary == NULL)
+        return;
+    bb_large_pages_free(summary->pages, summary->places, summary->pinned_size);
+    bb_free(summary);
+}
+
+/* ---- chunks ---- */
+
+enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
+                                      const struct bb_summary_reading *reading,
+                                      const struct bb_block_filter_format *format, uint32_t chunk,
+                                      const uint8_t *stored)
+{
+    uint64_t offset = reading->place.offset + bb_summary_chunk_offset(summary, chunk);
+    size_t size = bb_summary_chunk_size(summary, chunk) - BB_CHECKSUM_SIZE;
+    uint64_t first = 0;
+    uint32_t shards = bb_summary_chunk_shards(summary, chunk, &first);
+    struct bb_shard_defect defect = {0};
+    enum bb_status status =
+        bb_checksum_check(reading->table, BB_STORED_SUMMARY, reading->place.file, offset, stored,
+                          size, "chunk of a summary");
+    if (status != BB_OK)
+        return status;
+    if (bb_sharded_ribbon_check(format, bb_bytes_of(stored, size), shards, &defect))
+        return BB_OK;
+    struct bb_place place = {.file = reading->place.file, .offset = offset};
+    return bb_corrupt(place, 0, "shard %u of the %u in a chunk of %zu bytes is not possible",
+                      defect.shard, shards, size);
+}
+
+/* One allocation: places, then the chunks, then padding that probes may read. */
+enum bb_status bb_summary_pin(struct bb_summary *summary, struct bb_large_pages *pages)
+{
+    size_t chunks = (size_t)summary->chunk_ends[summary->chunk_count - 1];
+    size_t places = (size_t)summary->shard_count * sizeof(uint64_t);
+    size_t size = places + chunks + BB_FILTER_PAD_BYTES;
+    uint64_t *memory = bb_large_pages_alloc(pages, size);
+    if (memory == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a summary of %zu bytes", size);
+    for (uint64_t i = 0; i < summary->shard_count; i++)
+        memory[i] = BB_SUMMARY_DAMAGED;
+    summary->places = memory;
+    summary->chunks = (uint8_t *)(memory + summary->shard_count);
+    memset(summary->chunks + chunks, 0, BB_FILTER_PAD_BYTES);
+    summary->pages = pages;
+    summary->pinned_size = size;
+    summary->memory_size += size;
+    return BB_OK;
+}
+
+void bb_summary_pin_chunk(struct bb_summary *summary, uint32_t chunk)
+{
+    uint64_t offset = bb_summary_chunk_offset(summary, chunk);
+    uint64_t first = 0;
+    uint32_t shards = bb_summary_chunk_shards(summary, chunk, &first);
+    for (uint32_t i = 0; i < shards; i++) {
+        struct bb_shard_entry entry = bb_sharded_ribbon_find(summary->chunks + offset, shards, i);
+        summary->places[first + i] = (offset + entry.offset) << 16 | entry.descriptor;
+    }
+}
+
+void bb_summary_make_ready(struct bb_summary *summary, const struct bb_block_filter_format *format)
+{
+    summary->shards = (struct bb_ribbon_shards){.places = summary->places,
+                                                .payloads = summary->chunks,
+                                                .domain = format->domain,
+                                                .count = summary->parts[0].shard_count,
+                                                .rank = format->rank};
+    bb_ribbon_probe_shards(&summary->shards, &format->probes);
+}

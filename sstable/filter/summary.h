@@ -1,0 +1,206 @@
+/* The table filter (`summary` in the code): one filter over all keys of a table. It is probed
+ * before the index.
+ *
+ * It is a ribbon cut into shards by the hash (bloomblock/sharded_ribbon.h), with a separate hash
+ * domain. Consecutive shards form chunks of about 64 KiB, each with a checksum:
+ *
+ *     section  := chunk* | list | u32 size of the list | u64 checksum of list and size
+ *     chunk    := sharded ribbon of 2^shift shards, the last of a part fewer | u64 checksum
+ *     list     := varint shift | varint parts | (varint keys | varint shards) per part
+ *                 | varint stored size of each chunk | fence list of parts 1 ...
+ *
+ * Sorting all hashes of a large table together would take too much memory. Such a table has several
+ * parts, each for a range of keys. The fence before a part never separates versions of one key.
+ *
+ * Reads stay correct without it: a damaged part returns maybe, and the damage is counted.
+ *
+ * Once the table filter is used its list is in memory. When it is pinned all chunks are too,
+ * contiguous and in their stored form, together with an array of eight bytes per shard that locates
+ * each shard. A probe takes one load from that array and one load of eight groups of rows.
+ *
+ * Threads: constant after load, except for the backoffs, which are atomic.
+ */
+#ifndef BB_SSTABLE_FILTER_SUMMARY_H
+#define BB_SSTABLE_FILTER_SUMMARY_H
+
+#include "base/large_pages.h"
+#include "base/status.h"
+#include "bloomblock/descriptor.h"
+#include "bloomblock/ribbon/ribbon_shards.h"
+#include "bloomblock/sharded_ribbon.h"
+#include "sstable/backoff.h"
+#include "sstable/block/block_cache.h"
+#include "sstable/checksum.h"
+#include "sstable/index/fence_index.h"
+
+struct bb_summary_part {
+    uint64_t key_count;
+    uint64_t first_shard; /* counted over all parts */
+    uint32_t shard_count;
+    uint32_t first_chunk;
+};
+
+struct bb_summary {
+    /* With a single part: all that bb_summary_denies reads except places and chunks, in one cache
+     * line. Set by bb_summary_make_ready. */
+    _Alignas(64) struct bb_ribbon_shards shards;
+
+    /* Pinned: offset in chunks << 16 | descriptor, for each shard. NULL: the chunks are in the
+     * cache. */
+    uint64_t *places;
+    uint8_t *chunks;
+    uint32_t part_count; /* 0: the list is damaged, and there is nothing to probe */
+    const struct bb_summary_part *parts;
+    uint32_t chunk_shift;
+    uint32_t chunk_count;
+    uint64_t shard_count;
+    const uint64_t *chunk_ends;        /* end of each chunk, in the section */
+    struct bb_fence_index fences;      /* of parts 1 ... */
+    struct bb_backoff *chunk_backoffs; /* one per chunk, for reading it into the cache */
+    struct bb_large_pages *pages;      /* borrowed: memory of places and chunks; NULL: none */
+    size_t pinned_size;                /* of places and chunks */
+    uint64_t memory_size;              /* of everything */
+};
+
+/* The place of a shard in a damaged chunk: descriptor 0, which returns maybe. */
+#define BB_SUMMARY_DAMAGED (UINT64_MAX << 16)
+
+/* The format of the table filter, to read it or to build it. It has its own fingerprint bits and
+ * rate. False, or BB_INVALID, when they are out of range. */
+BB_MUST_CHECK bool bb_summary_format_restore(struct bb_block_filter_format *format, double rate,
+                                             uint64_t salt, uint64_t rank);
+BB_MUST_CHECK enum bb_status bb_summary_format_init(struct bb_block_filter_format *format,
+                                                    double rate, uint64_t salt);
+
+/* The context for reading a list. */
+struct bb_summary_reading {
+    const struct bb_comparator *comparator;
+    struct bb_table_id table;
+    struct bb_place place; /* of the section */
+    uint64_t size;         /* of the section */
+};
+
+/* Reads the last BB_SUMMARY_TAIL_SIZE bytes of the section. *ret_size is the number of bytes from
+ * the list to the end of the section. Errors: BB_CORRUPT. */
+BB_MUST_CHECK enum bb_status bb_summary_list_size(const struct bb_summary_reading *reading,
+                                                  const uint8_t tail[BB_SUMMARY_TAIL_SIZE],
+                                                  uint64_t *ret_size);
+/* Reads these last bytes of the section: parts and chunks, without the chunks' contents. Owned:
+ * bb_summary_destroy. Errors: BB_CORRUPT. */
+BB_MUST_CHECK enum bb_status bb_summary_create(const struct bb_summary_reading *reading,
+                                               struct bb_bytes list,
+                                               struct bb_summary **ret_summary);
+/* Creates a table filter that returns maybe for every key. */
+BB_MUST_CHECK enum bb_status bb_summary_create_unusable(struct bb_summary **ret_summary);
+/* NULL is allowed. */
+void bb_summary_destroy(struct bb_summary *summary);
+
+static inline uint64_t bb_summary_chunk_offset(const struct bb_summary *summary, uint32_t chunk)
+{
+    return chunk == 0 ? 0 : summary->chunk_ends[chunk - 1];
+}
+
+/* The stored size, with the checksum. */
+static inline uint32_t bb_summary_chunk_size(const struct bb_summary *summary, uint32_t chunk)
+{
+    return (uint32_t)(summary->chunk_ends[chunk] - bb_summary_chunk_offset(summary, chunk));
+}
+
+/* The number of shards of a chunk. *ret_first_shard is the first one's number, counted over all
+ * parts. */
+uint32_t bb_summary_chunk_shards(const struct bb_summary *summary, uint32_t chunk,
+                                 uint64_t *ret_first_shard);
+
+/* Checks that the stored bytes are this chunk. stored has the size given in the list. Errors:
+ * BB_CORRUPT. */
+BB_MUST_CHECK enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
+                                                    const struct bb_summary_reading *reading,
+                                                    const struct bb_block_filter_format *format,
+                                                    uint32_t chunk, const uint8_t *stored);
+
+/* Allocates places and chunks, from `pages` (which must outlive the table filter) or from the
+ * allocator when it is NULL. Every shard counts as damaged until it is set. */
+BB_MUST_CHECK enum bb_status bb_summary_pin(struct bb_summary *summary,
+                                            struct bb_large_pages *pages);
+/* Marks a chunk as usable. REQUIRES: summary->chunks holds it, and it was checked. */
+void bb_summary_pin_chunk(struct bb_summary *summary, uint32_t chunk);
+
+/* The part that a key belongs to. */
+static inline uint32_t bb_summary_part(const struct bb_summary *summary,
+                                       const struct bb_comparator *comparator, struct bb_bytes key)
+{
+    if (summary->part_count == 1)
+        return 0;
+    return bb_fence_index_find(&summary->fences, comparator, key, BB_SEQUENCE_MAX);
+}
+
+static inline uint32_t bb_summary_shard(const struct bb_summary_part *part,
+                                        struct bb_block_filter_key key)
+{
+    return bb_shard_of(key.hash, part->shard_count);
+}
+
+/* REQUIRES: places are set. */
+static inline uint64_t bb_summary_place(const struct bb_summary *summary,
+                                        const struct bb_summary_part *part,
+                                        struct bb_block_filter_key key)
+{
+    return summary->places[part->first_shard + bb_summary_shard(part, key)];
+}
+
+/* Prepares for bb_summary_denies. REQUIRES: places are set, there is one part, and the format
+ * outlives the table filter. */
+void bb_summary_make_ready(struct bb_summary *summary, const struct bb_block_filter_format *format);
+
+static inline bool bb_summary_may_contain(const struct bb_summary *summary,
+                                          const struct bb_block_filter_format *format,
+                                          uint64_t place, struct bb_block_filter_key key)
+{
+    if ((uint16_t)place == BB_DESCRIPTOR_NONE) /* also for a damaged shard, which has no payload */
+        return true;
+    return bb_block_filter_may_contain(format, (uint16_t)place, summary->chunks + (place >> 16),
+                                       key);
+}
+
+/* A fast probe of a table filter that was made ready. True when it rules out the key with this
+ * hash. False when it returns maybe, or when the shard is damaged, which the caller counts:
+ * *ret_is_let_through is true only in the former case. A result of true leaves *ret_is_let_through
+ * unchanged. */
+static inline bool bb_summary_denies(const struct bb_summary *summary, uint64_t key_hash,
+                                     bool *ret_is_let_through)
+{
+    const struct bb_ribbon_shards *shards = &summary->shards;
+    if (!shards->probe(shards, key_hash))
+        return true;
+    *ret_is_let_through =
+        bb_ribbon_shards_place(shards, key_hash ^ shards->domain) != BB_SUMMARY_DAMAGED;
+    return false;
+}
+
+/* The same probe in two steps, for a batch of keys; i is the key's index in the batch. First step:
+ * returns the address of the shard's place and prefetches it. */
+static inline const uint64_t *bb_summary_batch_begin(const struct bb_summary *summary,
+                                                     uint64_t key_hash,
+                                                     struct bb_ribbon_batch *batch, size_t i)
+{
+    const struct bb_ribbon_shards *shards = &summary->shards;
+    uint64_t hash = key_hash ^ shards->domain;
+    const uint64_t *place = &shards->places[bb_shard_of(hash, shards->count)];
+    __builtin_prefetch(place);
+    batch->hashes[i] = hash;
+    batch->ranks[i] = shards->rank;
+    return place;
+}
+
+/* Second step, with that place: prepares the probe of the ribbon, which shards.probes->many
+ * performs. False: the shard is damaged, and the result will be maybe. */
+static inline bool bb_summary_batch_find(const struct bb_summary *summary, uint64_t place,
+                                         struct bb_ribbon_batch *batch, size_t i)
+{
+    bool is_none = (uint16_t)place == BB_DESCRIPTOR_NONE;
+    batch->payloads[i] = summary->shards.payloads + (is_none ? 0 : place >> 16);
+    batch->descriptors[i] = (uint16_t)place;
+    return place != BB_SUMMARY_DAMAGED;
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* Builds the table filter. See the header. One thread. */
+#include "sstable/filter/summary_builder.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "bloomblock/ribbon/hash_sort.h"
+
+#define CAPACITY_MIN 1024
+
+struct bb_summary_builder {
+    struct bb_block_filter_format format;
+    struct bb_shard_builder *shards; /* owned */
+    uint64_t *hashes;                /* owned; domain hashes of the current part */
+    size_t count;
+    size_t capacity;
+
+    uint32_t chunk_shift;
+    uint32_t part_count; /* finished parts */
+    uint32_t chunk_count;
+    /* Chunks, with space for their checksums; finally also the list. */
+    struct bb_buf section;
+    struct bb_buf parts;       /* varint keys, varint shards of each */
+    struct bb_buf chunk_sizes; /* one varint per chunk */
+    struct bb_fence_builder fences;
+};
+
+/* The number of shards that make about BB_SUMMARY_CHUNK_SIZE. */
+static uint32_t choose_shift(uint32_t rank)
+{
+    uint32_t shift = 0;
+    size_t shard_size = (size_t)BB_SHARD_KEYS * (rank + 1) / 8;
+    while (shift < BB_SUMMARY_CHUNK_SHIFT_MAX && shard_size << (shift + 1) <= BB_SUMMARY_CHUNK_SIZE)
+        shift++;
+    return shift;
+}
+
+enum bb_status bb_summary_builder_create(const struct bb_block_filter_format *format,
+                                         const struct bb_comparator *comparator,
+                                         struct bb_summary_builder **ret_builder)
+{
+    struct bb_summary_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));
+    struct bb_shard_builder *shards = bb_alloc_zeroed(1, sizeof(*shards));
+    if (builder == NULL || shards == NULL) {
+        bb_free(builder);
+        bb_free(shards);
+        return bb_fail(BB_NO_MEMORY, "no memory for the builder of a summary");
+    }
+    builder->format = *format;
+    builder->shards = shards;
+    builder->chunk_shift = choose_shift(format->rank);
+    bb_shard_builder_init(shards, format);
+    bb_fence_builder_init(&builder->fences, comparator);
+    *ret_builder = builder;
+    return BB_OK;
+}
+
+void bb_summary_builder_destroy(struct bb_summary_builder *builder)
+{
+    if (builder == NULL)
+        return;
+    bb_free(builder->shards);
+    bb_free(builder->hashes);
+    bb_buf_deinit(&builder->section);
+    bb_buf_deinit(&builder->parts);
+    bb_buf_deinit(&builder->chunk_sizes);
+    bb_fence_builder_deinit(&builder->fences);
+    bb_free(builder);
+}
+
+static enum bb_status grow(struct bb_summary_builder *builder)
+{
+    size_t capacity = builder->capacity == 0 ? CAPACITY_MIN : builder->capacity * 2;
+    uint64_t *hashes = bb_realloc(builder->hashes, capacity * sizeof(hashes[0]));
+    if (hashes == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu hashes of a summary", capacity);
+    builder->hashes = hashes;
+    builder->capacity = capacity;
+    return BB_OK;
+}
+
+enum bb_status bb_summary_builder_add(struct bb_summary_builder *builder, uint64_t key_hash)
+{
+    if (builder->count == builder->capacity) {
+        enum bb_status status = grow(builder);
+        if (status != BB_OK)
+            return status;
+    }
+    builder->hashes[builder->count++] = bb_block_filter_key(&builder->format, key_hash).hash;
+    return BB_OK;
+}
+
+size_t bb_summary_builder_key_count(const struct bb_summary_builder *builder)
+{
+    return builder->count;
+}
+
+/* ---- parts ---- */
+
+static enum bb_status append_chunk(struct bb_summary_builder *builder, struct bb_shard_set *set)
+{
+    size_t start = builder->section.size;
+    uint32_t left = set->shard_count - set->next_shard;
+    uint32_t full = UINT32_C(1) << builder->chunk_shift;
+    uint8_t *checksum = NULL;
+    enum bb_status status = bb_sharded_ribbon_encode(builder->shards, set,
+                                                     left < full ? left : full, &builder->section);
+    if (status == BB_OK)
+        status = bb_buf_extend(&builder->section, BB_CHECKSUM_SIZE, &checksum);
+    if (status == BB_OK)
+        status = bb_append_varint(&builder->chunk_sizes, builder->section.size - start);
+    builder->chunk_count += status == BB_OK;
+    return status;
+}
+
+static enum bb_status finish_part(struct bb_summary_builder *builder)
+{
+    size_t key_count = builder->count;
+    size_t hash_count = bb_hash_sort(builder->hashes, builder->count);
+    struct bb_shard_set set = bb_shard_set_of(builder->hashes, hash_count);
+    enum bb_status status = bb_append_varint(&builder->parts, key_count);
+    if (status == BB_OK)
+        status = bb_append_varint(&builder->parts, set.shard_count);
+    while (status == BB_OK && set.next_shard < set.shard_count)
+        status = append_chunk(builder, &set);
+    builder->count = 0;
+    builder->part_count++;
+    return status;
+}
+
+enum bb_status bb_summary_builder_cut(struct bb_summary_builder *builder,
+                                      const struct bb_fence *fence)
+{
+    BB_DEBUG_ASSERT(builder->count > 0);
+    enum bb_status status = finish_part(builder);
+    return status == BB_OK ? bb_fence_builder_add(&builder->fences, fence) : status;
+}
+
+/* ---- the section ---- */
+
+/* Sets the checksums, which include the place of the section. It is known only now. */
+static void seal_chunks(struct bb_summary_builder *builder, struct bb_table_id table,
+                        uint64_t offset)
+{
+    struct bb_cursor sizes = bb_cursor_of(bb_buf_bytes(&builder->chunk_sizes));
+    uint8_t *chunk = builder->section.data;
+    for (uint32_t i = 0; i < builder->chunk_count; i++) {
+        uint32_t size = 0;
+        bool is_size = bb_decode_varint32(&sizes, &size);
+        BB_ASSERT(is_size);
+        size_t checked = size - BB_CHECKSUM_SIZE;
+        bb_store64(chunk + checked, bb_checksum(table, BB_STORED_SUMMARY, offset, chunk, checked));
+        chunk += size;
+        offset += size;
+    }
+}
+
+static enum bb_status append_list(struct bb_summary_builder *builder)
+{
+    struct bb_buf *section = &builder->section;
+    size_t start = section->size;
+    enum bb_status status = bb_append_varint(section, builder->chunk_shift);
+    if (status == BB_OK)
+        status = bb_append_varint(section, builder->part_count);
+    if (status == BB_OK)
+        status = bb_buf_append(section, builder->parts.data, builder->parts.size);
+    if (status == BB_OK)
+        status = bb_buf_append(section, builder->chunk_sizes.data, builder->chunk_sizes.size);
+    if (status == BB_OK)
+        status = bb_fence_builder_encode(&builder->fences, section);
+    if (status == BB_OK && section->size - start > UINT32_MAX)
+        status = bb_fail(BB_TOO_LARGE, "the list of a summary has %zu bytes, the limit is %u",
+                         section->size - start, UINT32_MAX);
+    if (status == BB_OK)
+        status = bb_append_u32(section, (uint32_t)(section->size - start));
+    return status;
+}
+
+enum bb_status bb_summary_builder_finish(struct bb_summary_builder *builder,
+                                         struct bb_table_id table, uint64_t offset,
+                                         struct bb_bytes *ret_section)
+{
+    struct bb_buf *section = &builder->section;
+    enum bb_status status = finish_part(builder);
+    if (status != BB_OK)
+        return status;
+    seal_chunks(builder, table, offset);
+    size_t start = section->size;
+    status = append_list(builder);
+    if (status == BB_OK)
+        status = bb_append_u64(section, bb_checksum(table, BB_STORED_CHUNKS, offset + start,
+                                                    section->data + start, section->size - start));
+    if (status == BB_OK)
+        *ret_section = bb_buf_bytes(section);
+    return status;
+}

@@ -1,0 +1,108 @@
+/* The properties of a table: everything needed to read and to judge it without its store.
+ *
+ *     section  := property*, ids ascending
+ *     property := u16 id | varint length | value
+ *
+ * A value is a number (one canonical varint), a real (u64, the bits of an IEEE 754 double), or
+ * bytes. Every property that this version knows must be present exactly once. Only optional numbers
+ * may be missing: they are omitted when they are 0. A reader skips properties that it does not
+ * know, unless the id has BB_PROPERTY_MANDATORY.
+ */
+#ifndef BB_SSTABLE_META_PROPERTIES_H
+#define BB_SSTABLE_META_PROPERTIES_H
+
+#include "base/status.h"
+#include "sstable/format.h"
+
+/* A zeroed struct is valid. Owned: bb_properties_deinit. */
+struct bb_properties {
+    uint64_t format_version;
+    struct bb_buf table_id; /* 16 bytes */
+    struct bb_buf comparator;
+    struct bb_buf builder; /* BB_BUILDER_ID of the writer */
+
+    uint64_t entry_count;
+    uint64_t key_count;
+    uint64_t tombstone_count;
+    uint64_t block_count;
+    uint64_t page_count;
+    uint64_t key_bytes; /* of all entries */
+    uint64_t value_bytes;
+    uint64_t data_size;             /* data blocks as stored */
+    uint64_t index_size;            /* index pages as stored, filters included */
+    uint64_t filter_size;           /* filter areas with their checksums */
+    uint64_t summary_size;          /* of the table filter's section; 0: none */
+    uint64_t range_tombstone_count; /* sequences of all fragments; omitted when 0 */
+
+    struct bb_buf smallest; /* bounds of entries and range tombstones, inclusive */
+    struct bb_buf largest;
+    /* 1: a range tombstone ends at largest, after all entries. Omitted when 0. */
+    uint64_t largest_is_exclusive;
+    uint64_t sequence_min;
+    uint64_t sequence_max;
+    /* Sequence of the oldest tombstone, of a key or a range. 0 and omitted when none exists, or
+     * when the table is older than this property: then it is at least sequence_min. */
+    uint64_t tombstone_sequence_min;
+
+    uint64_t block_size_bytes;
+    uint64_t restart_interval;
+    uint64_t compression;
+    uint64_t index_page_size_bytes;
+
+    uint64_t filter_kind; /* of the block filters */
+    double filter_rate;   /* of the block filters and the table filter together */
+    uint64_t filter_rank; /* fingerprint bits of the block filters */
+    uint64_t filter_salt; /* of the block filters and the table filter */
+    uint64_t filter_granularity;
+    double summary_rate; /* 1: no table filter */
+    uint64_t summary_rank;
+    double filter_slack; /* of ribbons: 0 ... BB_FILTER_SLACK_MAX */
+    uint64_t hash_id;
+    struct bb_buf hash_secret; /* 192 bytes; never displayed */
+};
+
+/* The target rate of the block filters, without the table filter. */
+static inline double bb_properties_block_rate(const struct bb_properties *properties)
+{
+    return properties->filter_rate / properties->summary_rate;
+}
+
+/* Notes a tombstone of this sequence. Call before it is counted. */
+static inline void bb_properties_note_tombstone(struct bb_properties *properties, uint64_t sequence)
+{
+    bool has_any = properties->tombstone_count > 0 || properties->range_tombstone_count > 0;
+    if (!has_any || sequence < properties->tombstone_sequence_min)
+        properties->tombstone_sequence_min = sequence;
+}
+
+void bb_properties_deinit(struct bb_properties *properties);
+BB_MUST_CHECK enum bb_status bb_properties_encode(const struct bb_properties *properties,
+                                                  struct bb_buf *buf);
+/* Reads a section into zeroed properties. Checks the form of each value and the ranges of values
+ * that readers compute with. Errors: BB_CORRUPT; BB_UNSUPPORTED for an unknown mandatory property,
+ * a newer format or an unknown hash. On failure *ret_properties is empty. */
+BB_MUST_CHECK enum bb_status bb_properties_decode(struct bb_bytes section, struct bb_place place,
+                                                  struct bb_properties *ret_properties);
+
+/* The list of properties, for dumps. */
+enum bb_property_type {
+    BB_PROPERTY_NUMBER,
+    BB_PROPERTY_REAL,
+    BB_PROPERTY_TEXT,
+    BB_PROPERTY_BYTES,
+    BB_PROPERTY_SECRET
+};
+struct bb_property_field {
+    uint16_t id;
+    enum bb_property_type type;
+    size_t offset; /* in struct bb_properties: of a uint64_t, double, or struct bb_buf */
+    size_t size;   /* required size of the bytes; 0: any */
+    const char *name;
+    bool is_optional; /* a number that is omitted when it is 0 */
+};
+/* The fields, with ascending ids. */
+const struct bb_property_field *bb_property_fields(size_t *ret_count);
+/* True for an optional number that is 0. */
+bool bb_property_is_left_out(const struct bb_properties *properties,
+                             const struct bb_property_field *field);
+#endif

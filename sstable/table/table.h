@@ -1,0 +1,149 @@
+/* Internals of an open table.
+ *
+ *     table.c          opening, closing, metadata
+ *     table_read.c     index pages and data blocks: from memory, cache or file
+ *     table_summary.c  the table filter: from memory, cache or file
+ *     table_lookup.c   one lookup
+ *     table_offset.c   the position of a key in the file
+ *     table_iter.c     all entries in order
+ *     table_walk.c     the parts of a table, for tools and verification
+ *
+ * Threads: constant after opening, except for the page slots and the table filter, which are
+ * atomic.
+ */
+#ifndef BB_SSTABLE_TABLE_TABLE_H
+#define BB_SSTABLE_TABLE_TABLE_H
+
+#include "base/file.h"
+#include "sstable/backoff.h"
+#include "sstable/block/block.h"
+#include "sstable/filter/summary.h"
+#include "sstable/index/index_page.h"
+#include "sstable/index/root.h"
+#include "sstable/meta/bounds.h"
+#include "sstable/meta/footer.h"
+#include "sstable/meta/properties.h"
+#include "sstable/ranges/range_tombstones.h"
+
+struct bb_table {
+    struct bb_file_system *own_fs; /* owned; NULL when the options name one */
+    struct bb_file *file;          /* owned */
+    uint64_t file_size;
+    const struct bb_comparator *comparator;
+    struct bb_block_cache *cache; /* NULL if none */
+    /* Borrowed; memory for pinned parts. NULL: the allocator. */
+    struct bb_large_pages *large_pages;
+    uint64_t cache_owner;
+    enum bb_index_residency index_residency;
+
+    struct bb_footer footer;
+    struct bb_table_id id;
+    struct bb_table_directory directory;
+    struct bb_properties properties;
+    struct bb_root root;
+    struct bb_table_meta meta;
+    struct bb_bounds bounds;
+    struct bb_range_tombstones *range_tombstones; /* owned; NULL if none */
+
+    bool has_filters; /* filter_format is set */
+    /* The block filters have a form that this version cannot probe. */
+    bool has_unusable_filters;
+    struct bb_block_filter_format filter_format;
+    struct bb_hash_secret secret;
+    bool takes_given_hash; /* the options' secret equals the table's */
+
+    bool asks_summary; /* has_summary, and the options do not leave it in the file */
+    bool has_summary;  /* summary_format is set */
+    /* The table filter is missing, or has a form that this version cannot probe. */
+    bool has_unusable_summary;
+    enum bb_summary_residency summary_residency;
+    struct bb_block_filter_format summary_format;
+    struct bb_summary_reading summary_reading;
+    _Atomic(struct bb_summary *) summary; /* NULL until first used */
+    struct bb_backoff summary_backoff;    /* for reading it while that fails */
+    /* The same pointer, set once the fast probe is possible: the table filter is pinned, has one
+     * part, uses the hash that lookups are given, and the table has no range tombstones, which
+     * would have to be checked first. */
+    _Atomic(struct bb_summary *) ready_summary;
+    _Atomic bool is_distrusted; /* no filter is probed: one of them denied a key that is present */
+
+    /* One slot per pinned page; NULL until first used. */
+    _Atomic(struct bb_index_page *) *pages;
+    _Atomic uint64_t pinned_bytes; /* of pages and table filter */
+};
+
+/* table_read.c. stats must not be NULL. */
+
+/* Returns index page number `index`, to be released with bb_table_page_release. */
+BB_MUST_CHECK enum bb_status bb_table_page_acquire(struct bb_table *table, uint32_t index,
+                                                   struct bb_read_stats *stats,
+                                                   struct bb_index_page **ret_page);
+void bb_table_page_release(struct bb_table *table, struct bb_index_page *page);
+/* The page if it is in memory, else NULL; to be released. Reads nothing and counts nothing. */
+struct bb_index_page *bb_table_page_peek(struct bb_table *table, uint32_t index);
+
+/* Returns a block by page and ordinal, with one reference for bb_block_unref. A block with is_kept
+ * false may use the scratch, and must be released before it. */
+BB_MUST_CHECK enum bb_status
+bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
+                       const struct bb_index_page *page, uint32_t ordinal,
+                       struct bb_block_scratch *scratch, bool is_kept, struct bb_read_stats *stats,
+                       struct bb_block **ret_block);
+
+/* Like bb_table_block_acquire, for callers that need the stored form too. *ret_stored holds the
+ * stored bytes as its payload, as a separate reference, perhaps to the same block. It is NULL when
+ * the cache had the decoded block. Inserts nothing into the cache. */
+BB_MUST_CHECK enum bb_status
+bb_table_block_acquire_both(struct bb_table *table, const struct bb_read_options *options,
+                            const struct bb_index_page *page, uint32_t ordinal,
+                            struct bb_read_stats *stats, struct bb_block **ret_stored,
+                            struct bb_block **ret_block);
+
+/* Like bb_table_block_acquire in two steps, for batches of blocks. try returns the block if it
+ * needs no waiting. Otherwise *ret_block is NULL, the system starts to read ahead, and await reads
+ * the block with the result of try. try counts the request. A caller that has awaited a block uses
+ * acquire to get it again. */
+BB_MUST_CHECK enum bb_status bb_table_block_try(struct bb_table *table,
+                                                const struct bb_read_options *options,
+                                                const struct bb_index_page *page, uint32_t ordinal,
+                                                struct bb_block_scratch *scratch,
+                                                struct bb_read_stats *stats, bool *ret_is_wanted,
+                                                struct bb_block **ret_block);
+BB_MUST_CHECK enum bb_status
+bb_table_block_await(struct bb_table *table, const struct bb_index_page *page, uint32_t ordinal,
+                     struct bb_block_scratch *scratch, bool is_wanted, struct bb_read_stats *stats,
+                     struct bb_block **ret_block);
+
+/* Reads from the file, bypassing slots and cache. Owned by the caller. For tools and
+ * verification. */
+BB_MUST_CHECK enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
+                                                struct bb_read_stats *stats,
+                                                struct bb_index_page **ret_page);
+/* Reads a block in its stored form and verifies its checksum. bb_stored_block_decode makes it
+ * searchable. */
+BB_MUST_CHECK enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset,
+                                                  uint32_t size, struct bb_read_stats *stats,
+                                                  struct bb_block **ret_stored);
+
+/* table_summary.c */
+
+/* Probes the table filter. True when the table may contain the key, or when the probe is not
+ * possible, which is counted. key_hash: under the table's secret. REQUIRES: has_summary. */
+bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
+                                  struct bb_read_stats *stats);
+/* For tools and verification: read from the file, without the cache. load reads the list of the
+ * table filter, owned by the caller. chunk_load reads one chunk into *stored (replaced). Errors:
+ * BB_CORRUPT. REQUIRES: has_summary. */
+BB_MUST_CHECK enum bb_status bb_table_summary_load(struct bb_table *table,
+                                                   struct bb_read_stats *stats,
+                                                   struct bb_summary **ret_summary);
+BB_MUST_CHECK enum bb_status
+bb_table_summary_chunk_load(struct bb_table *table, const struct bb_summary *summary,
+                            uint32_t chunk, struct bb_read_stats *stats, struct bb_buf *stored);
+
+static inline struct bb_place bb_table_place(const struct bb_table *table, uint64_t offset)
+{
+    return (struct bb_place){.file = table->file->path, .offset = offset};
+}
+
+#endif

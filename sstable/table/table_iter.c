@@ -1,0 +1,502 @@
+/* Iterates over all entries of a table in order, in both directions.
+ *
+ * The iterator holds one index page, one block, and an iterator over the block. It does not probe
+ * filters, because a seek also needs the keys after the target.
+ *
+ * The block's iterator checks the order within a block. Between blocks the fences are used:
+ * whenever a move enters or leaves a block, the entry next to the border is compared with the fence
+ * there, or with the table's bounds at either end. A seek compares its result with the end of the
+ * block. Any two consecutive entries are therefore in order, or the status is BB_CORRUPT, at the
+ * cost of one comparison per block. One thread.
+ */
+#include "sstable/table/table_iter.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "sstable/block/block_iter.h"
+#include "sstable/block/stored_entry.h"
+#include "sstable/table/read_options.h"
+#include "sstable/table/table.h"
+
+struct table_iter {
+    struct bb_iter base; /* must be first */
+    struct bb_table *table;
+    struct bb_read_options options;
+    struct bb_key_range range;
+    struct bb_read_stats *stats; /* never NULL */
+    struct bb_read_stats own_stats;
+    uint32_t page_index;
+    uint32_t ordinal;
+    struct bb_index_page *page; /* acquired; NULL if none */
+    struct bb_block *block;     /* one reference; NULL if none */
+    struct bb_block *stored;    /* its stored form, if that is kept; else NULL */
+    bool keeps_stored;
+    struct bb_block_iter entries;
+};
+
+static struct table_iter *table_iter_of(struct bb_iter *base)
+{
+    return (struct table_iter *)base;
+}
+
+static void stop(struct table_iter *iter, enum bb_status status)
+{
+    iter->base.is_valid = false;
+    iter->base.status = status;
+}
+
+static void leave_block(struct table_iter *iter)
+{
+    bb_block_iter_reset(&iter->entries, NULL, (struct bb_place){0});
+    bb_block_unref(iter->block);
+    bb_block_unref(iter->stored);
+    iter->block = NULL;
+    iter->stored = NULL;
+}
+
+static void leave_page(struct table_iter *iter)
+{
+    leave_block(iter);
+    if (iter->page != NULL)
+        bb_table_page_release(iter->table, iter->page);
+    iter->page = NULL;
+}
+
+static enum bb_status enter_page(struct table_iter *iter, uint32_t page_index)
+{
+    if (iter->page != NULL && iter->page_index == page_index)
+        return BB_OK;
+    leave_page(iter);
+    iter->page_index = page_index;
+    return bb_table_page_acquire(iter->table, page_index, iter->stats, &iter->page);
+}
+
+/* A block of several restarts has several entries. */
+static enum bb_status acquire_both(struct table_iter *iter, uint32_t ordinal)
+{
+    enum bb_status status = bb_table_block_acquire_both(
+        iter->table, &iter->options, iter->page, ordinal, iter->stats, &iter->stored, &iter->block);
+    if (status == BB_OK && iter->block->restart_count > 1) {
+        bb_block_unref(iter->stored);
+        iter->stored = NULL;
+    }
+    return status;
+}
+
+/* WHY the stored form of small blocks is not kept: they use the scratch, and compressing them again
+ * is cheap. */
+static enum bb_status acquire_block(struct table_iter *iter, uint32_t ordinal)
+{
+    struct bb_block_scratch scratch;
+    if (iter->keeps_stored &&
+        bb_index_page_block_size(iter->page, ordinal) > sizeof(scratch.stored))
+        return acquire_both(iter, ordinal);
+    return bb_table_block_acquire(iter->table, &iter->options, iter->page, ordinal, &scratch, true,
+                                  iter->stats, &iter->block);
+}
+
+static enum bb_status enter_block(struct table_iter *iter, uint32_t ordinal)
+{
+    if (iter->block != NULL && iter->ordinal == ordinal)
+        return BB_OK;
+    leave_block(iter);
+    iter->ordinal = ordinal;
+    enum bb_status status = acquire_block(iter, ordinal);
+    if (status != BB_OK)
+        return status;
+    struct bb_place place =
+        bb_table_place(iter->table, bb_index_page_block_offset(iter->page, ordinal));
+    bb_block_iter_reset(&iter->entries, iter->block, place);
+    return BB_OK;
+}
+
+/* Publishes the block iterator's entry, or its status. */
+static void publish(struct table_iter *iter)
+{
+    iter->base.is_valid = iter->entries.is_valid;
+    iter->base.status = iter->entries.status;
+    iter->base.entry = iter->entries.entry;
+}
+
+/* A place between two blocks: a fence of the current page or of the root. */
+struct border {
+    const struct bb_fence_index *fences; /* NULL: an end of the table */
+    uint32_t fence;
+};
+
+static struct border border_before(const struct table_iter *iter)
+{
+    if (iter->ordinal > 0)
+        return (struct border){&iter->page->fences, iter->ordinal - 1};
+    if (iter->page_index > 0)
+        return (struct border){&iter->table->root.fences, iter->page_index - 1};
+    return (struct border){0};
+}
+
+static struct border border_behind(const struct table_iter *iter)
+{
+    if (iter->ordinal + 1 < iter->page->block_count)
+        return (struct border){&iter->page->fences, iter->ordinal};
+    if (iter->page_index + 1 < iter->table->root.page_count)
+        return (struct border){&iter->table->root.fences, iter->page_index};
+    return (struct border){0};
+}
+
+/* < 0, 0, > 0: the border is before, at, after (key, sequence). REQUIRES: it is no end of the
+ * table. */
+static int compare_border(const struct table_iter *iter, struct border border, struct bb_bytes key,
+                          uint64_t sequence)
+{
+    return bb_fence_index_compare(border.fences, border.fence, iter->table->comparator, key,
+                                  sequence);
+}
+
+static enum bb_status fail_border(const struct table_iter *iter, const char *problem)
+{
+    char text[64];
+    return bb_corrupt(iter->entries.place, iter->entries.offset,
+                      "the entry of key %s at %u of the block %s",
+                      bb_bytes_escape(iter->entries.entry.key, text, sizeof(text)),
+                      iter->entries.offset, problem);
+}
+
+/* Compares the first entry of the current block, on entering or leaving it, with the border before
+ * the block. */
+static enum bb_status check_begin(const struct table_iter *iter)
+{
+    const struct bb_entry *entry = &iter->entries.entry;
+    struct border border = border_before(iter);
+    if (border.fences != NULL)
+        return compare_border(iter, border, entry->key, entry->sequence) <= 0
+                   ? BB_OK
+                   : fail_border(iter, "is before the fence of its block");
+    return bb_key_compare(iter->table->comparator, iter->table->bounds.smallest, entry->key) <= 0
+               ? BB_OK
+               : fail_border(iter, "is below the smallest key of the table's properties");
+}
+
+/* Compares any entry of the current block, on entering or leaving it, with the border after the
+ * block. */
+static enum bb_status check_end(const struct table_iter *iter)
+{
+    const struct bb_entry *entry = &iter->entries.entry;
+    struct border border = border_behind(iter);
+    if (border.fences != NULL)
+        return compare_border(iter, border, entry->key, entry->sequence) > 0
+                   ? BB_OK
+                   : fail_border(iter, "belongs after the fence of the next block");
+    int order = bb_key_compare(iter->table->comparator, entry->key, iter->table->bounds.largest);
+    return order < 0 || (order == 0 && !iter->table->bounds.largest_is_exclusive)
+               ? BB_OK
+               : fail_border(iter, "is above the largest key of the table's properties");
+}
+
+/* Publishes the result of a move into a block, or within one. */
+static void publish_checked(struct table_iter *iter,
+                            enum bb_status (*check)(const struct table_iter *))
+{
+    enum bb_status status = iter->entries.is_valid ? check(iter) : BB_OK;
+    if (status == BB_OK)
+        publish(iter);
+    else
+        stop(iter, status);
+}
+
+/* True when everything before the current block is below the range. */
+static bool is_low_behind(const struct table_iter *iter)
+{
+    struct border border = border_before(iter);
+    return iter->range.low != NULL &&
+           (border.fences == NULL ||
+            compare_border(iter, border, *iter->range.low, BB_SEQUENCE_MAX) <= 0);
+}
+
+/* True when everything after that fence is above the range. */
+static bool is_high_before(const struct table_iter *iter, const struct bb_fence_index *fences,
+                           uint32_t fence)
+{
+    return iter->range.high != NULL &&
+           bb_fence_index_compare(fences, fence, iter->table->comparator, *iter->range.high,
+                                  BB_SEQUENCE_MAX) >= 0;
+}
+
+/* True when everything after the current block is outside the range, or the block is the last. */
+static bool is_last_block(const struct table_iter *iter)
+{
+    if (iter->ordinal + 1 < iter->page->block_count)
+        return is_high_before(iter, &iter->page->fences, iter->ordinal);
+    return iter->page_index + 1 >= iter->table->root.page_count ||
+           is_high_before(iter, &iter->table->root.fences, iter->page_index);
+}
+
+/* Moves to the next block, from the last entry of the current one. False at the end, and after a
+ * failure. */
+static bool next_block(struct table_iter *iter)
+{
+    enum bb_status status = check_end(iter);
+    if (status != BB_OK || is_last_block(iter)) {
+        stop(iter, status);
+        return false;
+    }
+    if (iter->ordinal + 1 < iter->page->block_count) {
+        status = enter_block(iter, iter->ordinal + 1);
+    } else {
+        status = enter_page(iter, iter->page_index + 1);
+        if (status == BB_OK)
+            status = enter_block(iter, 0);
+    }
+    if (status == BB_OK)
+        bb_block_iter_seek_first(&iter->entries);
+    else
+        stop(iter, status);
+    return status == BB_OK;
+}
+
+/* At the end of a block, moves to the first entry of the next. Blocks are never empty. */
+static void go_forward(struct table_iter *iter)
+{
+    if (next_block(iter))
+        publish_checked(iter, check_begin);
+}
+
+/* Moves to the previous block, from the first entry of the current one. */
+static bool previous_block(struct table_iter *iter)
+{
+    enum bb_status status = check_begin(iter);
+    if (status != BB_OK || (iter->ordinal == 0 && iter->page_index == 0) || is_low_behind(iter)) {
+        stop(iter, status);
+        return false;
+    }
+    if (iter->ordinal > 0) {
+        status = enter_block(iter, iter->ordinal - 1);
+    } else {
+        status = enter_page(iter, iter->page_index - 1);
+        if (status == BB_OK)
+            status = enter_block(iter, iter->page->block_count - 1);
+    }
+    if (status == BB_OK)
+        bb_block_iter_seek_last(&iter->entries);
+    else
+        stop(iter, status);
+    return status == BB_OK;
+}
+
+/* False for a table with only range tombstones. */
+static bool has_entries(struct table_iter *iter)
+{
+    if (iter->table->root.page_count > 0)
+        return true;
+    stop(iter, BB_OK);
+    return false;
+}
+
+/* Moves to the block for (key, sequence). */
+static enum bb_status enter_block_of(struct table_iter *iter, struct bb_bytes key,
+                                     uint64_t sequence)
+{
+    const struct bb_comparator *comparator = iter->table->comparator;
+    enum bb_status status =
+        enter_page(iter, bb_root_find(&iter->table->root, comparator, key, sequence));
+    return status == BB_OK
+               ? enter_block(iter, bb_index_page_find(iter->page, comparator, key, sequence))
+               : status;
+}
+
+/* Moves to the first entry of the table, regardless of the range. */
+static void seek_begin(struct table_iter *iter)
+{
+    if (!has_entries(iter))
+        return;
+    enum bb_status status = enter_page(iter, 0);
+    if (status == BB_OK)
+        status = enter_block(iter, 0);
+    if (status != BB_OK) {
+        stop(iter, status);
+        return;
+    }
+    bb_block_iter_seek_first(&iter->entries);
+    publish_checked(iter, check_begin);
+}
+
+/* Moves to the last block that is not entirely above the range. If a fence equals the end of the
+ * range, the block after it has no entries in the range. */
+static enum bb_status enter_last_block(struct table_iter *iter)
+{
+    const struct bb_comparator *comparator = iter->table->comparator;
+    const struct bb_root *root = &iter->table->root;
+    const struct bb_bytes *high = iter->range.high;
+    uint32_t index = root->page_count - 1;
+    if (high != NULL)
+        index = bb_root_find(root, comparator, *high, BB_SEQUENCE_MAX);
+    if (index > 0 && is_high_before(iter, &root->fences, index - 1))
+        index--;
+    enum bb_status status = enter_page(iter, index);
+    if (status != BB_OK)
+        return status;
+    uint32_t ordinal = iter->page->block_count - 1;
+    if (high != NULL)
+        ordinal = bb_index_page_find(iter->page, comparator, *high, BB_SEQUENCE_MAX);
+    if (ordinal > 0 && is_high_before(iter, &iter->page->fences, ordinal - 1))
+        ordinal--;
+    return enter_block(iter, ordinal);
+}
+
+/* Moves to the last entry of the current block below the range's end; not valid if none exists. */
+static void seek_last_in_block(struct table_iter *iter)
+{
+    struct bb_block_iter *entries = &iter->entries;
+    if (iter->range.high == NULL) {
+        bb_block_iter_seek_last(entries);
+        return;
+    }
+    bb_block_iter_seek(entries, *iter->range.high, BB_SEQUENCE_MAX);
+    if (entries->is_valid)
+        bb_block_iter_prev(entries);
+    else if (entries->status == BB_OK)
+        bb_block_iter_seek_last(entries);
+}
+
+static void seek_last(struct bb_iter *base)
+{
+    struct table_iter *iter = table_iter_of(base);
+    if (!has_entries(iter))
+        return;
+    enum bb_status status = enter_last_block(iter);
+    if (status != BB_OK) {
+        stop(iter, status);
+        return;
+    }
+    seek_last_in_block(iter);
+    publish_checked(iter, check_end);
+    if (!base->is_valid && base->status == BB_OK && previous_block(iter))
+        publish_checked(iter, check_end);
+}
+
+static bool is_above_range(const struct table_iter *iter, struct bb_bytes key)
+{
+    return iter->range.high != NULL &&
+           bb_key_compare(iter->table->comparator, key, *iter->range.high) >= 0;
+}
+
+static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
+{
+    struct table_iter *iter = table_iter_of(base);
+    if (!has_entries(iter))
+        return;
+    if (is_above_range(iter, key)) {
+        stop(iter, BB_OK);
+        return;
+    }
+    enum bb_status status = enter_block_of(iter, key, sequence);
+    if (status != BB_OK) {
+        stop(iter, status);
+        return;
+    }
+    bb_block_iter_seek(&iter->entries, key, sequence);
+    publish_checked(iter, check_end);
+    /* All entries of the block may be before the key: then the result is the first entry of the
+     * next block. */
+    if (!iter->base.is_valid && iter->base.status == BB_OK)
+        go_forward(iter);
+}
+
+static void seek_first(struct bb_iter *base)
+{
+    struct table_iter *iter = table_iter_of(base);
+    if (iter->range.low != NULL)
+        seek(base, *iter->range.low, BB_SEQUENCE_MAX);
+    else
+        seek_begin(iter);
+}
+
+static void next(struct bb_iter *base)
+{
+    struct table_iter *iter = table_iter_of(base);
+    BB_DEBUG_ASSERT(base->is_valid);
+    bb_block_iter_next(&iter->entries);
+    publish(iter);
+    if (!base->is_valid && base->status == BB_OK)
+        go_forward(iter);
+}
+
+static void prev(struct bb_iter *base)
+{
+    struct table_iter *iter = table_iter_of(base);
+    BB_DEBUG_ASSERT(base->is_valid);
+    bb_block_iter_prev(&iter->entries);
+    publish(iter);
+    if (!base->is_valid && base->status == BB_OK && previous_block(iter))
+        publish_checked(iter, check_end);
+}
+
+static bool stored(struct bb_iter *base, struct bb_stored_entry *ret_stored)
+{
+    const struct table_iter *iter = table_iter_of(base);
+    bool is_alone = iter->entries.offset == 0 && iter->block != NULL &&
+                    iter->entries.next_offset == iter->block->entries_size;
+    BB_DEBUG_ASSERT(base->is_valid);
+    if (iter->stored == NULL || !is_alone)
+        return false;
+    *ret_stored = (struct bb_stored_entry){
+        .block =
+            bb_bytes_of(iter->stored->payload, bb_index_page_block_size(iter->page, iter->ordinal)),
+        .attempted = (enum bb_compression)iter->table->properties.compression};
+    return true;
+}
+
+static void destroy(struct bb_iter *base)
+{
+    struct table_iter *iter = table_iter_of(base);
+    leave_page(iter);
+    bb_block_iter_deinit(&iter->entries);
+    bb_free(iter);
+}
+
+static const struct bb_iter_ops table_iter_ops = {
+    .destroy = destroy,
+    .seek_first = seek_first,
+    .seek_last = seek_last,
+    .seek = seek,
+    .next = next,
+    .prev = prev,
+    .stored = stored,
+};
+
+void bb_table_iter_keep_stored(struct bb_iter *iter)
+{
+    BB_ASSERT(iter->ops == &table_iter_ops);
+    table_iter_of(iter)->keeps_stored = true;
+}
+
+enum bb_status bb_table_iter_create_range(struct bb_table *table,
+                                          const struct bb_read_options *options,
+                                          const struct bb_key_range *range,
+                                          struct bb_read_stats *stats, struct bb_iter **ret_iter)
+{
+    struct table_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
+    if (iter == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
+    iter->base.ops = &table_iter_ops;
+    iter->table = table;
+    if (options != NULL)
+        iter->options = *options;
+    if (range != NULL)
+        iter->range = *range;
+    iter->stats = stats == NULL ? &iter->own_stats : stats;
+    bb_block_iter_init(&iter->entries, table->comparator);
+    *ret_iter = &iter->base;
+    return BB_OK;
+}
+
+enum bb_status bb_table_iter_create(struct bb_table *table, const struct bb_read_options *options,
+                                    struct bb_read_stats *stats, struct bb_iter **ret_iter)
+{
+    struct bb_read_options known;
+    enum bb_status status = BB_OK;
+    if (bb_read_options_are_foreign(options)) {
+        status = bb_read_options_copy(options, &known);
+        options = &known;
+    }
+    return status == BB_OK ? bb_table_iter_create_range(table, options, NULL, stats, ret_iter)
+                           : status;
+}

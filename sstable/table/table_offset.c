@@ -1,0 +1,47 @@
+/* The position of a key in a table's file, to the block: bounds -> root -> index page. Any
+ * thread. */
+#include "sstable/table/table.h"
+
+/* The size of all blocks and index pages before the block for the first entry of key. */
+static enum bb_status find_block(struct bb_table *table, struct bb_bytes key,
+                                 struct bb_read_stats *stats, uint64_t *ret_offset)
+{
+    struct bb_index_page *page = NULL;
+    uint32_t index = bb_root_find(&table->root, table->comparator, key, BB_SEQUENCE_MAX);
+    enum bb_status status = bb_table_page_acquire(table, index, stats, &page);
+    if (status != BB_OK)
+        return status;
+    uint32_t ordinal = bb_index_page_find(page, table->comparator, key, BB_SEQUENCE_MAX);
+    *ret_offset = bb_index_page_block_offset(page, ordinal);
+    bb_table_page_release(table, page);
+    return BB_OK;
+}
+
+static bool is_behind(const struct bb_table *table, struct bb_bytes key)
+{
+    int order = bb_key_compare(table->comparator, key, table->bounds.largest);
+    return order > 0 || (order == 0 && table->bounds.largest_is_exclusive);
+}
+
+enum bb_status bb_table_offset(struct bb_table *table, struct bb_bytes key,
+                               struct bb_read_stats *stats, uint64_t *ret_offset)
+{
+    struct bb_read_stats unwanted = {0};
+    uint64_t offset = 0;
+    if (bb_key_compare(table->comparator, key, table->bounds.smallest) <= 0) {
+        *ret_offset = 0;
+        return BB_OK;
+    }
+    if (table->root.page_count == 0 || is_behind(table, key)) {
+        *ret_offset = table->file_size;
+        return BB_OK;
+    }
+    enum bb_status status = find_block(table, key, stats == NULL ? &unwanted : stats, &offset);
+    if (status != BB_OK)
+        return status;
+    /* The sections after the pages are shared by all blocks in proportion. */
+    double share = (double)offset / (double)table->root.data_end;
+    uint64_t sections = table->file_size - table->root.data_end;
+    *ret_offset = offset + (uint64_t)(share * (double)sections);
+    return BB_OK;
+}

@@ -1,0 +1,15 @@
+/* Opening a table that shares memory with others. */
+#ifndef BB_SSTABLE_TABLE_TABLE_OPEN_H
+#define BB_SSTABLE_TABLE_TABLE_OPEN_H
+
+#include "base/large_pages.h"
+#include "bb/table.h"
+
+/* Like bb_table_open, but pinned parts are allocated from these pages, borrowed while the table is
+ * open. NULL: from the allocator, as in bb_table_open. */
+BB_MUST_CHECK enum bb_status bb_table_open_in(const char *path,
+                                              const struct bb_table_options *options,
+                                              struct bb_large_pages *pages,
+                                              struct bb_table **ret_table);
+
+#endif

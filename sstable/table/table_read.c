@@ -1,0 +1,360 @@
+/* Index pages and data blocks of an open table: from memory, cache or file.
+ *
+ * Data from the file is used only after its checksum was verified. If the checksum is wrong, the
+ * data is read a second time, because it may be damaged on the way from the disk; a second mismatch
+ * is BB_CORRUPT. Unverified data never gets into slot or cache.
+ * Threads: any.
+ */
+#include "sstable/table/table.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "sstable/block/stored_block.h"
+
+/* ---- index pages ---- */
+
+/* Checks that the page is where the root expects it, and has the expected contents. */
+static enum bb_status check_page(const struct bb_index_page *page,
+                                 const struct bb_root_page *expected, struct bb_place place)
+{
+    uint64_t end = page->base_offset + page->block_ends[page->block_count - 1];
+    if (page->block_count != expected->block_count)
+        return bb_corrupt(place, 16, "an index page of %u blocks, the root has %u",
+                          page->block_count, expected->block_count);
+    if (page->base_offset != expected->data_offset || end != expected->page_offset)
+        return bb_corrupt(place, 8,
+                          "the blocks of an index page are at %" PRIu64 " ... %" PRIu64
+                          ", the root says %" PRIu64 " ... %" PRIu64,
+                          page->base_offset, end, expected->data_offset, expected->page_offset);
+    return BB_OK;
+}
+
+static enum bb_status read_page(struct bb_table *table, const struct bb_root_page *where,
+                                struct bb_large_pages *memory, uint8_t *buffer,
+                                struct bb_read_stats *stats, struct bb_index_page **ret_page)
+{
+    struct bb_index_page_reading reading = {
+        .comparator = table->comparator,
+        .filter_format = table->has_filters ? &table->filter_format : NULL,
+        .granularity = (uint32_t)table->properties.filter_granularity,
+        .table = table->id,
+        .place = bb_table_place(table, where->page_offset),
+        .memory = memory,
+    };
+    struct bb_index_page *page = NULL;
+    stats->page_reads++;
+    stats->page_read_bytes += where->page_size;
+    enum bb_status status =
+        bb_file_read_exactly(table->file, where->page_offset, buffer, where->page_size);
+    if (status == BB_OK)
+        status = bb_index_page_decode(&reading, bb_bytes_of(buffer, where->page_size), &page);
+    if (status == BB_OK)
+        status = check_page(page, where, reading.place);
+    if (status == BB_OK)
+        *ret_page = page;
+    else
+        bb_index_page_unref(page);
+    return status;
+}
+
+static enum bb_status load_page(struct bb_table *table, uint32_t index,
+                                struct bb_large_pages *memory, struct bb_read_stats *stats,
+                                struct bb_index_page **ret_page)
+{
+    BB_DEBUG_ASSERT(index < table->root.page_count);
+    const struct bb_root_page *where = &table->root.pages[index];
+    struct bb_index_page *page = NULL;
+    uint8_t *buffer = bb_alloc(where->page_size);
+    if (buffer == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an index page of %u bytes", where->page_size);
+    enum bb_status status = read_page(table, where, memory, buffer, stats, &page);
+    if (status == BB_CORRUPT || (status == BB_OK && page->has_damaged_filters)) {
+        bb_index_page_unref(page);
+        page = NULL;
+        status = read_page(table, where, memory, buffer, stats, &page);
+    }
+    bb_free(buffer);
+    if (status == BB_OK)
+        *ret_page = page;
+    return status;
+}
+
+enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
+                                  struct bb_read_stats *stats, struct bb_index_page **ret_page)
+{
+    return load_page(table, index, NULL, stats, ret_page);
+}
+
+/* Two threads may load the same page; the slower one uses the other's. */
+static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
+                                     struct bb_read_stats *stats, struct bb_index_page **ret_page)
+{
+    struct bb_index_page *page = NULL;
+    struct bb_index_page *winner = NULL;
+    enum bb_status status = load_page(table, index, table->large_pages, stats, &page);
+    if (status != BB_OK)
+        return status;
+    if (atomic_compare_exchange_strong_explicit(&table->pages[index], &winner, page,
+                                                memory_order_acq_rel, memory_order_acquire)) {
+        atomic_fetch_add_explicit(&table->pinned_bytes, page->item.charge, memory_order_relaxed);
+        *ret_page = page;
+        return BB_OK;
+    }
+    bb_index_page_unref(page);
+    *ret_page = winner;
+    return BB_OK;
+}
+
+static enum bb_status acquire_from_cache(struct bb_table *table, uint32_t index,
+                                         struct bb_read_stats *stats,
+                                         struct bb_index_page **ret_page)
+{
+    uint64_t offset = table->root.pages[index].page_offset;
+    struct bb_index_page *page = NULL;
+    struct bb_cache_item *item = bb_block_cache_find(table->cache, table->cache_owner, offset);
+    if (item == NULL) {
+        enum bb_status status = bb_table_page_load(table, index, stats, &page);
+        if (status != BB_OK)
+            return status;
+        item = bb_block_cache_insert(table->cache, table->cache_owner, offset, &page->item);
+    }
+    *ret_page = (struct bb_index_page *)item;
+    return BB_OK;
+}
+
+enum bb_status bb_table_page_acquire(struct bb_table *table, uint32_t index,
+                                     struct bb_read_stats *stats, struct bb_index_page **ret_page)
+{
+    stats->page_requests++;
+    if (table->index_residency == BB_INDEX_CACHED)
+        return acquire_from_cache(table, index, stats, ret_page);
+    struct bb_index_page *page = atomic_load_explicit(&table->pages[index], memory_order_acquire);
+    if (__builtin_expect(page == NULL, 0))
+        return load_into_slot(table, index, stats, ret_page);
+    bb_index_page_prefetch(page);
+    *ret_page = page;
+    return BB_OK;
+}
+
+struct bb_index_page *bb_table_page_peek(struct bb_table *table, uint32_t index)
+{
+    if (table->index_residency != BB_INDEX_CACHED)
+        return atomic_load_explicit(&table->pages[index], memory_order_acquire);
+    return (struct bb_index_page *)bb_block_cache_peek(table->cache, table->cache_owner,
+                                                       table->root.pages[index].page_offset);
+}
+
+void bb_table_page_release(struct bb_table *table, struct bb_index_page *page)
+{
+    if (table->index_residency == BB_INDEX_CACHED)
+        bb_index_page_unref(page);
+}
+
+/* ---- data blocks ---- */
+
+static struct bb_block_spares *spares_of(const struct bb_table *table)
+{
+    return table->cache == NULL ? NULL : bb_block_cache_spares(table->cache);
+}
+
+static enum bb_status read_once(struct bb_table *table, uint8_t *stored, struct bb_place place,
+                                uint32_t size, struct bb_read_stats *stats)
+{
+    stats->block_reads++;
+    stats->block_read_bytes += size;
+    enum bb_status status = bb_file_read_exactly(table->file, place.offset, stored, size);
+    if (status == BB_OK)
+        status = bb_stored_block_check(stored, size, table->id, place);
+    return status;
+}
+
+static enum bb_status read_stored(struct bb_table *table, uint8_t *stored, struct bb_place place,
+                                  uint32_t size, struct bb_read_stats *stats)
+{
+    enum bb_status status = read_once(table, stored, place, size, stats);
+    return status == BB_CORRUPT ? read_once(table, stored, place, size, stats) : status;
+}
+
+enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uint32_t size,
+                                    struct bb_read_stats *stats, struct bb_block **ret_stored)
+{
+    struct bb_block *stored = NULL;
+    enum bb_status status = bb_block_create_from(spares_of(table), size, &stored);
+    if (status != BB_OK)
+        return status;
+    status = read_stored(table, stored->payload, bb_table_place(table, offset), size, stats);
+    if (status == BB_OK)
+        *ret_stored = stored;
+    else
+        bb_block_unref(stored);
+    return status;
+}
+
+static enum bb_status load_alone(struct bb_table *table, uint64_t offset, uint32_t size,
+                                 struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    struct bb_block *block = NULL;
+    enum bb_status status = bb_table_block_fetch(table, offset, size, stats, &block);
+    if (status != BB_OK)
+        return status;
+    status = bb_stored_block_decode(&block, size, table->comparator, bb_table_place(table, offset));
+    if (status == BB_OK)
+        *ret_block = block;
+    return status;
+}
+
+static enum bb_status load_through(struct bb_table *table, struct bb_block_scratch *scratch,
+                                   bool is_kept, uint64_t offset, uint32_t size,
+                                   struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    struct bb_place place = bb_table_place(table, offset);
+    enum bb_status status = read_stored(table, scratch->stored, place, size, stats);
+    return status == BB_OK
+               ? bb_stored_block_decode_scratch(scratch, size, is_kept, spares_of(table),
+                                                table->comparator, place, ret_block)
+               : status;
+}
+
+/* A block that is kept is read through the scratch only if its stored form is different. */
+static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch *scratch,
+                                 bool is_kept, uint64_t offset, uint32_t size,
+                                 struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    bool is_small = size >= BB_BLOCK_TRAILER_SIZE && size <= sizeof(scratch->stored);
+    if (is_small && (!is_kept || table->properties.compression == BB_COMPRESSION_LZ4))
+        return load_through(table, scratch, is_kept, offset, size, stats, ret_block);
+    return load_alone(table, offset, size, stats, ret_block);
+}
+
+/* Returns the block, after inserting it into the cache if is_wanted. */
+static struct bb_block *keep(struct bb_table *table, bool is_wanted, uint64_t offset,
+                             struct bb_block *block)
+{
+    if (!is_wanted || !bb_block_cache_takes(table->cache, block->item.charge))
+        return block;
+    return (struct bb_block *)bb_block_cache_insert(table->cache, table->cache_owner, offset,
+                                                    &block->item);
+}
+
+static enum bb_status read_block(struct bb_table *table, struct bb_block_scratch *scratch,
+                                 bool is_kept, bool is_wanted, uint64_t offset, uint32_t size,
+                                 struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    struct bb_block *block = NULL;
+    enum bb_status status =
+        load_block(table, scratch, is_kept || is_wanted, offset, size, stats, &block);
+    if (status == BB_OK)
+        *ret_block = keep(table, is_wanted, offset, block);
+    return status;
+}
+
+/* The block from the cache; or NULL, and whether the cache accepts it. */
+static struct bb_block *find_cached(struct bb_table *table, const struct bb_read_options *options,
+                                    uint64_t offset, struct bb_read_stats *stats,
+                                    bool *ret_is_wanted)
+{
+    bool is_wanted = false;
+    struct bb_cache_item *item = NULL;
+    stats->block_requests++;
+    if (table->cache != NULL)
+        item = bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset, &is_wanted);
+    *ret_is_wanted = is_wanted && !options->bypass_fill;
+    return (struct bb_block *)item;
+}
+
+enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
+                                      const struct bb_index_page *page, uint32_t ordinal,
+                                      struct bb_block_scratch *scratch, bool is_kept,
+                                      struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    uint64_t offset = bb_index_page_block_offset(page, ordinal);
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    bool is_wanted = false;
+    struct bb_block *block = find_cached(table, options, offset, stats, &is_wanted);
+    if (block == NULL)
+        return read_block(table, scratch, is_kept, is_wanted, offset, size, stats, ret_block);
+    *ret_block = block;
+    return BB_OK;
+}
+
+enum bb_status bb_table_block_acquire_both(struct bb_table *table,
+                                           const struct bb_read_options *options,
+                                           const struct bb_index_page *page, uint32_t ordinal,
+                                           struct bb_read_stats *stats,
+                                           struct bb_block **ret_stored,
+                                           struct bb_block **ret_block)
+{
+    uint64_t offset = bb_index_page_block_offset(page, ordinal);
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    bool is_wanted = false;
+    struct bb_block *block = find_cached(table, options, offset, stats, &is_wanted);
+    struct bb_block *stored = NULL;
+    enum bb_status status = BB_OK;
+    if (block == NULL) {
+        status = bb_table_block_fetch(table, offset, size, stats, &block);
+        if (status != BB_OK)
+            return status;
+        stored = bb_block_ref(block);
+        status =
+            bb_stored_block_decode(&block, size, table->comparator, bb_table_place(table, offset));
+    }
+    if (status != BB_OK) {
+        bb_block_unref(stored);
+        return status;
+    }
+    *ret_stored = stored;
+    *ret_block = block;
+    return BB_OK;
+}
+
+/* ---- data blocks, in batches ---- */
+
+/* Limit of the read-ahead for one block. */
+#define NEED_SIZE_MAX ((uint32_t)128 * 1024)
+
+/* Reads a small block into scratch->stored, if the system has it in memory and its checksum is
+ * right. If not, the waiting caller reads it again. */
+static bool read_stored_now(struct bb_table *table, struct bb_block_scratch *scratch,
+                            struct bb_place place, uint32_t size, struct bb_read_stats *stats)
+{
+    if (size < BB_BLOCK_TRAILER_SIZE || size > sizeof(scratch->stored) ||
+        !bb_file_read_now(table->file, place.offset, scratch->stored, size))
+        return false;
+    stats->block_reads++;
+    stats->block_read_bytes += size;
+    return bb_stored_block_check(scratch->stored, size, table->id, place) == BB_OK;
+}
+
+enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_options *options,
+                                  const struct bb_index_page *page, uint32_t ordinal,
+                                  struct bb_block_scratch *scratch, struct bb_read_stats *stats,
+                                  bool *ret_is_wanted, struct bb_block **ret_block)
+{
+    uint64_t offset = bb_index_page_block_offset(page, ordinal);
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    struct bb_place place = bb_table_place(table, offset);
+    struct bb_block *block = find_cached(table, options, offset, stats, ret_is_wanted);
+    enum bb_status status = BB_OK;
+    if (block == NULL && read_stored_now(table, scratch, place, size, stats)) {
+        status = bb_stored_block_decode_scratch(scratch, size, *ret_is_wanted, spares_of(table),
+                                                table->comparator, place, &block);
+        if (status == BB_OK)
+            block = keep(table, *ret_is_wanted, offset, block);
+    } else if (block == NULL) {
+        bb_file_will_need(table->file, offset, size < NEED_SIZE_MAX ? size : NEED_SIZE_MAX);
+    }
+    if (status == BB_OK)
+        *ret_block = block;
+    return status;
+}
+
+enum bb_status bb_table_block_await(struct bb_table *table, const struct bb_index_page *page,
+                                    uint32_t ordinal, struct bb_block_scratch *scratch,
+                                    bool is_wanted, struct bb_read_stats *stats,
+                                    struct bb_block **ret_block)
+{
+    return read_block(table, scratch, false, is_wanted, bb_index_page_block_offset(page, ordinal),
+                      bb_index_page_block_size(page, ordinal), stats, ret_block);
+}

@@ -1,0 +1,173 @@
+/* Verifies the table filter. See the header. One thread. */
+#include "sstable/table/verify_summary.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "sstable/filter/summary_builder.h"
+
+struct bb_summary_verifier {
+    struct bb_table *table;             /* borrowed */
+    struct bb_summary *summary;         /* owned; all chunks pinned, none of them damaged */
+    struct bb_summary_builder *rebuilt; /* NULL: no comparison */
+    uint32_t part;                      /* of the last key */
+    uint64_t part_keys;                 /* keys of that part so far */
+};
+
+static enum bb_status load_chunks(struct bb_summary_verifier *v)
+{
+    struct bb_summary *summary = v->summary;
+    struct bb_read_stats stats = {0};
+    struct bb_buf stored = {0};
+    enum bb_status status = bb_summary_pin(summary, NULL);
+    for (uint32_t i = 0; i < summary->chunk_count && status == BB_OK; i++) {
+        status = bb_table_summary_chunk_load(v->table, summary, i, &stats, &stored);
+        if (status != BB_OK)
+            break;
+        memcpy(summary->chunks + bb_summary_chunk_offset(summary, i), stored.data, stored.size);
+        bb_summary_pin_chunk(summary, i);
+    }
+    bb_buf_deinit(&stored);
+    return status;
+}
+
+static enum bb_status create_rebuilt(struct bb_summary_verifier *v)
+{
+    const struct bb_table *table = v->table;
+    const struct bb_properties *p = &table->properties;
+    struct bb_block_filter_format format = {0};
+    enum bb_status status = bb_summary_format_init(&format, p->summary_rate, p->filter_salt);
+    if (status != BB_OK)
+        return status;
+    if (format.rank != p->summary_rank)
+        return bb_corrupt(table->summary_reading.place, 0,
+                          "a summary of rate %g has rank %" PRIu64 ", expected %u", p->summary_rate,
+                          p->summary_rank, format.rank);
+    format.slack = p->filter_slack;
+    return bb_summary_builder_create(&format, table->comparator, &v->rebuilt);
+}
+
+enum bb_status bb_summary_verifier_create(struct bb_table *table, bool rebuild,
+                                          struct bb_summary_verifier **ret_verifier)
+{
+    struct bb_read_stats stats = {0};
+    struct bb_summary_verifier *v = bb_alloc_zeroed(1, sizeof(*v));
+    if (v == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory to verify a summary");
+    v->table = table;
+    enum bb_status status = bb_table_summary_load(table, &stats, &v->summary);
+    if (status == BB_OK)
+        status = load_chunks(v);
+    if (status == BB_OK && rebuild)
+        status = create_rebuilt(v);
+    if (status == BB_OK)
+        *ret_verifier = v;
+    else
+        bb_summary_verifier_destroy(v);
+    return status;
+}
+
+void bb_summary_verifier_destroy(struct bb_summary_verifier *verifier)
+{
+    if (verifier == NULL)
+        return;
+    bb_summary_destroy(verifier->summary);
+    bb_summary_builder_destroy(verifier->rebuilt);
+    bb_free(verifier);
+}
+
+/* Call after the last key of the current part. */
+static enum bb_status check_part(const struct bb_summary_verifier *v)
+{
+    uint64_t said = v->summary->parts[v->part].key_count;
+    if (v->part_keys == said)
+        return BB_OK;
+    return bb_corrupt(v->table->summary_reading.place, 0,
+                      "part %u of the summary has %" PRIu64 " keys, counted %" PRIu64, v->part,
+                      said, v->part_keys);
+}
+
+static enum bb_status begin_part(struct bb_summary_verifier *v, struct bb_bytes last_key,
+                                 uint64_t last_sequence, struct bb_bytes key)
+{
+    enum bb_status status = check_part(v);
+    if (status == BB_OK && v->rebuilt != NULL) {
+        struct bb_fence fence =
+            bb_fence_between(v->table->comparator, last_key, last_sequence, key);
+        status = bb_summary_builder_cut(v->rebuilt, &fence);
+    }
+    v->part++;
+    v->part_keys = 0;
+    return status;
+}
+
+static enum bb_status ask(const struct bb_summary_verifier *v, struct bb_place place,
+                          struct bb_bytes key, uint64_t hash)
+{
+    const struct bb_block_filter_format *format = &v->table->summary_format;
+    struct bb_block_filter_key filter_key = bb_block_filter_key(format, hash);
+    uint64_t where = bb_summary_place(v->summary, &v->summary->parts[v->part], filter_key);
+    if (bb_summary_may_contain(v->summary, format, where, filter_key))
+        return BB_OK;
+    char text[64];
+    return bb_corrupt(place, 0, "the summary of the table denies the key %s",
+                      bb_bytes_escape(key, text, sizeof(text)));
+}
+
+enum bb_status bb_summary_verifier_add(struct bb_summary_verifier *v, struct bb_place place,
+                                       struct bb_bytes last_key, uint64_t last_sequence,
+                                       struct bb_bytes key)
+{
+    uint64_t hash = bb_hash_key(&v->table->secret, key);
+    enum bb_status status = BB_OK;
+    uint32_t part = bb_summary_part(v->summary, v->table->comparator, key);
+    while (status == BB_OK && v->part < part)
+        status = begin_part(v, last_key, last_sequence, key);
+    v->part_keys++;
+    if (status == BB_OK)
+        status = ask(v, place, key, hash);
+    if (status == BB_OK && v->rebuilt != NULL)
+        status = bb_summary_builder_add(v->rebuilt, hash);
+    return status;
+}
+
+/* The section's checksum includes the list too; opening left it to verification. */
+static bool is_as_rebuilt(const struct bb_summary_verifier *v, struct bb_bytes section)
+{
+    const struct bb_table *table = v->table;
+    const struct bb_section *said = bb_table_directory_find(&table->directory, BB_SECTION_SUMMARY);
+    return section.size == said->size &&
+           bb_checksum(table->id, BB_STORED_SECTION, said->offset, section.data, section.size) ==
+               said->checksum &&
+           memcmp(section.data, v->summary->chunks,
+                  (size_t)v->summary->chunk_ends[v->summary->chunk_count - 1]) == 0;
+}
+
+static enum bb_status compare(struct bb_summary_verifier *v, struct bb_table_verify_report *report)
+{
+    struct bb_place place = v->table->summary_reading.place;
+    struct bb_bytes section = {0};
+    enum bb_status status =
+        bb_summary_builder_finish(v->rebuilt, v->table->id, place.offset, &section);
+    if (status != BB_OK)
+        return status;
+    if (!is_as_rebuilt(v, section))
+        return bb_corrupt(place, 0,
+                          "the table filter differs from the one rebuilt from the table's keys");
+    report->summary_chunks_compared = v->summary->chunk_count;
+    return BB_OK;
+}
+
+enum bb_status bb_summary_verifier_finish(struct bb_summary_verifier *v,
+                                          struct bb_table_verify_report *report)
+{
+    enum bb_status status = check_part(v);
+    if (status == BB_OK && v->part + 1 != v->summary->part_count)
+        status = bb_corrupt(v->table->summary_reading.place, 0,
+                            "a summary of %u parts, keys in %u of them", v->summary->part_count,
+                            v->part + 1);
+    if (status == BB_OK && v->rebuilt != NULL)
+        status = compare(v, report);
+    report->summary_chunks = v->summary->chunk_count;
+    return status;
+}
