@@ -62,11 +62,6 @@ enum bb_status bb_comparator_check(const struct bb_comparator *comparator)
     if (comparator->compare == NULL)
         return bb_fail(BB_INVALID, "option comparator (\"%.100s\") has no function compare",
                        comparator->name);
-    if ((comparator->reserved[0] | comparator->reserved[1]) != 0)
-        return bb_fail(BB_INVALID,
-                       "option comparator (\"%.100s\") has reserved fields that are not 0: built "
-                       "against a newer header, or not initialised",
-                       comparator->name);
     return BB_OK;
 }
 

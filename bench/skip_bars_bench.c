@@ -193,7 +193,7 @@ static void build(struct bench *bench)
     struct bb_hash_secret secret;
     size_t count = 0;
     bb_hash_secret_from_seed(1, &secret);
-    struct bb_skip_options options = {.struct_size = sizeof(options), .secret = &secret};
+    struct bb_skip_options options = {.secret = &secret};
     for (; count < SPECS_MAX && bench->plan->specs[count].text != NULL; count++)
         bench_must(
             bb_skip_spec_parse(bench->plan->specs[count].text, bench->schema, &specs[count]));

@@ -134,7 +134,7 @@ static void print_row(const struct bench *bench, const struct skip_condition *co
 static void run_condition(struct bench *bench, struct bb_db *db, const char *store, size_t number)
 {
     const struct skip_condition *condition = &skip_conditions[number];
-    struct bb_select_options options = {.struct_size = sizeof(options), .where = condition->where};
+    struct bb_select_options options = {.where = condition->where};
     struct measured measured = {0};
     uint64_t truth = bench->rows.truths[number];
     if (bench->arguments.only != NULL && strstr(condition->name, bench->arguments.only) == NULL)
@@ -154,8 +154,7 @@ static void run_condition(struct bench *bench, struct bb_db *db, const char *sto
 /* The cost of a frequent condition without an index. */
 static void run_frequent_scan(struct bench *bench, struct bb_db *db)
 {
-    struct bb_select_options options = {
-        .struct_size = sizeof(options), .where = "status = 404", .ignore_indexes = true};
+    struct bb_select_options options = {.where = "status = 404", .ignore_indexes = true};
     struct measured measured = {0};
     measure(bench, db, &options, &measured);
     printf("status = 404 without an index: %.1f ms, %.2f of the full scan\n", measured.milliseconds,
@@ -164,8 +163,7 @@ static void run_frequent_scan(struct bench *bench, struct bb_db *db)
 
 static void run_scan(struct bench *bench, struct bb_db *db, const char *store)
 {
-    struct bb_select_options options = {.struct_size = sizeof(options),
-                                        .where = "contains(line, 'qzabsent literal')",
+    struct bb_select_options options = {.where = "contains(line, 'qzabsent literal')",
                                         .ignore_indexes = true};
     struct measured measured = {0};
     measure(bench, db, &options, &measured);

@@ -38,7 +38,7 @@ static double build(const struct log_lines *lines, const struct bb_schema *schem
     struct bb_hash_secret secret;
     struct bb_skip_builder *builder = NULL;
     bb_hash_secret_from_seed(1, &secret);
-    struct bb_skip_options options = {.struct_size = sizeof(options), .secret = &secret};
+    struct bb_skip_options options = {.secret = &secret};
     bench_must(bb_skip_spec_parse(text, schema, &spec));
     (void)remove(PATH);
     double start = thread_clock_now();
@@ -101,8 +101,7 @@ static int compare_counts(const void *left, const void *right)
 
 static void report_questions(bool is_resident)
 {
-    struct bb_skip_file_options options = {.struct_size = sizeof(options),
-                                           .is_resident = is_resident};
+    struct bb_skip_file_options options = {.is_resident = is_resident};
     struct bb_skip_file *file = NULL;
     struct bb_skip_account account = {0};
     static size_t counts[QUESTIONS];
@@ -133,7 +132,7 @@ static void report_questions(bool is_resident)
 static void report_parts(void)
 {
     static const char *const parts[] = {"qzabsent", "ozill", "00", "ag", "e"};
-    struct bb_skip_file_options options = {.struct_size = sizeof(options), .is_resident = true};
+    struct bb_skip_file_options options = {.is_resident = true};
     struct bb_skip_file *file = NULL;
     bench_must(bb_skip_file_open(PATH, &options, &file));
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

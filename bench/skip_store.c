@@ -19,8 +19,7 @@ static double processor_seconds(void)
 static struct bb_db *create(const struct skip_load *load)
 {
     struct bb_db *db = NULL;
-    struct bb_db_options options = {.struct_size = sizeof(options),
-                                    .create_if_missing = true,
+    struct bb_db_options options = {.create_if_missing = true,
                                     .error_if_exists = true,
                                     .block_size_bytes = 16 * 1024,
                                     .table_size_bytes = load->table_bytes,

@@ -5,7 +5,7 @@ foreach(form SHARED STATIC)
     add_library(bloomblock_${suffix} ${form} ${BB_LAYER_OBJECTS})
     add_library(bloomblock::${suffix} ALIAS bloomblock_${suffix})
     set_target_properties(bloomblock_${suffix} PROPERTIES
-        OUTPUT_NAME bloomblock VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+        OUTPUT_NAME bloomblock VERSION ${PROJECT_VERSION} SOVERSION ${BB_SOVERSION}
         EXPORT_NAME ${suffix} LINKER_LANGUAGE C)
     target_include_directories(bloomblock_${suffix} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

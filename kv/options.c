@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/file.h"
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "sstable/filter/filter_split.h"
 
@@ -19,10 +18,6 @@
 #define SIZE_RATIO_LEVELED     10
 #define SIZE_RATIO_TIERED      4
 #define BUSY_FACTOR            3
-
-static const struct bb_sized_struct sized_struct = {"struct bb_db_options",
-                                                    offsetof(struct bb_db_options, recovery_report),
-                                                    sizeof(struct bb_db_options)};
 
 struct range {
     const char *name;
@@ -302,11 +297,8 @@ static enum bb_status resolve_level0(struct bb_db_options *o)
 enum bb_status bb_options_resolve(const struct bb_db_options *options,
                                   struct bb_db_options *ret_resolved)
 {
-    struct bb_db_options o = {.struct_size = sizeof(o)};
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &o);
-    if (status == BB_OK)
-        status = bb_comparator_check(o.comparator);
+    struct bb_db_options o = options == NULL ? (struct bb_db_options){0} : *options;
+    enum bb_status status = bb_comparator_check(o.comparator);
     if (status == BB_OK)
         status = resolve_sizes(&o);
     if (status == BB_OK)
@@ -342,7 +334,6 @@ void bb_options_for_table(const struct bb_db_options *options, int level,
                           struct bb_block_cache *block_cache, struct bb_table_options *ret_table)
 {
     *ret_table = (struct bb_table_options){
-        .struct_size = sizeof(*ret_table),
         .file_system = file_system,
         .comparator = options->comparator,
         .block_size_bytes = options->block_size_bytes,

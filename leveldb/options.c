@@ -153,7 +153,6 @@ void bb_leveldb_options_resolve(const leveldb_options_t *options, struct bb_comp
 {
     bool has_bloom = bb_leveldb_filter_policy_is_bloom(options->filter_policy);
     *ret_options = (struct bb_db_options){
-        .struct_size = sizeof(*ret_options),
         .create_if_missing = options->create_if_missing,
         .error_if_exists = options->error_if_exists,
         .compression = options->has_compression ? BB_COMPRESSION_LZ4 : BB_COMPRESSION_NONE,

@@ -86,7 +86,7 @@ static void add_tables(struct store_options *store)
 
 void store_options_init(struct store_options *store, const struct command *command)
 {
-    *store = (struct store_options){.db = {.struct_size = sizeof(store->db)}, .command = command};
+    *store = (struct store_options){.db = {0}, .command = command};
     add_memory(store);
     add_filters(store);
     add_tables(store);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/sized_struct.h"
 #include "bloomblock/sizing/clickhouse.h"
 #include "bloomblock/standalone/kind.h"
 
@@ -231,16 +230,11 @@ static enum bb_status plan_as_clickhouse(const struct bb_filter_question *questi
 enum bb_status bb_filter_plan(const struct bb_filter_question *question,
                               struct bb_filter_plan *ret_plan)
 {
-    static const struct bb_sized_struct sized_struct = {"struct bb_filter_question",
-                                                        sizeof(*question), sizeof(*question)};
-    struct bb_filter_question asked;
+    struct bb_filter_question asked = *question;
     struct bb_filter_plan plan = {0};
-    enum bb_status status = bb_sized_struct_copy(&sized_struct, question, &asked);
-    if (status != BB_OK)
-        return status;
     if (asked.policy == BB_FILTER_POLICY_CLICKHOUSE && asked.kind == BB_FILTER_DEFAULT)
         asked.kind = BB_FILTER_BLOOM;
-    status = check_question(&asked);
+    enum bb_status status = check_question(&asked);
     if (status != BB_OK)
         return status;
     if (asked.policy == BB_FILTER_POLICY_EXACT)

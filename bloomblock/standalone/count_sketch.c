@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "bloomblock/domain.h"
 #include "bloomblock/standalone/top_list.h"
@@ -68,13 +67,9 @@ static enum bb_status create(const struct bb_count_sketch_options *options,
 enum bb_status bb_count_sketch_create(const struct bb_count_sketch_options *options,
                                       struct bb_count_sketch **ret_sketch)
 {
-    static const struct bb_sized_struct sized_struct = {"struct bb_count_sketch_options",
-                                                        sizeof(*options), sizeof(*options)};
-    struct bb_count_sketch_options resolved = {.struct_size = sizeof(resolved)};
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &resolved);
-    if (status == BB_OK)
-        status = resolve(&resolved);
+    struct bb_count_sketch_options resolved =
+        options == NULL ? (struct bb_count_sketch_options){0} : *options;
+    enum bb_status status = resolve(&resolved);
     if (status != BB_OK)
         return status;
     struct bb_count_min shape = {

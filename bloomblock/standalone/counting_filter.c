@@ -2,7 +2,6 @@
  * way into an envelope and back. */
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "bloomblock/bloom/bloom.h"
 #include "bloomblock/bloom/counting_bloom.h"
@@ -47,20 +46,15 @@ static enum bb_status create(const struct bb_envelope *fields, struct bb_countin
 enum bb_status bb_counting_filter_create(const struct bb_counting_filter_options *options,
                                          struct bb_counting_filter **ret_filter)
 {
-    static const struct bb_sized_struct sized_struct = {"struct bb_counting_filter_options",
-                                                        sizeof(*options), sizeof(*options)};
-    struct bb_counting_filter_options resolved = {.struct_size = sizeof(resolved)};
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &resolved);
-    if (status != BB_OK)
-        return status;
+    struct bb_counting_filter_options resolved =
+        options == NULL ? (struct bb_counting_filter_options){0} : *options;
     struct bb_envelope fields = {
         .kind = BB_FILTER_COUNTING, .target_rate = resolved.target_rate, .salt = resolved.salt};
     if (fields.target_rate == 0)
         fields.target_rate = BB_ENVELOPE_RATE_DEFAULT;
     if (resolved.key_count == 0)
         return bb_fail(BB_INVALID, "a counting filter is made for a number of keys, which is 0");
-    status = bb_envelope_check_plan(resolved.key_count, fields.target_rate);
+    enum bb_status status = bb_envelope_check_plan(resolved.key_count, fields.target_rate);
     if (status != BB_OK)
         return status;
     fields.parameters[1] =

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "bb/filter.h"
 #include "bloomblock/ribbon/hash_sort.h"
@@ -64,13 +63,8 @@ static enum bb_status resolve(struct bb_filter_options *options)
 enum bb_status bb_filter_builder_create(const struct bb_filter_options *options,
                                         struct bb_filter_builder **ret_builder)
 {
-    static const struct bb_sized_struct sized_struct = {"struct bb_filter_options",
-                                                        sizeof(*options), sizeof(*options)};
-    struct bb_filter_options resolved = {.struct_size = sizeof(resolved)};
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &resolved);
-    if (status == BB_OK)
-        status = resolve(&resolved);
+    struct bb_filter_options resolved = options == NULL ? (struct bb_filter_options){0} : *options;
+    enum bb_status status = resolve(&resolved);
     if (status != BB_OK)
         return status;
     struct bb_filter_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));

@@ -70,9 +70,6 @@ enum bb_status bb_filter_file_encode(const struct bb_filter_file *file, struct b
         return bb_fail(BB_INVALID, "a filter planned for %llu keys, the limit is %llu",
                        (unsigned long long)file->planned_key_count,
                        (unsigned long long)BB_FILTER_KEY_COUNT_MAX);
-    if ((file->reserved[0] | file->reserved[1]) != 0)
-        return bb_fail(BB_INVALID, "a filter file has reserved fields that are not 0: built "
-                                   "against a newer header, or not initialised");
     if (envelope.size < BB_ENVELOPE_SIZE_MIN)
         return bb_fail(BB_INVALID, "an envelope of %zu bytes for a filter file", envelope.size);
     enum bb_status status = bb_buf_extend(buf, BB_FILTER_FILE_HEADER_SIZE, &header);

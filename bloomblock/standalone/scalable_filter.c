@@ -2,7 +2,6 @@
  */
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "bloomblock/domain.h"
 #include "bloomblock/bloom/scalable_bloom.h"
@@ -49,14 +48,10 @@ static enum bb_status create(uint64_t salt, struct bb_scalable_filter **ret_filt
 enum bb_status bb_scalable_filter_create(const struct bb_scalable_filter_options *options,
                                          struct bb_scalable_filter **ret_filter)
 {
-    static const struct bb_sized_struct sized_struct = {"struct bb_scalable_filter_options",
-                                                        sizeof(*options), sizeof(*options)};
-    struct bb_scalable_filter_options resolved = {.struct_size = sizeof(resolved)};
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &resolved);
+    struct bb_scalable_filter_options resolved =
+        options == NULL ? (struct bb_scalable_filter_options){0} : *options;
     struct bb_scalable_filter *filter = NULL;
-    if (status == BB_OK)
-        status = resolve(&resolved);
+    enum bb_status status = resolve(&resolved);
     if (status == BB_OK)
         status = create(resolved.salt, &filter);
     if (status == BB_OK)

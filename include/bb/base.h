@@ -14,24 +14,10 @@
  *   arrays of 0 elements may have a NULL address. A path that is NULL or empty is BB_INVALID.
  * - Zero in an options field means the default.
  *
- * Versions. A program and a library built against different versions of these headers work
- * together:
- *
- * - Options start with struct_size, the sizeof of the struct. Fields missing from a shorter (older)
- *   struct have their defaults. Extra fields of a longer (newer) struct must be 0. A struct_size of
- *   0 means the size in the first version, so a caller that sets a later field must also set
- *   struct_size. A size that no version has (smaller than the first version's, above 4096, or not a
- *   multiple of sizeof(size_t)) is BB_INVALID.
- * - Structs that the library fills in, and two structs passed to it, end in reserved space: fields
- *   named reserved. New fields take their space from there, so the size of a struct and the offsets
- *   of its fields never change. The library sets reserved fields to 0, or leaves them unchanged in
- *   counters that it adds to. A program therefore reads 0 in a field that its library does not
- *   know. In the structs passed to the library (struct bb_comparator, struct bb_filter_file) they
- *   must be 0, else BB_INVALID.
- * - Other structs never change. Exception: structs that the library passes to a callback, or
- *   returns by a pointer to its memory, may become longer.
- * - Arrays indexed by an enum have the size of the enum's ..._ROOM constant. Elements from
- *   ..._COUNT on are 0.
+ * Versions. Until version 1.0 the structs may change with every minor version. A program must be
+ * compiled with the headers of the library that it runs with. The name of the shared library
+ * contains the minor version (libbloomblock.so.0.1), so a program does not load another one
+ * (docs/decisions/0019-struct-versions.md).
  *
  * Bytes in files are little-endian on every machine. */
 #ifndef BB_PUBLIC_BASE_H
@@ -154,7 +140,6 @@ struct bb_comparator {
     void *context;
     /* True if compare() may return 0 for keys with different bytes. Filters are then not used. */
     bool equates_different_bytes;
-    uint64_t reserved[2]; /* 0 */
 };
 
 #ifdef __cplusplus

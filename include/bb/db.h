@@ -127,14 +127,11 @@ struct bb_db_recovery {
      * replaced, if there were any, are lost: nothing shows how many, so dropped_bytes and
      * dropped_logs do not count them. */
     uint64_t zeroed_logs;
-    uint64_t reserved[7];
 };
 
 /* Zero means the default in every field. docs/options.md lists the options that the store
  * records. */
 struct bb_db_options {
-    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
-
     bool create_if_missing;
     bool error_if_exists;
     const struct bb_comparator *comparator; /* recorded by name; borrowed while the store is open */
@@ -273,7 +270,7 @@ struct bb_db_options {
 
     /* Filled in by bb_db_open, also if it fails: it then tells how much is readable. bb_db_verify
      * fills in the losses of an opening with the same `recovery`, without a repair. NULL: no
-     * report. Borrowed for the call. Ignored if its struct_size is 0. All 0 with read_only. */
+     * report. Borrowed for the call. All 0 with read_only. */
     struct bb_db_recovery *recovery_report;
 
     /* Verifies filters in use: one of this many lookups, chosen at random, reads the blocks that
@@ -294,14 +291,12 @@ struct bb_db_options {
 };
 
 struct bb_write_options {
-    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
     /* Durable against power failure when the call returns. BB_INVALID if the store was opened with
      * wal_off, because there is no log to sync. */
     bool sync;
 };
 
 struct bb_get_options {
-    size_t struct_size;                 /* sizeof this struct, or 0: bb/base.h */
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
     /* Counts are added to it if not NULL; an iterator adds them when it is destroyed. */
     struct bb_read_stats *stats;
@@ -531,7 +526,6 @@ struct bb_range_size {
     /* Keys and values of the same tables, uncompressed. */
     uint64_t raw_bytes;
     uint64_t memtable_bytes; /* keys and values not yet in tables */
-    uint64_t reserved[1];
 };
 /* Approximate space used by ranges. Reads no data block. The size of whole tables is exact; for a
  * table in which a range starts or ends, an index page is read. So file_bytes is off by at most one
@@ -554,7 +548,6 @@ struct bb_db_table {
     double filter_rate;
     bool is_damaged; /* its latest verification (bb_db_scrub, scrub_interval_seconds) failed */
     bool is_index_damaged; /* the same for its index file */
-    uint64_t reserved[2];
 };
 struct bb_db_table_list {
     struct bb_db_table *tables;

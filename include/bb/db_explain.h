@@ -43,7 +43,6 @@ struct bb_explain_step {
     /* Visit BB_VISIT_OUT_OF_BOUNDS with all stats 0: the bounds in the manifest excluded the table,
      * so it was not opened. */
     struct bb_table_explain table;
-    uint64_t reserved[2];
 };
 
 /* Owned: bb_explain_deinit. */
@@ -58,7 +57,6 @@ struct bb_explain {
     /* Preads are block_reads, page_reads and summary_reads. Avoided requests are avoided_requests
      * and, with account_avoided, avoided_reads. */
     struct bb_read_stats reads;
-    uint64_t reserved[4];
 };
 
 /* A get with a report. Looks up the key like bb_db_get, with the same result and reads, and counts

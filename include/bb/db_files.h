@@ -41,7 +41,6 @@ struct bb_db_verify_report {
     uint64_t logs_unnamed;
     /* Index files, each checked against every record of its table. */
     uint64_t indexes;
-    uint64_t reserved[1];
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,
@@ -85,10 +84,8 @@ struct bb_db_scrub_report {
     uint64_t manifests;  /* 1, or 0 if it was not read; also up to its first damage */
     uint64_t logs;       /* also up to their first damage */
     uint64_t log_records;
-    uint64_t reserved[2];
 };
 struct bb_db_scrub_options {
-    size_t struct_size;        /* sizeof it, or 0: bb/base.h */
     uint64_t first_table;      /* next_table of an earlier call; 0: all files */
     uint64_t bytes_per_second; /* limit on reads; 0: unlimited */
     /* Returning false ends the call, with BB_OK unless damage was found. Runs in the calling thread
@@ -137,7 +134,6 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const cha
  *                 tables may exist at the next opening, as after a failed write.
  *     Durable     with BB_OK, together with all earlier writes. */
 struct bb_ingest_options {
-    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
     /* First run bb_table_verify on all inputs, including their filters, which ingestion does not
      * use. Checksums, order and counts are always checked as the inputs are read. */
     bool verify;
@@ -170,7 +166,6 @@ struct bb_db_destroy_report {
     /* False: it contains other files, may not be removed, or was reached over a symbolic link,
      * which would then dangle. */
     bool directory_removed;
-    uint64_t reserved[3];
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
                                                   const struct bb_db_options *options,
@@ -214,7 +209,6 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  * copy the readable data to an intact disk and repair it there. After any failure the store is
  * unchanged. */
 struct bb_db_repair_options {
-    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
     /* Report only; change nothing. Needs only read permission, like bb_db_verify. tables_merged and
      * files_set_aside are 0, because they depend on the written files. */
     bool dry_run;
@@ -256,7 +250,6 @@ struct bb_db_repair_report {
     /* Index files of such tables that are missing, damaged or wrong. Without them selections read
      * more, until they are rebuilt (bb/select.h). */
     uint64_t indexes_dropped;
-    uint64_t reserved[6];
 };
 /* how may be NULL: defaults. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_repair(const char *directory,

@@ -16,7 +16,6 @@ enum bb_stall {
     BB_STALL_SLOWDOWN,  /* short pause to let compaction keep up */
     BB_STALL_COUNT,
 };
-#define BB_STALL_ROOM 8
 
 /* One level of the live version. */
 struct bb_level_stats {
@@ -38,7 +37,6 @@ struct bb_level_stats {
     /* The level's part of the store's value: filter_rate_sum, weighted run by run with visit_share,
      * times the read cost of the level. */
     double expected_wasted_reads;
-    uint64_t reserved[4];
 };
 
 /* Since open. */
@@ -65,8 +63,8 @@ struct bb_db_stats {
     /* Tables removed without reading them, because newer range tombstones hid all their entries. */
     uint64_t covered_tables;
     uint64_t covered_bytes; /* sizes of these */
-    uint64_t stalls[BB_STALL_ROOM];
-    uint64_t stall_nanoseconds[BB_STALL_ROOM];
+    uint64_t stalls[BB_STALL_COUNT];
+    uint64_t stall_nanoseconds[BB_STALL_COUNT];
     uint64_t memtable_bytes; /* live and frozen */
     /* Roots, pinned index pages and pinned table filters, including unused space in their large
      * pages. */
@@ -119,7 +117,6 @@ struct bb_db_stats {
      * read error; bb_db_tables lists the tables. If not 0: restore a backup, or close the store and
      * call bb_db_repair. */
     uint64_t damaged_files;
-    uint64_t reserved[11];
 };
 
 #ifdef __cplusplus

@@ -77,8 +77,6 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name,
 #define BB_FILTER_SLACK_MAX 0.25
 
 struct bb_filter_options {
-    /* sizeof this struct, or 0: bb/base.h */
-    size_t struct_size;
     enum bb_filter_kind kind;
     /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01. */
     double target_rate;
@@ -141,7 +139,6 @@ struct bb_filter_info {
      * dominate (blocked Bloom and split-block at 1e-4 and below), once in 1,000. 0 for kinds whose
      * bits never exceed the target (ribbon, scalable), and for count-min. */
     double rate_deviation;
-    uint64_t reserved[3];
 };
 
 /* A filter that can be probed. Borrows the bytes of the envelope, which must outlive it.
@@ -217,7 +214,6 @@ struct bb_filter_file {
     uint64_t planned_key_count;
     /* Borrowed. */
     struct bb_bytes envelope;
-    uint64_t reserved[2]; /* 0 */
 };
 
 /* Appends the header and the envelope, as finished by a builder, to *buf: the contents of a file.
@@ -308,8 +304,6 @@ enum bb_filter_policy {
 
 /* Exactly two of the three numbers are set; the third is 0. */
 struct bb_filter_question {
-    /* sizeof this struct, or 0: bb/base.h */
-    size_t struct_size;
     enum bb_filter_kind kind;
     enum bb_filter_policy policy;
     /* Distinct keys, at most BB_FILTER_KEY_COUNT_MAX. */
@@ -347,7 +341,6 @@ struct bb_filter_plan {
     double member_cache_lines;
     /* For a non-member key. */
     double foreign_cache_lines;
-    uint64_t reserved[4];
 };
 
 /* Computes the missing number. If size_bytes exceeds the size for BB_FILTER_RATE_MIN or for

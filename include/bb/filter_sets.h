@@ -74,7 +74,6 @@ bb_split_block_fold_to_rate(struct bb_bytes envelope, double target_rate, struct
 struct bb_filter_info; /* bb/filter.h */
 
 struct bb_counting_filter_options {
-    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
     /* Planned number of keys held at a time: 1 ... BB_FILTER_KEY_COUNT_MAX. More may be added; the
      * rate then rises. */
     uint64_t key_count;
@@ -140,8 +139,6 @@ bb_counting_filter_encode_bloom(const struct bb_counting_filter *filter, struct 
 #define BB_SCALABLE_RATIO_MAX      0.95
 
 struct bb_scalable_filter_options {
-    /* sizeof this struct, or 0: bb/base.h */
-    size_t struct_size;
     /* Keys of stage 0: BB_SCALABLE_FIRST_KEYS_MIN ... BB_FILTER_KEY_COUNT_MAX; 0 means 1,024. */
     uint64_t first_key_count;
     /* Rate of all stages together; 0 means 0.01. */
@@ -202,8 +199,6 @@ bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **
 #define BB_COUNT_KEY_SIZE_MAX 65536 /* same as BB_KEY_SIZE_MAX */
 
 struct bb_count_sketch_options {
-    /* sizeof this struct, or 0: bb/base.h */
-    size_t struct_size;
     /* BB_COUNT_ERROR_MIN ... BB_COUNT_ERROR_MAX; 0 means 0.001. */
     double error;
     /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01. */
@@ -261,7 +256,6 @@ struct bb_count_sketch_info {
     uint64_t cells_size_bytes;
     /* Cells that have reached 2^32 - 1. */
     uint64_t saturated_count;
-    uint64_t reserved[3];
 };
 /* Reads all cells. */
 BB_API void bb_count_sketch_info(const struct bb_count_sketch *sketch,

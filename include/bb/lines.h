@@ -3,8 +3,7 @@
  *
  *     bb_lines_index_create("access.log", &index_options, NULL);      writes access.log.bbi
  *     bb_lines_open("access.log", NULL, &lines);
- *     struct bb_lines_select_options options = {.struct_size = sizeof(options),
- *                                               .where = "has_token(agent, 'sqlmap')"};
+ *     struct bb_lines_select_options options = {.where = "has_token(agent, 'sqlmap')"};
  *     bb_lines_select(lines, &options, &select);
  *     while (bb_lines_select_next(select, &has_line) == BB_OK && has_line)
  *         use(bb_lines_select_line(select)->record);
@@ -44,7 +43,6 @@ extern "C" {
 /* ---- index files ---- */
 
 struct bb_lines_index_options {
-    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
     struct bb_file_system *file_system;
     /* The attributes to index; borrowed for the call. The index file keeps the whole schema, for
      * conditions that name attributes without an index. NULL, with no specs: the schema of the
@@ -73,7 +71,6 @@ struct bb_lines_index_report {
     uint64_t granules_taken; /* granules reused without reading them */
     uint64_t records;
     uint64_t index_bytes; /* size of the index file */
-    uint64_t reserved[4];
 };
 
 /* Writes a new index file and replaces the existing one durably. At any time one of them is
@@ -91,7 +88,6 @@ bb_lines_index_create(const char *path, const struct bb_lines_index_options *opt
 struct bb_lines;
 
 struct bb_lines_options {
-    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
     struct bb_file_system *file_system;
 };
 
@@ -119,7 +115,6 @@ struct bb_lines_info {
     uint64_t granules;
     uint64_t records; /* in granules */
     uint64_t index_bytes;
-    uint64_t reserved[4];
 };
 
 BB_API void bb_lines_info(const struct bb_lines *lines, struct bb_lines_info *ret_info);
@@ -153,11 +148,9 @@ struct bb_lines_account {
     uint64_t records_returned;
     uint64_t index_nanoseconds; /* time to query indexes */
     uint64_t nanoseconds;       /* total time */
-    uint64_t reserved[8];
 };
 
 struct bb_lines_select_options {
-    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
     /* The condition, as text or built by calls; at most one of them. Neither: every line. */
     const char *where;                    /* borrowed for the call */
     const struct bb_condition *condition; /* over `schema`; borrowed until the selection ends */

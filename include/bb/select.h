@@ -4,8 +4,7 @@
  *     bb_db_attribute_create(db, "agent bytes = clf(agent)");
  *     bb_db_index_create(db, "by_agent", "tokens(agent)");
  *     ... write ...
- *     struct bb_select_options options = {.struct_size = sizeof(options),
- *                                         .where = "status = 418 AND has_token(agent, 'sqlmap')"};
+ *     struct bb_select_options options = {.where = "status = 418 AND has_token(agent, 'sqlmap')"};
  *     bb_db_select(db, &options, &select);
  *     while (bb_select_next(select, &has_record) == BB_OK && has_record)
  *         use(bb_select_key(select), bb_select_value(select));
@@ -92,7 +91,6 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_index_list(struct bb_db *db,
 BB_API void bb_db_index_list_deinit(struct bb_db_index_list *list);
 
 struct bb_materialize_options {
-    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     /* Rebuild the index files of tables that already have every index. */
     bool rebuild;
     /* Called after each table. If it returns false, the call ends with BB_BUSY and keeps the tables
@@ -110,7 +108,6 @@ BB_API BB_MUST_CHECK enum bb_status
 bb_db_index_materialize(struct bb_db *db, const struct bb_materialize_options *options);
 
 struct bb_index_estimate_options {
-    size_t struct_size;     /* sizeof of it, or 0: bb/base.h */
     const char *spec;       /* of the hypothetical index */
     const char *where;      /* a condition for it to serve; NULL: only measure its size */
     uint64_t granule_bytes; /* 0: as the store has them */
@@ -131,7 +128,6 @@ struct bb_index_estimate {
                                     condition 0 */
     uint64_t granules_read_error; /* its standard error */
     uint64_t build_nanoseconds;   /* that the sample took, reading included */
-    uint64_t reserved[4];
 };
 
 /* Builds the index for a sample of the tables, queries it, and removes it again. The store does not
@@ -176,11 +172,9 @@ struct bb_select_account {
     uint64_t newer_blocks;      /* data blocks requested for these searches */
     uint64_t index_nanoseconds; /* querying indexes */
     uint64_t nanoseconds;       /* in all */
-    uint64_t reserved[9];
 };
 
 struct bb_select_options {
-    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     /* The condition, as text or as made by calls; at most one of them. Neither: every record. */
     const char *where;                    /* borrowed for the call */
     const struct bb_condition *condition; /* over `schema`; borrowed until the selection ends */

@@ -72,7 +72,6 @@ struct bb_skip_spec {
     bool folds_case;
     bool counts_records;         /* text: of each granule how many records hold a word */
     enum bb_tokenizer tokenizer; /* tokens, text */
-    uint64_t reserved[4];        /* 0 */
 };
 
 /* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". The message of BB_INVALID names
@@ -92,7 +91,6 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_spec_print(const struct bb_skip_spec
 struct bb_file_system; /* base/file.h; NULL in options means the operating system's files */
 
 struct bb_skip_options {
-    size_t struct_size; /* sizeof(struct bb_skip_options) */
     struct bb_file_system *file_system;
     /* The id of the indexed file, for example of a table. Every checksum is bound to it. */
     uint8_t id[BB_SKIP_ID_SIZE];
@@ -143,7 +141,6 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_finish(struct bb_skip_builde
 /* --- Reading --- */
 
 struct bb_skip_file_options {
-    size_t struct_size; /* sizeof(struct bb_skip_file_options) */
     struct bb_file_system *file_system;
     /* The file must be of this id. NULL: of any. */
     const uint8_t *id;
@@ -236,7 +233,6 @@ struct bb_skip_account {
     uint64_t reads;             /* of the file */
     uint64_t read_bytes;
     uint64_t damaged_segments; /* queried and unreadable: none of their granules was excluded */
-    uint64_t reserved[4];
 };
 
 /* The values that a condition may have for the records of each granule, one bit per granule: bit g

@@ -167,7 +167,6 @@ struct bb_file_system; /* base/file.h; NULL in options means the operating syste
 
 /* Zero means the default in every field. */
 struct bb_table_options {
-    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
     struct bb_file_system *file_system;
     const struct bb_comparator
         /* Borrowed until the builder or table is destroyed; NULL: bytewise. */
@@ -239,7 +238,6 @@ struct bb_table_meta {
     /* Sequence of the oldest tombstone of a key or a range. 0: there is no tombstone, or an older
      * version wrote the table; the sequence is then at least sequence_min. */
     uint64_t tombstone_sequence_min;
-    uint64_t reserved[4];
 };
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 
@@ -292,11 +290,10 @@ enum bb_visit {
     BB_VISIT_OUT_OF_BOUNDS,
     BB_VISIT_COUNT,
 };
-#define BB_VISIT_ROOM 8
 
 /* Read statistics, summed over lookups. *_requests = found in the cache + read from the file. */
 struct bb_read_stats {
-    uint64_t visits[BB_VISIT_ROOM];
+    uint64_t visits[BB_VISIT_COUNT];
     /* Data blocks requested. */
     uint64_t block_requests;
     /* Of these, read from the file: one pread each. */
@@ -316,12 +313,9 @@ struct bb_read_stats {
     /* Reads of the table filter or a part of it: one pread each. */
     uint64_t summary_reads;
     uint64_t summary_read_bytes;
-    uint64_t reserved[5];
 };
 
 struct bb_read_options {
-    /* sizeof this struct, or 0: bb/base.h */
-    size_t struct_size;
     /* Use neither the block filters nor the table filter. */
     bool ignore_filters;
     /* Also count whether an avoided block was cached. Costs a cache lookup per avoided request. */
@@ -402,7 +396,6 @@ struct bb_block_cache_stats {
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;
-    uint64_t reserved[2];
 };
 BB_API void bb_block_cache_stats(struct bb_block_cache *cache,
                                  struct bb_block_cache_stats *ret_stats);
@@ -423,7 +416,6 @@ struct bb_table_verify_report {
     /* Of these, pieces of a table filter that was rebuilt and found identical. */
     uint64_t summary_chunks_compared;
     uint64_t bytes; /* the whole file */
-    uint64_t reserved[6];
 };
 
 /* Reads every byte of the file and checks all checksums, orders, counts, bounds and filters. Each

@@ -49,7 +49,6 @@ struct bb_filter_explain {
     /* Share of non-member keys for which it returns maybe. For a table filter: as planned, which a
      * small filter stays below. For a block filter: predicted from its bits. */
     double rate;
-    uint64_t reserved[2];
 };
 
 struct bb_table_explain {
@@ -75,7 +74,6 @@ struct bb_table_explain {
     uint32_t block_size_bytes;
     /* Statistics of this visit. */
     struct bb_read_stats stats;
-    uint64_t reserved[4];
 };
 
 /* bb_table_get with a report. Parameters and results are the same, except that *stats (may be NULL)

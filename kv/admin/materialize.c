@@ -5,7 +5,6 @@
  * the meantime is skipped, and its outputs are checked afterwards: a compaction that started before
  * an index was created does not build it.
  */
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "bb/select.h"
 #include "kv/background/install.h"
@@ -99,20 +98,15 @@ static enum bb_status do_views(struct materialization *m)
     return status;
 }
 
-static const struct bb_sized_struct materialize_struct = {"struct bb_materialize_options",
-                                                          sizeof(struct bb_materialize_options),
-                                                          sizeof(struct bb_materialize_options)};
-
 enum bb_status bb_db_index_materialize(struct bb_db *db,
                                        const struct bb_materialize_options *options)
 {
-    struct materialization m = {.db = db, .options = {.struct_size = sizeof(m.options)}};
+    struct materialization m = {.db = db};
     struct bb_error before; /* the replacement of a table is an expected failure */
     bb_error_save(&before);
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&materialize_struct, options, &m.options);
-    if (status == BB_OK)
-        status = bb_store_check_process(db);
+    enum bb_status status = bb_store_check_process(db);
+    if (options != NULL)
+        m.options = *options;
     if (status == BB_OK)
         status = bb_read_only_check(db, "building indexes");
     if (status == BB_OK)

@@ -4,7 +4,6 @@
 #include "base/status.h"
 #include "kv/background/install.h"
 #include "kv/background/scrub.h"
-#include "kv/call_options.h"
 #include "kv/store/inherited.h"
 
 /* A rest is divided into pieces; between them, closing the store is noticed. */
@@ -60,9 +59,9 @@ enum bb_status bb_db_scrub(struct bb_db *db, const struct bb_db_scrub_options *o
     struct scrub_call call = {.db = db};
     if (ret_report != NULL)
         *ret_report = (struct bb_db_scrub_report){0};
-    enum bb_status status = bb_call_options_scrub(options, &call.options);
-    if (status == BB_OK)
-        status = bb_store_check_process(db);
+    if (options != NULL)
+        call.options = *options;
+    enum bb_status status = bb_store_check_process(db);
     if (status == BB_OK)
         status = bb_store_begin_call(db);
     if (status != BB_OK)

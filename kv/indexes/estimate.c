@@ -9,7 +9,6 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "bb/select.h"
 #include "kv/background/install.h"
@@ -284,18 +283,14 @@ static enum bb_status run(struct estimation *e)
     return status;
 }
 
-static const struct bb_sized_struct estimate_struct = {"struct bb_index_estimate_options",
-                                                       sizeof(struct bb_index_estimate_options),
-                                                       sizeof(struct bb_index_estimate_options)};
-
 enum bb_status bb_db_index_estimate(struct bb_db *db,
                                     const struct bb_index_estimate_options *options,
                                     struct bb_index_estimate *ret_estimate)
 {
-    struct estimation e = {.db = db, .options = {.struct_size = sizeof(e.options)}};
-    enum bb_status status = bb_sized_struct_copy(&estimate_struct, options, &e.options);
-    if (status == BB_OK)
-        status = bb_store_check_process(db);
+    struct estimation e = {.db = db};
+    enum bb_status status = bb_store_check_process(db);
+    if (options != NULL)
+        e.options = *options;
     if (status == BB_OK)
         status = bb_read_only_check(db, "measuring an index");
     if (status == BB_OK && e.options.spec == NULL)

@@ -93,8 +93,7 @@ static enum bb_status create_with_buildable(struct bb_index_build *build, const 
 static enum bb_status create_builder(struct bb_index_build *build, struct bb_bytes table_id)
 {
     struct bb_buf path = {0};
-    struct bb_skip_options options = {
-        .struct_size = sizeof(options), .file_system = build->files, .secret = &build->db->secret};
+    struct bb_skip_options options = {.file_system = build->files, .secret = &build->db->secret};
     memcpy(options.id, table_id.data, sizeof(options.id));
     memcpy(build->open.table_id, table_id.data, sizeof(build->open.table_id));
     enum bb_status status =

@@ -97,8 +97,7 @@ static enum bb_status open_table(const char *directory, struct check *check)
 
 static enum bb_status open_index(struct check *check)
 {
-    struct bb_skip_file_options options = {.struct_size = sizeof(options),
-                                           .file_system = check->options->file_system,
+    struct bb_skip_file_options options = {.file_system = check->options->file_system,
                                            .id = check->named->meta.table_id};
     enum bb_status status = bb_skip_file_open(check->path, &options, &check->index);
     if (status != BB_NOT_FOUND)

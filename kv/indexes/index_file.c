@@ -59,8 +59,7 @@ enum bb_status bb_index_file_create(struct bb_db *db, uint64_t number, const uin
 static enum bb_status open_first(struct index_file *index)
 {
     struct bb_buf path = {0};
-    struct bb_skip_file_options options = {
-        .struct_size = sizeof(options), .file_system = index->db->files, .id = index->table_id};
+    struct bb_skip_file_options options = {.file_system = index->db->files, .id = index->table_id};
     enum bb_status status =
         bb_filename_path(index->db->directory, BB_FILE_INDEX, index->base.number, &path);
     if (status == BB_OK)

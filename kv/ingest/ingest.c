@@ -17,7 +17,6 @@
 #include "kv/background/install.h"
 #include "kv/background/target.h"
 #include "kv/background/worker.h"
-#include "kv/call_options.h"
 #include "kv/ingest/intake.h"
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
@@ -277,8 +276,7 @@ static enum bb_status run(struct ingest *ingest)
 
 static enum bb_status verify_inputs(struct bb_db *db, const char *const *paths, size_t count)
 {
-    struct bb_table_options options = {.struct_size = sizeof(options),
-                                       .file_system = db->files,
+    struct bb_table_options options = {.file_system = db->files,
                                        .comparator = db->options.comparator};
     struct bb_table_verify_report report;
     enum bb_status status = BB_OK;
@@ -311,11 +309,9 @@ enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths, size_t c
 {
     struct ingest ingest = {.intake = {.db = db}};
     struct bb_error before; /* a repeated attempt has failed as expected */
-    bool verify = false;
+    bool verify = options != NULL && options->verify;
     bb_error_save(&before);
-    enum bb_status status = bb_call_options_ingest(options, &verify);
-    if (status == BB_OK)
-        status = bb_read_only_check(db, "an ingest");
+    enum bb_status status = bb_read_only_check(db, "an ingest");
     if (status != BB_OK || count == 0)
         return status;
     status = bb_store_begin_call(db);

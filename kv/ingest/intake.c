@@ -11,8 +11,7 @@
 static enum bb_status open_input(struct bb_intake *intake, const char *path)
 {
     struct bb_db *db = intake->db;
-    struct bb_table_options options = {.struct_size = sizeof(options),
-                                       .file_system = db->files,
+    struct bb_table_options options = {.file_system = db->files,
                                        .comparator = db->options.comparator};
     enum bb_status status = bb_table_open(path, &options, &intake->inputs[intake->input_count]);
     intake->input_count += status == BB_OK;

@@ -186,11 +186,12 @@ enum bb_status bb_db_explain(struct bb_db *db, const struct bb_get_options *opti
 {
     struct bb_buf scratch = {0};
     struct bb_explain explain = {0};
-    struct explaining e = {
-        .db = db, .key = key, .value = value != NULL ? value : &scratch, .explain = &explain};
+    struct explaining e = {.db = db,
+                           .key = key,
+                           .value = value != NULL ? value : &scratch,
+                           .options = bb_call_options_get(options),
+                           .explain = &explain};
     enum bb_status status = bb_store_check_process(db);
-    if (status == BB_OK)
-        status = bb_call_options_get(options, &e.options);
     if (status == BB_OK)
         status = bb_entry_check_key(key);
     if (status != BB_OK)

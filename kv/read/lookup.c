@@ -149,23 +149,18 @@ static enum bb_status run(struct lookup *lookup)
 static enum bb_status get(struct bb_db *db, const struct bb_get_options *options,
                           struct bb_bytes key, struct bb_buf *value, struct bb_pinned *pinned)
 {
-    static const struct bb_get_call defaults;
-    struct bb_get_call call;
-    enum bb_status status = options == NULL ? BB_OK : bb_call_options_get(options, &call);
-    if (status != BB_OK)
-        return status;
-    const struct bb_get_call *known = options != NULL ? &call : &defaults;
+    const struct bb_get_call call = bb_call_options_get(options);
     struct lookup lookup = {
         .db = db,
-        .options = known,
-        .ask = {.options = known->read, .key = key, .value = value, .pinned = pinned},
-        .is_plain = known->stats == NULL && bb_read_options_permit_denials(&known->read)};
+        .options = &call,
+        .ask = {.options = call.read, .key = key, .value = value, .pinned = pinned},
+        .is_plain = call.stats == NULL && bb_read_options_permit_denials(&call.read)};
     if (key.size > BB_KEY_SIZE_MAX)
         return bb_entry_check_key(key);
     if (bb_store_is_inherited(db))
         return bb_store_fail_inherited(db);
     lookup.ask.key_hash = bb_hash_key(&db->secret, key);
-    status = run(&lookup);
+    enum bb_status status = run(&lookup);
     if (status != BB_OK)
         return status;
     return lookup.is_present ? BB_OK : BB_NOT_FOUND;

@@ -385,7 +385,7 @@ enum bb_status bb_db_get_many(struct bb_db *db, const struct bb_get_options *opt
                               const struct bb_bytes *keys, size_t count, struct bb_buf *values,
                               enum bb_status *statuses)
 {
-    struct bb_get_call call;
+    const struct bb_get_call call = bb_call_options_get(options);
     struct lookup lookup = {.db = db,
                             .options = &call,
                             .keys = keys,
@@ -396,8 +396,6 @@ enum bb_status bb_db_get_many(struct bb_db *db, const struct bb_get_options *opt
     if (count == 0)
         return BB_OK;
     enum bb_status status = bb_store_check_process(db);
-    if (status == BB_OK)
-        status = bb_call_options_get(options, &call);
     if (status != BB_OK)
         return refuse(status, count, statuses);
     lookup.questions = bb_alloc(group * sizeof(*lookup.questions));

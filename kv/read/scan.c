@@ -92,10 +92,8 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
                                        struct bb_db_iter **ret_iter)
 {
     static const struct bb_key_range everything;
-    struct bb_get_call call;
+    const struct bb_get_call call = bb_call_options_get(options);
     enum bb_status status = bb_store_check_process(db);
-    if (status == BB_OK)
-        status = bb_call_options_get(options, &call);
     if (status != BB_OK)
         return status;
     struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "kv/admin/store_verify.h"
 #include "kv/options.h"
@@ -201,12 +200,9 @@ static void release(struct bb_repair *repair)
 static enum bb_status take_options(struct bb_repair *repair, const struct bb_db_options *options,
                                    const struct bb_db_repair_options *how)
 {
-    static const struct bb_sized_struct sized_struct = {"struct bb_db_repair_options", sizeof(*how),
-                                                        sizeof(*how)};
-    enum bb_status status = bb_options_resolve(options, &repair->options);
-    if (status != BB_OK || how == NULL)
-        return status;
-    return bb_sized_struct_copy(&sized_struct, how, &repair->how);
+    if (how != NULL)
+        repair->how = *how;
+    return bb_options_resolve(options, &repair->options);
 }
 
 enum bb_status bb_db_repair(const char *directory, const struct bb_db_options *options,

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "kv/background/install.h"
 #include "kv/indexes/index_demand.h"
@@ -38,21 +37,16 @@ struct bb_select {
 
 /* ---- options ---- */
 
-static const struct bb_sized_struct select_struct = {
-    "struct bb_select_options", sizeof(struct bb_select_options), sizeof(struct bb_select_options)};
-
 static enum bb_status take_options(const struct bb_select_options *options,
                                    struct bb_select_options *ret_options)
 {
-    *ret_options = (struct bb_select_options){.struct_size = sizeof(*ret_options)};
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&select_struct, options, ret_options);
-    if (status == BB_OK && ret_options->where != NULL && ret_options->condition != NULL)
-        status = bb_fail(BB_INVALID,
-                         "a selection has a condition as text and another one made by calls");
-    if (status == BB_OK && ret_options->condition != NULL && ret_options->schema == NULL)
+    enum bb_status status = BB_OK;
+    *ret_options = options == NULL ? (struct bb_select_options){0} : *options;
+    if (ret_options->where != NULL && ret_options->condition != NULL)
         status =
-            bb_fail(BB_INVALID, "a condition made by calls needs the schema that it was made for");
+            bb_fail(BB_INVALID, "a selection has both a condition as text and a built condition");
+    if (status == BB_OK && ret_options->condition != NULL && ret_options->schema == NULL)
+        status = bb_fail(BB_INVALID, "a built condition needs the schema that it was built for");
     return status;
 }
 

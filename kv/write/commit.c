@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "kv/background/compaction_work.h"
 #include "kv/batch.h"
-#include "kv/call_options.h"
 #include "kv/memtable/memtable.h"
 #include "kv/readonly/read_only.h"
 #include "kv/store/presence.h"
@@ -249,12 +248,10 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
 {
     struct bb_commit commit; /* the queue sets the rest: its message has 1 KiB */
     commit.batch = batch;
-    commit.sync = false;
+    commit.sync = options != NULL && options->sync;
     if (batch == NULL)
         return bb_fail(BB_INVALID, "a write has no batch");
-    enum bb_status allowed = options == NULL ? BB_OK : bb_call_options_write(options, &commit.sync);
-    if (allowed == BB_OK)
-        allowed = bb_read_only_check(db, "a write");
+    enum bb_status allowed = bb_read_only_check(db, "a write");
     if (allowed != BB_OK)
         return allowed;
     /* Checked before the queue, so that the other commits of a group are not refused. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/sized_struct.h"
 #include "skip/index/spec.h"
 
 /* Memory for the pairs of all indexes with members, and for sorting the pairs of one of them. A
@@ -160,25 +159,13 @@ static enum bb_status init_builder(struct bb_skip_builder *builder, const struct
     return status;
 }
 
-static enum bb_status copy_options(const struct bb_skip_options *options,
-                                   struct bb_skip_options *ret_options)
-{
-    static const struct bb_sized_struct kind = {.name = "bb_skip_options",
-                                                .size_min = sizeof(struct bb_skip_options),
-                                                .size = sizeof(struct bb_skip_options)};
-    static const struct bb_skip_options defaults = {.struct_size = sizeof(defaults)};
-    return bb_sized_struct_copy(&kind, options == NULL ? &defaults : options, ret_options);
-}
-
 enum bb_status bb_skip_builder_create(const char *path, const struct bb_skip_options *options,
                                       const struct bb_schema *schema,
                                       const struct bb_skip_spec *specs, size_t spec_count,
                                       struct bb_skip_builder **ret_builder)
 {
-    struct bb_skip_options own;
-    enum bb_status status = copy_options(options, &own);
-    if (status == BB_OK)
-        status = check_specs(schema, specs, spec_count);
+    struct bb_skip_options own = options == NULL ? (struct bb_skip_options){0} : *options;
+    enum bb_status status = check_specs(schema, specs, spec_count);
     if (status != BB_OK)
         return status;
     struct bb_skip_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));

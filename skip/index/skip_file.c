@@ -2,7 +2,6 @@
 #include "skip/index/skip_file.h"
 
 #include "base/alloc.h"
-#include "base/sized_struct.h"
 
 #define RESIDENT_SIZE_MAX (UINT64_C(1) << 36)
 
@@ -215,27 +214,14 @@ static enum bb_status open_file(struct bb_skip_file *file, const char *path,
     return status == BB_OK ? read_granules(file) : status;
 }
 
-static enum bb_status copy_options(const struct bb_skip_file_options *options,
-                                   struct bb_skip_file_options *ret_options)
-{
-    static const struct bb_sized_struct kind = {.name = "bb_skip_file_options",
-                                                .size_min = sizeof(struct bb_skip_file_options),
-                                                .size = sizeof(struct bb_skip_file_options)};
-    static const struct bb_skip_file_options defaults = {.struct_size = sizeof(defaults)};
-    return bb_sized_struct_copy(&kind, options == NULL ? &defaults : options, ret_options);
-}
-
 enum bb_status bb_skip_file_open(const char *path, const struct bb_skip_file_options *options,
                                  struct bb_skip_file **ret_file)
 {
-    struct bb_skip_file_options own;
-    enum bb_status status = copy_options(options, &own);
-    if (status != BB_OK)
-        return status;
+    struct bb_skip_file_options own = options == NULL ? (struct bb_skip_file_options){0} : *options;
     struct bb_skip_file *file = bb_alloc_zeroed(1, sizeof(*file));
     if (file == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an index file");
-    status = open_file(file, path, &own);
+    enum bb_status status = open_file(file, path, &own);
     if (status == BB_OK) {
         file->heads = bb_alloc_zeroed(file->directory.index_count + 1, sizeof(file->heads[0]));
         if (file->heads == NULL)

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/sized_struct.h"
 
 enum bb_status bb_lines_index_path(const char *path, struct bb_buf *ret_path)
 {
@@ -79,8 +78,7 @@ static enum bb_status keep_reason(struct bb_lines *lines, enum bb_lines_index_st
 
 static enum bb_status open_index(struct bb_lines *lines, const char *index_path)
 {
-    struct bb_skip_file_options options = {.struct_size = sizeof(options),
-                                           .file_system = lines->fs};
+    struct bb_skip_file_options options = {.file_system = lines->fs};
     enum bb_status status = bb_skip_file_open(index_path, &options, &lines->index);
     if (status == BB_NOT_FOUND)
         return keep_reason(lines, BB_LINES_INDEX_NONE, status);
@@ -99,16 +97,6 @@ static enum bb_status open_index(struct bb_lines *lines, const char *index_path)
 }
 
 /* ---- opening ---- */
-
-static enum bb_status copy_options(const struct bb_lines_options *options,
-                                   struct bb_lines_options *ret_options)
-{
-    static const struct bb_sized_struct kind = {"struct bb_lines_options",
-                                                sizeof(struct bb_lines_options),
-                                                sizeof(struct bb_lines_options)};
-    *ret_options = (struct bb_lines_options){.struct_size = sizeof(*ret_options)};
-    return options == NULL ? BB_OK : bb_sized_struct_copy(&kind, options, ret_options);
-}
 
 static enum bb_status open_file(struct bb_lines *lines, const char *path)
 {
@@ -133,15 +121,11 @@ static enum bb_status open_file(struct bb_lines *lines, const char *path)
 enum bb_status bb_lines_open(const char *path, const struct bb_lines_options *options,
                              struct bb_lines **ret_lines)
 {
-    struct bb_lines_options taken;
-    enum bb_status status = copy_options(options, &taken);
-    if (status != BB_OK)
-        return status;
     struct bb_lines *lines = bb_alloc_zeroed(1, sizeof(*lines));
     if (lines == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a file of lines");
-    lines->fs = taken.file_system;
-    status = open_file(lines, path);
+    lines->fs = options == NULL ? NULL : options->file_system;
+    enum bb_status status = open_file(lines, path);
     if (status == BB_OK)
         *ret_lines = lines;
     else

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/sized_struct.h"
 #include "skip/index/take_over.h"
 #include "skip/lines/line_window.h"
 #include "skip/lines/lines.h"
@@ -35,13 +34,9 @@ struct work {
 static enum bb_status take_options(const struct bb_lines_index_options *options,
                                    struct bb_lines_index_options *ret_options)
 {
-    static const struct bb_sized_struct kind = {"struct bb_lines_index_options",
-                                                sizeof(struct bb_lines_index_options),
-                                                sizeof(struct bb_lines_index_options)};
-    *ret_options = (struct bb_lines_index_options){.struct_size = sizeof(*ret_options)};
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&kind, options, ret_options);
-    if (status == BB_OK && (ret_options->schema == NULL) != (ret_options->spec_count == 0))
+    enum bb_status status = BB_OK;
+    *ret_options = options == NULL ? (struct bb_lines_index_options){0} : *options;
+    if ((ret_options->schema == NULL) != (ret_options->spec_count == 0))
         status = bb_fail(BB_INVALID, "indexes of lines need a schema and at least one index, or "
                                      "neither, to keep those in the existing index file");
     return status;
@@ -134,7 +129,7 @@ static enum bb_status choose_path(struct work *work, const uint8_t id[BB_SKIP_ID
 static enum bb_status create_builder(struct work *work)
 {
     struct bb_file_system *fs = work->lines->fs;
-    struct bb_skip_options options = {.struct_size = sizeof(options), .file_system = fs};
+    struct bb_skip_options options = {.file_system = fs};
     /* Segments can be copied only under the same secret. */
     if (work->lines->index != NULL)
         options.secret = &work->lines->index->directory.secret;
@@ -381,8 +376,7 @@ enum bb_status bb_lines_index_create(const char *path, const struct bb_lines_ind
 {
     struct work work = {.granule_begin = 0};
     enum bb_status status = take_options(options, &work.options);
-    struct bb_lines_options open_options = {.struct_size = sizeof(open_options),
-                                            .file_system = work.options.file_system};
+    struct bb_lines_options open_options = {.file_system = work.options.file_system};
     if (status == BB_OK)
         status = bb_lines_open(path, &open_options, &work.lines);
     if (status != BB_OK)

@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/sized_struct.h"
 #include "skip/condition/matcher.h"
 #include "skip/index/truth_bits.h"
 #include "skip/lines/line_window.h"
@@ -62,13 +61,9 @@ struct bb_lines_select {
 static enum bb_status take_options(const struct bb_lines_select_options *options,
                                    struct bb_lines_select_options *ret_options)
 {
-    static const struct bb_sized_struct kind = {"struct bb_lines_select_options",
-                                                sizeof(struct bb_lines_select_options),
-                                                sizeof(struct bb_lines_select_options)};
-    *ret_options = (struct bb_lines_select_options){.struct_size = sizeof(*ret_options)};
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&kind, options, ret_options);
-    if (status == BB_OK && ret_options->where != NULL && ret_options->condition != NULL)
+    enum bb_status status = BB_OK;
+    *ret_options = options == NULL ? (struct bb_lines_select_options){0} : *options;
+    if (ret_options->where != NULL && ret_options->condition != NULL)
         status =
             bb_fail(BB_INVALID, "a selection has both a condition as text and a built condition");
     if (status == BB_OK && ret_options->condition != NULL && ret_options->schema == NULL)

@@ -2,7 +2,6 @@
 #include "sstable/build/table_options.h"
 
 #include "base/bytes.h"
-#include "base/sized_struct.h"
 #include "base/status.h"
 #include "sstable/filter/filter_split.h"
 #include "sstable/format.h"
@@ -107,16 +106,9 @@ static enum bb_status check_options(const struct bb_table_options *options)
 enum bb_status bb_table_options_resolve(const struct bb_table_options *options,
                                         struct bb_table_options *ret_options)
 {
-    static const struct bb_sized_struct sized_struct = {"struct bb_table_options",
-                                                        sizeof(struct bb_table_options),
-                                                        sizeof(struct bb_table_options)};
-    struct bb_table_options resolved = {.struct_size = sizeof(resolved)};
-    enum bb_status status =
-        options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &resolved);
-    if (status != BB_OK)
-        return status;
+    struct bb_table_options resolved = options == NULL ? (struct bb_table_options){0} : *options;
     fill_defaults(&resolved);
-    status = check_options(&resolved);
+    enum bb_status status = check_options(&resolved);
     if (status != BB_OK)
         return status;
     bool has_filters = resolved.filter_kind != BB_FILTER_NONE && resolved.filter_rate != 1;

@@ -155,14 +155,14 @@ enum bb_status bb_table_explain(struct bb_table *table, const struct bb_read_opt
                                 struct bb_table_explain *ret_explain)
 {
     struct bb_table_explain explain = {0};
-    struct bb_table_question question = {
-        .key = key, .key_hash = key_hash, .sequence = sequence, .value = value};
+    struct bb_table_question question = {.key = key,
+                                         .key_hash = key_hash,
+                                         .sequence = sequence,
+                                         .value = value,
+                                         .options = bb_read_options_of(options)};
     struct bb_table_lookup lookup = {
         .table = table, .question = &question, .stats = &explain.stats};
-    enum bb_status status = bb_read_options_take(options, &question.options);
-    if (status != BB_OK)
-        return status;
-    status = run(&lookup, &explain);
+    enum bb_status status = run(&lookup, &explain);
     if (stats != NULL)
         *stats = explain.stats;
     if (status == BB_OK)

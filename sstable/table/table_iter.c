@@ -491,12 +491,5 @@ enum bb_status bb_table_iter_create_range(struct bb_table *table,
 enum bb_status bb_table_iter_create(struct bb_table *table, const struct bb_read_options *options,
                                     struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
-    struct bb_read_options known;
-    enum bb_status status = BB_OK;
-    if (bb_read_options_are_foreign(options)) {
-        status = bb_read_options_copy(options, &known);
-        options = &known;
-    }
-    return status == BB_OK ? bb_table_iter_create_range(table, options, NULL, stats, ret_iter)
-                           : status;
+    return bb_table_iter_create_range(table, options, NULL, stats, ret_iter);
 }

@@ -312,9 +312,7 @@ static inline enum bb_status get(struct bb_table *table, const struct bb_read_op
                                  uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     enum bb_table_lookup_state state = BB_LOOKUP_NEW;
-    enum bb_status status = bb_read_options_take(options, &question->options);
-    if (status != BB_OK)
-        return status;
+    question->options = bb_read_options_of(options);
     if (!is_denied_at_once(table, question, &state))
         return run(table, question, state, stats, ret_sequence, ret_visit);
     *ret_visit = BB_VISIT_SUMMARY_NEGATIVE;

@@ -226,7 +226,7 @@ static void rebuild_and_bring_in(struct crashing *crashing, struct store *store)
 {
     const char *path = TABLE_PATH;
     struct bb_db *db = store->db;
-    struct bb_materialize_options again = {.struct_size = sizeof(again), .rebuild = true};
+    struct bb_materialize_options again = {.rebuild = true};
     may_fail(crashing, bb_db_granule_set(db, 2 * BB_GRANULE_BYTES_MIN));
     may_fail(crashing, bb_db_index_materialize(db, &again));
     enum bb_status status = bb_db_ingest(db, &path, 1, NULL);

@@ -29,7 +29,6 @@ static void hear(void *context, const struct bb_event *event)
 static struct bb_db_options options_of(struct store *store, enum bb_recovery recovery)
 {
     return (struct bb_db_options){
-        .struct_size = sizeof(struct bb_db_options),
         .create_if_missing = true,
         .file_system = bb_file_memory_system(memory),
         .write_buffer_bytes = 64 * 1024,

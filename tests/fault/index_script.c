@@ -137,8 +137,7 @@ static enum bb_status count_rows(struct index_script *script, const char *where,
                                  uint64_t *ret_count)
 {
     struct bb_select_account account = {0};
-    struct bb_select_options options = {
-        .struct_size = sizeof(options), .where = where, .ignore_indexes = without};
+    struct bb_select_options options = {.where = where, .ignore_indexes = without};
     enum bb_status status = bb_db_select_count(script->db, &options, ret_count, &account);
     script->damaged_indexes += account.damaged_indexes;
     return status;
@@ -191,7 +190,7 @@ static void create_indexes(struct index_script *script)
 
 static void materialize(struct index_script *script, bool rebuild)
 {
-    struct bb_materialize_options options = {.struct_size = sizeof(options), .rebuild = rebuild};
+    struct bb_materialize_options options = {.rebuild = rebuild};
     if (script->db != NULL)
         (void)is_ok(script, bb_db_index_materialize(script->db, &options));
 }

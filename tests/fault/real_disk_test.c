@@ -62,8 +62,7 @@ static void scene_init(struct scene *scene, bool deterministic)
         fail_msg("%s is not small: 256 MiB at most, or the test fills a disk of yours", disk());
     snprintf(scene->store, sizeof(scene->store), "%s/store", disk());
     snprintf(scene->ballast, sizeof(scene->ballast), "%s/ballast", disk());
-    scene->options = (struct bb_db_options){.struct_size = sizeof(scene->options),
-                                            .create_if_missing = true,
+    scene->options = (struct bb_db_options){.create_if_missing = true,
                                             .write_buffer_bytes = 256 * 1024,
                                             .table_size_bytes = 256 * 1024,
                                             .level1_size_bytes = 1 << 20,

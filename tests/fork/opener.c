@@ -34,7 +34,6 @@ size_t fork_row(unsigned thread, uint64_t row, char *key, size_t key_size, char 
 struct bb_db_options fork_options(const struct fork_plan *plan)
 {
     return (struct bb_db_options){
-        .struct_size = sizeof(struct bb_db_options),
         .create_if_missing = true,
         .write_buffer_bytes = 64 * 1024,
         .table_size_bytes = 16 * 1024,
@@ -103,8 +102,7 @@ static void open_handles(struct opener *opener)
     bb_db_iter_seek_first(handles->iter);
     FORK_CHECK(bb_db_iter_valid(handles->iter));
     bool has_record = false;
-    const struct bb_select_options everything = {.struct_size = sizeof(everything),
-                                                 .snapshot = handles->snapshot};
+    const struct bb_select_options everything = {.snapshot = handles->snapshot};
     FORK_CHECK(bb_db_select(handles->db, &everything, &handles->select) == BB_OK);
     FORK_CHECK(bb_select_next(handles->select, &has_record) == BB_OK && has_record);
 }

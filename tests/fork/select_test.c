@@ -68,8 +68,7 @@ static void begin(struct store *store, struct forking *forking, struct bb_schema
     assert_ok(bb_schema_create(ret_schema));
     assert_ok(bb_schema_add_callback(*ret_schema, "forking", extract, forking));
     assert_ok(bb_schema_add(*ret_schema, "text bytes = callback(forking)"));
-    struct bb_select_options options = {
-        .struct_size = sizeof(options), .schema = *ret_schema, .where = "text != '0'"};
+    struct bb_select_options options = {.schema = *ret_schema, .where = "text != '0'"};
     assert_ok(bb_db_select(store->db, &options, &forking->select));
     assert_ok(bb_select_next(forking->select, &has_record));
     assert_true(has_record);

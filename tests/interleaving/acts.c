@@ -3,7 +3,7 @@
 
 static void put_synced(struct stage *stage)
 {
-    struct bb_write_options options = {.struct_size = sizeof(options), .sync = true};
+    struct bb_write_options options = {.sync = true};
     require_done_or_closed(
         stage, bb_db_put(stage->store.db, &options, bb_bytes_of_text("a1"), bb_bytes_of_text("1")));
 }

@@ -283,8 +283,7 @@ static uint64_t count_rows(struct bb_db *db)
 
 static uint64_t count_selected(struct bb_db *db, bool ignore_indexes)
 {
-    struct bb_select_options options = {
-        .struct_size = sizeof(options), .where = "status = 200", .ignore_indexes = ignore_indexes};
+    struct bb_select_options options = {.where = "status = 200", .ignore_indexes = ignore_indexes};
     uint64_t count = 0;
     require_ok(bb_db_select_count(db, &options, &count, NULL));
     return count;

@@ -8,7 +8,7 @@
 
 static void put(struct stage *stage, const char *key, bool sync)
 {
-    struct bb_write_options options = {.struct_size = sizeof(options), .sync = sync};
+    struct bb_write_options options = {.sync = sync};
     require_ok(bb_db_put(stage->store.db, &options, bb_bytes_of_text(key), bb_bytes_of_text("1")));
 }
 
@@ -78,7 +78,7 @@ static void continue_iterator(struct stage *stage)
 
 static void read_snapshot(struct stage *stage)
 {
-    struct bb_get_options options = {.struct_size = sizeof(options), .snapshot = stage->snapshot};
+    struct bb_get_options options = {.snapshot = stage->snapshot};
     struct bb_snapshot *another = NULL;
     require_ok(bb_db_get(stage->store.db, &options, bb_bytes_of_text("d1"), NULL));
     require_ok(bb_snapshot_create(stage->store.db, &another));
@@ -140,8 +140,7 @@ static void make_checkpoint(struct stage *stage)
 static void build_table(struct stage *stage, const char *path, const char *key)
 {
     struct bb_table_builder *builder = NULL;
-    struct bb_table_options options = {.struct_size = sizeof(options),
-                                       .file_system = bb_file_memory_system(stage->store.memory)};
+    struct bb_table_options options = {.file_system = bb_file_memory_system(stage->store.memory)};
     struct bb_entry entry = {.key = bb_bytes_of_text(key),
                              .sequence = 1,
                              .kind = BB_ENTRY_PUT,
@@ -186,13 +185,13 @@ static void change_indexes(struct stage *stage)
 
 void run_materialize(struct stage *stage)
 {
-    struct bb_materialize_options options = {.struct_size = sizeof(options), .rebuild = true};
+    struct bb_materialize_options options = {.rebuild = true};
     require_done_or_closed(stage, bb_db_index_materialize(stage->store.db, &options));
 }
 
 void run_select(struct stage *stage)
 {
-    struct bb_select_options options = {.struct_size = sizeof(options), .where = "status = 200"};
+    struct bb_select_options options = {.where = "status = 200"};
     struct bb_select *select = NULL;
     bool has_record = true;
     unsigned count = 0;

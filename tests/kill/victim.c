@@ -33,7 +33,6 @@ struct bb_db_options victim_options(uint64_t seed)
     static const enum bb_compaction_style styles[] = {BB_COMPACTION_LEVELED, BB_COMPACTION_TIERED,
                                                       BB_COMPACTION_LAZY_LEVELING};
     return (struct bb_db_options){
-        .struct_size = sizeof(struct bb_db_options),
         .create_if_missing = true,
         .write_buffer_bytes = 64 * 1024,
         .cache_bytes = 256 * 1024,

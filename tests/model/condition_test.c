@@ -178,8 +178,7 @@ static void build_index(struct model *model, const char *const *list)
     size_t count = 0;
     for (; count < INDEXES_MAX && list[count] != NULL; count++)
         assert_ok(bb_skip_spec_parse(list[count], model->schema, &specs[count]));
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(model->memory)};
+    struct bb_skip_options options = {.file_system = bb_file_memory_system(model->memory)};
     assert_ok(bb_skip_builder_create(INDEX_PATH, &options, model->schema, specs, count, &builder));
     for (size_t i = 0; i < RECORDS; i++) {
         assert_ok(bb_skip_builder_add(builder, model->records[i].attributes));
@@ -200,8 +199,7 @@ static void index_records(struct model *model)
     build_index(
         model,
         index_lists[bb_rng_below(&model->rng, sizeof(index_lists) / sizeof(index_lists[0]))]);
-    struct bb_skip_file_options options = {.struct_size = sizeof(options),
-                                           .file_system = bb_file_memory_system(model->memory)};
+    struct bb_skip_file_options options = {.file_system = bb_file_memory_system(model->memory)};
     assert_ok(bb_skip_file_open(INDEX_PATH, &options, &model->index));
 }
 

@@ -126,7 +126,7 @@ static void open_store(struct store *store)
 
 static uint64_t granules_read(struct store *store, const char *where)
 {
-    struct bb_select_options options = {.struct_size = sizeof(options), .where = where};
+    struct bb_select_options options = {.where = where};
     struct bb_select *select = NULL;
     struct bb_select_account account;
     bool has_record = true;
@@ -159,12 +159,9 @@ static double deviation(uint64_t estimated, uint64_t built)
 static void compare(struct store *store, const char *state, const struct question *question)
 {
     struct bb_index_estimate estimate = {0};
-    struct bb_index_estimate_options options = {.struct_size = sizeof(options),
-                                                .spec = question->spec,
-                                                .where = question->where,
-                                                .segments = 8,
-                                                .granules = 1024};
-    struct bb_materialize_options all = {.struct_size = sizeof(all)};
+    struct bb_index_estimate_options options = {
+        .spec = question->spec, .where = question->where, .segments = 8, .granules = 1024};
+    struct bb_materialize_options all = {0};
     uint64_t granules = 0;
     assert_ok(bb_db_index_estimate(store->db, &options, &estimate));
     assert_ok(bb_db_index_create(store->db, "built", question->spec));
@@ -206,11 +203,8 @@ static uint64_t estimate_absent(struct store *store, uint32_t i)
 {
     char where[64];
     struct bb_index_estimate estimate = {0};
-    struct bb_index_estimate_options options = {.struct_size = sizeof(options),
-                                                .spec = ABSENT_SPEC,
-                                                .where = where,
-                                                .segments = 8,
-                                                .granules = 1024};
+    struct bb_index_estimate_options options = {
+        .spec = ABSENT_SPEC, .where = where, .segments = 8, .granules = 1024};
     write_absent(i, where);
     assert_ok(bb_db_index_estimate(store->db, &options, &estimate));
     return estimate.granules_read;
@@ -221,7 +215,7 @@ static void compare_absent(struct store *store, const char *state)
     char where[64];
     uint64_t estimated = 0;
     uint64_t read = 0;
-    struct bb_materialize_options all = {.struct_size = sizeof(all)};
+    struct bb_materialize_options all = {0};
     for (uint32_t i = 0; i < ABSENT_CONDITIONS; i++)
         estimated += estimate_absent(store, i);
     assert_ok(bb_db_index_create(store->db, "built", ABSENT_SPEC));

@@ -164,7 +164,7 @@ void model_checkpoint(struct model *model)
 void model_scrub(struct model *model, struct bb_db *db)
 {
     struct bb_db_scrub_report report;
-    struct bb_db_scrub_options options = {.struct_size = sizeof(options)};
+    struct bb_db_scrub_options options = {0};
     struct bb_db_stats stats;
     if (bb_rng_one_in(&model->rng, 4))
         options.bytes_per_second = 1000000;

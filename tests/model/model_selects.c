@@ -208,7 +208,7 @@ static void draw_form(struct model *model, struct selection *selection, bool has
 static void draw_selection(struct model *model, struct selection *selection, bool has_attributes)
 {
     struct bb_select_options *options = &selection->options;
-    *options = (struct bb_select_options){.struct_size = sizeof(*options)};
+    *options = (struct bb_select_options){0};
     draw_condition(model, 2, &selection->texts);
     draw_form(model, selection, has_attributes);
     selection->low = model_draw_key(model, &selection->low_key);
@@ -358,7 +358,7 @@ static bool go_on(void *context, uint64_t done, uint64_t tables)
 static void materialize(struct model *model)
 {
     bool is_cancelled = bb_rng_one_in(&model->rng, 4);
-    struct bb_materialize_options options = {.struct_size = sizeof(options)};
+    struct bb_materialize_options options = {0};
     options.rebuild = bb_rng_one_in(&model->rng, 3);
     options.progress = go_on;
     options.progress_context = &is_cancelled;
@@ -385,7 +385,7 @@ static void change_index(struct model *model)
 
 static void estimate(struct model *model)
 {
-    struct bb_index_estimate_options options = {.struct_size = sizeof(options)};
+    struct bb_index_estimate_options options = {0};
     struct bb_index_estimate result;
     options.spec = specs[bb_rng_below(&model->rng, MODEL_INDEXES)];
     options.where = "head = 7";

@@ -45,7 +45,7 @@ static void draw_options(struct model *model)
                                                 BB_FILTER_BLOCKED_BLOOM, BB_FILTER_NONE};
     struct bb_db_options *o = &model->options;
     const struct bb_comparator *comparator = o->comparator; /* for the store's life */
-    *o = (struct bb_db_options){.struct_size = sizeof(*o), .create_if_missing = true};
+    *o = (struct bb_db_options){.create_if_missing = true};
     o->comparator = comparator;
     o->file_system = bb_file_memory_system(model->memory);
     o->write_buffer_bytes = bb_rng_between(rng, 64, 256) * 1024;

@@ -283,7 +283,7 @@ static void select_rows(struct transcript *t)
     char where[128];
     uint64_t draw = bb_rng_below(&t->rng, sizeof(conditions) / sizeof(conditions[0]));
     snprintf(where, sizeof(where), conditions[draw], (unsigned)bb_rng_below(&t->rng, 40));
-    struct bb_select_options options = {.struct_size = sizeof(options), .where = where};
+    struct bb_select_options options = {.where = where};
     struct bb_select *select = NULL;
     bool has_record = false;
     must(t, bb_db_select(t->db, &options, &select), "select");

@@ -68,7 +68,7 @@ static inline struct bb_select_account indexed_account(struct bb_db *db, const c
 {
     uint64_t count = 0;
     struct bb_select_account account = {0};
-    struct bb_select_options options = {.struct_size = sizeof(options), .where = where};
+    struct bb_select_options options = {.where = where};
     assert_ok(bb_db_select_count(db, &options, &count, &account));
     if (ret_count != NULL)
         *ret_count = count;
@@ -78,8 +78,7 @@ static inline struct bb_select_account indexed_account(struct bb_db *db, const c
 static inline uint64_t indexed_count(struct bb_db *db, const char *where, bool ignore_indexes)
 {
     uint64_t count = 0;
-    struct bb_select_options options = {
-        .struct_size = sizeof(options), .where = where, .ignore_indexes = ignore_indexes};
+    struct bb_select_options options = {.where = where, .ignore_indexes = ignore_indexes};
     assert_ok(bb_db_select_count(db, &options, &count, NULL));
     return count;
 }

@@ -25,7 +25,6 @@ struct store {
 static inline struct bb_db_options store_options(struct bb_file_memory *memory)
 {
     return (struct bb_db_options){
-        .struct_size = sizeof(struct bb_db_options),
         .create_if_missing = true,
         .file_system = bb_file_memory_system(memory),
         .write_buffer_bytes = 64 * 1024,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """docs/options.md names exactly the options of the store.
 
-An option is a field of struct bb_db_options, except struct_size. The page names options in
-backquotes, in the first column of its tables.
+An option is a field of struct bb_db_options. The page names options in backquotes, in the first
+column of its tables.
 """
 import re
 
@@ -20,7 +20,7 @@ def fields(text):
     code = re.sub(r"/[*].*?[*]/", "", body.group(1), flags=re.DOTALL)
     names = {re.search(r"(?:[(][*](\w+)[)][(].*|(\w+)(?:\[\w+\])?\s*)$", declaration, re.DOTALL)
              for declaration in code.split(";") if declaration.strip()}
-    return {match.group(1) or match.group(2) for match in names} - {"struct_size"}
+    return {match.group(1) or match.group(2) for match in names}
 
 
 def named(text):
@@ -40,7 +40,7 @@ def check(tree):
 
 
 CLEAN = {
-    HEADER: "struct bb_db_options {\n    size_t struct_size; /* its size; */\n    bool one;\n    const struct x *two;\n"
+    HEADER: "struct bb_db_options {\n    bool one; /* the first; */\n    const struct x *two;\n"
             "    double three[BB_N]; /* each\n one; */\n    void (*four)(void *context, int b);\n};\n",
     PAGE: "| option | default |\n|---|---|\n| `one`, `two` | `five` |\n| `three` | |\n| `four` | |\n",
 }

@@ -120,8 +120,7 @@ static struct proposal text_of(const struct advise *advise, size_t attribute, bo
 /* The size of the index, built for some tables and thrown away. */
 static enum bb_status measure(struct advise *advise, struct proposal *proposal)
 {
-    struct bb_index_estimate_options options = {.struct_size = sizeof(options),
-                                                .spec = proposal->spec,
+    struct bb_index_estimate_options options = {.spec = proposal->spec,
                                                 .granule_bytes = advise->sample.granule_bytes,
                                                 .segments = ESTIMATE_SEGMENTS};
     struct bb_index_estimate estimate = {0};

@@ -146,10 +146,8 @@ static bool go_on(void *context, uint64_t tables_done, uint64_t tables)
 
 static enum bb_status materialize(struct index_command *self, char *const *arguments, size_t count)
 {
-    struct bb_materialize_options options = {.struct_size = sizeof(options),
-                                             .rebuild = self->is_rebuilding,
-                                             .progress = go_on,
-                                             .progress_context = self};
+    struct bb_materialize_options options = {
+        .rebuild = self->is_rebuilding, .progress = go_on, .progress_context = self};
     struct bb_db_stats stats = {0};
     (void)arguments;
     (void)count;

@@ -82,7 +82,7 @@ static enum bb_status estimate(struct index_estimate *self, const struct argumen
 
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
-    struct index_estimate self = {.options = {.struct_size = sizeof(self.options)}};
+    struct index_estimate self = {.options = {0}};
     store_options_init(&self.store, command);
     const struct option own[] = {
         {"where", "CONDITION", OPTION_TEXT, &self.options.where,

@@ -96,8 +96,7 @@ static void write_report(struct index_file *self, const struct bb_lines_index_re
 static enum bb_status create(struct index_file *self)
 {
     struct bb_lines_index_report report;
-    struct bb_lines_index_options options = {.struct_size = sizeof(options),
-                                             .schema = self->schema,
+    struct bb_lines_index_options options = {.schema = self->schema,
                                              .specs = self->specs,
                                              .spec_count = self->indexes.count,
                                              .granule_bytes = self->granule_bytes,

@@ -262,8 +262,7 @@ static enum bb_status choose_kept(struct file_indexes *self, const struct argume
 
 static enum bb_status write_kept(struct file_indexes *self)
 {
-    struct bb_lines_index_options options = {.struct_size = sizeof(options),
-                                             .schema = bb_lines_schema(self->lines),
+    struct bb_lines_index_options options = {.schema = bb_lines_schema(self->lines),
                                              .specs = self->kept,
                                              .spec_count = self->kept_count,
                                              .progress = go_on,

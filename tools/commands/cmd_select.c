@@ -155,8 +155,7 @@ static enum bb_status execute(struct select *select)
     struct bb_bytes high = bb_buf_bytes(&select->range.high);
     struct bb_key_range range = {.low = select->range.from != NULL ? &low : NULL,
                                  .high = select->range.to != NULL ? &high : NULL};
-    struct bb_select_options options = {.struct_size = sizeof(options),
-                                        .condition = select->condition,
+    struct bb_select_options options = {.condition = select->condition,
                                         .schema = select->schema,
                                         .range = &range,
                                         .backward = select->is_reverse,

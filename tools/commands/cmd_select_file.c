@@ -152,8 +152,7 @@ static enum bb_status run_selection(struct select_file *self,
 
 static enum bb_status execute(struct select_file *self)
 {
-    struct bb_lines_select_options options = {.struct_size = sizeof(options),
-                                              .condition = self->condition,
+    struct bb_lines_select_options options = {.condition = self->condition,
                                               .schema = self->schema,
                                               .ignore_indexes = self->ignores_indexes,
                                               .limit = self->limit,

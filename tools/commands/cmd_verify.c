@@ -165,7 +165,7 @@ static json_t *take_recovery_json(const struct verify *verify)
 /* An opening with salvage repairs a damaged store: a dry run predicts the result. */
 static void foresee_repair(struct verify *verify, const char *path)
 {
-    const struct bb_db_repair_options how = {.struct_size = sizeof(how), .dry_run = true};
+    const struct bb_db_repair_options how = {.dry_run = true};
     struct bb_error damage = *bb_error_last();
     struct bb_db_repair_report report = {0};
     if (bb_db_repair(path, NULL, &how, &report) == BB_OK) {
@@ -195,8 +195,7 @@ static void report_verified(struct verify *verify, enum bb_status status,
 static enum bb_status verify_store(struct verify *verify, const char *path)
 {
     struct bb_db_verify_report report = {0};
-    const struct bb_db_options options = {.struct_size = sizeof(options),
-                                          .recovery = verify->recovery,
+    const struct bb_db_options options = {.recovery = verify->recovery,
                                           .recovery_report = &verify->found};
     enum bb_status status = bb_db_verify(path, &options, &report);
     if (status == BB_CORRUPT && verify->recovery == BB_RECOVERY_SALVAGE)
@@ -257,12 +256,10 @@ static enum bb_status verify_running(struct verify *verify, const char *path)
 {
     struct bb_db *db = NULL;
     struct bb_db_scrub_report report = {0};
-    const struct bb_db_options options = {.struct_size = sizeof(options),
-                                          .read_only = true,
+    const struct bb_db_options options = {.read_only = true,
                                           .on_event = on_event,
                                           .event_context = (void *)(uintptr_t)&command_verify};
-    const struct bb_db_scrub_options how = {.struct_size = sizeof(how),
-                                            .bytes_per_second = verify->bytes_per_second,
+    const struct bb_db_scrub_options how = {.bytes_per_second = verify->bytes_per_second,
                                             .on_progress = on_progress};
     enum bb_status status = bb_db_open(path, &options, &db);
     if (status != BB_OK)

@@ -272,7 +272,7 @@ static void write_text(const struct index_dump *dump, struct bb_skip_file *file,
 
 enum bb_status index_dump_write(const struct index_dump *dump, const char *path)
 {
-    struct bb_skip_file_options options = {.struct_size = sizeof(options)};
+    struct bb_skip_file_options options = {0};
     struct bb_skip_file *file = NULL;
     enum bb_status status = bb_skip_file_open(path, &options, &file);
     if (status != BB_OK)

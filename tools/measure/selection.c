@@ -100,10 +100,8 @@ static enum bb_status select_records(struct bb_db *db, const struct bb_select_op
 static enum bb_status run_once(struct selections *selections, const char *where,
                                enum selection_run_kind kind, struct selection_run *run)
 {
-    struct bb_select_options options = {.struct_size = sizeof(options),
-                                        .where = where,
-                                        .ignore_indexes = kind == SELECTION_UNINDEXED,
-                                        .progress = go_on};
+    struct bb_select_options options = {
+        .where = where, .ignore_indexes = kind == SELECTION_UNINDEXED, .progress = go_on};
     *run = (struct selection_run){0};
     if (kind == SELECTION_COUNTED)
         return bb_db_select_count(selections->db, &options, &run->records, &run->account);

@@ -186,8 +186,7 @@ static void open_and_use(struct bb_file_memory *memory, bool is_resident)
 {
     struct bb_schema *schema = NULL;
     struct bb_skip_file *file = NULL;
-    struct bb_skip_file_options options = {.struct_size = sizeof(options),
-                                           .file_system = bb_file_memory_system(memory),
+    struct bb_skip_file_options options = {.file_system = bb_file_memory_system(memory),
                                            .is_resident = is_resident};
     if (bb_skip_file_open(PATH, &options, &file) != BB_OK)
         return;

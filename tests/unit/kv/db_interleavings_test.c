@@ -247,8 +247,7 @@ static void db_interleavings__listeners_may_ask_the_store(void **state)
 static void build_table(struct store *store, const char *path, const char *key, const char *value)
 {
     struct bb_table_builder *builder = NULL;
-    struct bb_table_options options = {.struct_size = sizeof(options),
-                                       .file_system = bb_file_memory_system(store->memory)};
+    struct bb_table_options options = {.file_system = bb_file_memory_system(store->memory)};
     struct bb_entry entry = {.key = bb_bytes_of_text(key),
                              .sequence = 1,
                              .kind = BB_ENTRY_PUT,

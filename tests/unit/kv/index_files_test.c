@@ -54,7 +54,7 @@ static void index_files__a_reader_sees_what_was_materialized(void **state)
     refresh(&store, reader);
     indexed_check_all_built(reader);
     /* Readers continue to use replaced files; the writer removes them. */
-    struct bb_materialize_options again = {.struct_size = sizeof(again), .rebuild = true};
+    struct bb_materialize_options again = {.rebuild = true};
     assert_ok(bb_db_index_materialize(store.db, &again));
     indexed_check_all_built(reader);
     refresh(&store, reader);

@@ -94,7 +94,7 @@ static void build_index(struct store *store, const char *spec, enum lie lie, con
                         struct bb_buf *ret_bytes)
 {
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
-    struct bb_skip_options options = {.struct_size = sizeof(options), .file_system = fs};
+    struct bb_skip_options options = {.file_system = fs};
     struct bb_schema *schema = NULL;
     struct bb_skip_spec parsed;
     struct bb_skip_builder *builder = NULL;

@@ -31,7 +31,7 @@ static void put_keys(struct store *store, int count)
 
 static void put_synced(struct store *store)
 {
-    const struct bb_write_options synced = {.struct_size = sizeof(synced), .sync = true};
+    const struct bb_write_options synced = {.sync = true};
     assert_ok(bb_db_put(store->db, &synced, bb_bytes_of_text("key"), bb_bytes_of_text("value")));
 }
 
@@ -226,8 +226,8 @@ static void scrub_logs__stop_and_go_on_elsewhere(void **state)
     fill(&store, &told);
     put_synced(&store);
     do {
-        struct bb_db_scrub_options options = {
-            .struct_size = sizeof(options), .first_table = report.next_table, .on_progress = stop};
+        struct bb_db_scrub_options options = {.first_table = report.next_table,
+                                              .on_progress = stop};
         assert_ok(bb_db_scrub(store.db, &options, &report));
         sum.tables += report.tables;
         sum.manifests += report.manifests;

@@ -275,8 +275,7 @@ static void scrub__stops_and_goes_on_elsewhere(void **state)
     fill(&store, &told);
     assert_ok(bb_db_tables(store.db, &list));
     do { /* another opening each time */
-        struct bb_db_scrub_options options = {.struct_size = sizeof(options),
-                                              .first_table = report.next_table,
+        struct bb_db_scrub_options options = {.first_table = report.next_table,
                                               .on_progress = watch_progress,
                                               .progress_context = &watch};
         watch = (struct watch){.stop_after = 2};
@@ -299,8 +298,7 @@ static void scrub__keeps_its_limit(void **state)
     (void)state;
     struct store store;
     struct bb_db_scrub_report report;
-    struct bb_db_scrub_options options = {.struct_size = sizeof(options),
-                                          .bytes_per_second = 10000};
+    struct bb_db_scrub_options options = {.bytes_per_second = 10000};
     store_init(&store);
     store.options.write_buffer_bytes = 4 << 20;
     store.options.table_size_bytes = 1 << 20;
@@ -346,8 +344,7 @@ static void scrub__passes_over_replaced_tables(void **state)
         struct bb_db_scrub_report report;
         fill(&store, &told);
         struct compacting compacting = {.db = store.db, .at = at};
-        struct bb_db_scrub_options options = {.struct_size = sizeof(options),
-                                              .on_progress = compact_meanwhile,
+        struct bb_db_scrub_options options = {.on_progress = compact_meanwhile,
                                               .progress_context = &compacting};
         assert_ok(bb_db_tables(store.db, &before));
         assert_ok(bb_db_scrub(store.db, &options, &report));

@@ -44,7 +44,7 @@ static void scene_init(struct scene *scene, uint64_t interval)
 
 static void put_keys(struct store *store, int round)
 {
-    const struct bb_write_options synced = {.struct_size = sizeof(synced), .sync = true};
+    const struct bb_write_options synced = {.sync = true};
     for (int i = 0; i < KEYS; i++) {
         char key[16];
         char value[32];
@@ -68,8 +68,7 @@ static void pause_a_while(void)
 static void scrub_again_and_again(void *argument)
 {
     struct scene *scene = argument;
-    struct bb_db_scrub_options options = {.struct_size = sizeof(options),
-                                          .bytes_per_second = 50000000};
+    struct bb_db_scrub_options options = {.bytes_per_second = 50000000};
     while (!atomic_load(&scene->is_over)) {
         struct bb_db_scrub_report report;
         assert_ok(bb_db_scrub(scene->store.db, &options, &report));
@@ -199,10 +198,8 @@ static void sleep_not(struct bb_file_system *fs, uint64_t nanoseconds)
 static void scrub_slowly(void *argument)
 {
     struct scene *scene = argument;
-    struct bb_db_scrub_options options = {.struct_size = sizeof(options),
-                                          .bytes_per_second = 1,
-                                          .on_progress = note_begin,
-                                          .progress_context = scene};
+    struct bb_db_scrub_options options = {
+        .bytes_per_second = 1, .on_progress = note_begin, .progress_context = scene};
     assert_status(bb_db_scrub(scene->store.db, &options, NULL), BB_BUSY);
     assert_message("closed");
 }

@@ -159,8 +159,7 @@ static void check_condition(struct bb_db *db, const char *where, const struct bb
                             const struct bb_snapshot *snapshot)
 {
     struct expected expected = expect(db, where, range, snapshot);
-    struct bb_select_options options = {
-        .struct_size = sizeof(options), .where = where, .range = range, .snapshot = snapshot};
+    struct bb_select_options options = {.where = where, .range = range, .snapshot = snapshot};
     compare(db, &options, &expected);
     compare_count(db, &options, &expected);
     options.backward = true;
@@ -291,7 +290,7 @@ static struct bb_select_account account_of(struct store *store, const char *wher
 {
     uint64_t count = 0;
     struct bb_select_account account = {0};
-    struct bb_select_options options = {.struct_size = sizeof(options), .where = where};
+    struct bb_select_options options = {.where = where};
     assert_ok(bb_db_select_count(store->db, &options, &count, &account));
     assert_int_equal(account.granules,
                      account.granules_excluded + account.granules_counted + account.granules_read);
@@ -359,8 +358,7 @@ static void select__columns_lead_to_blocks(void **state)
 static uint64_t count_of(struct store *store, const char *where, bool ignore_indexes)
 {
     uint64_t count = 0;
-    struct bb_select_options options = {
-        .struct_size = sizeof(options), .where = where, .ignore_indexes = ignore_indexes};
+    struct bb_select_options options = {.where = where, .ignore_indexes = ignore_indexes};
     assert_ok(bb_db_select_count(store->db, &options, &count, NULL));
     return count;
 }
@@ -378,7 +376,7 @@ static void select__words_are_counted_unread(void **state)
     };
     struct store store;
     struct bb_rng rng;
-    struct bb_materialize_options materialize = {.struct_size = sizeof(materialize)};
+    struct bb_materialize_options materialize = {0};
     bb_rng_init(&rng, bb_rng_seed("select__words_are_counted_unread", 37));
     open_filled(&store, &rng);
     assert_ok(bb_db_index_create(store.db, "text", "text(text, counts=yes)"));
@@ -409,8 +407,7 @@ static void select__each_index_has_its_account(void **state)
     bool has_record = true;
     bb_rng_init(&rng, bb_rng_seed("select__each_index_has_its_account", 35));
     open_filled(&store, &rng);
-    struct bb_select_options options = {.struct_size = sizeof(options),
-                                        .where = "has_token(text, 'absent') OR status = 503"};
+    struct bb_select_options options = {.where = "has_token(text, 'absent') OR status = 503"};
     assert_ok(bb_db_select(store.db, &options, &select));
     while (has_record)
         assert_ok(bb_select_next(select, &has_record));
@@ -437,10 +434,8 @@ static void select__an_estimate_is_what_is_built(void **state)
     bb_rng_init(&rng, bb_rng_seed("select__an_estimate_is_what_is_built", 36));
     open_filled(&store, &rng);
     assert_ok(bb_db_index_list(store.db, &list));
-    struct bb_index_estimate_options options = {.struct_size = sizeof(options),
-                                                .spec = "tokens(text, rate=0.01)",
-                                                .where = "has_token(text, 'absent')",
-                                                .segments = 1000};
+    struct bb_index_estimate_options options = {
+        .spec = "tokens(text, rate=0.01)", .where = "has_token(text, 'absent')", .segments = 1000};
     assert_ok(bb_db_index_estimate(store.db, &options, &estimate));
     assert_true(estimate.is_whole);
     assert_int_equal(estimate.tables, list.indexes[3].tables);
@@ -519,7 +514,7 @@ static void select__damaged_index_files_cost_reads_and_no_rows(void **state)
     assert_true(for_index_files(&store, &rng, NULL) > 0);
     store_open(&store);
     check_all(store.db, &rng, NULL);
-    struct bb_materialize_options all = {.struct_size = sizeof(all)};
+    struct bb_materialize_options all = {0};
     assert_ok(bb_db_index_materialize(store.db, &all));
     assert_int_equal(count_damaged_indexes(&store), 0);
     store_close(&store);
@@ -555,7 +550,7 @@ static void select__catalog_refuses_what_it_cannot_have(void **state)
     assert_string_equal(list.indexes[2].definition, "text bytes = csv(4)");
     bb_db_index_list_deinit(&list);
     struct bb_select *select = NULL;
-    struct bb_select_options options = {.struct_size = sizeof(options), .where = "user = 'x'"};
+    struct bb_select_options options = {.where = "user = 'x'"};
     assert_status(bb_db_select(store.db, &options, &select), BB_INVALID);
     store_close(&store);
     bb_file_memory_destroy(store.memory);

@@ -109,7 +109,7 @@ static void select_number(struct member *member)
     bool has_record = true;
     char where[64];
     snprintf(where, sizeof(where), "status = %u", (unsigned)bb_rng_below(&member->rng, NUMBERS));
-    struct bb_select_options options = {.struct_size = sizeof(options), .where = where};
+    struct bb_select_options options = {.where = where};
     options.ignore_indexes = bb_rng_one_in(&member->rng, 4);
     must(crowd, bb_db_select(crowd->db, &options, &select), "select");
     while (select != NULL && has_record) {
@@ -135,8 +135,7 @@ static void count_twice(struct member *member)
     must(crowd, bb_snapshot_create(crowd->db, &snapshot), "snapshot");
     for (int i = 0; i < 2; i++) {
         struct bb_select_account account = {0};
-        struct bb_select_options options = {.struct_size = sizeof(options),
-                                            .where = "status > 2 AND user != 'user7'",
+        struct bb_select_options options = {.where = "status > 2 AND user != 'user7'",
                                             .snapshot = snapshot,
                                             .ignore_indexes = i == 1};
         must(crowd, bb_db_select_count(crowd->db, &options, &counts[i], &account), "count");
@@ -171,8 +170,7 @@ static void change_indexes(void *argument)
     while (crowd->writing > 0) {
         size_t which = bb_rng_below(&member->rng, 5);
         char name[8];
-        struct bb_materialize_options options = {.struct_size = sizeof(options),
-                                                 .rebuild = bb_rng_one_in(&member->rng, 2)};
+        struct bb_materialize_options options = {.rebuild = bb_rng_one_in(&member->rng, 2)};
         struct bb_db_index_list list;
         snprintf(name, sizeof(name), "i%zu", which);
         must(crowd,

@@ -19,8 +19,7 @@ static void begin(struct built *built)
 {
     struct bb_skip_spec spec;
     *built = (struct built){.memory = bb_file_memory_create(1)};
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(built->memory)};
+    struct bb_skip_options options = {.file_system = bb_file_memory_system(built->memory)};
     assert_ok(bb_schema_create(&built->schema));
     assert_ok(bb_schema_add(built->schema, "n u64 = csv(1)"));
     assert_ok(bb_skip_spec_parse("column(n)", built->schema, &spec));
@@ -46,8 +45,7 @@ static void add(struct built *built, const char *calls)
 
 static void open_built(struct built *built)
 {
-    struct bb_skip_file_options options = {.struct_size = sizeof(options),
-                                           .file_system = bb_file_memory_system(built->memory)};
+    struct bb_skip_file_options options = {.file_system = bb_file_memory_system(built->memory)};
     assert_ok(bb_skip_file_open("parts.bbi", &options, &built->file));
     assert_ok(bb_skip_file_verify(built->file));
 }

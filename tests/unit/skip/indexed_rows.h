@@ -141,8 +141,7 @@ static inline struct bb_skip_builder *rows_builder(struct indexed_rows *rows,
     struct bb_skip_builder *builder = NULL;
     bb_hash_secret_from_seed(7, &secret);
     size_t count = parse_specs(rows->schema, texts, specs);
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(rows->memory),
+    struct bb_skip_options options = {.file_system = bb_file_memory_system(rows->memory),
                                       .secret = &secret};
     memcpy(options.id, rows_id, sizeof(rows_id));
     assert_ok(bb_skip_builder_create(ROWS_PATH, &options, rows->schema, specs, count, &builder));
@@ -192,8 +191,7 @@ static inline void indexed_rows_deinit(struct indexed_rows *rows)
 static inline enum bb_status open_rows(struct indexed_rows *rows, bool is_resident,
                                        struct bb_skip_file **ret_file)
 {
-    struct bb_skip_file_options options = {.struct_size = sizeof(options),
-                                           .file_system = bb_file_memory_system(rows->memory),
+    struct bb_skip_file_options options = {.file_system = bb_file_memory_system(rows->memory),
                                            .id = rows_id,
                                            .is_resident = is_resident};
     return bb_skip_file_open(ROWS_PATH, &options, ret_file);

@@ -40,8 +40,7 @@ static void trouble_deinit(struct trouble *trouble)
 
 static enum bb_status create_index(const struct trouble *trouble, struct bb_file_system *fs)
 {
-    struct bb_lines_index_options options = {.struct_size = sizeof(options),
-                                             .file_system = fs,
+    struct bb_lines_index_options options = {.file_system = fs,
                                              .schema = trouble->schema.schema,
                                              .specs = trouble->schema.specs,
                                              .spec_count = BB_ARRAY_LENGTH(trouble->schema.specs),
@@ -53,9 +52,8 @@ static enum bb_status count_lines(const struct trouble *trouble, struct bb_file_
                                   uint64_t *ret_count)
 {
     struct bb_lines *lines = NULL;
-    struct bb_lines_options open = {.struct_size = sizeof(open), .file_system = fs};
-    struct bb_lines_select_options options = {.struct_size = sizeof(options),
-                                              .schema = trouble->schema.schema,
+    struct bb_lines_options open = {.file_system = fs};
+    struct bb_lines_select_options options = {.schema = trouble->schema.schema,
                                               .where = "kind = 'GET' OR has_token(words, 'w1')"};
     enum bb_status status = bb_lines_open(PATH, &open, &lines);
     if (status == BB_OK)

@@ -49,8 +49,7 @@ static inline void put_text(struct fixture *fixture, const char *text)
 
 static inline struct bb_lines_index_options index_options(const struct fixture *fixture)
 {
-    return (struct bb_lines_index_options){.struct_size = sizeof(struct bb_lines_index_options),
-                                           .file_system = fixture->fs,
+    return (struct bb_lines_index_options){.file_system = fixture->fs,
                                            .schema = fixture->schema.schema,
                                            .specs = fixture->schema.specs,
                                            .spec_count = fixture->spec_count,
@@ -68,7 +67,7 @@ static inline struct bb_lines_index_report create_index(const struct fixture *fi
 
 static inline struct bb_lines *open_lines(const struct fixture *fixture)
 {
-    struct bb_lines_options options = {.struct_size = sizeof(options), .file_system = fixture->fs};
+    struct bb_lines_options options = {.file_system = fixture->fs};
     struct bb_lines *lines = NULL;
     assert_ok(bb_lines_open(PATH, &options, &lines));
     return lines;
@@ -77,9 +76,7 @@ static inline struct bb_lines *open_lines(const struct fixture *fixture)
 static inline struct bb_lines_select_options select_options(const struct fixture *fixture,
                                                             const char *where)
 {
-    return (struct bb_lines_select_options){.struct_size = sizeof(struct bb_lines_select_options),
-                                            .schema = fixture->schema.schema,
-                                            .where = where};
+    return (struct bb_lines_select_options){.schema = fixture->schema.schema, .where = where};
 }
 
 static inline struct bb_lines_account select_lines(const struct fixture *fixture,

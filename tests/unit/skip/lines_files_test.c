@@ -37,8 +37,7 @@ static void put(const struct files *files, const char *text, int flags)
 
 static enum bb_status create_index(const struct files *files)
 {
-    struct bb_lines_index_options options = {.struct_size = sizeof(options),
-                                             .schema = files->schema.schema,
+    struct bb_lines_index_options options = {.schema = files->schema.schema,
                                              .specs = files->schema.specs,
                                              .spec_count = BB_ARRAY_LENGTH(files->schema.specs)};
     return bb_lines_index_create(files->path, &options, NULL);

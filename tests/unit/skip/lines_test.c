@@ -74,8 +74,7 @@ static void appended_lines__are_read_and_then_indexed(void **state)
         write_bytes(&fixture);
         assert_int_equal(index_state(&fixture), BB_LINES_INDEX_USED);
         excluded += check_conditions(&fixture, 5);
-        struct bb_lines_index_options options = {.struct_size = sizeof(options),
-                                                 .file_system = fixture.fs};
+        struct bb_lines_index_options options = {.file_system = fixture.fs};
         struct bb_lines_index_report report;
         assert_ok(bb_lines_index_create(PATH, &options, &report));
         assert_int_equal(report.file_bytes, fixture.bytes.size);
@@ -114,8 +113,7 @@ static void truncated_and_rewritten_files__are_not_the_indexed_ones(void **state
     assert_int_equal(index_state(&fixture), BB_LINES_INDEX_STALE);
     assert_int_equal(check_conditions(&fixture, 5), 0);
     /* The index file still has the list of indexes. */
-    struct bb_lines_index_options options = {.struct_size = sizeof(options),
-                                             .file_system = fixture.fs};
+    struct bb_lines_index_options options = {.file_system = fixture.fs};
     assert_ok(bb_lines_index_create(PATH, &options, NULL));
     assert_int_equal(index_state(&fixture), BB_LINES_INDEX_USED);
     check_conditions(&fixture, 5);
@@ -162,7 +160,7 @@ static void an_index_file_of_a_table__is_passed_over(void **state)
     struct bb_skip_builder *builder = NULL;
     fixture_init(&fixture, 9);
     put_text(&fixture, "a\nb\n");
-    struct bb_skip_options options = {.struct_size = sizeof(options), .file_system = fixture.fs};
+    struct bb_skip_options options = {.file_system = fixture.fs};
     assert_ok(bb_skip_builder_create(INDEX, &options, fixture.schema.schema, fixture.schema.specs,
                                      1, &builder));
     assert_ok(bb_skip_builder_finish(builder));

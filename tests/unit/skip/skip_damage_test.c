@@ -150,8 +150,7 @@ static void another_id__is_refused(void **state)
     struct bb_skip_file *file = NULL;
     static const uint8_t other[BB_SKIP_ID_SIZE] = {9};
     set_up(&damage, 23);
-    struct bb_skip_file_options options = {.struct_size = sizeof(options),
-                                           .file_system = bb_file_memory_system(damage.rows.memory),
+    struct bb_skip_file_options options = {.file_system = bb_file_memory_system(damage.rows.memory),
                                            .id = other};
     assert_status(bb_skip_file_open(ROWS_PATH, &options, &file), BB_CORRUPT);
     assert_message("another table");
@@ -223,8 +222,8 @@ static void failing_calls__are_reported(void **state)
     struct damage damage;
     set_up(&damage, 26);
     struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(damage.rows.memory));
-    struct bb_skip_file_options options = {
-        .struct_size = sizeof(options), .file_system = bb_file_fault_system(fault), .id = rows_id};
+    struct bb_skip_file_options options = {.file_system = bb_file_fault_system(fault),
+                                           .id = rows_id};
     for (uint32_t turn = 0; turn < 2; turn++) {
         options.is_resident = turn == 1;
         for (uint64_t n = 1;; n++) {

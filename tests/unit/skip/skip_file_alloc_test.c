@@ -13,8 +13,7 @@ static enum bb_status build(struct indexed_rows *rows, const struct bb_skip_spec
     struct bb_hash_secret secret;
     struct bb_skip_builder *builder = NULL;
     bb_hash_secret_from_seed(7, &secret);
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(rows->memory),
+    struct bb_skip_options options = {.file_system = bb_file_memory_system(rows->memory),
                                       .secret = &secret};
     enum bb_status status =
         bb_skip_builder_create("again.bbi", &options, rows->schema, parsed, count, &builder);

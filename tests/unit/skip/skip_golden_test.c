@@ -51,8 +51,7 @@ static void golden_begin(struct golden *golden, const char *id, size_t definitio
     struct bb_skip_spec parsed[SPECS];
     bb_hash_secret_from_seed(1, &secret);
     golden->memory = bb_file_memory_create(1);
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(golden->memory),
+    struct bb_skip_options options = {.file_system = bb_file_memory_system(golden->memory),
                                       .secret = &secret};
     memcpy(options.id, id, strlen(id));
     assert_ok(bb_schema_create(&golden->schema));

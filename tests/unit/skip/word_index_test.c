@@ -424,8 +424,7 @@ static void word_index__a_build_without_words_names_the_package(void **state)
     struct bb_skip_spec spec;
     struct bb_skip_builder *builder = NULL;
     struct bb_file_memory *memory = bb_file_memory_create(1);
-    struct bb_skip_options options = {.struct_size = sizeof(options),
-                                      .file_system = bb_file_memory_system(memory)};
+    struct bb_skip_options options = {.file_system = bb_file_memory_system(memory)};
     assert_ok(bb_schema_create(&schema));
     assert_ok(bb_schema_add(schema, "words bytes = value"));
     for (size_t i = 0; i < 4; i++) {

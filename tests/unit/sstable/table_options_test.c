@@ -1,7 +1,7 @@
 /* Goal: zeros become the documented defaults, everything out of range is refused by name, and
  * filters are off exactly when they cannot work or are disabled. Method: each option at and beyond
  * its limits. */
-#include "tests/support/sizes.h"
+#include "tests/support/assert_status.h"
 
 #include <math.h>
 
@@ -26,24 +26,7 @@ static void table_options__defaults(void **state)
         assert_true(o.summary_bits == BB_SUMMARY_BITS_DEFAULT);
         assert_int_equal(o.summary_residency, BB_SUMMARY_PINNED);
         assert_int_equal(o.index_page_size_bytes, 4096);
-        assert_int_equal(o.struct_size, sizeof(o));
     }
-}
-
-static enum bb_status take(const void *options, void *context)
-{
-    struct bb_table_options o = {0};
-    enum bb_status status = bb_table_options_resolve(options, &o);
-    (void)context;
-    assert_int_equal(o.summary_residency, status == BB_OK ? BB_SUMMARY_UNUSED : BB_SUMMARY_PINNED);
-    return status;
-}
-
-static void table_options__of_other_versions(void **state)
-{
-    (void)state;
-    struct bb_table_options good = {.summary_residency = BB_SUMMARY_UNUSED, .filter_slack = 0.1};
-    assert_sizes(&good, sizeof(good), take, NULL);
 }
 
 static void assert_refused(struct bb_table_options given, const char *name)
@@ -177,7 +160,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_options__defaults),
-        cmocka_unit_test(table_options__of_other_versions),
         cmocka_unit_test(table_options__comparator),
         cmocka_unit_test(table_options__ranges),
         cmocka_unit_test(table_options__filters),
