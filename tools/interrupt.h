@@ -10,6 +10,9 @@
 #include <stdbool.h>
 
 void interrupt_watch(void);
+/* The same for commands that take input: a read that waits is ended with EINTR, and standard input
+ * has an end from then on. So check the flag after each read. */
+void interrupt_watch_reads(void);
 bool interrupt_is_wanted(void);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/escape.h"
+#include "tools/interrupt.h"
 
 #define READ_SIZE 65536
 
@@ -132,7 +133,9 @@ static enum bb_status read_more(struct key_reader *reader)
     ssize_t size = 0;
     do {
         size = read(reader->fd, buffer->data + buffer->size, READ_SIZE);
-    } while (size < 0 && errno == EINTR);
+    } while (size < 0 && errno == EINTR && !interrupt_is_wanted());
+    if (interrupt_is_wanted())
+        return bb_fail(BB_BUSY, "interrupted");
     if (size < 0)
         return bb_fail_errno(errno, "read", path_of(reader));
     buffer->size += (size_t)size;

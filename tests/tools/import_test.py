@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import struct
+import signal
 import subprocess
 import unittest
 
@@ -168,6 +169,53 @@ class FromLevelDB(ImportTest):
         with open(os.path.join(self.source, "IDENTITY"), "w", encoding="utf-8") as file:
             file.write("1-2-3")
         self.assertIn("RocksDB", self.refuse(UNSUPPORTED, "leveldb", self.source).err)
+
+    def begin(self, form):
+        """An import of endless input that has written a table, and the directory that it builds."""
+        process = subprocess.Popen([BINARY, "import", form, "-", self.store, "--write-buffer", "64K"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if form == "text":
+            process.stdin.write(b"VERSION=3\nformat=print\nHEADER=END\n")
+        building, number = self.store + ".importing", 0
+        while not (os.path.isdir(building) and any(name.endswith(".bbt") for name in os.listdir(building))):
+            for number in range(number, number + 500):
+                value = "v" * 1000
+                rows = {"json": f'{{"key": "{number}", "value": "{value}"}}\n', "text": f" {number}\n {value}\n"}
+                process.stdin.write(rows[form].encode())
+            process.stdin.flush()
+        return process, building
+
+    def test_an_interrupted_import_leaves_nothing(self):
+        for form in ("json", "text"):
+            process, building = self.begin(form)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=60), 130)  # although its input has not ended
+            self.assertIn(b"interrupted", process.stderr.read())
+            for stream in (process.stdin, process.stdout, process.stderr):
+                stream.close()
+            self.assertFalse(os.path.exists(building))
+            self.assertFalse(os.path.exists(self.store))
+
+    def test_a_killed_import_is_no_store_and_the_next_import_removes_its_rest(self):
+        process, building = self.begin("json")
+        self.assertIn(self.store, self.expect(IO, "import", "json", "-", self.store).err)  # busy
+        process.kill()
+        process.communicate()
+        self.assertTrue(os.path.isdir(building))
+        self.expect(IO, "scan", self.store)
+        self.ok("import", "json", "-", self.store, stdin=b'{"key": "cat", "value": "9 lives"}\n')
+        self.assertEqual(self.content(), {b"cat": b"9 lives"})
+        self.assertFalse(os.path.exists(building))
+
+    def test_a_directory_with_other_files_is_not_taken(self):
+        os.mkdir(self.store)
+        self.ok("import", "json", "-", self.store + "/", stdin=b'{"key": "a", "value": "b"}\n')
+        self.assertEqual(self.content(), {b"a": b"b"})
+        other = self.path("other")
+        os.mkdir(other)
+        self.write("other/file", "mine")
+        self.assertIn("exists already", self.expect(IO, "import", "json", "-", other, stdin=b"").err)
+        self.assertEqual(os.listdir(other), ["file"])
 
     def test_an_existing_store_stays(self):
         self.write_source(operations=10)

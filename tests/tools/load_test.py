@@ -5,7 +5,10 @@ are at and over every limit.
 """
 import json
 import os
+import re
+import signal
 import subprocess
+import time
 import unittest
 
 from tool import ABSENT, BINARY, FOUND, IO, USAGE, ToolTest, fewer, main, some, test_random, words
@@ -168,6 +171,21 @@ class Limits(ToolTest):
         self.assertEqual(self.ok("scan", self.store, "--keys-only").out, b"a\n" + key + b"\nz\n")
         self.ok("verify", self.store)
 
+    def test_interrupted_it_tells_how_many_records_are_in(self):
+        process = subprocess.Popen([BINARY, "load", self.store, "--batch", "10"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdin.write(b"".join(b"%06d\n" % number for number in range(20000)))
+        process.stdin.flush()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), 130)  # although its input has not ended
+        told = re.search(r"([0-9,]+) records were committed", process.stderr.read().decode())
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+        keys = self.ok("scan", self.store, "--keys-only").lines if told else []
+        self.assertEqual(len(keys), int(told.group(1).replace(",", "")) if told else 0)
+        self.assertEqual(keys, [f"{number:06}" for number in range(len(keys))])
+
     def test_a_key_over_the_limit_is_refused_by_line_and_loses_nothing(self):
         self.load("old\n")
         for options in ([], ["--tsv"], ["--hex"]):
@@ -177,7 +195,7 @@ class Limits(ToolTest):
             self.assertIn("line 2", result.err)
             self.assertIn("standard input", result.err)
             self.assertIn("65536", result.err if "--hex" not in options else result.err + "65536")
-            self.assertIn("1 records were committed", result.err)
+            self.assertIn("1 record was committed", result.err)
             self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["ab", "old"])
             self.ok("delete", self.store, "ab")
 

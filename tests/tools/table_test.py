@@ -294,6 +294,16 @@ class Summary(TableTest):
 
 
 class Verify(TableTest):
+    def test_a_directory_is_listed_table_by_table(self):
+        store = self.path("listed")
+        self.ok("load", store, "--tsv", stdin="".join(f"key{i:06}\tvalue\n" for i in range(3000)))
+        tables = self.ok("stat", store, "--json").json["tables"]
+        for command in ("filters", "dump"):
+            self.assertEqual(self.ok(command, store, "--json").json["tables"], tables)
+            self.assertEqual([line.split()[0] for line in self.ok(command, store).lines[1:]],
+                             [table["path"] for table in tables])
+            self.assertIn("not a store", self.expect(IO, command, self.directory).err)
+
     def test_a_good_table(self):
         path = self.make()
         report = self.ok("verify", path, "--json").json

@@ -7,6 +7,7 @@
 #include "tools/dump/index_dump.h"
 #include "tools/dump/salvage_dump.h"
 #include "tools/dump/table_dump.h"
+#include "tools/table_report.h"
 
 #define LIMIT_DEFAULT 1000
 
@@ -80,6 +81,13 @@ static enum bb_status dump_index(const char *path, struct dump_options *options)
     return index_dump_write(&dump, path);
 }
 
+static enum bb_status dump_path(const char *path, struct dump_options *options)
+{
+    if (table_report_is_for(path))
+        return table_report_show(path, &options->out);
+    return index_dump_is_one(path) ? dump_index(path, options) : dump_table(path, options);
+}
+
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct dump_options options = {.limit = LIMIT_DEFAULT};
@@ -103,8 +111,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         status = bb_fail(BB_INVALID, "options --json and --max-output exclude each other: a "
                                      "truncated JSON document is invalid; --limit bounds the rows");
     if (status == BB_OK)
-        status = index_dump_is_one(arguments.values[0]) ? dump_index(arguments.values[0], &options)
-                                                        : dump_table(arguments.values[0], &options);
+        status = dump_path(arguments.values[0], &options);
     if (options.out.is_cut)
         command_note(command, "the output was cut at --max-output");
     if (status != BB_OK)
@@ -115,7 +122,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 const struct command command_dump = {
     .name = "dump",
     .summary = "print the parts of a table or index file, down to its entries",
-    .arguments = "FILE",
+    .arguments = "FILE|DIR",
     .description =
         "Prints footer, sections with their sizes, properties and index pages of a table file; "
         "blocks and\n"
@@ -125,6 +132,7 @@ const struct command command_dump = {
         "keys that is lost, and the exit code is 4. A table that cannot be opened is salvaged: its "
         "blocks are found\n"
         "by their checksums (keys in bytewise order), and all that is shown is marked so.\n"
+        "For a directory it lists the tables of the store.\n"
         "Of an index file (.bbi) its indexes and granules are printed: place (the first block), "
         "records, and\n"
         "for how many of them each attribute is null, missing or malformed.\n"

@@ -11,6 +11,7 @@
 #include "tools/number_text.h"
 #include "tools/options.h"
 #include "tools/output.h"
+#include "tools/table_report.h"
 #include "tools/text_table.h"
 
 #define LIMIT_DEFAULT     50
@@ -377,6 +378,13 @@ static enum bb_status show_table(struct filters *filters, const char *path)
     return status == BB_OK ? show(filters) : status;
 }
 
+static enum bb_status show_path(struct filters *filters, const char *path)
+{
+    if (table_report_is_for(path))
+        return table_report_show(path, &filters->out);
+    return index_dump_is_one(path) ? show_index(filters, path) : show_table(filters, path);
+}
+
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct filters filters = {.limit = LIMIT_DEFAULT};
@@ -396,8 +404,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (filters.limit == 0)
         filters.limit = UINT64_MAX;
     const char *path = arguments.values[0];
-    enum bb_status status =
-        index_dump_is_one(path) ? show_index(&filters, path) : show_table(&filters, path);
+    enum bb_status status = show_path(&filters, path);
     if (status != BB_OK)
         code = command_fail(command, status);
     release(&filters);
@@ -407,7 +414,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 const struct command command_filters = {
     .name = "filters",
     .summary = "the filters of a table, block by block: bits, fill, rates",
-    .arguments = "FILE",
+    .arguments = "FILE|DIR",
     .description =
         "Prints a row per filter: the block or blocks it covers, keys, bits (including its 16-bit "
         "descriptor),\n"
@@ -420,6 +427,7 @@ const struct command command_filters = {
         "weighted by keys. A table with a table filter has a row for it, and the rate of the total "
         "is the product\n"
         "of the two, next to the target. Damaged filters return maybe and are shown as damaged.\n"
+        "For a directory it lists the tables of the store.\n"
         "For an index file (.bbi) it prints a row per index: pairs (members of granules, counted "
         "per granule),\n"
         "size, bits per pair, the target rate and the rate predicted from its pairs.\n"

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "tools/import/import.h"
+#include "tools/interrupt.h"
 #include "tools/number_text.h"
 
 struct import_format {
@@ -64,6 +65,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     const struct import_format *format = NULL;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))
         return code;
+    interrupt_watch_reads();
     enum bb_status status = find_format(arguments.values[0], &format);
     if (status == BB_OK)
         status = format->run(&import, arguments.values[1], arguments.values[2]);
@@ -71,8 +73,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         report(&import);
     else
         code = command_fail(command, status);
+    if (status == BB_BUSY && interrupt_is_wanted())
+        code = EXIT_INTERRUPTED;
     json_decref(import.source);
-    code = store_close(&import.store, import.db, code);
     return output_finish(&import.out, command, code);
 }
 
@@ -87,8 +90,8 @@ const struct command command_import = {
         "  json     a line for each key: {\"key\": \"cat\", \"value\": \"9 lives\"};\n"
         "           key_hex and value_hex for any bytes\n"
         "\n"
-        "The source - is standard input. A failed import removes the files it created. "
-        "The source is not changed.\n"
+        "The store is built as STORE.importing and renamed at the end, so that STORE is "
+        "complete or missing. The source - is standard input. It is not changed.\n"
         "\n"
         "Examples:\n"
         "  bloomblock import leveldb /var/lib/old /var/lib/new\n"

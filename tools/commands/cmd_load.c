@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "tools/clock.h"
 #include "tools/escape.h"
+#include "tools/interrupt.h"
 #include "tools/key_reader.h"
 #include "tools/number_text.h"
 #include "tools/output.h"
@@ -94,7 +95,7 @@ static bool is_full(const struct load *load)
            bb_batch_size_bytes(load->batch) >= BATCH_BYTES_MAX;
 }
 
-/* A bad or unreadable line: the lines before it are good and are committed. */
+/* Ctrl-C, or a bad or unreadable line: the lines before it are good and are committed. */
 static enum bb_status fail_record(struct load *load)
 {
     struct bb_error failure = *bb_error_last();
@@ -106,7 +107,8 @@ static enum bb_status load_records(struct load *load, struct key_reader *reader)
 {
     enum bb_status status = BB_OK;
     while (status == BB_OK && !load->out.has_failed) {
-        status = take_record(load, reader);
+        status =
+            interrupt_is_wanted() ? bb_fail(BB_BUSY, "interrupted") : take_record(load, reader);
         if (status == BB_NOT_FOUND)
             return commit(load);
         if (status != BB_OK)
@@ -267,6 +269,16 @@ static void note_without_key(const struct command *command, const struct line_lo
     command_note(command, text);
 }
 
+/* The store is closed next, so that all of them can be read by whatever opens it then. */
+static void note_committed(const struct command *command, const struct load *load)
+{
+    char text[200];
+    snprintf(text, sizeof(text), "%s record%s committed before and %s in the store",
+             number_grouped(load->records).text, load->records == 1 ? " was" : "s were",
+             load->records == 1 ? "is" : "are");
+    command_warn(command, text);
+}
+
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct load load = {.batch_count_max = BATCH_COUNT_DEFAULT,
@@ -276,6 +288,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum exit_code code = EXIT_FOUND;
     if (!parse(&load, command, argc, argv, &arguments, &code))
         return code;
+    interrupt_watch_reads();
     enum bb_status status = apply_options(&load);
     if (status == BB_OK)
         status = run_load(&load, arguments.values[0], arguments.values + 1, arguments.count - 1);
@@ -284,8 +297,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     else if (!load.with_ack)
         report(&load);
     if (status != BB_OK && load.records > 0)
-        fprintf(stderr, "bloomblock load: %" PRIu64 " records were committed before\n",
-                load.records);
+        note_committed(command, &load);
+    if (status == BB_BUSY && interrupt_is_wanted())
+        code = EXIT_INTERRUPTED;
     if (load.lines.without_key > 0)
         note_without_key(command, &load.lines);
     line_load_deinit(&load.lines);

@@ -7,7 +7,7 @@
 #include "tools/records/index_report.h"
 #include "tools/recovery_report.h"
 #include "tools/store_options.h"
-#include "tools/text_table.h"
+#include "tools/table_report.h"
 
 struct stat_report {
     struct store_options store;
@@ -27,23 +27,6 @@ static enum bb_status read_store(struct stat_report *report, const char *directo
     bb_db_stats(report->db, &report->stats);
     status = bb_db_tables(report->db, &report->tables);
     return status == BB_OK ? index_report_read(report->db, &report->indexes) : status;
-}
-
-static void write_tables(struct stat_report *report)
-{
-    static const char *const headers[] = {"table", "level", "size", "entries", "filter rate"};
-    struct text_table table;
-    text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
-    for (size_t i = 0; i < report->tables.count; i++) {
-        const struct bb_db_table *row = &report->tables.tables[i];
-        text_table_add(&table, "%s", row->path);
-        text_table_add(&table, "%d", row->level);
-        text_table_add(&table, "%s", number_bytes(row->file_size).text);
-        text_table_add(&table, "%s", number_grouped(row->entry_count).text);
-        text_table_add(&table, "%s", number_rate(row->filter_rate).text);
-    }
-    text_table_write(&table, &report->out);
-    text_table_deinit(&table);
 }
 
 static void write_tombstones(struct stat_report *report)
@@ -106,22 +89,7 @@ static void write_text(struct stat_report *report)
     if (report->indexes.list.count > 0)
         index_report_write(&report->indexes, out);
     if (report->with_tables)
-        write_tables(report);
-}
-
-static json_t *tables_json(const struct bb_db_table_list *list)
-{
-    json_t *rows = json_array();
-    for (size_t i = 0; i < list->count; i++) {
-        json_t *row = json_object();
-        json_set_text(row, "path", list->tables[i].path);
-        json_set_count(row, "level", (uint64_t)list->tables[i].level);
-        json_set_count(row, "file_bytes", list->tables[i].file_size);
-        json_set_count(row, "entries", list->tables[i].entry_count);
-        json_set_real(row, "filter_rate", list->tables[i].filter_rate);
-        json_array_append_new(rows, row);
-    }
-    return rows;
+        table_report_write(&report->tables, out);
 }
 
 static void write_json(struct stat_report *report)
@@ -151,7 +119,7 @@ static void write_json(struct stat_report *report)
     json_set_count(document, "index_files", report->indexes.list.file_count);
     json_set_count(document, "index_file_bytes", report->indexes.list.file_bytes);
     json_object_set_new(document, "indexes", index_report_json(&report->indexes));
-    json_object_set_new(document, "tables", tables_json(&report->tables));
+    json_object_set_new(document, "tables", table_report_json(&report->tables));
     output_json(&report->out, document);
 }
 

@@ -5,6 +5,7 @@
 #ifndef BB_TOOLS_IMPORT_IMPORT_H
 #define BB_TOOLS_IMPORT_IMPORT_H
 
+#include "tools/import/place.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/store_options.h"
@@ -14,7 +15,7 @@ struct import {
     struct output out;
     struct progress progress; /* the source adds the number of bytes read */
     /* At work. */
-    const char *directory; /* borrowed; the store's */
+    struct import_place place;
     struct bb_db *db;
     struct bb_batch *batch;
     uint64_t records;
@@ -25,13 +26,15 @@ struct import {
     json_t *source; /* NULL: no message; owned */
 };
 
-/* BB_EXISTS if there is a store. total: bytes of the source for the progress bar, 0: unknown. */
+/* BB_EXISTS if the directory is not empty. total: bytes of the source for the progress bar, 0:
+ * unknown. */
 BB_MUST_CHECK enum bb_status import_begin(struct import *import, const char *directory,
                                           uint64_t total);
 BB_MUST_CHECK enum bb_status import_put(struct import *import, struct bb_bytes key,
                                         struct bb_bytes value);
-/* status: the result up to now. After BB_OK all entries are in tables, durably. Otherwise the
- * unfinished store is removed, and the same status is returned. */
+/* status: the result up to now. After BB_OK all entries are in tables, durably, and the store is
+ * closed and has its name. Otherwise the unfinished store is removed, and the same status is
+ * returned. BB_BUSY after Ctrl-C. */
 BB_MUST_CHECK enum bb_status import_end(struct import *import, enum bb_status status);
 
 /* The sources. Each begins and ends the import. */

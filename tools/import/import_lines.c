@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "tools/interrupt.h"
 
 enum bb_status import_lines_open(struct import_lines *lines, const char *path)
 {
@@ -29,6 +30,8 @@ enum bb_status import_lines_next(struct import_lines *lines, bool *ret_has)
     errno = 0;
     ssize_t size = getline(&lines->text, &lines->capacity, lines->file);
     *ret_has = size >= 0;
+    if (interrupt_is_wanted())
+        return bb_fail(BB_BUSY, "interrupted");
     if (size < 0)
         return feof(lines->file) ? BB_OK : bb_fail_errno(errno, "read", lines->path);
     lines->has_newline = size > 0 && lines->text[size - 1] == '\n';

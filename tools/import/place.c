@@ -1,0 +1,94 @@
+/* See place.h. */
+#include "tools/import/place.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "bb/db_files.h"
+
+static const char *text_of(const struct bb_buf *path)
+{
+    return (const char *)path->data;
+}
+
+static enum bb_status make_name(const char *directory, const char *ending, struct bb_buf *ret_path)
+{
+    size_t size = strlen(directory);
+    while (size > 1 && directory[size - 1] == '/')
+        size--;
+    enum bb_status status = bb_buf_assign(ret_path, bb_bytes_of(directory, size));
+    return status == BB_OK ? bb_buf_append(ret_path, ending, strlen(ending) + 1) : status;
+}
+
+static enum bb_status check_free(struct import_place *place)
+{
+    struct bb_name_list names = {0};
+    const char *path = text_of(&place->final);
+    enum bb_status status = place->fs->ops->list(place->fs, path, &names);
+    size_t count = names.count;
+    bb_name_list_deinit(&names);
+    if (status == BB_NOT_FOUND || (status == BB_OK && count == 0))
+        return BB_OK;
+    return status == BB_OK
+               ? bb_fail(BB_EXISTS, "%s: exists already; an import makes a new store", path)
+               : status;
+}
+
+/* Only an import that was interrupted leaves it. */
+static enum bb_status remove_rest(struct import_place *place)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    const char *path = import_place_path(place);
+    enum bb_status status = place->fs->ops->status(place->fs, path, &is_directory, &size);
+    if (status == BB_NOT_FOUND)
+        return BB_OK;
+    if (status == BB_OK)
+        status = bb_db_destroy(path, NULL, NULL);
+    return status == BB_OK ? BB_OK
+                           : bb_fail_context(status, "%s, the rest of an earlier import", path);
+}
+
+enum bb_status import_place_init(struct import_place *place, const char *directory)
+{
+    *place = (struct import_place){0};
+    enum bb_status status = bb_path_check(directory, "the new store");
+    if (status == BB_OK)
+        status = bb_file_system_posix_create(&place->fs);
+    if (status == BB_OK)
+        status = make_name(directory, "", &place->final);
+    if (status == BB_OK)
+        status = make_name(directory, ".importing", &place->building);
+    if (status == BB_OK)
+        status = check_free(place);
+    return status == BB_OK ? remove_rest(place) : status;
+}
+
+void import_place_deinit(struct import_place *place)
+{
+    bb_buf_deinit(&place->final);
+    bb_buf_deinit(&place->building);
+    if (place->fs != NULL)
+        bb_file_system_posix_destroy(place->fs);
+    *place = (struct import_place){0};
+}
+
+const char *import_place_path(const struct import_place *place)
+{
+    return text_of(&place->building);
+}
+
+enum bb_status import_place_publish(struct import_place *place)
+{
+    struct bb_buf parent = {0};
+    struct bb_file_system *fs = place->fs;
+    enum bb_status status = bb_path_parent(text_of(&place->final), &parent);
+    if (status == BB_OK)
+        status = fs->ops->rename(fs, text_of(&place->building), text_of(&place->final));
+    if (status == BB_OK)
+        status = fs->ops->sync_directory(fs, text_of(&parent));
+    bb_buf_deinit(&parent);
+    /* A parent that may not be opened cannot be synced. The store is complete under either name. */
+    return status == BB_READ_ONLY ? BB_OK : status;
+}
