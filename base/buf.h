@@ -7,9 +7,6 @@
 
 /* Ensures capacity for at least extra more bytes beyond size; contents are kept. */
 BB_MUST_CHECK enum bb_status bb_buf_reserve(struct bb_buf *buf, size_t extra);
-BB_MUST_CHECK enum bb_status bb_buf_append(struct bb_buf *buf, const void *data, size_t size);
-/* Replaces the contents. */
-BB_MUST_CHECK enum bb_status bb_buf_assign(struct bb_buf *buf, struct bb_bytes bytes);
 /* Appends size zero bytes and returns their address, valid until the next growth. */
 BB_MUST_CHECK enum bb_status bb_buf_extend(struct bb_buf *buf, size_t size, uint8_t **ret_data);
 /* Appends formatted text, like printf, without the terminator. */

@@ -168,6 +168,11 @@ BB_MUST_CHECK enum bb_status bb_file_close(struct bb_file *file);
 /* The whole file into buf (replaced); BB_TOO_LARGE beyond size_max. */
 BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path,
                                                 uint64_t size_max, struct bb_buf *buf);
+/* Makes bytes the contents of a file, new or not: written under another name, synced, renamed, and
+ * the directory synced. After a failure, or a power failure at any time, the path has its old
+ * contents or the new ones. */
+BB_MUST_CHECK enum bb_status bb_file_replace(struct bb_file_system *fs, const char *path,
+                                             struct bb_bytes bytes);
 /* Appends the contents of one file to another, which is not synced. */
 BB_MUST_CHECK enum bb_status bb_file_copy_bytes(struct bb_file *from, struct bb_file *to);
 /* BB_INVALID if the path is NULL or empty: "... has no name", with of_what. */

@@ -3,12 +3,22 @@
 #include "base/status.h"
 #include "bloomblock/standalone/kind.h"
 
+static enum bb_status refuse(enum bb_filter_kind kind)
+{
+    const char *name = bb_filter_kind_name(kind);
+    if (kind == BB_FILTER_SCALABLE || kind == BB_FILTER_COUNTING)
+        return bb_fail(BB_UNSUPPORTED,
+                       "a %s filter takes keys by bb_%s_filter_decode and bb_%s_filter_add", name,
+                       name, name);
+    return bb_fail(BB_UNSUPPORTED,
+                   "a %s filter is made for its keys as a whole: no key can be inserted", name);
+}
+
 static enum bb_status check_insertable(const struct bb_envelope *envelope)
 {
     const char *name = bb_filter_kind_name(envelope->kind);
     if (bb_kind_ops(envelope->kind)->insert == NULL)
-        return bb_fail(BB_UNSUPPORTED,
-                       "a %s filter is made for its keys as a whole: no key can be inserted", name);
+        return refuse(envelope->kind);
     if (envelope->key_count == 0)
         return bb_fail(BB_INVALID,
                        "a %s filter of no keys has no room: build one of the new keys instead",

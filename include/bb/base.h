@@ -83,12 +83,27 @@ struct bb_bytes {
     size_t size;
 };
 
+/* The bytes of a terminated text, without the terminator; borrowed from it. */
+static inline struct bb_bytes bb_text(const char *text)
+{
+    struct bb_bytes bytes = {(const uint8_t *)text, __builtin_strlen(text)};
+    return bytes;
+}
+
 /* Owned, growable bytes. A zeroed struct is a valid empty buffer; the owner calls bb_buf_deinit. */
 struct bb_buf {
     uint8_t *data;
     size_t size;
     size_t capacity;
 };
+
+/* A caller may fill a buffer by these two calls, and may read data and size. Its memory is the
+ * library's, so data is never set to other memory. The bytes must not be in the buffer itself.
+ * BB_NO_MEMORY: the buffer is unchanged. */
+BB_API BB_MUST_CHECK enum bb_status bb_buf_append(struct bb_buf *buf, const void *data,
+                                                  size_t size);
+/* Replaces the contents. */
+BB_API BB_MUST_CHECK enum bb_status bb_buf_assign(struct bb_buf *buf, struct bb_bytes bytes);
 
 /* Releases the memory and leaves a valid empty buffer. NULL is allowed. */
 BB_API void bb_buf_deinit(struct bb_buf *buf);

@@ -4,9 +4,12 @@
  *     struct bb_db *db = NULL;
  *     if (bb_db_open("/var/lib/thing", &options, &db) != BB_OK)
  *         fprintf(stderr, "%s\n", bb_error_last()->message);
- *     bb_db_put(db, NULL, key, value);
- *     bb_db_get(db, NULL, key, &buffer);                    // BB_OK, BB_NOT_FOUND or an error
- *     bb_db_close(db);
+ *     status = bb_db_put(db, NULL, bb_text("bloom"), bb_text("block"));
+ *     status = bb_db_get(db, NULL, bb_text("bloom"), &buffer);  // BB_OK, BB_NOT_FOUND or an error
+ *     status = bb_db_close(db);
+ *
+ * Compilers warn if a status is ignored, also bb_db_close's: BB_BUSY there means that the store is
+ * still open, and another failure that earlier writes may be lost.
  *
  * A key is 0 ... 64 KiB (BB_KEY_SIZE_MAX) of any bytes, a value 0 ... 1 GiB. Keys are ordered
  * bytewise unless a comparator is set. Every call, also a read, fails with BB_TOO_LARGE if it is

@@ -185,7 +185,10 @@ BB_API void bb_filter_may_contain_each(const struct bb_filter_view *views, size_
  * duplicates allowed. On failure nothing is changed. BB_UNSUPPORTED, with the reason, for other
  * kinds; BB_INVALID for a filter of no keys, which has no space; damaged envelopes fail as in
  * bb_filter_info. Each call reads the whole filter, so pass many hashes per call. No thread may
- * probe a view of the filter during the call. */
+ * probe a view of the filter during the call.
+ *
+ * Scalable and counting filters take keys in another way: decode the envelope
+ * (bb_scalable_filter_decode, bb_counting_filter_decode), add, and encode it. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_insert(struct bb_buf *envelope,
                                                      const uint64_t *hashes, size_t count,
                                                      uint64_t *ret_inserted);
@@ -200,6 +203,8 @@ enum bb_filter_hash {
     /* bb_hash_xxh64, without a secret: Parquet's hash. Anybody can construct colliding keys. */
     BB_FILTER_HASH_XXH64 = 2,
 };
+
+struct bb_file_system; /* bb/file.h */
 
 /* Size of the header that precedes the envelope. */
 #define BB_FILTER_FILE_HEADER_SIZE 256
@@ -217,8 +222,9 @@ struct bb_filter_file {
 };
 
 /* Appends the header and the envelope, as finished by a builder, to *buf: the contents of a file.
- * Create the file with mode 0600 (it contains the secret). To replace a file, write a new one, sync
- * it and rename it. BB_INVALID for invalid fields or an invalid envelope. */
+ * bb_filter_file_save writes the file. A program that writes it in another way creates it with mode
+ * 0600 (it contains the secret), and replaces a file by writing a new one, syncing it and renaming
+ * it. BB_INVALID for invalid fields or an invalid envelope. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_file_encode(const struct bb_filter_file *file,
                                                           struct bb_buf *buf);
 /* Decodes the contents of a file. ret_file->envelope borrows the bytes. Checks the header, and that
@@ -228,6 +234,22 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_file_decode(struct bb_bytes bytes,
                                                           struct bb_filter_file *ret_file);
 /* The hash of a key, for probing the filter or for adding to it. Threads: any. */
 BB_API uint64_t bb_filter_file_hash(const struct bb_filter_file *file, struct bb_bytes key);
+
+/* Writes a filter file. It is first written under another name in the same directory, with mode
+ * 0600, synced and renamed, and then the directory is synced. So after a failure, or a power
+ * failure at any time, the name has its old contents or the new ones. An existing file is replaced,
+ * or a symbolic link (not its target). file_system: NULL for the operating system's files. BB_IO,
+ * BB_NO_SPACE, BB_NO_MEMORY; BB_INVALID as bb_filter_file_encode. Threads: any; of two calls for
+ * one path either wins. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_file_save(struct bb_file_system *file_system,
+                                                        const char *path,
+                                                        const struct bb_filter_file *file);
+/* Reads a filter file into *contents (replaced; owned by the caller), and decodes it like
+ * bb_filter_file_decode: ret_file->envelope borrows *contents. The messages name the file.
+ * BB_NOT_FOUND: there is no such file. Threads: any. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_file_load(struct bb_file_system *file_system,
+                                                        const char *path, struct bb_buf *contents,
+                                                        struct bb_filter_file *ret_file);
 
 /* --- Set operations ---
  *

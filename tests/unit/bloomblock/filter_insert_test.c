@@ -154,6 +154,15 @@ static void filter_insert__kinds_that_are_made_as_a_whole_refuse(void **state)
     assert_refused(&none, 1, BB_UNSUPPORTED, "a none filter");
 }
 
+static void filter_insert__filters_that_grow_name_their_calls(void **state)
+{
+    (void)state;
+    struct bb_buf scalable = envelope_of(BB_FILTER_SCALABLE, 0.01, 1, 30);
+    struct bb_buf counting = envelope_of(BB_FILTER_COUNTING, 0.01, 1, 30);
+    assert_refused(&scalable, 1, BB_UNSUPPORTED, "bb_scalable_filter_add");
+    assert_refused(&counting, 1, BB_UNSUPPORTED, "bb_counting_filter_add");
+}
+
 static void filter_insert__no_room_no_insertion(void **state)
 {
     (void)state;
@@ -186,6 +195,7 @@ int main(void)
         cmocka_unit_test(filter_insert__beyond_the_room_the_rate_rises_and_is_told),
         cmocka_unit_test(filter_insert__hashes_that_come_again_count_once),
         cmocka_unit_test(filter_insert__kinds_that_are_made_as_a_whole_refuse),
+        cmocka_unit_test(filter_insert__filters_that_grow_name_their_calls),
         cmocka_unit_test(filter_insert__no_room_no_insertion),
         cmocka_unit_test(filter_insert__too_many_keys_are_refused),
         cmocka_unit_test(filter_insert__damaged_filters_are_refused),

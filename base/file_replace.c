@@ -1,0 +1,64 @@
+/* Replaces the contents of a file, so that every moment shows the old or the new ones. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/status.h"
+
+/* path.<16 digits>.tmp, terminated: a name that no other writer takes. */
+static enum bb_status temporary_name(struct bb_file_system *fs, const char *path,
+                                     struct bb_buf *name)
+{
+    uint64_t number = 0;
+    enum bb_status status = fs->ops->random(fs, &number, sizeof(number));
+    if (status == BB_OK)
+        status = bb_buf_print(name, "%s.%016llx.tmp", path, (unsigned long long)number);
+    if (status == BB_OK)
+        status = bb_buf_append(name, "", 1);
+    return status;
+}
+
+static enum bb_status write_new(struct bb_file_system *fs, const char *path, struct bb_bytes bytes)
+{
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_create(fs, path, &file);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_append(file, bytes);
+    if (status == BB_OK)
+        status = bb_file_sync(file);
+    struct bb_error first = *bb_error_last();
+    enum bb_status closed = bb_file_close(file);
+    return status == BB_OK ? closed : bb_error_restore(&first);
+}
+
+/* Writes the temporary file and renames it; after a failure it is removed. */
+static enum bb_status write_and_rename(struct bb_file_system *fs, const char *temporary,
+                                       const char *path, struct bb_bytes bytes)
+{
+    enum bb_status status = write_new(fs, temporary, bytes);
+    if (status == BB_OK)
+        status = fs->ops->rename(fs, temporary, path);
+    if (status == BB_OK || status == BB_EXISTS) /* EXISTS: somebody else's file */
+        return status;
+    struct bb_error first = *bb_error_last();
+    if (fs->ops->remove(fs, temporary) != BB_OK) /* it may not exist; the first failure counts */
+        (void)bb_error_restore(&first);
+    return status;
+}
+
+enum bb_status bb_file_replace(struct bb_file_system *fs, const char *path, struct bb_bytes bytes)
+{
+    struct bb_buf temporary = {0};
+    struct bb_buf parent = {0};
+    enum bb_status status = bb_path_parent(path, &parent);
+    if (status == BB_OK)
+        status = temporary_name(fs, path, &temporary);
+    if (status == BB_OK)
+        status = write_and_rename(fs, (const char *)temporary.data, path, bytes);
+    if (status == BB_OK)
+        status = fs->ops->sync_directory(fs, (const char *)parent.data);
+    bb_buf_deinit(&temporary);
+    bb_buf_deinit(&parent);
+    return status;
+}
