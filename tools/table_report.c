@@ -59,7 +59,7 @@ static void show(const struct bb_db_table_list *tables, struct output *out)
 
 enum bb_status table_report_show(const char *directory, struct output *out)
 {
-    struct bb_db_options options = {.struct_size = sizeof(options), .read_only = true};
+    struct bb_db_options options = {.read_only = true};
     struct bb_db_table_list tables = {0};
     struct bb_db *db = NULL;
     enum bb_status status = bb_db_open(directory, &options, &db);

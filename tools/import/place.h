@@ -1,6 +1,6 @@
 /* The two names of a store that is being imported: it is built as DIR.importing and renamed to DIR
- * when it is complete and durable. A process that is killed leaves DIR.importing, which no other
- * command takes for DIR; the next import to DIR removes it. */
+ * when it is complete and durable. A process that is killed leaves DIR.importing; the next import
+ * to DIR removes it. */
 #ifndef BB_TOOLS_IMPORT_PLACE_H
 #define BB_TOOLS_IMPORT_PLACE_H
 
