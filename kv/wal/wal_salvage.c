@@ -100,6 +100,13 @@ static void pass_over(struct salvage *salvage, struct bb_bytes rest)
     salvage->position = bb_wal_search_next(&salvage->search, salvage->position, rest);
 }
 
+/* Whether no fragment begins here. The last fragment of a file may be short. */
+static bool is_too_short(const struct salvage *salvage, struct bb_bytes rest)
+{
+    return rest.size < BB_WAL_FRAGMENT_HEADER ||
+           bb_wal_block_left(salvage->position - salvage->source.shift) < BB_WAL_FRAGMENT_SIZE_MIN;
+}
+
 /* Skips the end of a block that is too short for a fragment and filled with zeros. */
 static void skip_fill(struct salvage *salvage, struct bb_bytes rest)
 {
@@ -148,7 +155,7 @@ static enum bb_status step(struct salvage *salvage)
         return status;
     if (is_block_begun(salvage))
         note_content(salvage, rest);
-    if (rest.size < BB_WAL_FRAGMENT_SIZE_MIN) {
+    if (is_too_short(salvage, rest)) {
         skip_fill(salvage, rest);
         return BB_OK;
     }

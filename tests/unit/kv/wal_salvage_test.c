@@ -178,6 +178,42 @@ static void wal_salvage__a_cut_log_is_given_up_to_the_cut(void **state)
     log_deinit(&log);
 }
 
+static enum bb_status count_bytes(void *context, struct bb_bytes payload, uint64_t offset)
+{
+    uint64_t *bytes = context;
+    assert_int_equal(offset, BB_WAL_HEADER_SIZE);
+    *bytes += payload.size;
+    return BB_OK;
+}
+
+/* A record of two fragments, the second of which has few bytes and is the end of the file. A
+ * fragment of less than BB_WAL_FRAGMENT_SIZE_MIN bytes was taken for the end of a block. */
+static void wal_salvage__a_short_last_fragment_is_given(void **state)
+{
+    (void)state;
+    size_t first = BB_WAL_BLOCK_SIZE - BB_WAL_HEADER_SIZE - BB_WAL_FRAGMENT_HEADER;
+    for (size_t last = 1; last <= 10; last++) {
+        struct bb_file_memory *memory = bb_file_memory_create(1);
+        struct bb_wal_writer *writer = NULL;
+        struct bb_wal_salvage_report report = {0};
+        uint64_t given = 0;
+        struct bb_bytes payload = {.size = first - BB_WAL_DURABLE_SIZE + last};
+        uint8_t *bytes = bb_must_alloc_zeroed(payload.size);
+        struct bb_file_system *fs = bb_file_memory_system(memory);
+        payload.data = bytes;
+        assert_ok(bb_wal_writer_create(fs, PATH, LOG_NUMBER, store_id, 0, &writer));
+        assert_ok(bb_wal_writer_append(writer, &payload, 1));
+        assert_int_equal(bb_wal_writer_size(writer),
+                         BB_WAL_BLOCK_SIZE + BB_WAL_FRAGMENT_HEADER + last);
+        assert_ok(bb_wal_salvage(fs, PATH, LOG_NUMBER, store_id, count_bytes, &given, &report));
+        assert_int_equal(given, payload.size);
+        assert_int_equal(report.bytes_lost, 0);
+        assert_ok(bb_wal_writer_close(writer));
+        bb_file_memory_destroy(memory);
+        free(bytes);
+    }
+}
+
 static void wal_salvage__another_log_is_no_damage(void **state)
 {
     (void)state;
@@ -268,6 +304,7 @@ int main(void)
         cmocka_unit_test(wal_salvage__a_whole_log_is_given_whole),
         cmocka_unit_test(wal_salvage__what_is_beside_the_damage_is_given),
         cmocka_unit_test(wal_salvage__a_cut_log_is_given_up_to_the_cut),
+        cmocka_unit_test(wal_salvage__a_short_last_fragment_is_given),
         cmocka_unit_test(wal_salvage__another_log_is_no_damage),
         cmocka_unit_test(wal_salvage__failures_end_it),
         cmocka_unit_test(wal_claim__is_told_by_a_sound_header_alone),
