@@ -35,4 +35,9 @@ if(BB_COVERAGE)
 endif()
 if(BB_BUILD_FUZZERS)
     target_compile_options(bb_flags INTERFACE -fsanitize=fuzzer-no-link)
+    # Reports of comparisons take most of the time of a build without sanitizers, which is for many
+    # executions. The build with sanitizers has them.
+    if(NOT BB_SANITIZE)
+        target_compile_options(bb_flags INTERFACE -fno-sanitize-coverage=trace-cmp)
+    endif()
 endif()
