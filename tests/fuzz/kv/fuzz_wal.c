@@ -4,8 +4,8 @@
  *                the ends of blocks, bit 3 leaves every fourth fragment damaged, bit 4 fills the
  *                first block; then the file
  *     filled     the second byte is the space that a sound fragment leaves at the end of the first
- *                block, and its lowest bit the fragment's type: full or first. The rest of the input
- *                follows that fragment. So a small input reaches the end of a block
+ *                block, and its lowest bit the fragment's type: full or first. The rest of the
+ *                input follows that fragment. So a small input reaches the end of a block
  *     oracle     with and without tolerance the same records come, none longer than the file; the
  *                tolerant reader never refuses a log with a sound header; the report adds up; a
  *                salvage returns the same records first

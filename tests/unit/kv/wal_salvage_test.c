@@ -187,7 +187,7 @@ static enum bb_status count_bytes(void *context, struct bb_bytes payload, uint64
 }
 
 /* A record of two fragments, the second of which has few bytes and is the end of the file. A
- * fragment of less than BB_WAL_FRAGMENT_SIZE_MIN bytes was taken for the end of a block. */
+ * fragment of less than BB_WAL_FRAGMENT_SIZE_MIN bytes was read as the end of a block. */
 static void wal_salvage__a_short_last_fragment_is_given(void **state)
 {
     (void)state;
