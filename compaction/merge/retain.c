@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "compaction/levels/snapshot_interval.h"
 
 void bb_retain_init(struct bb_retain *retain, const uint64_t *snapshots, size_t snapshot_count,
                     const struct bb_comparator *comparator)
@@ -22,18 +23,9 @@ void bb_retain_deinit(struct bb_retain *retain)
     bb_buf_deinit(&retain->key);
 }
 
-size_t bb_retain_interval(const struct bb_retain *retain, uint64_t sequence)
+static size_t interval_of(const struct bb_retain *retain, uint64_t sequence)
 {
-    size_t low = 0;
-    size_t high = retain->snapshot_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (retain->snapshots[middle] < sequence)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return bb_snapshot_interval(retain->snapshots, retain->snapshot_count, sequence);
 }
 
 bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key)
@@ -64,7 +56,7 @@ static bool is_covered(struct bb_retain *retain, const struct bb_entry *entry, s
 enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *entry,
                                bool is_bottom, bool *ret_keep)
 {
-    size_t interval = bb_retain_interval(retain, entry->sequence);
+    size_t interval = interval_of(retain, entry->sequence);
     bool is_new = bb_retain_is_new_key(retain, entry->key);
     if (is_new) {
         enum bb_status status = bb_buf_assign(&retain->key, entry->key);
@@ -82,8 +74,8 @@ enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *
 bool bb_retain_keeps_range(const struct bb_retain *retain, const struct bb_range_fragment *fragment,
                            size_t index, bool is_bottom)
 {
-    size_t interval = bb_retain_interval(retain, fragment->sequences[index]);
-    if (index > 0 && bb_retain_interval(retain, fragment->sequences[index - 1]) == interval)
+    size_t interval = interval_of(retain, fragment->sequences[index]);
+    if (index > 0 && interval_of(retain, fragment->sequences[index - 1]) == interval)
         return false;
     return !is_bottom || interval > 0;
 }

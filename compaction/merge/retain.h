@@ -1,9 +1,8 @@
 /* Decides which versions of a key survive a merge.
  *
- * Snapshots divide the sequences into intervals: (.., s1] (s1, s2] ... (sn, now]. Every reader
- * reads as of the end of an interval, so of the versions within one interval only the newest is
- * visible. A tombstone without an effect is dropped too: it is in the oldest interval, when no
- * deeper level may have the key.
+ * Of the versions within one interval between snapshots, only the newest is visible
+ * (compaction/levels/snapshot_interval.h). A tombstone without an effect is dropped too: it is in
+ * the oldest interval, when no deeper level may have the key.
  *
  *     sequences    9   7 | 6   3 | 2   1        snapshots 6 and 2
  *     of one key   P   P | D   P | P   P        kept: 9, 6 and 2; 6 is a tombstone, but not
@@ -38,9 +37,6 @@ void bb_retain_init(struct bb_retain *retain, const uint64_t *snapshots, size_t 
 /* Sets the range tombstones over the entries, borrowed. NULL: none. Call before the first entry. */
 void bb_retain_set_ranges(struct bb_retain *retain, const struct bb_range_tombstones *ranges);
 void bb_retain_deinit(struct bb_retain *retain);
-
-/* The number of snapshots older than the version: 0 is the oldest interval. */
-size_t bb_retain_interval(const struct bb_retain *retain, uint64_t sequence);
 
 /* True when this is the first version of another key than the last one. */
 bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key);

@@ -2,12 +2,13 @@
 #include "compaction/pick/pick_covered.h"
 
 #include "base/buf.h"
-#include "compaction/merge/retain.h"
+#include "compaction/levels/snapshot_interval.h"
 #include "sstable/ranges/range_tombstones.h"
 
 struct search {
     const struct bb_levels *levels;
-    struct bb_retain retain; /* the visibility of sequences */
+    const uint64_t *snapshots; /* ascending */
+    size_t snapshot_count;
     struct bb_plan *plan;
 };
 
@@ -25,6 +26,11 @@ static enum bb_status ranges_of(struct bb_table_file *file,
     return BB_OK;
 }
 
+static size_t interval_of(const struct search *search, uint64_t sequence)
+{
+    return bb_snapshot_interval(search->snapshots, search->snapshot_count, sequence);
+}
+
 /* Uses the oldest sequence that is newer than the table: it has the fewest snapshots in between. */
 static bool hides(const struct search *search, const struct bb_range_fragment *fragment,
                   const struct bb_table_meta *meta)
@@ -32,8 +38,8 @@ static bool hides(const struct search *search, const struct bb_range_fragment *f
     size_t newer = fragment->count;
     while (newer > 0 && fragment->sequences[newer - 1] <= meta->sequence_max)
         newer--;
-    return newer > 0 && bb_retain_interval(&search->retain, fragment->sequences[newer - 1]) ==
-                            bb_retain_interval(&search->retain, meta->sequence_min);
+    return newer > 0 && interval_of(search, fragment->sequences[newer - 1]) ==
+                            interval_of(search, meta->sequence_min);
 }
 
 /* The part of a table that a run covers. */
@@ -122,11 +128,13 @@ static enum bb_status look_at_run(struct search *search, int level, size_t run_i
 enum bb_status bb_pick_covered(const struct bb_levels *levels, const uint64_t *snapshots,
                                size_t snapshot_count, struct bb_plan *ret_plan)
 {
-    struct search search = {.levels = levels, .plan = ret_plan};
+    struct search search = {.levels = levels,
+                            .snapshots = snapshots,
+                            .snapshot_count = snapshot_count,
+                            .plan = ret_plan};
     enum bb_status status = BB_OK;
     bool has_ranges = false; /* in the skipped runs, which are newer than the remaining ones */
     *ret_plan = (struct bb_plan){0};
-    bb_retain_init(&search.retain, snapshots, snapshot_count, levels->comparator);
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++) {
             if (has_ranges)
@@ -134,7 +142,6 @@ enum bb_status bb_pick_covered(const struct bb_levels *levels, const uint64_t *s
             has_ranges |= bb_levels_run(levels, level, i)->range_tombstone_count > 0;
         }
     }
-    bb_retain_deinit(&search.retain);
     if (status != BB_OK)
         bb_plan_deinit(ret_plan);
     return status;

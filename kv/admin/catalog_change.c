@@ -5,10 +5,9 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bb/select.h"
-#include "kv/background/flush.h"
-#include "kv/background/install.h"
+#include "kv/background/edit_install.h"
 #include "kv/indexes/store_catalog.h"
-#include "kv/readonly/read_only.h"
+#include "kv/store/call.h"
 #include "kv/store/inherited.h"
 
 /* ---- changes ---- */
@@ -49,9 +48,9 @@ static enum bb_status install(struct change *change)
     struct bb_edit edit;
     struct bb_placing placing = {.place = describe, .placed = put_in_force, .context = change};
     bb_edit_init(&edit);
-    enum bb_status status = bb_store_mend_manifest(change->db);
+    enum bb_status status = bb_edit_install_replace_manifest(change->db);
     if (status == BB_OK)
-        status = bb_store_install_placed(change->db, &edit, &placing);
+        status = bb_edit_install_placed(change->db, &edit, &placing);
     bb_edit_deinit(&edit);
     bb_catalog_unref(change->made);
     return status;
@@ -60,20 +59,20 @@ static enum bb_status install(struct change *change)
 static enum bb_status apply(struct bb_db *db, const struct bb_catalog_change *wanted)
 {
     struct change change = {.db = db, .wanted = wanted};
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status == BB_OK)
-        status = bb_read_only_check(db, "changing attributes and indexes");
+        status = bb_call_check_change(db, "changing attributes and indexes");
     if (status == BB_OK && db->options.comparator != NULL)
         status = bb_fail(BB_UNSUPPORTED,
                          "%s: the store has the comparator \"%s\"; attributes and indexes need the "
                          "bytewise order",
                          db->directory, db->options.comparator->name);
     if (status == BB_OK)
-        status = bb_store_begin_call(db);
+        status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     status = install(&change);
-    bb_store_end_call(db);
+    bb_call_end(db);
     return status;
 }
 
@@ -136,7 +135,7 @@ static enum bb_status copy_schema(const struct bb_catalog *catalog, struct bb_sc
 enum bb_status bb_db_schema(struct bb_db *db, struct bb_schema **ret_schema)
 {
     struct bb_schema *schema = NULL;
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
         return status;
     struct bb_catalog *catalog = bb_store_ref_catalog(db);

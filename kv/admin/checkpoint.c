@@ -13,11 +13,12 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "bb/db_files.h"
-#include "kv/background/install.h"
 #include "kv/indexes/store_catalog.h"
+#include "kv/manifest/edit.h"
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
-#include "kv/readonly/read_only.h"
+#include "kv/store/call.h"
+#include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
 #include "kv/store/store.h"
 
@@ -246,7 +247,7 @@ static enum bb_status reserve_indexes(struct checkpoint *c)
 
 static enum bb_status fill_directory(struct checkpoint *c)
 {
-    struct bb_view *view = bb_store_pin_view(c->db);
+    struct bb_view *view = bb_current_view_pin(c->db);
     c->levels = view->levels;
     enum bb_status status = reserve_indexes(c);
     if (status == BB_OK)
@@ -262,7 +263,7 @@ static enum bb_status fill_directory(struct checkpoint *c)
     if (status != BB_OK)
         status = clear_away(c);
     bb_free(c->index_numbers);
-    bb_store_release_view(c->db, view);
+    bb_current_view_unpin(c->db, view);
     return status;
 }
 
@@ -284,12 +285,12 @@ enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
 {
     enum bb_status status = bb_path_check(directory, "the checkpoint's directory");
     if (status == BB_OK)
-        status = bb_read_only_check(db, "a checkpoint");
+        status = bb_call_check_change(db, "a checkpoint");
     if (status == BB_OK)
-        status = bb_store_begin_call(db);
+        status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     status = flush_and_fill(db, directory);
-    bb_store_end_call(db);
+    bb_call_end(db);
     return status;
 }

@@ -3,13 +3,13 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/background/range_request.h"
 #include "kv/background/work_wait.h"
 #include "kv/background/worker.h"
 #include "kv/memtable/memtable.h"
-#include "kv/readonly/read_only.h"
+#include "kv/store/call.h"
 #include "kv/store/inherited.h"
+#include "kv/store/work.h"
 #include "kv/write/commit.h"
 #include "kv/write/freeze.h"
 #include "sstable/entry.h"
@@ -19,7 +19,7 @@ static enum bb_status end_wait(struct bb_db *db, bool is_done, const struct bb_e
 {
     struct bb_error why_not = {.status = BB_OK};
     if (!is_done)
-        why_not = bb_store_why_not(db, failure);
+        why_not = bb_work_wait_error(db, failure);
     bb_mutex_unlock(&db->mutex);
     return is_done ? BB_OK : bb_error_restore(&why_not);
 }
@@ -84,13 +84,13 @@ static enum bb_status flush(struct bb_db *db)
 
 enum bb_status bb_db_flush(struct bb_db *db)
 {
-    enum bb_status status = bb_read_only_check(db, "a flush");
+    enum bb_status status = bb_call_check_change(db, "a flush");
     if (status == BB_OK)
-        status = bb_store_begin_call(db);
+        status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     status = flush(db);
-    bb_store_end_call(db);
+    bb_call_end(db);
     return status;
 }
 
@@ -98,7 +98,7 @@ static uint64_t request_compaction(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     uint64_t ticket = ++db->compact_requested;
-    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_work_signal(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
     return ticket;
 }
@@ -128,13 +128,13 @@ static enum bb_status compact(struct bb_db *db)
 
 enum bb_status bb_db_compact(struct bb_db *db)
 {
-    enum bb_status status = bb_read_only_check(db, "a compaction");
+    enum bb_status status = bb_call_check_change(db, "a compaction");
     if (status == BB_OK)
-        status = bb_store_begin_call(db);
+        status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     status = compact(db);
-    bb_store_end_call(db);
+    bb_call_end(db);
     return status;
 }
 
@@ -148,7 +148,7 @@ static enum bb_status compact_range(struct bb_db *db, const struct bb_bytes *low
     if (status != BB_OK)
         return status;
     bb_mutex_lock(&db->mutex);
-    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_work_signal(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
     /* The store records a failure, and the wait finds it. */
     if (db->options.deterministic)
@@ -164,13 +164,13 @@ enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
         return status;
     if (low != NULL && high != NULL && bb_key_compare(db->options.comparator, *low, *high) >= 0)
         return BB_OK;
-    status = bb_read_only_check(db, "a compaction");
+    status = bb_call_check_change(db, "a compaction");
     if (status == BB_OK)
-        status = bb_store_begin_call(db);
+        status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     status = compact_range(db, low, high);
-    bb_store_end_call(db);
+    bb_call_end(db);
     return status;
 }
 
@@ -185,7 +185,7 @@ static bool is_idle(const struct bb_db *db)
 
 static bool is_well(const struct bb_db *db)
 {
-    return is_idle(db) && bb_store_failure(db)->status == BB_OK;
+    return is_idle(db) && bb_work_failure(db)->status == BB_OK;
 }
 
 /* The waiting thread writes no more, so level 0 need not collect runs. */
@@ -193,7 +193,7 @@ static void begin_quiet(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     db->pace.waiters++;
-    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_work_signal(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
 }
 
@@ -212,22 +212,22 @@ static enum bb_status wait_idle(struct bb_db *db)
     while (!is_well(db) && !db->is_closing && !bb_work_wait_has_failed(&flush) &&
            !bb_work_wait_has_failed(&compaction))
         bb_condvar_wait(&db->work_is_done, &db->mutex);
-    return end_wait(db, is_well(db), bb_store_failure(db));
+    return end_wait(db, is_well(db), bb_work_failure(db));
 }
 
 enum bb_status bb_db_wait_idle(struct bb_db *db)
 {
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK || db->options.read_only)
         return status;
-    status = bb_read_only_check(db, "waiting for work");
+    status = bb_call_check_change(db, "waiting for work");
     if (status == BB_OK)
-        status = bb_store_begin_call(db);
+        status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     begin_quiet(db);
     status = db->options.deterministic ? work_as_leader(db) : wait_idle(db);
     end_quiet(db);
-    bb_store_end_call(db);
+    bb_call_end(db);
     return status;
 }

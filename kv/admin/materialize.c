@@ -7,13 +7,14 @@
  */
 #include "base/status.h"
 #include "bb/select.h"
-#include "kv/background/install.h"
 #include "kv/background/table_index.h"
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
-#include "kv/readonly/read_only.h"
+#include "kv/store/call.h"
+#include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
+#include "kv/store/work.h"
 
 struct materialization {
     struct bb_db *db;
@@ -54,7 +55,7 @@ static enum bb_status do_table(struct materialization *m, struct bb_table_file *
     bool is_replaced = false;
     struct bb_index_build build;
     enum bb_status status = BB_OK;
-    bb_index_build_init(&build, m->db, bb_store_files_of(m->db, BB_WORK_COMPACTION));
+    bb_index_build_init(&build, m->db, bb_work_file_system(m->db, BB_WORK_COMPACTION));
     if (build.catalog == NULL)
         is_complete = true;
     else if (!m->options.rebuild)
@@ -90,9 +91,9 @@ static enum bb_status do_views(struct materialization *m)
     enum bb_status status = BB_OK;
     do {
         m->was_overtaken = false;
-        m->view = bb_store_pin_view(m->db);
+        m->view = bb_current_view_pin(m->db);
         status = do_tables(m);
-        bb_store_release_view(m->db, m->view);
+        bb_current_view_unpin(m->db, m->view);
         m->options.rebuild = false;
     } while (status == BB_OK && m->was_overtaken);
     return status;
@@ -104,16 +105,16 @@ enum bb_status bb_db_index_materialize(struct bb_db *db,
     struct materialization m = {.db = db};
     struct bb_error before; /* the replacement of a table is an expected failure */
     bb_error_save(&before);
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (options != NULL)
         m.options = *options;
     if (status == BB_OK)
-        status = bb_read_only_check(db, "building indexes");
+        status = bb_call_check_change(db, "building indexes");
     if (status == BB_OK)
-        status = bb_store_begin_call(db);
+        status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     status = do_views(&m);
-    bb_store_end_call(db);
+    bb_call_end(db);
     return bb_error_settle(status, &before);
 }

@@ -2,8 +2,8 @@
 #include "bb/db_files.h"
 
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/background/scrub.h"
+#include "kv/store/call.h"
 #include "kv/store/inherited.h"
 
 /* A rest is divided into pieces; between them, closing the store is noticed. */
@@ -61,12 +61,12 @@ enum bb_status bb_db_scrub(struct bb_db *db, const struct bb_db_scrub_options *o
         *ret_report = (struct bb_db_scrub_report){0};
     if (options != NULL)
         call.options = *options;
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status == BB_OK)
-        status = bb_store_begin_call(db);
+        status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     status = scrub_files(&call, ret_report);
-    bb_store_end_call(db);
+    bb_call_end(db);
     return status;
 }

@@ -2,10 +2,10 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "compaction/rates/rates.h"
-#include "kv/background/install.h"
 #include "kv/background/target.h"
 #include "kv/manifest/filename.h"
 #include "kv/memtable/memtable.h"
+#include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
 #include "kv/store/store.h"
 
@@ -180,7 +180,7 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
     memset(ret_stats, 0, sizeof(*ret_stats));
     if (bb_store_is_inherited(db))
         return;
-    struct bb_view *view = bb_store_pin_view(db);
+    struct bb_view *view = bb_current_view_pin(db);
     describe_levels(db, view, ret_stats);
     describe_memory(db, view, ret_stats);
     ret_stats->target_wasted_reads = bb_target_wasted_reads(db, view->levels);
@@ -189,7 +189,7 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
     describe_writes(db, ret_stats);
     describe_tombstones(view->levels, ret_stats);
     describe_amplification(view->levels, ret_stats);
-    bb_store_release_view(db, view);
+    bb_current_view_unpin(db, view);
 }
 
 void bb_db_clear_cache(struct bb_db *db)
@@ -250,12 +250,12 @@ static enum bb_status list_levels(struct bb_db *db, const struct bb_levels *leve
 enum bb_status bb_db_tables(struct bb_db *db, struct bb_db_table_list *ret_list)
 {
     struct bb_db_table_list list = {0};
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
         return status;
-    struct bb_view *view = bb_store_pin_view(db);
+    struct bb_view *view = bb_current_view_pin(db);
     status = list_levels(db, view->levels, &list);
-    bb_store_release_view(db, view);
+    bb_current_view_unpin(db, view);
     if (status != BB_OK) {
         bb_db_table_list_deinit(&list);
         return status;

@@ -8,13 +8,14 @@
 #include "compaction/pick/pick_covered.h"
 #include "compaction/pick/plan_rates.h"
 #include "kv/background/deferred.h"
-#include "kv/background/flush.h"
-#include "kv/background/install.h"
+#include "kv/background/edit_install.h"
 #include "kv/background/range_request.h"
 #include "kv/background/target.h"
 #include "kv/indexes/index_build.h"
 #include "kv/options.h"
+#include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
+#include "kv/store/work.h"
 
 /* Entries between two checks whether the store is being closed or, in deterministic mode, a
  * memtable waits: about a millisecond of merging. */
@@ -59,7 +60,7 @@ static enum bb_status begin_indexes(struct bb_db *db)
     struct bb_index_build *build = bb_alloc_zeroed(1, sizeof(*build));
     if (build == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the indexes of a compaction");
-    bb_index_build_init(build, db, bb_store_files_of(db, BB_WORK_COMPACTION));
+    bb_index_build_init(build, db, bb_work_file_system(db, BB_WORK_COMPACTION));
     end_indexes(db);
     db->index_build = build;
     return BB_OK;
@@ -88,7 +89,7 @@ static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct b
 {
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
-    enum bb_status status = bb_store_list_snapshots(db, &snapshots, &snapshot_count);
+    enum bb_status status = bb_work_list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
         status = begin_indexes(db);
     if (status == BB_OK)
@@ -119,7 +120,7 @@ static enum bb_status move_tables(struct bb_db *db, const struct bb_plan *plan)
     bb_edit_init(&edit);
     enum bb_status status = describe_move(plan, &edit);
     if (status == BB_OK)
-        status = bb_store_install(db, &edit, NULL);
+        status = bb_edit_install(db, &edit, NULL);
     bb_edit_deinit(&edit);
     return status;
 }
@@ -143,7 +144,7 @@ static enum bb_status remove_tables(struct bb_db *db, const struct bb_plan *plan
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
         status = bb_edit_remove_table(&edit, plan->inputs[i]->number);
     if (status == BB_OK)
-        status = bb_store_install(db, &edit, NULL);
+        status = bb_edit_install(db, &edit, NULL);
     bb_edit_deinit(&edit);
     if (status == BB_OK)
         count_covered(db, plan);
@@ -157,8 +158,8 @@ static enum bb_status remove_covered(struct bb_db *db, bool *ret_did)
     struct bb_plan plan = {0};
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
-    struct bb_levels *levels = bb_store_ref_levels(db);
-    enum bb_status status = bb_store_list_snapshots(db, &snapshots, &snapshot_count);
+    struct bb_levels *levels = bb_current_view_ref_levels(db);
+    enum bb_status status = bb_work_list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
         status = bb_pick_covered(levels, snapshots, snapshot_count, &plan);
     *ret_did = status == BB_OK && plan.reason == BB_PLAN_COVERED;
@@ -242,7 +243,7 @@ static enum bb_status finish(struct bb_db *db)
     bb_edit_init(&edit);
     enum bb_status status = describe_result(db->compaction, &edit);
     if (status == BB_OK)
-        status = bb_store_install_placed(db, &edit, &placing);
+        status = bb_edit_install_placed(db, &edit, &placing);
     bb_edit_deinit(&edit);
     if (result.is_outdated) {
         bb_store_abandon_compaction(db);
@@ -255,15 +256,15 @@ static enum bb_status finish(struct bb_db *db)
     bb_compaction_destroy(db->compaction);
     db->compaction = NULL;
     end_indexes(db);
-    bb_store_end_pending(db, BB_WORK_COMPACTION);
+    bb_work_end_pending(db, BB_WORK_COMPACTION);
     set_done(db, db->compact_ticket);
     db->compact_ticket = 0;
     return BB_OK;
 }
 
 /* An index that is created during a compaction would be missing from its outputs, even if
- * bb_db_index_materialize has built it for all inputs meanwhile. The compaction begins again, which
- * costs less than reading the outputs once more. */
+ * bb_db_index_materialize has since built it for all inputs. The compaction begins again, which
+ * costs less than reading the outputs again. */
 static enum bb_status step(struct bb_db *db)
 {
     bool is_done = false;
@@ -365,7 +366,7 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
     struct bb_pick_options options = bb_target_of(db, levels);
     options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     bb_options_for_table(&db->options, plan->output_level,
-                         bb_store_files_of(db, BB_WORK_COMPACTION), &db->secret, NULL, ret_table);
+                         bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret, NULL, ret_table);
     bb_pick_filters(levels, &options, plan, ret_table);
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
     db->pending_levels = levels_of(plan);
@@ -379,7 +380,7 @@ static enum bb_status plan_next(struct bb_db *db, struct bb_levels **ret_levels,
                                 struct bb_plan *plan, struct bb_table_options *ret_table)
 {
     bb_mutex_lock(&db->installing);
-    *ret_levels = bb_store_ref_levels(db);
+    *ret_levels = bb_current_view_ref_levels(db);
     enum bb_status status = pick(db, *ret_levels, plan);
     if (status == BB_OK && plan->reason != BB_PLAN_NOTHING)
         plan_tables(db, *ret_levels, plan, ret_table);
@@ -394,7 +395,7 @@ static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, stru
     if (!plan->is_move)
         return begin(db, levels, plan, table);
     enum bb_status status = move_tables(db, plan);
-    bb_store_end_pending(db, BB_WORK_COMPACTION);
+    bb_work_end_pending(db, BB_WORK_COMPACTION);
     bb_plan_deinit(plan);
     return status;
 }
@@ -443,7 +444,7 @@ void bb_store_end_yield(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     db->yield_count--;
-    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_work_signal(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
 }
 
@@ -487,6 +488,6 @@ void bb_store_abandon_compaction(struct bb_db *db)
     db->compaction = NULL;
     end_indexes(db);
     db->compact_ticket = 0;
-    bb_store_end_pending(db, BB_WORK_COMPACTION);
+    bb_work_end_pending(db, BB_WORK_COMPACTION);
     end_merging(db);
 }

@@ -2,10 +2,11 @@
 #include "kv/background/deferred.h"
 
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/background/table_index.h"
 #include "kv/indexes/index_demand.h"
 #include "kv/indexes/store_catalog.h"
+#include "kv/store/current_view.h"
+#include "kv/store/work.h"
 
 /* The oldest table of level 0 without an index file that can be built, borrowed from the levels;
  * NULL if none. */
@@ -35,7 +36,7 @@ static enum bb_status build_table(struct bb_db *db, struct bb_table_file *file, 
 {
     bool is_replaced = false;
     struct bb_index_build build;
-    bb_index_build_init(&build, db, bb_store_files_of(db, BB_WORK_COMPACTION));
+    bb_index_build_init(&build, db, bb_work_file_system(db, BB_WORK_COMPACTION));
     build.yields = true;
     enum bb_status status = BB_OK;
     if (build.catalog != NULL)
@@ -63,7 +64,7 @@ enum bb_status bb_deferred_build_some(struct bb_db *db, bool is_quiet, bool *ret
     if (!has_indexes(db))
         return BB_OK;
     enum bb_status status = BB_OK;
-    struct bb_levels *levels = bb_store_ref_levels(db);
+    struct bb_levels *levels = bb_current_view_ref_levels(db);
     struct bb_table_file *file = find_table(levels);
     db->has_deferred = file != NULL;
     if (file != NULL && (is_quiet || is_demanded))

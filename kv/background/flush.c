@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "compaction/merge/compact.h"
-#include "kv/background/install.h"
+#include "kv/background/edit_install.h"
 #include "kv/background/target.h"
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_demand.h"
@@ -12,16 +12,9 @@
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/options.h"
+#include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
-
-enum bb_status bb_store_list_snapshots(struct bb_db *db, uint64_t **ret_snapshots,
-                                       size_t *ret_count)
-{
-    bb_mutex_lock(&db->mutex);
-    enum bb_status status = bb_snapshots_list(&db->snapshots, ret_snapshots, ret_count);
-    bb_mutex_unlock(&db->mutex);
-    return status;
-}
+#include "kv/store/work.h"
 
 /* The visible range tombstones of the memtable, as an owned list; NULL if none exist. */
 static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtable *memtable,
@@ -58,7 +51,7 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     if (status == BB_OK)
         status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
-        status = bb_store_list_snapshots(db, &snapshots, &snapshot_count);
+        status = bb_work_list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
         status = list_ranges(db, memtable, snapshots, snapshot_count, &ranges);
     if (status == BB_OK)
@@ -118,30 +111,15 @@ static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
 static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
                        struct bb_table_options *ret_options)
 {
-    bb_options_for_table(&db->options, 0, bb_store_files_of(db, BB_WORK_FLUSH), &db->secret, NULL,
+    bb_options_for_table(&db->options, 0, bb_work_file_system(db, BB_WORK_FLUSH), &db->secret, NULL,
                          ret_options);
     bb_mutex_lock(&db->installing);
-    struct bb_levels *levels = bb_store_ref_levels(db);
+    struct bb_levels *levels = bb_current_view_ref_levels(db);
     struct bb_waste_share *share = &db->work_shares[BB_WORK_FLUSH];
     double waste = bb_target_flush(db, levels, bb_memtable_key_count(memtable),
                                    bb_waste_share_others(db->shares, share), ret_options);
     bb_waste_share_set(&db->shares, share, waste);
     bb_levels_unref(levels);
-    bb_mutex_unlock(&db->installing);
-}
-
-static void set_nothing_pending(struct bb_db *db)
-{
-    db->pending_levels = 0;
-    db->pending_merge = (struct bb_rate_merge){.runs = 0};
-}
-
-void bb_store_end_pending(struct bb_db *db, enum bb_work work)
-{
-    bb_mutex_lock(&db->installing);
-    bb_waste_share_end(&db->shares, &db->work_shares[work]);
-    if (work == BB_WORK_COMPACTION)
-        set_nothing_pending(db);
     bb_mutex_unlock(&db->installing);
 }
 
@@ -171,20 +149,20 @@ static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buf
     bool builds_indexes = bb_index_demand_is_of_flush(db);
     if (!bb_memtable_is_empty(buffer->memtable)) {
         if (builds_indexes)
-            bb_index_build_init(&indexes, db, bb_store_files_of(db, BB_WORK_FLUSH));
+            bb_index_build_init(&indexes, db, bb_work_file_system(db, BB_WORK_FLUSH));
         status = describe_table(db, buffer->memtable, &indexes, edit);
         bb_index_build_deinit(&indexes);
     }
     if (status == BB_OK)
         status = set_log(db, buffer, edit);
     if (status == BB_OK)
-        status = bb_store_install(db, edit, buffer);
+        status = bb_edit_install(db, edit, buffer);
     if (status == BB_OK && builds_indexes)
         bb_index_demand_clear_flush(db);
     return status;
 }
 
-enum bb_status bb_store_flush_oldest(struct bb_db *db)
+enum bb_status bb_flush_oldest(struct bb_db *db)
 {
     struct bb_edit edit;
     uint64_t begin = db->system->ops->now(db->system);
@@ -197,7 +175,7 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
         return BB_OK;
     bb_edit_init(&edit);
     enum bb_status status = flush_buffer(db, buffer, &edit);
-    bb_store_end_pending(db, BB_WORK_FLUSH);
+    bb_work_end_pending(db, BB_WORK_FLUSH);
     if (status == BB_OK) {
         remove_log(db, buffer->log_number);
         remove_log(db, buffer->old_log_number);
@@ -206,143 +184,5 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
     }
     bb_edit_deinit(&edit);
     bb_write_buffer_unref(buffer);
-    return status;
-}
-
-static enum bb_status rotate_manifest(struct bb_db *db)
-{
-    uint64_t number = 0;
-    enum bb_status status = bb_store_new_file_number(db, &number);
-    if (status == BB_OK)
-        status = bb_manifest_rotate(db->manifest, number);
-    bb_store_note_manifest(db);
-    return status;
-}
-
-enum bb_status bb_store_mend_manifest(struct bb_db *db)
-{
-    enum bb_status status = BB_OK;
-    bb_mutex_lock(&db->installing);
-    if (bb_manifest_is_poisoned(db->manifest)) {
-        status = rotate_manifest(db);
-        /* The new manifest is current, and has no record of them. */
-        if (status == BB_OK)
-            bb_orphans_remove(&db->orphans, &db->table_env);
-    }
-    bb_mutex_unlock(&db->installing);
-    return status;
-}
-
-static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
-{
-    enum bb_status status = bb_manifest_is_due(db->manifest) ? rotate_manifest(db) : BB_OK;
-    if (status != BB_OK)
-        return status;
-    /* Read last, because a rotation also takes a number. */
-    edit->next_file_number = atomic_load(&db->next_file_number);
-    status = bb_manifest_append(db->manifest, edit);
-    bb_store_note_manifest(db);
-    return status;
-}
-
-static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *levels,
-                 const struct bb_write_buffer *flushed, uint64_t sequence)
-{
-    struct bb_write_buffer *frozen[BB_FROZEN_MAX];
-    size_t count = 0;
-    bb_mutex_lock(&db->mutex);
-    for (size_t i = 0; i < db->view->frozen_count; i++) {
-        if (db->view->frozen[i] != flushed)
-            frozen[count++] = db->view->frozen[i];
-    }
-    if (flushed != NULL) {
-        db->flushed_sequence = flushed->sequence_end;
-        bb_pace_flushed(&db->pace, db->system->ops->now(db->system));
-        bb_store_signal_work(db, BB_WORK_COMPACTION);
-    }
-    if (sequence != 0)
-        bb_store_end_views(db);
-    bb_store_publish(db, blank, db->view->active, frozen, count, levels);
-    /* Set under the mutex together with the view, so that a snapshot gets both old or both new
-     * values. Set after the view: see kv/read/lookup.c. */
-    if (sequence != 0) {
-        atomic_store_explicit(&db->last_sequence, sequence, memory_order_release);
-        bb_store_signal_work(db, BB_WORK_COMPACTION);
-    }
-    bb_condvar_broadcast(&db->work_is_done);
-    bb_mutex_unlock(&db->mutex);
-}
-
-/* Handles a failed edit. Unless its record was begun, its tables are certainly unreferenced. */
-static void disown(struct bb_db *db, const struct bb_edit *edit, const struct bb_levels *levels)
-{
-    bb_orphans_add(&db->orphans, edit, levels);
-    if (!bb_manifest_is_poisoned(db->manifest))
-        bb_orphans_remove(&db->orphans, &db->table_env);
-}
-
-/* A moved table keeps its index file, which may have been replaced since the move was planned. */
-static void keep_indexes(const struct bb_levels *levels, struct bb_edit *edit)
-{
-    for (size_t i = 0; i < edit->added_count; i++) {
-        struct bb_table_file *file = bb_levels_find_number(levels, edit->added[i].number);
-        if (file != NULL && edit->added[i].index_number == 0)
-            edit->added[i].index_number = bb_table_file_companion_number(file);
-    }
-}
-
-/* REQUIRES: the levels are the current view's. */
-static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct bb_edit *edit,
-                                 struct bb_write_buffer *flushed, uint64_t sequence)
-{
-    struct bb_levels *levels = NULL;
-    struct bb_view *blank = NULL;
-    keep_indexes(old, edit);
-    enum bb_status status = bb_store_apply_edit(db, old, edit, &levels);
-    if (status == BB_OK)
-        status = bb_view_create(&blank);
-    if (status == BB_OK && edit->added_count > 0)
-        status = db->system->ops->sync_directory(db->system, db->directory); /* sync S11 */
-    if (status == BB_OK)
-        status = append_edit(db, edit);
-    if (status != BB_OK) {
-        bb_view_destroy(blank);
-        bb_levels_unref(levels);
-        disown(db, edit, old);
-        return status;
-    }
-    bb_store_mark_removed(old, edit);
-    show(db, blank, levels, flushed, sequence);
-    bb_levels_unref(levels);
-    return BB_OK;
-}
-
-enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
-                                struct bb_write_buffer *flushed)
-{
-    bb_mutex_lock(&db->installing);
-    struct bb_levels *levels = bb_store_ref_levels(db);
-    enum bb_status status = install_on(db, levels, edit, flushed, 0);
-    bb_levels_unref(levels);
-    bb_mutex_unlock(&db->installing);
-    if (status == BB_OK)
-        bb_store_reclaim(db);
-    return status;
-}
-
-enum bb_status bb_store_install_placed(struct bb_db *db, struct bb_edit *edit,
-                                       const struct bb_placing *placing)
-{
-    bb_mutex_lock(&db->installing);
-    struct bb_levels *levels = bb_store_ref_levels(db);
-    enum bb_status status = placing->place(placing->context, levels, edit);
-    if (status == BB_OK)
-        status = install_on(db, levels, edit, NULL, placing->sequence);
-    if (status == BB_OK && placing->placed != NULL)
-        placing->placed(placing->context);
-    bb_levels_unref(levels);
-    bb_mutex_unlock(&db->installing);
-    if (status == BB_OK)
-        bb_store_reclaim(db);
     return status;
 }

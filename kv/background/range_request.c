@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/background/work_wait.h"
 
 /* The tables of the upper level in one piece of work. */
@@ -88,7 +87,7 @@ enum bb_status bb_range_request_wait(struct bb_db *db, struct bb_range_request *
         bb_condvar_wait(&db->work_is_done, &db->mutex);
     bool is_done = request->is_done;
     if (!is_done) {
-        failure = bb_store_why_not(db, &db->workers[BB_WORK_COMPACTION].failure);
+        failure = bb_work_wait_error(db, &db->workers[BB_WORK_COMPACTION].failure);
         request->is_given_up = true;
     }
     bb_mutex_unlock(&db->mutex);

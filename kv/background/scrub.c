@@ -5,11 +5,13 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/background/scrub_logs.h"
 #include "kv/indexes/index_check.h"
+#include "kv/manifest/edit.h"
 #include "kv/manifest/filename.h"
 #include "kv/options.h"
+#include "kv/store/call.h"
+#include "kv/store/current_view.h"
 #include "sstable/table/table_check.h"
 
 /* ---- tables ---- */
@@ -44,7 +46,7 @@ static uint64_t log_position(const struct bb_scrub *scrub)
  * of bytes to read. */
 static uint64_t look_ahead(struct bb_scrub *scrub, struct bb_table_file **ret_next)
 {
-    struct bb_levels *levels = bb_store_ref_levels(scrub->db);
+    struct bb_levels *levels = bb_current_view_ref_levels(scrub->db);
     struct bb_table_file *next = NULL;
     uint64_t work = 0;
     scrub->report.bytes_left = 0;
@@ -95,7 +97,7 @@ void bb_scrub_skip(struct bb_scrub *scrub)
 /* Stops reading a table that is no longer part of the store. */
 static enum bb_status check_wanted(struct bb_scrub *scrub)
 {
-    enum bb_status status = bb_store_check_open(scrub->db);
+    enum bb_status status = bb_call_check_open(scrub->db);
     if (status == BB_OK && scrub->file != NULL && atomic_load(&scrub->file->is_obsolete))
         status = bb_fail(BB_BUSY, "table %" PRIu64 " was replaced while it was checked",
                          scrub->file->number);
@@ -259,7 +261,7 @@ static bool is_passed_over(const struct bb_scrub *scrub, enum bb_status status)
     bool is_gone = status == BB_BUSY || status == BB_NOT_FOUND;
     return is_gone && !scrub->is_stopped &&
            (atomic_load(&scrub->file->is_obsolete) || scrub->db->options.read_only) &&
-           bb_store_check_open(scrub->db) == BB_OK;
+           bb_call_check_open(scrub->db) == BB_OK;
 }
 
 /* ---- the scrub ---- */
@@ -267,7 +269,7 @@ static bool is_passed_over(const struct bb_scrub *scrub, enum bb_status status)
 /* Above the numbers of all existing tables. */
 static uint64_t end_of(struct bb_db *db)
 {
-    struct bb_levels *levels = bb_store_ref_levels(db);
+    struct bb_levels *levels = bb_current_view_ref_levels(db);
     uint64_t end = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {

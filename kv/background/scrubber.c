@@ -2,8 +2,9 @@
 #include "kv/background/scrubber.h"
 
 #include "base/alloc.h"
-#include "kv/background/install.h"
 #include "kv/background/scrub.h"
+#include "kv/store/call.h"
+#include "kv/store/current_view.h"
 
 #define SECOND UINT64_C(1000000000)
 /* How often the thread checks the file system's clock, which may differ from the clock of the
@@ -67,7 +68,7 @@ static bool check_one(struct bb_scrubber *scrubber, struct bb_scrub *scrub, uint
     set_busy(scrubber, false);
     if (status == BB_OK)
         return has_file;
-    if (bb_store_check_open(scrubber->db) != BB_OK)
+    if (bb_call_check_open(scrubber->db) != BB_OK)
         return false;
     report_failure(scrubber->db);
     bb_scrub_skip(scrub);
@@ -82,7 +83,7 @@ static uint64_t draw_first(struct bb_db *db)
     uint64_t first = 0;
     if (db->system->ops->random(db->system, &drawn, sizeof(drawn)) != BB_OK)
         return 0;
-    struct bb_levels *levels = bb_store_ref_levels(db);
+    struct bb_levels *levels = bb_current_view_ref_levels(db);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         count += bb_levels_table_count(levels, level);
     drawn = count == 0 ? 0 : drawn % count;

@@ -2,9 +2,9 @@
 #include "kv/background/table_index.h"
 
 #include "base/status.h"
-#include "kv/background/flush.h"
-#include "kv/background/install.h"
+#include "kv/background/edit_install.h"
 #include "kv/indexes/index_file.h"
+#include "kv/store/store.h"
 #include "sstable/table/table_blocks.h"
 
 static enum bb_status add_entry(void *context, const struct bb_entry *entry, uint64_t block_number)
@@ -92,9 +92,9 @@ static enum bb_status install(struct bb_index_build *build, struct installation 
     struct bb_edit edit;
     struct bb_placing placing = {.place = place, .placed = put_in_force, .context = installation};
     bb_edit_init(&edit);
-    enum bb_status status = bb_store_mend_manifest(build->db);
+    enum bb_status status = bb_edit_install_replace_manifest(build->db);
     if (status == BB_OK)
-        status = bb_store_install_placed(build->db, &edit, &placing);
+        status = bb_edit_install_placed(build->db, &edit, &placing);
     if (edit.added_count > 0)
         bb_index_build_commit(build);
     bb_edit_deinit(&edit);

@@ -1,7 +1,7 @@
 /* See work_wait.h. */
 #include "kv/background/work_wait.h"
 
-#include "kv/background/install.h"
+#include "kv/store/work.h"
 
 struct bb_work_wait bb_work_wait_begin(struct bb_db *db, enum bb_work work, unsigned attempts)
 {
@@ -13,7 +13,7 @@ struct bb_work_wait bb_work_wait_begin(struct bb_db *db, enum bb_work work, unsi
 bool bb_work_wait_has_failed(struct bb_work_wait *wait)
 {
     struct bb_worker *worker = wait->worker;
-    if (!bb_store_is_failing(worker->db, worker->work))
+    if (!bb_work_is_failing(worker->db, worker->work))
         return false;
     if (worker->failed_attempt > wait->seen) {
         wait->seen = worker->failed_attempt;
@@ -26,4 +26,11 @@ bool bb_work_wait_has_failed(struct bb_work_wait *wait)
         bb_condvar_signal(&worker->is_due);
     }
     return false;
+}
+
+struct bb_error bb_work_wait_error(const struct bb_db *db, const struct bb_error *failure)
+{
+    if (failure->status == BB_OK && db->is_closing)
+        return (struct bb_error){.status = BB_BUSY, .message = "the store is being closed"};
+    return *failure;
 }

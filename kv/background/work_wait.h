@@ -27,5 +27,8 @@ struct bb_work_wait {
 struct bb_work_wait bb_work_wait_begin(struct bb_db *db, enum bb_work work, unsigned attempts);
 /* True when the work has failed since. While it is failing, this also requests another attempt. */
 bool bb_work_wait_has_failed(struct bb_work_wait *wait);
+/* The error of a call that waited in vain: the failure, or that the store is being closed. The
+ * mutex is held; use bb_error_restore after it is released. */
+struct bb_error bb_work_wait_error(const struct bb_db *db, const struct bb_error *failure);
 
 #endif

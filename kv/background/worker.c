@@ -5,9 +5,11 @@
 #include "base/file_limit.h"
 #include "base/status.h"
 #include "kv/background/compaction_work.h"
+#include "kv/background/edit_install.h"
 #include "kv/background/flush.h"
-#include "kv/background/install.h"
 #include "kv/background/scrubber.h"
+#include "kv/store/current_view.h"
+#include "kv/store/work.h"
 
 /* After a failure the work is retried, first soon, then less often. */
 #define RETRY_NANOSECONDS_MIN UINT64_C(100000000)
@@ -51,8 +53,8 @@ static enum bb_status flush_some(struct bb_db *db, bool *ret_did)
 {
     /* A manifest that no flush needs yet is no reason to refuse writes. */
     *ret_did = has_frozen(db);
-    enum bb_status status = *ret_did ? bb_store_mend_manifest(db) : BB_OK;
-    return *ret_did && status == BB_OK ? bb_store_flush_oldest(db) : status;
+    enum bb_status status = *ret_did ? bb_edit_install_replace_manifest(db) : BB_OK;
+    return *ret_did && status == BB_OK ? bb_flush_oldest(db) : status;
 }
 
 /* When space is short, a flush gets all of it: writes wait for the flush, and a merge that needs
@@ -69,7 +71,7 @@ static enum bb_status flush_first(struct bb_db *db, bool *ret_did)
 
 static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
 {
-    enum bb_status status = bb_store_mend_manifest(db);
+    enum bb_status status = bb_edit_install_replace_manifest(db);
     return status == BB_OK ? bb_store_compact_some(db, ret_did) : status;
 }
 
@@ -79,11 +81,11 @@ static enum bb_status work_once(struct bb_db *db, enum bb_work work, bool *ret_d
     enum bb_status status =
         work == BB_WORK_FLUSH ? flush_first(db, ret_did) : compact_some(db, ret_did);
     if (status == BB_OK) {
-        bb_store_recovered(db, work);
+        bb_work_succeed(db, work);
         return BB_OK;
     }
     struct bb_error failure = *bb_error_last();
-    bb_store_fail(db, work);
+    bb_work_fail(db, work);
     if (work == BB_WORK_COMPACTION)
         bb_store_abandon_compaction(db);
     return bb_error_restore(&failure);
@@ -110,7 +112,7 @@ enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted)
     while (did && status == BB_OK)
         status = work_some(db, wanted, &did);
     if (status == BB_OK)
-        bb_store_reclaim(db);
+        bb_current_view_reclaim(db);
     return bb_error_settle(status, &before);
 }
 
@@ -166,9 +168,9 @@ static bool wait_idly(struct bb_worker *worker, uint64_t seen, uint64_t nanoseco
 static void wait_for_work(struct bb_worker *worker, uint64_t seen)
 {
     uint64_t pause = RECLAIM_NANOSECONDS_MIN;
-    bb_store_reclaim(worker->db);
+    bb_current_view_reclaim(worker->db);
     while (!wait_idly(worker, seen, pause)) {
-        bb_store_reclaim(worker->db);
+        bb_current_view_reclaim(worker->db);
         pause = pause * 2 > RECLAIM_NANOSECONDS_MAX ? RECLAIM_NANOSECONDS_MAX : pause * 2;
     }
 }

@@ -11,10 +11,10 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "bb/select.h"
-#include "kv/background/install.h"
 #include "kv/indexes/index_sample.h"
 #include "kv/indexes/store_catalog.h"
-#include "kv/readonly/read_only.h"
+#include "kv/store/call.h"
+#include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
 #include "skip/index/segment.h"
 #include "skip/index/spec.h"
@@ -275,9 +275,9 @@ static enum bb_status run(struct estimation *e)
     if (status != BB_OK)
         return status;
     uint64_t begin = e->db->system->ops->now(e->db->system);
-    e->view = bb_store_pin_view(e->db);
+    e->view = bb_current_view_pin(e->db);
     status = take_sample(e);
-    bb_store_release_view(e->db, e->view);
+    bb_current_view_unpin(e->db, e->view);
     e->estimate.build_nanoseconds = bb_file_elapsed(e->db->system, begin);
     fill_estimate(e);
     return status;
@@ -288,19 +288,19 @@ enum bb_status bb_db_index_estimate(struct bb_db *db,
                                     struct bb_index_estimate *ret_estimate)
 {
     struct estimation e = {.db = db};
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (options != NULL)
         e.options = *options;
     if (status == BB_OK)
-        status = bb_read_only_check(db, "measuring an index");
+        status = bb_call_check_change(db, "measuring an index");
     if (status == BB_OK && e.options.spec == NULL)
         status = bb_fail(BB_INVALID, "the index to measure has no spec");
     if (status == BB_OK)
-        status = bb_store_begin_call(db);
+        status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     status = run(&e);
-    bb_store_end_call(db);
+    bb_call_end(db);
     bb_condition_destroy(e.condition);
     bb_catalog_unref(e.catalog);
     bb_catalog_unref(e.store_catalog);

@@ -6,10 +6,10 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
 #include "kv/manifest/filename.h"
+#include "kv/store/call.h"
 #include "kv/store/file_number.h"
 #include "skip/index/spec.h"
 #include "sstable/build/table_builder.h"
@@ -173,7 +173,7 @@ enum bb_status bb_index_build_check(const struct bb_index_build *build, uint64_t
 {
     if (block_number % BB_INDEX_BUILD_CHECK_BLOCKS != 0)
         return BB_OK;
-    return build->yields ? bb_store_check_merging(build->db) : bb_store_check_open(build->db);
+    return build->yields ? bb_call_check_merging(build->db) : bb_call_check_open(build->db);
 }
 
 enum bb_status bb_index_build_finish(struct bb_index_build *build)

@@ -1,7 +1,7 @@
 /* See index_demand.h. */
 #include "kv/indexes/index_demand.h"
 
-#include "kv/background/install.h"
+#include "kv/store/work.h"
 
 void bb_index_demand_add(struct bb_db *db)
 {
@@ -9,6 +9,6 @@ void bb_index_demand_add(struct bb_db *db)
     if (atomic_exchange(&db->worker_builds_indexes, true))
         return;
     bb_mutex_lock(&db->mutex);
-    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_work_signal(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
 }

@@ -3,9 +3,9 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bb/select.h"
-#include "kv/background/install.h"
 #include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
+#include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
 
 void bb_db_index_list_deinit(struct bb_db_index_list *list)
@@ -101,15 +101,15 @@ static enum bb_status count_tables(const struct bb_levels *levels, const struct 
 enum bb_status bb_db_index_list(struct bb_db *db, struct bb_db_index_list *ret_list)
 {
     struct bb_db_index_list list = {0};
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
         return status;
     struct bb_catalog *catalog = bb_store_ref_catalog(db);
     status = describe_all(catalog, &list);
     if (status == BB_OK) {
-        struct bb_view *view = bb_store_pin_view(db);
+        struct bb_view *view = bb_current_view_pin(db);
         status = count_tables(view->levels, catalog, &list);
-        bb_store_release_view(db, view);
+        bb_current_view_unpin(db, view);
     }
     bb_catalog_unref(catalog);
     if (status == BB_OK)

@@ -2,9 +2,9 @@
 #include "kv/indexes/index_sample.h"
 
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_file.h"
+#include "kv/store/work.h"
 #include "skip/index/skip_builder.h"
 #include "skip/index/truth_bits.h"
 #include "sstable/table/table_blocks.h"
@@ -94,7 +94,7 @@ static enum bb_status begin(struct sampling *sampling, const struct bb_index_sam
 {
     *sampling = (struct sampling){.sample = sample};
     bb_index_build_init_with(&sampling->build, sample->db,
-                             bb_store_files_of(sample->db, BB_WORK_COMPACTION), sample->catalog);
+                             bb_work_file_system(sample->db, BB_WORK_COMPACTION), sample->catalog);
     enum bb_status status =
         bb_index_build_begin(&sampling->build, bb_bytes_of(sample_id, sizeof(sample_id)));
     if (status == BB_OK)

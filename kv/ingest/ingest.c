@@ -13,15 +13,14 @@
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "kv/background/flush.h"
-#include "kv/background/install.h"
+#include "kv/background/edit_install.h"
 #include "kv/background/target.h"
 #include "kv/background/worker.h"
 #include "kv/ingest/intake.h"
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
-#include "kv/readonly/read_only.h"
+#include "kv/store/call.h"
 #include "kv/store/file_number.h"
 #include "kv/wal/wal_format.h"
 #include "kv/wal/wal_writer.h"
@@ -120,7 +119,7 @@ static enum bb_status check_promise(struct ingest *ingest, struct bb_levels *lev
 {
     struct bb_db *db = ingest->intake.db;
     struct bb_levels *after = NULL;
-    enum bb_status status = bb_store_apply_edit(db, levels, edit, &after);
+    enum bb_status status = bb_edit_install_levels(db, levels, edit, &after);
     if (status != BB_OK)
         return status;
     double pending = bb_waste_share_others(db->shares, &ingest->intake.share);
@@ -189,7 +188,7 @@ static enum bb_status install(struct ingest *ingest)
     struct bb_placing placing = {
         .place = place, .context = ingest, .sequence = ingest->intake.sequence};
     bb_edit_init(&edit);
-    enum bb_status status = bb_store_install_placed(db, &edit, &placing);
+    enum bb_status status = bb_edit_install_placed(db, &edit, &placing);
     bb_intake_end_share(&ingest->intake);
     if (status == BB_OK) {
         db->sequence_allocated = ingest->intake.sequence;
@@ -226,7 +225,7 @@ static enum bb_status lead(struct ingest *ingest)
     ingest->is_overtaken = status == BB_OK && db->sequence_allocated >= ingest->intake.sequence;
     /* Doubt about an earlier edit does not prevent this one. */
     if (status == BB_OK && !ingest->is_overtaken)
-        status = bb_store_mend_manifest(db);
+        status = bb_edit_install_replace_manifest(db);
     if (status == BB_OK && !ingest->is_overtaken)
         status = install(ingest);
     /* The store records a failure of this work; the tables do not depend on it. */
@@ -281,7 +280,7 @@ static enum bb_status verify_inputs(struct bb_db *db, const char *const *paths, 
     struct bb_table_verify_report report;
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < count && status == BB_OK; i++) {
-        status = bb_store_check_open(db);
+        status = bb_call_check_open(db);
         if (status == BB_OK)
             status = bb_table_verify(paths[i], &options, &report);
     }
@@ -311,13 +310,13 @@ enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths, size_t c
     struct bb_error before; /* a repeated attempt has failed as expected */
     bool verify = options != NULL && options->verify;
     bb_error_save(&before);
-    enum bb_status status = bb_read_only_check(db, "an ingest");
+    enum bb_status status = bb_call_check_change(db, "an ingest");
     if (status != BB_OK || count == 0)
         return status;
-    status = bb_store_begin_call(db);
+    status = bb_call_begin(db);
     if (status != BB_OK)
         return status;
     status = verify_and_run(&ingest, paths, count, verify);
-    bb_store_end_call(db);
+    bb_call_end(db);
     return bb_error_settle(status, &before);
 }

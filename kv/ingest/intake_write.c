@@ -7,12 +7,14 @@
 #include "compaction/merge/merge.h"
 #include "compaction/merge/range_cutter.h"
 #include "compaction/merge/retain.h"
-#include "kv/background/install.h"
 #include "kv/background/target.h"
 #include "kv/ingest/intake_iter.h"
 #include "kv/manifest/filename.h"
 #include "kv/options.h"
+#include "kv/store/call.h"
+#include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
+#include "kv/store/work.h"
 
 /* Entries between two checks whether the store is being closed. */
 #define STEP_ENTRY_COUNT 4096
@@ -21,7 +23,7 @@
 
 static enum bb_status check_open(void *context)
 {
-    return bb_store_check_open(context);
+    return bb_call_check_open(context);
 }
 
 static enum bb_status open_stream(const struct bb_intake *intake, size_t input,
@@ -115,10 +117,10 @@ static enum bb_status plan(struct writing *writing)
         return status;
     }
     bb_mutex_lock(&db->installing);
-    struct bb_levels *levels = bb_store_ref_levels(db);
+    struct bb_levels *levels = bb_current_view_ref_levels(db);
     double pending = bb_waste_share_others(db->shares, share);
     int level = bb_intake_level(writing->intake, levels, &sum);
-    bb_options_for_table(&db->options, level, bb_store_files_of(db, BB_WORK_COMPACTION),
+    bb_options_for_table(&db->options, level, bb_work_file_system(db, BB_WORK_COMPACTION),
                          &db->secret, NULL, &writing->options);
     double waste = bb_target_run(db, levels, level, bb_intake_run(levels, level), sum.key_count,
                                  pending, &writing->options);
@@ -232,7 +234,7 @@ static enum bb_status take_entry(struct writing *writing, const struct bb_entry 
 static enum bb_status look_at_store(struct writing *writing)
 {
     writing->step_count = (writing->step_count + 1) % STEP_ENTRY_COUNT;
-    return writing->step_count == 1 ? bb_store_check_open(writing->intake->db) : BB_OK;
+    return writing->step_count == 1 ? bb_call_check_open(writing->intake->db) : BB_OK;
 }
 
 static enum bb_status write_stream(struct writing *writing, struct bb_iter *stream)
@@ -256,7 +258,7 @@ enum bb_status bb_intake_write(struct bb_intake *intake)
     bb_retain_init(&writing.retain, NULL, 0, intake->db->options.comparator);
     writing.hooks = bb_index_build_hooks(&intake->indexes);
     bb_index_build_init(&intake->indexes, intake->db,
-                        bb_store_files_of(intake->db, BB_WORK_COMPACTION));
+                        bb_work_file_system(intake->db, BB_WORK_COMPACTION));
     enum bb_status status = plan(&writing);
     if (status == BB_OK)
         status = bb_intake_list_ranges(intake, intake->sequence, &writing.ranges.list);

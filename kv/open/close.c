@@ -6,19 +6,75 @@
 #include "base/file_pool.h"
 #include "base/status.h"
 #include "kv/admin/maintain.h"
-#include "kv/background/install.h"
 #include "kv/background/range_request.h"
+#include "kv/background/scrubber.h"
 #include "kv/background/worker.h"
 #include "kv/indexes/catalog.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/open/close_note.h"
+#include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
 #include "kv/store/presence.h"
 #include "kv/write/commit.h"
+#include "sstable/block/block_cache.h"
 
 /* After a close at most this many bytes of keys and values must be replayed: about 10 ms. */
 #define REPLAY_BYTES_MAX (UINT64_C(1) << 20)
+
+/* The data that a mutex guards is consistent when the mutex is free. */
+static bool are_mutexes_free(struct bb_db *db)
+{
+    return bb_mutex_is_free(&db->commits.mutex) && bb_mutex_is_free(&db->installing) &&
+           bb_mutex_is_free(&db->mutex) && bb_mutex_is_free(&db->spare.mutex) &&
+           bb_mutex_is_free(&db->table_env.mutex) && bb_mutex_is_free(&db->table_env.pages.mutex) &&
+           bb_file_pool_is_free(db->pool) &&
+           (db->cache == NULL || bb_block_cache_is_free(db->cache));
+}
+
+/* True when no write and no waiting call is running. */
+static bool are_calls_done(const struct bb_db *db)
+{
+    return db->commits.head == NULL && db->commits.waiting == 0 && !db->commits.is_closed &&
+           db->call_count == 0 && !db->is_closing && db->range_requests == NULL;
+}
+
+/* A worker that has handled every signal waits for the next one, or frees views, which are
+ * counted. */
+static bool are_workers_idle(const struct bb_db *db)
+{
+    bool is_idle = db->compaction == NULL && db->going_views == 0 && bb_scrubber_is_idle(db);
+    for (enum bb_work work = 0; work < BB_WORK_COUNT; work++) {
+        const struct bb_worker *worker = &db->workers[work];
+        is_idle = is_idle && (!worker->has_thread || worker->answered == worker->signals);
+    }
+    return is_idle;
+}
+
+/* True when only the store has the current view, and no thread has an older one. */
+static bool are_views_unused(const struct bb_db *db)
+{
+    bool are_unused = db->view != NULL && atomic_load(&db->view->references) == 1;
+    for (const struct bb_view *view = db->retired; view != NULL; view = view->next_retired)
+        are_unused = are_unused && atomic_load(&view->references) == 0;
+    return are_unused;
+}
+
+/* Lookups, iterators, snapshots, pinned values: releasing them later would need the store. */
+static bool are_readers_gone(struct bb_db *db)
+{
+    return bb_readers_are_gone(&db->readers) && bb_readers_pinned_values(&db->readers) == 0 &&
+           atomic_load(&db->iterator_count) == 0 && db->snapshots.count == 0 &&
+           are_views_unused(db);
+}
+
+/* For an inherited store: true when no thread was changing or using it at the fork. Then it is
+ * consistent, and may be released. Never waits. */
+static bool was_still(struct bb_db *db)
+{
+    return are_mutexes_free(db) && are_calls_done(db) && are_workers_idle(db) &&
+           are_readers_gone(db);
+}
 
 /* The current view is unused, and no other thread exists: releases all views, buffers and
  * levels. */
@@ -29,7 +85,7 @@ static void release_views(struct bb_db *db)
         bb_view_destroy(db->view);
         db->view = NULL;
     }
-    bb_store_reclaim(db);
+    bb_current_view_reclaim(db);
     if (db->active != NULL)
         bb_write_buffer_unref(db->active);
     db->active = NULL;
@@ -139,7 +195,7 @@ static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
  * process ends. */
 static enum bb_status leave_inherited(struct bb_db *db)
 {
-    if (bb_store_was_still(db))
+    if (was_still(db))
         (void)!bb_store_release(db); /* an inherited file refuses some work by design */
     return BB_OK;
 }

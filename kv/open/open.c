@@ -7,7 +7,7 @@
 #include "base/process.h"
 #include "base/status.h"
 #include "bb/db_files.h"
-#include "kv/background/install.h"
+#include "kv/background/edit_install.h"
 #include "kv/background/worker.h"
 #include "kv/directory/directory.h"
 #include "kv/indexes/index_file.h"
@@ -20,6 +20,7 @@
 #include "kv/options.h"
 #include "kv/readonly/read_only.h"
 #include "kv/recovery/replay.h"
+#include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
 #include "kv/write/freeze.h"
 
@@ -207,7 +208,7 @@ static enum bb_status open_tables(struct bb_opening *opening)
     struct bb_levels *empty = NULL;
     struct bb_edit all = {0};
     if (db->view != NULL) { /* waiting for space: the store is unchanged since */
-        opening->levels = bb_store_ref_levels(db);
+        opening->levels = bb_current_view_ref_levels(db);
         return BB_OK;
     }
     bb_options_for_table(&db->options, 0, db->files, &db->secret, db->cache,
@@ -220,7 +221,7 @@ static enum bb_status open_tables(struct bb_opening *opening)
             bb_edit_set_index(&all, table->index_number);
     }
     if (status == BB_OK)
-        status = bb_store_apply_edit(db, empty, &all, &opening->levels);
+        status = bb_edit_install_levels(db, empty, &all, &opening->levels);
     bb_edit_deinit(&all);
     bb_levels_unref(empty);
     return status;
@@ -342,13 +343,13 @@ static void take_over(struct bb_opening *opening)
     struct bb_write_buffer *before = db->active;
     uint64_t last = bb_manifest_state_of(opening->manifest_in_force)->last_sequence;
     db->manifest = opening->manifest_in_force;
-    bb_store_note_manifest(db);
+    bb_edit_install_note_manifest(db);
     db->active = opening->buffer;
     db->sequence_allocated = last;
     bb_mutex_lock(&db->mutex);
-    bb_store_end_views(db);
+    bb_current_view_end(db);
     atomic_store_explicit(&db->last_sequence, last, memory_order_release);
-    bb_store_publish(db, opening->blank, db->active, NULL, 0, opening->levels);
+    bb_current_view_publish(db, opening->blank, db->active, NULL, 0, opening->levels);
     bb_mutex_unlock(&db->mutex);
     if (before != NULL)
         bb_write_buffer_unref(before);

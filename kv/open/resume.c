@@ -2,12 +2,12 @@
 #include "kv/open/resume.h"
 
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/background/worker.h"
 #include "kv/manifest/current.h"
 #include "kv/manifest/filename.h"
 #include "kv/open/opening.h"
 #include "kv/readonly/read_only.h"
+#include "kv/store/current_view.h"
 #include "kv/write/commit.h"
 
 /* True when the manifest that the attempt read is still current. Otherwise the attempt has
@@ -67,7 +67,7 @@ static enum bb_status try_again(struct bb_db *db)
     bb_opening_deinit(&opening);
     if (status != BB_OK)
         return bb_error_restore(&failure);
-    bb_store_reclaim(db);
+    bb_current_view_reclaim(db);
     status = bb_store_start_workers(db);
     if (status == BB_OK) {
         atomic_store_explicit(&db->resume, NULL, memory_order_release);

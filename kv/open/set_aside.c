@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/directory/unnamed.h"
 
 /* Names are "FILE.lost", "FILE.lost2", ... */

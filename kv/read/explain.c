@@ -191,7 +191,7 @@ enum bb_status bb_db_explain(struct bb_db *db, const struct bb_get_options *opti
                            .value = value != NULL ? value : &scratch,
                            .options = bb_call_options_get(options),
                            .explain = &explain};
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status == BB_OK)
         status = bb_entry_check_key(key);
     if (status != BB_OK)

@@ -158,7 +158,7 @@ static enum bb_status get(struct bb_db *db, const struct bb_get_options *options
     if (key.size > BB_KEY_SIZE_MAX)
         return bb_entry_check_key(key);
     if (bb_store_is_inherited(db))
-        return bb_store_fail_inherited(db);
+        return bb_inherited_fail(db);
     lookup.ask.key_hash = bb_hash_key(&db->secret, key);
     enum bb_status status = run(&lookup);
     if (status != BB_OK)

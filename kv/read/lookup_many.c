@@ -395,7 +395,7 @@ enum bb_status bb_db_get_many(struct bb_db *db, const struct bb_get_options *opt
     size_t group = count < GROUP_KEYS ? count : GROUP_KEYS;
     if (count == 0)
         return BB_OK;
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
         return refuse(status, count, statuses);
     lookup.questions = bb_alloc(group * sizeof(*lookup.questions));

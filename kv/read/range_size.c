@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
+#include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
 #include "kv/store/store.h"
 #include "sstable/entry.h"
@@ -124,20 +124,20 @@ enum bb_status bb_db_approximate_sizes(struct bb_db *db, const struct bb_key_ran
                                        size_t count, struct bb_range_size *ret_sizes)
 {
     struct bb_read_stats stats = {0};
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK || count == 0)
         return status;
     struct bb_range_size *sizes = bb_alloc_zeroed(count, sizeof(*sizes));
     if (sizes == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the sizes of %zu ranges", count);
-    struct bb_view *view = bb_store_pin_view(db);
+    struct bb_view *view = bb_current_view_pin(db);
     for (size_t i = 0; i < count && status == BB_OK; i++) {
         struct measuring m = {
             .comparator = db->options.comparator, .range = &ranges[i], .stats = &stats};
         status = measure(&m, view);
         sizes[i] = m.size;
     }
-    bb_store_release_view(db, view);
+    bb_current_view_unpin(db, view);
     bb_readers_add_scan(&db->readers, &stats);
     if (status == BB_OK)
         memcpy(ret_sizes, sizes, count * sizeof(*sizes));

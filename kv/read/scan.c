@@ -4,11 +4,12 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/call_options.h"
 #include "kv/read/visible.h"
+#include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
 #include "kv/store/store.h"
+#include "kv/store/work.h"
 #include "sstable/entry.h"
 
 struct bb_db_iter {
@@ -26,7 +27,7 @@ struct bb_db_iter {
 
 enum bb_status bb_snapshot_create(struct bb_db *db, struct bb_snapshot **ret_snapshot)
 {
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
         return status;
     bb_mutex_lock(&db->mutex);
@@ -46,7 +47,7 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
     bool may_go =
         db->options.tombstone_age_max > 0 || bb_levels_have_range_tombstones(db->view->levels);
     if (may_go && bb_snapshots_oldest(&db->snapshots) != oldest && !bb_store_is_inherited(db))
-        bb_store_signal_work(db, BB_WORK_COMPACTION);
+        bb_work_signal(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
 }
 
@@ -73,13 +74,13 @@ static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_cal
     struct bb_db *db = iter->db;
     struct bb_iter *stream = NULL;
     /* The view must be loaded before the sequence: see lookup.c. */
-    iter->view = bb_store_pin_view(db);
+    iter->view = bb_current_view_pin(db);
     uint64_t sequence = call->snapshot != NULL ? call->snapshot->sequence
                                                : bb_view_sequence(iter->view, &db->last_sequence);
     enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, sequence,
                                                 &iter->range, &call->read, &iter->stats, &stream);
     if (status != BB_OK) {
-        bb_store_release_view(db, iter->view);
+        bb_current_view_unpin(db, iter->view);
         return status;
     }
     bb_visible_init(&iter->visible, stream, db->options.comparator, sequence);
@@ -93,7 +94,7 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
 {
     static const struct bb_key_range everything;
     const struct bb_get_call call = bb_call_options_get(options);
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
         return status;
     struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
@@ -186,7 +187,7 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
     bb_readers_add_scan(&db->readers, &iter->stats);
     if (iter->caller_stats != NULL)
         bb_read_stats_add(iter->caller_stats, &iter->stats);
-    bb_store_release_view(db, iter->view);
+    bb_current_view_unpin(db, iter->view);
     bb_buf_deinit(&iter->bounds);
     bb_free(iter);
     /* This must be last: a thread that sees the lower count may close the store. */
@@ -203,7 +204,7 @@ bool bb_db_iter_valid(const struct bb_db_iter *iter)
 static bool begin_move(struct bb_db_iter *iter)
 {
     if (bb_store_is_inherited(iter->db)) {
-        bb_visible_refuse(&iter->visible, bb_store_fail_inherited(iter->db));
+        bb_visible_refuse(&iter->visible, bb_inherited_fail(iter->db));
         return false;
     }
     bb_move_begin(&iter->is_moving);

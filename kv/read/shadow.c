@@ -2,7 +2,6 @@
 #include "kv/read/shadow.h"
 
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/manifest/filename.h"
 
 /* Readers of other views may use the table filter until they leave. */

@@ -1,25 +1,10 @@
 /* See read_only.h. */
 #include "kv/readonly/read_only.h"
 
-#include "kv/background/install.h"
 #include "kv/options.h"
 #include "kv/readonly/read_only_snapshot.h"
+#include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
-
-enum bb_status bb_read_only_check(struct bb_db *db, const char *what)
-{
-    enum bb_status status = bb_store_check_process(db);
-    enum bb_status (*resume)(struct bb_db *) =
-        atomic_load_explicit(&db->resume, memory_order_acquire);
-    if (status == BB_OK && resume != NULL)
-        return resume(db);
-    if (status != BB_OK || !db->options.read_only)
-        return status;
-    return bb_fail(BB_READ_ONLY,
-                   "%s: %s needs a store that is open for writing, this one is "
-                   "open with read_only",
-                   db->directory, what);
-}
 
 /* A snapshot is only valid for the state in which it was taken: the writer does not know the
  * readers' snapshots. The mutex is held. */
@@ -42,10 +27,10 @@ static enum bb_status show(struct bb_db *db, struct bb_read_only_snapshot *snaps
     bb_mutex_lock(&db->mutex);
     enum bb_status status = check_snapshots(db);
     if (status == BB_OK) {
-        bb_store_end_views(db); /* the old view may share the buffer */
+        bb_current_view_end(db); /* the old view may share the buffer */
         atomic_store_explicit(&db->last_sequence, snapshot->last_sequence, memory_order_release);
         db->sequence_allocated = snapshot->last_sequence;
-        bb_store_publish(db, blank, snapshot->buffer, NULL, 0, snapshot->levels);
+        bb_current_view_publish(db, blank, snapshot->buffer, NULL, 0, snapshot->levels);
     }
     bb_mutex_unlock(&db->mutex);
     return status;
@@ -67,7 +52,7 @@ static enum bb_status install(struct bb_db *db, struct bb_read_only_snapshot *sn
     db->active = snapshot->buffer;
     snapshot->buffer = NULL;
     bb_read_only_snapshot_deinit(snapshot);
-    bb_store_reclaim(db);
+    bb_current_view_reclaim(db);
     return BB_OK;
 }
 
@@ -95,7 +80,7 @@ enum bb_status bb_read_only_start(struct bb_db *db)
 enum bb_status bb_db_refresh(struct bb_db *db)
 {
     struct bb_commit commit = {.batch = NULL};
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK || !db->options.read_only)
         return status;
     bb_mutex_lock(&db->mutex);

@@ -11,10 +11,4 @@
  * store are initialised. */
 BB_MUST_CHECK enum bb_status bb_read_only_start(struct bb_db *db);
 
-/* Checks that the store accepts a change; `what` names the requested work ("a flush"). Errors:
- * BB_READ_ONLY for a read-only store, BB_INVALID for a store of another process, BB_NO_SPACE for an
- * opening that still waits for space and finds none (kv/open/resume.h). REQUIRES: the caller
- * does not lead the commit queue. */
-BB_MUST_CHECK enum bb_status bb_read_only_check(struct bb_db *db, const char *what);
-
 #endif

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/background/install.h"
+#include "kv/background/edit_install.h"
 #include "kv/directory/directory.h"
 #include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
@@ -197,7 +197,7 @@ static enum bb_status update_levels(struct attempt *attempt, struct bb_levels **
     if (status == BB_OK)
         status = add_new(*levels, &attempt->state, &edit);
     if (status == BB_OK)
-        status = bb_store_apply_edit(attempt->db, *levels, &edit, &made);
+        status = bb_edit_install_levels(attempt->db, *levels, &edit, &made);
     bb_edit_deinit(&edit);
     if (status != BB_OK)
         return status;

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "compaction/merge/compact.h"
-#include "kv/background/install.h"
+#include "kv/background/edit_install.h"
 #include "kv/background/target.h"
 #include "kv/batch.h"
 #include "kv/indexes/index_build.h"
@@ -218,7 +218,7 @@ static enum bb_status add_table(struct replay *replay, uint64_t number,
     if (status == BB_OK)
         bb_index_build_describe(indexes, &edit);
     if (status == BB_OK)
-        status = bb_store_apply_edit(replay->db, *replay->levels, &edit, &levels);
+        status = bb_edit_install_levels(replay->db, *replay->levels, &edit, &levels);
     if (status == BB_OK)
         status =
             bb_manifest_state_apply(replay->state, &edit, (struct bb_place){.file = "recovery"});

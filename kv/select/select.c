@@ -7,10 +7,10 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/background/install.h"
 #include "kv/indexes/index_demand.h"
 #include "kv/indexes/store_catalog.h"
 #include "kv/select/streams.h"
+#include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
 #include "kv/store/store.h"
 #include "sstable/entry.h"
@@ -89,7 +89,7 @@ static enum bb_status take_condition(struct bb_select *select,
 static void pin(struct bb_select *select, const struct bb_select_options *options)
 {
     struct bb_db *db = select->db;
-    select->view = bb_store_pin_view(db);
+    select->view = bb_current_view_pin(db);
     /* The view must be loaded before the sequence: see kv/read/lookup.c. */
     uint64_t sequence = options->snapshot != NULL
                             ? options->snapshot->sequence
@@ -158,7 +158,7 @@ enum bb_status bb_db_select(struct bb_db *db, const struct bb_select_options *op
                             struct bb_select **ret_select)
 {
     struct bb_select_options taken;
-    enum bb_status status = bb_store_check_process(db);
+    enum bb_status status = bb_inherited_check(db);
     if (status == BB_OK)
         status = take_options(options, &taken);
     if (status != BB_OK)
@@ -223,7 +223,7 @@ void bb_select_destroy(struct bb_select *select)
     bb_readers_add_scan(&db->readers, &select->newest.stats);
     release_memory(select);
     if (view != NULL)
-        bb_store_release_view(db, view);
+        bb_current_view_unpin(db, view);
     /* This must be last: a thread that sees the lower count may close the store. */
     atomic_fetch_sub(&db->iterator_count, 1);
 }
@@ -278,7 +278,7 @@ static bool is_at_limit(const struct bb_select *select)
 
 enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record)
 {
-    enum bb_status owned = bb_store_check_process(select->db);
+    enum bb_status owned = bb_inherited_check(select->db);
     if (owned != BB_OK)
         return owned;
     if (select->failure.status != BB_OK)
@@ -310,7 +310,7 @@ struct bb_bytes bb_select_value(const struct bb_select *select)
 enum bb_status bb_select_attributes(struct bb_select *select,
                                     const struct bb_attribute **ret_attributes)
 {
-    enum bb_status status = bb_store_check_process(select->db);
+    enum bb_status status = bb_inherited_check(select->db);
     if (status != BB_OK)
         return status;
     const struct bb_entry *entry = entry_of(select);

@@ -20,10 +20,10 @@ static inline bool bb_store_is_inherited(const struct bb_db *db)
 }
 
 /* Errors: BB_INVALID in a process that did not open the store. */
-BB_MUST_CHECK enum bb_status bb_store_fail_inherited(const struct bb_db *db);
-BB_MUST_CHECK static inline enum bb_status bb_store_check_process(const struct bb_db *db)
+BB_MUST_CHECK enum bb_status bb_inherited_fail(const struct bb_db *db);
+BB_MUST_CHECK static inline enum bb_status bb_inherited_check(const struct bb_db *db)
 {
-    return bb_store_is_inherited(db) ? bb_store_fail_inherited(db) : BB_OK;
+    return bb_store_is_inherited(db) ? bb_inherited_fail(db) : BB_OK;
 }
 
 /* Enclose the changes of an iterator or a selection. If another thread forks during a change, the
@@ -49,9 +49,5 @@ static inline bool bb_move_was_begun(const _Atomic bool *is_moving)
 {
     return atomic_load_explicit(is_moving, memory_order_relaxed);
 }
-
-/* For an inherited store: true when no thread was changing or using it at the fork. Then it is
- * consistent, and may be released. Never waits. */
-bool bb_store_was_still(struct bb_db *db);
 
 #endif

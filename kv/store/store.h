@@ -1,11 +1,11 @@
 /* Internals of a store: state shared by its parts. Each part is a file:
  *
- *     open      open and close            freeze    space for the next write: new memtable, new log
- *     replay    earlier logs              flush     a frozen memtable becomes a table
- *     commit    put, delete, write        worker    background work: flushes, compactions
- *     lookup    get, many keys per call   maintain  flush, compact, wait until idle
- *     scan      iterators, snapshots      install   makes a change of the levels durable
- *                                         orphans   tables whose change could not be made durable
+ *     open     open and close            freeze        space for a write: new memtable, new log
+ *     replay   earlier logs              flush         a frozen memtable becomes a table
+ *     commit   put, delete, write        worker        background work: flushes, compactions
+ *     lookup   get, many keys per call   maintain      flush, compact, wait until idle
+ *     scan     iterators, snapshots      edit_install  makes a change of the levels durable
+ *                                        orphans       tables whose change may not be durable
  *
  * Three roles and two mutexes:
  *   - The leader of the commit queue writes log and active memtable, and freezes.
@@ -189,5 +189,12 @@ struct bb_db {
     /* The latest compaction was a piece of a requested range. */
     bool was_range;
 };
+
+/* Informs the listener. The mutex is not held. */
+static inline void bb_store_event(struct bb_db *db, const struct bb_event *event)
+{
+    if (db->options.on_event != NULL)
+        db->options.on_event(db->options.event_context, event);
+}
 
 #endif

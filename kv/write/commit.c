@@ -11,7 +11,7 @@
 #include "kv/background/compaction_work.h"
 #include "kv/batch.h"
 #include "kv/memtable/memtable.h"
-#include "kv/readonly/read_only.h"
+#include "kv/store/call.h"
 #include "kv/store/presence.h"
 #include "kv/wal/wal_writer.h"
 #include "kv/write/freeze.h"
@@ -251,7 +251,7 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
     commit.sync = options != NULL && options->sync;
     if (batch == NULL)
         return bb_fail(BB_INVALID, "a write has no batch");
-    enum bb_status allowed = bb_read_only_check(db, "a write");
+    enum bb_status allowed = bb_call_check_change(db, "a write");
     if (allowed != BB_OK)
         return allowed;
     /* Checked before the queue, so that the other commits of a group are not refused. */

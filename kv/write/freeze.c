@@ -4,12 +4,13 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "kv/background/compaction_work.h"
-#include "kv/background/install.h"
 #include "kv/background/work_wait.h"
 #include "kv/background/worker.h"
 #include "kv/manifest/filename.h"
 #include "kv/memtable/memtable.h"
+#include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
+#include "kv/store/work.h"
 #include "kv/wal/wal_writer.h"
 
 /* The size of a log is limited to this many times its memtable's. Small entries are larger in the
@@ -145,7 +146,7 @@ static enum bb_status await_flush(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
-    while (bb_store_is_failing(db, BB_WORK_FLUSH) && !bb_work_wait_has_failed(&wait))
+    while (bb_work_is_failing(db, BB_WORK_FLUSH) && !bb_work_wait_has_failed(&wait))
         bb_condvar_wait(&db->work_is_done, &db->mutex);
     struct bb_error failure = db->workers[BB_WORK_FLUSH].failure;
     bb_mutex_unlock(&db->mutex);
@@ -171,12 +172,12 @@ static void swap_active(struct bb_db *db, struct bb_view *blank, struct bb_write
     BB_ASSERT(db->view->frozen_count < BB_FROZEN_MAX);
     for (size_t i = 0; i < db->view->frozen_count; i++)
         frozen[frozen_count++] = db->view->frozen[i];
-    bb_store_publish(db, blank, buffer, frozen, frozen_count, db->view->levels);
+    bb_current_view_publish(db, blank, buffer, frozen, frozen_count, db->view->levels);
     bb_write_buffer_unref(db->active);
     db->active = buffer;
-    bb_store_signal_work(db, BB_WORK_FLUSH);
+    bb_work_signal(db, BB_WORK_FLUSH);
     bb_mutex_unlock(&db->mutex);
-    bb_store_reclaim(db);
+    bb_current_view_reclaim(db);
     db->is_log_failed = false;
 }
 

@@ -1,5 +1,5 @@
 /* Goal: a reader of a store keeps its view, its memtable and its sequence while the store replaces
- * them, and the last reference releases them. Method: all executions of kv/background/install.c,
+ * them, and the last reference releases them. Method: all executions of kv/store/current_view.c,
  * kv/view/view.c, kv/view/write_buffer.c and compaction/levels/companion.h, in a store without
  * files. */
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "compaction/levels/companion.h"
 #include "compaction/levels/levels.h"
-#include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
+#include "kv/store/current_view.h"
 #include "kv/wal/wal_writer.h"
 #include "tests/explore/explore.h"
 
@@ -68,12 +68,12 @@ static void publish(struct bb_write_buffer *buffer)
     explore_check(bb_view_create(&blank) == BB_OK, "no view");
     bb_mutex_lock(&scene->db.mutex);
     struct bb_write_buffer *old = scene->db.active;
-    bb_store_publish(&scene->db, blank, buffer, NULL, 0, NULL);
+    bb_current_view_publish(&scene->db, blank, buffer, NULL, 0, NULL);
     scene->db.active = buffer;
     bb_mutex_unlock(&scene->db.mutex);
     if (old != NULL)
         bb_write_buffer_unref(old);
-    bb_store_reclaim(&scene->db);
+    bb_current_view_reclaim(&scene->db);
 }
 
 static void make_scene(void)
@@ -108,9 +108,9 @@ static void look_up(void)
 
 static void iterate(void)
 {
-    struct bb_view *view = bb_store_pin_view(&scene->db);
+    struct bb_view *view = bb_current_view_pin(&scene->db);
     expect_entry(view);
-    bb_store_release_view(&scene->db, view);
+    bb_current_view_unpin(&scene->db, view);
 }
 
 static void replace_buffer(void)
@@ -124,7 +124,7 @@ static void replace_buffer(void)
 static void ingest_and_write(void)
 {
     bb_mutex_lock(&scene->db.mutex);
-    bb_store_end_views(&scene->db);
+    bb_current_view_end(&scene->db);
     bb_mutex_unlock(&scene->db.mutex);
     atomic_store_explicit(&scene->db.last_sequence, SEQUENCE + 1, memory_order_release);
 }
@@ -201,13 +201,13 @@ static const char *const not_needed[] = {
     "is_unused: load, seq_cst -> relaxed",
     "bb_view_destroy: load, seq_cst -> acquire",
     "bb_view_destroy: load, seq_cst -> relaxed",
-    "bb_store_pin_view: change, seq_cst -> acq_rel",
-    "bb_store_pin_view: change, seq_cst -> release",
-    "bb_store_pin_view: change, seq_cst -> acquire",
-    "bb_store_release_view: change, seq_cst -> acq_rel",
-    "bb_store_release_view: change, seq_cst -> release",
-    "bb_store_release_view: change, seq_cst -> acquire",
-    "bb_store_end_views: load, acquire -> relaxed",
+    "bb_current_view_pin: change, seq_cst -> acq_rel",
+    "bb_current_view_pin: change, seq_cst -> release",
+    "bb_current_view_pin: change, seq_cst -> acquire",
+    "bb_current_view_unpin: change, seq_cst -> acq_rel",
+    "bb_current_view_unpin: change, seq_cst -> release",
+    "bb_current_view_unpin: change, seq_cst -> acquire",
+    "bb_current_view_end: load, acquire -> relaxed",
     "bb_companion_drop: store, seq_cst -> release",
     "bb_companion_drop: store, seq_cst -> relaxed",
     "destroy_companion: load, seq_cst -> acquire",

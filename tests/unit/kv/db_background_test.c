@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "base/sync.h"
-#include "kv/background/install.h"
+#include "kv/store/current_view.h"
 
 #define HELD_MAX 16
 
@@ -442,13 +442,13 @@ static void stay(void *context, const struct bb_event *event)
     bool is_closing = false;
     if (event->kind != BB_EVENT_FLUSH)
         return;
-    struct bb_view *view = bb_store_pin_view(visitor->db);
+    struct bb_view *view = bb_current_view_pin(visitor->db);
     for (visitor->is_there = true; !is_closing && !visitor->is_over; (void)sched_yield()) {
         bb_mutex_lock(&visitor->db->mutex);
         is_closing = visitor->db->is_closing;
         bb_mutex_unlock(&visitor->db->mutex);
     }
-    bb_store_release_view(visitor->db, view);
+    bb_current_view_unpin(visitor->db, view);
 }
 
 /* A flush returns before its event, and the reads of the event's listener use no iterator. */

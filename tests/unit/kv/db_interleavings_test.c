@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/sync.h"
-#include "kv/background/install.h"
+#include "kv/store/current_view.h"
 #include "tests/support/file_fault.h"
 
 /* A gate that the store's thread waits at, inside of a listener. */
@@ -268,17 +268,17 @@ static void db_interleavings__old_views_end_with_an_ingest(void **state)
     store_init(&store);
     store_open(&store);
     build_table(&store, path, "a", "1");
-    struct bb_view *retired = bb_store_pin_view(store.db);
+    struct bb_view *retired = bb_current_view_pin(store.db);
     store_put(&store, "c", "0");
     assert_ok(bb_db_flush(store.db));
-    struct bb_view *view = bb_store_pin_view(store.db);
+    struct bb_view *view = bb_current_view_pin(store.db);
     assert_ok(bb_db_ingest(store.db, &path, 1, NULL));
     store_put(&store, "b", "after");
     assert_ptr_equal(view->active, store.db->view->active);
     assert_int_equal(bb_view_sequence(view, &store.db->last_sequence), 1);
     assert_int_equal(bb_view_sequence(retired, &store.db->last_sequence), 1);
-    bb_store_release_view(store.db, retired);
-    bb_store_release_view(store.db, view);
+    bb_current_view_unpin(store.db, retired);
+    bb_current_view_unpin(store.db, view);
     assert_content(&store, "a=1 b=after c=0");
     store_deinit(&store);
 }

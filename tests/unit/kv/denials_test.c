@@ -4,7 +4,7 @@
  * windows of every size. */
 #include "kv/read/denials.h"
 
-#include "kv/background/install.h"
+#include "kv/store/current_view.h"
 #include "kv/store/store.h"
 #include "sstable/table/table.h"
 #include "sstable/table/table_lookup.h"
@@ -88,7 +88,7 @@ static void assert_key(const struct bb_levels *levels, const struct window *wind
 static struct verdicts check(struct bb_db *db, struct bb_rng *rng)
 {
     struct verdicts sum = {0};
-    struct bb_view *view = bb_store_pin_view(db);
+    struct bb_view *view = bb_current_view_pin(db);
     const struct bb_levels *levels = view->levels;
     assert_true(levels->turn_count > 1 && levels->turn_count < BB_DENIALS_RUNS);
     for (size_t count = 1; count <= BB_DENIALS_KEYS; count++) {
@@ -103,7 +103,7 @@ static struct verdicts check(struct bb_db *db, struct bb_rng *rng)
         }
         assert_true(count == 64 || found.open >> count == 0);
     }
-    bb_store_release_view(db, view);
+    bb_current_view_unpin(db, view);
     return sum;
 }
 
@@ -120,7 +120,7 @@ static void ask_all(struct bb_db *db)
 /* As if their chunks could not be read. */
 static void damage_every_second_summary(struct bb_db *db)
 {
-    struct bb_view *view = bb_store_pin_view(db);
+    struct bb_view *view = bb_current_view_pin(db);
     const struct bb_levels *levels = view->levels;
     for (size_t run = 0; run < levels->turn_count; run++) {
         for (size_t i = 0; i < levels->turns[run].run->count; i += 2) {
@@ -132,7 +132,7 @@ static void damage_every_second_summary(struct bb_db *db)
                 bb_summary_make_ready(summary, &table->summary_format);
         }
     }
-    bb_store_release_view(db, view);
+    bb_current_view_unpin(db, view);
 }
 
 static void denials__damaged_summaries_say_nothing(void **state)

@@ -1,0 +1,41 @@
+/* Makes an edit durable, one at a time, and then its levels current. Readers never see
+ * a failed edit; its tables are removed, or kept as orphans if the manifest may have them. */
+#ifndef BB_KV_BACKGROUND_EDIT_INSTALL_H
+#define BB_KV_BACKGROUND_EDIT_INSTALL_H
+
+#include "kv/manifest/edit.h"
+#include "kv/store/store.h"
+
+/* The levels after an edit. Added tables get a struct bb_table_file, moved tables keep theirs.
+ * *ret_levels has one reference, for the caller. */
+BB_MUST_CHECK enum bb_status bb_edit_install_levels(struct bb_db *db, struct bb_levels *levels,
+                                                    const struct bb_edit *edit,
+                                                    struct bb_levels **ret_levels);
+
+/* Called by a worker. `flushed` (may be NULL) is the frozen buffer that the edit replaces. Sets the
+ * edit's counters. */
+BB_MUST_CHECK enum bb_status bb_edit_install(struct bb_db *db, struct bb_edit *edit,
+                                             struct bb_write_buffer *flushed);
+
+/* Places the tables of an edit, and learns when they become visible. */
+struct bb_placing {
+    /* Adds the tables to the edit, for these levels. After a failure the caller still owns them. */
+    enum bb_status (*place)(void *context, struct bb_levels *levels, struct bb_edit *edit);
+    /* Called when the edit is durable and current, before any other edit. May be NULL. */
+    void (*placed)(void *context);
+    void *context;
+    uint64_t sequence; /* of all their entries; later reads use at least this sequence */
+};
+/* Called by the leader when the memtables are empty: like bb_edit_install. */
+BB_MUST_CHECK enum bb_status bb_edit_install_placed(struct bb_db *db, struct bb_edit *edit,
+                                                    const struct bb_placing *placing);
+
+/* Called by a worker before other work. Replaces a manifest whose last record is in doubt.
+ * Otherwise the next result could not be named, and would remain as an orphan. */
+BB_MUST_CHECK enum bb_status bb_edit_install_replace_manifest(struct bb_db *db);
+
+/* Shows the manifest to scrubs, after each change of it. Installing is held, or the store is being
+ * opened; the mutex is not held. */
+void bb_edit_install_note_manifest(struct bb_db *db);
+
+#endif
