@@ -6,14 +6,27 @@
 #include <unistd.h>
 
 #include "tools/number_text.h"
+#include "tools/process_reads.h"
 
 #define DRAW_INTERVAL_NS UINT64_C(100000000)
 #define DRAW_AFTER_TICKS 10
-#define BAR_WIDTH        30
+#define BAR_WIDTH        14
 
 static struct number_text amount(const struct progress *progress, uint64_t value)
 {
     return progress->is_bytes ? number_bytes(value) : number_grouped(value);
+}
+
+/* ", 12.3 MiB/s, 4 s left"; or without the last, if the total is not known. */
+static void draw_rate(const struct progress *progress, uint64_t done, uint64_t ticks)
+{
+    double seconds = (double)ticks / 10;
+    double rate = (double)done / seconds;
+    if (done == 0)
+        return;
+    fprintf(stderr, ", %s/s", amount(progress, (uint64_t)rate).text);
+    if (progress->total > done)
+        fprintf(stderr, ", %.0f s left", (double)(progress->total - done) / rate);
 }
 
 static void draw_bar(const struct progress *progress, uint64_t done)
@@ -24,20 +37,30 @@ static void draw_bar(const struct progress *progress, uint64_t done)
     memset(bar, '#', (size_t)filled);
     memset(bar + filled, '.', (size_t)(BAR_WIDTH - filled));
     bar[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r%s [%s] %3.0f %%  %s of %s\033[K", progress->label, bar, 100 * share,
+    fprintf(stderr, "\r%s [%s] %3.0f %%  %s of %s", progress->label, bar, 100 * share,
             amount(progress, done).text, amount(progress, progress->total).text);
 }
 
-static void draw(const struct progress *progress, uint64_t tick)
+static uint64_t work_done(struct progress *progress)
 {
-    uint64_t done = atomic_load_explicit(&progress->done, memory_order_relaxed);
+    uint64_t reads = 0;
+    if (progress->counts_reads && process_reads(&reads))
+        atomic_store_explicit(&progress->done, reads - progress->reads_before,
+                              memory_order_relaxed);
+    return atomic_load_explicit(&progress->done, memory_order_relaxed);
+}
+
+static void draw(struct progress *progress, uint64_t ticks)
+{
+    uint64_t done = work_done(progress);
     if (progress->total > 0)
         draw_bar(progress, done);
     else if (done > 0)
-        fprintf(stderr, "\r%s: %s, %llu s\033[K", progress->label, amount(progress, done).text,
-                (unsigned long long)(tick / 10));
+        fprintf(stderr, "\r%s: %s", progress->label, amount(progress, done).text);
     else
-        fprintf(stderr, "\r%s: %llu s\033[K", progress->label, (unsigned long long)(tick / 10));
+        fprintf(stderr, "\r%s: %llu s", progress->label, (unsigned long long)(ticks / 10));
+    draw_rate(progress, done, ticks);
+    fputs("\033[K", stderr);
     fflush(stderr);
 }
 
@@ -55,9 +78,8 @@ static void run(void *argument)
     bb_mutex_unlock(&progress->mutex);
 }
 
-void progress_start(struct progress *progress, const char *label, uint64_t total, bool is_bytes)
+static void start(struct progress *progress)
 {
-    *progress = (struct progress){.label = label, .total = total, .is_bytes = is_bytes};
     if (!isatty(STDERR_FILENO))
         return;
     bb_mutex_init(&progress->mutex);
@@ -67,6 +89,27 @@ void progress_start(struct progress *progress, const char *label, uint64_t total
         bb_condvar_deinit(&progress->stop);
         bb_mutex_deinit(&progress->mutex);
     }
+}
+
+void progress_start(struct progress *progress, const char *label, uint64_t total, bool is_bytes)
+{
+    *progress = (struct progress){.label = label, .total = total, .is_bytes = is_bytes};
+    start(progress);
+}
+
+void progress_start_reads(struct progress *progress, const char *label, uint64_t total)
+{
+    *progress = (struct progress){.label = label, .is_bytes = true};
+    progress->counts_reads = process_reads(&progress->reads_before);
+    progress->total = progress->counts_reads ? total : 0;
+    start(progress);
+}
+
+void progress_next(struct progress *progress, const char *label)
+{
+    bool is_bytes = progress->is_bytes;
+    progress_stop(progress);
+    progress_start(progress, label, 0, is_bytes);
 }
 
 void progress_stop(struct progress *progress)

@@ -15,7 +15,9 @@ struct progress {
     const char *label; /* borrowed */
     uint64_t total;    /* 0: not known */
     _Atomic uint64_t done;
-    bool is_bytes; /* units for people */
+    bool is_bytes;     /* units for people */
+    bool counts_reads; /* done follows the reads of the process */
+    uint64_t reads_before;
     /* The thread's. */
     bool is_running;
     bool has_drawn;
@@ -27,6 +29,11 @@ struct progress {
 
 /* Owned: progress_stop. Never fails: for want of a thread there is no bar. */
 void progress_start(struct progress *progress, const char *label, uint64_t total, bool is_bytes);
+/* The same for a call of the library that reads about `total` bytes: the thread asks the system how
+ * much was read. */
+void progress_start_reads(struct progress *progress, const char *label, uint64_t total);
+/* The work has a next part, of unknown size. label: borrowed. */
+void progress_next(struct progress *progress, const char *label);
 /* Removes the bar. */
 void progress_stop(struct progress *progress);
 

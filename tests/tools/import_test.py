@@ -170,6 +170,26 @@ class FromLevelDB(ImportTest):
             file.write("1-2-3")
         self.assertIn("RocksDB", self.refuse(UNSUPPORTED, "leveldb", self.source).err)
 
+    def test_rows_with_and_without_escapes_and_blanks_are_the_same(self):
+        parts = ["", "\"", "\\", "\n", "\x7f", "\u2028", "{}:,"]
+        rows = [(f"key {number} é{part}", f"{part}value") for number, part in enumerate(parts)]
+        plain = json.JSONEncoder(ensure_ascii=False).encode
+        shapes = [lambda k, v: json.dumps({"key": k, "value": v}),
+                  lambda k, v: json.dumps({"value": v, "key": k}, ensure_ascii=False),
+                  lambda k, v: json.dumps({"key": k, "value": v}, ensure_ascii=False, separators=(",", ":")),
+                  lambda k, v: f'  {{ "key" : {plain(k)}  ,"value":  {json.dumps(v)} }}  ',
+                  lambda k, v: json.dumps({"key_hex": k.encode().hex(), "value": v}, ensure_ascii=False)]
+        model = {key.encode(): value.encode() for key, value in rows}
+        for number, shape in enumerate(shapes):
+            store = self.path(f"shape{number}")
+            self.ok("import", "json", "-", store, stdin="".join(shape(*row) + "\n" for row in rows))
+            self.assertEqual(self.content(store), model)
+            exported = [json.loads(line) for line in self.ok("export", store, "--json").text.split("\n")[:-1]]
+            self.assertEqual(exported, [{"key": key, "value": value} for key, value in sorted(rows)])
+        for bad in (b'{"key":"a","value":"\xff"}', b'{"key":"a","value":"b"}}', b'{"key":"a","value":"b\x01"}',
+                    b'{"key":"a","value":"b"', b'{"key":"a" "value":"b"}', b'{"key":"a","key":"b","value":"c"}'):
+            self.refuse(USAGE, "json", "-", stdin=bad + b"\n")
+
     def begin(self, form):
         """An import of endless input that has written a table, and the directory that it builds."""
         process = subprocess.Popen([BINARY, "import", form, "-", self.store, "--write-buffer", "64K"],

@@ -48,7 +48,8 @@ static enum bb_status compact_store(struct compaction *compaction, const char *d
     bb_db_stats(compaction->db, &compaction->before);
     struct progress progress;
     uint64_t start = clock_now();
-    progress_start(&progress, "compacting", 0, true);
+    progress_start_reads(&progress, "compacting",
+                         level_report_total(&compaction->before).file_bytes);
     status = merge(compaction);
     progress_stop(&progress);
     compaction->nanoseconds = clock_now() - start;

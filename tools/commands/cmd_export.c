@@ -1,14 +1,18 @@
 /* bloomblock export: all keys and values, in a form that others read. */
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/escape.h"
+#include "tools/json_row.h"
 #include "tools/key_range.h"
 #include "tools/output.h"
+#include "tools/process_reads.h"
+#include "tools/progress.h"
 #include "tools/store_options.h"
 
 /* mdb_load makes a map of the size that the dump names; it takes no space before it is filled. */
@@ -84,11 +88,7 @@ static enum bb_status write_entry(struct export *export, struct bb_bytes key, st
         enum bb_status status = write_line(export, key);
         return status == BB_OK ? write_line(export, value) : status;
     }
-    json_t *row = json_object();
-    json_set_bytes(row, "key", key);
-    json_set_bytes(row, "value", value);
-    output_json_compact(&export->out, row);
-    output_print(&export->out, "\n");
+    json_row_write(&export->out, key, value);
     return BB_OK;
 }
 
@@ -117,6 +117,18 @@ static enum bb_status export_store(struct export *export)
     return status;
 }
 
+/* The bar and the output do not mix in one terminal. */
+static enum bb_status export_with_progress(struct export *export, const char *directory)
+{
+    struct progress progress;
+    if (isatty(STDOUT_FILENO))
+        return export_store(export);
+    progress_start_reads(&progress, "exporting", process_reads_expected(directory));
+    enum bb_status status = export_store(export);
+    progress_stop(&progress);
+    return status;
+}
+
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct export export = {0};
@@ -140,7 +152,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (status == BB_OK)
         status = store_open_to_read(&export.store, arguments.values[0], &export.db);
     if (status == BB_OK)
-        status = export_store(&export);
+        status = export_with_progress(&export, arguments.values[0]);
     if (status != BB_OK)
         code = command_fail(command, status);
     bb_buf_deinit(&export.line);

@@ -123,6 +123,7 @@ static enum bb_status settle(struct load *load)
 {
     if (load->no_flush)
         return BB_OK;
+    progress_next(&load->progress, "flushing and merging");
     enum bb_status status = bb_db_flush(load->db);
     if (status == BB_OK)
         status = bb_db_wait_idle(load->db);

@@ -9,6 +9,7 @@
 #include "tools/number_text.h"
 #include "tools/options.h"
 #include "tools/output.h"
+#include "tools/process_reads.h"
 #include "tools/progress.h"
 #include "tools/recovery_report.h"
 #include "tools/store_options.h"
@@ -302,7 +303,7 @@ static enum bb_status verify_path(struct verify *verify, const char *path)
     if (stat(path, &file) != 0)
         return bb_fail_errno(errno, "stat", path);
     struct progress progress;
-    progress_start(&progress, "verifying", 0, true);
+    progress_start_reads(&progress, "verifying", process_reads_expected(path));
     enum bb_status status =
         S_ISDIR(file.st_mode) ? verify_directory(verify, path) : verify_table(verify, path);
     progress_stop(&progress);

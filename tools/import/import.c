@@ -72,6 +72,7 @@ static enum bb_status finish(struct import *import, enum bb_status status)
 {
     if (status == BB_OK)
         status = commit(import);
+    progress_next(&import->progress, "flushing and merging");
     if (status == BB_OK)
         status = bb_db_flush(import->db);
     if (status == BB_OK)

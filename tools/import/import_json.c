@@ -6,6 +6,7 @@
 #include "tools/escape.h"
 #include "tools/import/import.h"
 #include "tools/import/import_lines.h"
+#include "tools/json_row.h"
 #include "tools/key_reader.h"
 
 struct json_import {
@@ -52,6 +53,10 @@ static enum bb_status take_line(struct json_import *json)
     json_error_t error;
     struct bb_bytes line = json->lines.line;
     progress_add(&json->import->progress, line.size + 1);
+    struct bb_bytes key;
+    struct bb_bytes value;
+    if (json_row_read(line, &key, &value))
+        return import_put(json->import, key, value);
     json_t *row = json_loadb((const char *)line.data, line.size,
                              JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
     if (row == NULL)
