@@ -6,8 +6,9 @@
 #include "bench/die.h"
 #include "bench/engine.h"
 
-/* The same as the others' filters; 0: bloomblock's default, a target rate. */
-#define BITS_PER_KEY 10
+/* The same as the filters of the others; the default is a target rate. */
+static const struct bb_filter_amount bits_per_key = {BB_FILTER_BITS_PER_KEY, 10};
+static const struct bb_filter_amount default_amount;
 
 struct store {
     struct bb_db *db;
@@ -20,7 +21,7 @@ static void must(enum bb_status status)
         bench_die("bloomblock: %s: %s", bb_status_name(status), bb_error_last()->message);
 }
 
-static void *open_with(const struct bench_settings *settings, double bits_per_key,
+static void *open_with(const struct bench_settings *settings, struct bb_filter_amount filter_amount,
                        enum bb_compaction_style style)
 {
     struct store *store = calloc(1, sizeof(*store));
@@ -30,7 +31,7 @@ static void *open_with(const struct bench_settings *settings, double bits_per_ke
         .create_if_missing = true,
         .write_buffer_bytes = settings->write_buffer_bytes,
         .cache_bytes = settings->cache_bytes,
-        .filter_bits_per_key = bits_per_key,
+        .filter_amount = filter_amount,
         .compaction_style = style,
     };
     must(bb_db_open(settings->directory, &options, &store->db));
@@ -39,27 +40,27 @@ static void *open_with(const struct bench_settings *settings, double bits_per_ke
 
 static void *open_store(const struct bench_settings *settings)
 {
-    return open_with(settings, BITS_PER_KEY, BB_COMPACTION_DEFAULT);
+    return open_with(settings, bits_per_key, BB_COMPACTION_DEFAULT);
 }
 
 static void *open_defaults(const struct bench_settings *settings)
 {
-    return open_with(settings, 0, BB_COMPACTION_DEFAULT);
+    return open_with(settings, default_amount, BB_COMPACTION_DEFAULT);
 }
 
 static void *open_leveled(const struct bench_settings *settings)
 {
-    return open_with(settings, 0, BB_COMPACTION_LEVELED);
+    return open_with(settings, default_amount, BB_COMPACTION_LEVELED);
 }
 
 static void *open_tiered(const struct bench_settings *settings)
 {
-    return open_with(settings, 0, BB_COMPACTION_TIERED);
+    return open_with(settings, default_amount, BB_COMPACTION_TIERED);
 }
 
 static void *open_lazy(const struct bench_settings *settings)
 {
-    return open_with(settings, 0, BB_COMPACTION_LAZY_LEVELING);
+    return open_with(settings, default_amount, BB_COMPACTION_LAZY_LEVELING);
 }
 
 static void close_store(void *memory)
@@ -142,12 +143,12 @@ static void compact(void *memory)
     }
 
 const struct bench_engine bench_engine_bloomblock =
-    ENGINE("bloomblock", OPTIONS("filter_bits_per_key 10"), open_store);
+    ENGINE("bloomblock", OPTIONS("10 bits per key"), open_store);
 const struct bench_engine bench_engine_bloomblock_default =
-    ENGINE("bloomblock-default", OPTIONS("target_wasted_reads 0.01 (default)"), open_defaults);
-const struct bench_engine bench_engine_bloomblock_leveled = ENGINE(
-    "bloomblock-leveled", OPTIONS("target_wasted_reads 0.01 (default)") "; leveled", open_leveled);
-const struct bench_engine bench_engine_bloomblock_tiered = ENGINE(
-    "bloomblock-tiered", OPTIONS("target_wasted_reads 0.01 (default)") "; tiered", open_tiered);
-const struct bench_engine bench_engine_bloomblock_lazy = ENGINE(
-    "bloomblock-lazy", OPTIONS("target_wasted_reads 0.01 (default)") "; lazy leveling", open_lazy);
+    ENGINE("bloomblock-default", OPTIONS("0.01 wasted reads (default)"), open_defaults);
+const struct bench_engine bench_engine_bloomblock_leveled =
+    ENGINE("bloomblock-leveled", OPTIONS("0.01 wasted reads (default)") "; leveled", open_leveled);
+const struct bench_engine bench_engine_bloomblock_tiered =
+    ENGINE("bloomblock-tiered", OPTIONS("0.01 wasted reads (default)") "; tiered", open_tiered);
+const struct bench_engine bench_engine_bloomblock_lazy =
+    ENGINE("bloomblock-lazy", OPTIONS("0.01 wasted reads (default)") "; lazy leveling", open_lazy);

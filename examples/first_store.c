@@ -74,7 +74,8 @@ int main(void)
 {
     char directory[] = "/tmp/first_store_XXXXXX";
     char command[64];
-    struct bb_db_options options = {.create_if_missing = true, .target_wasted_reads = 0.01};
+    struct bb_db_options options = {.create_if_missing = true,
+                                    .filter_amount = {BB_FILTER_WASTED_READS, 0.01}};
     struct bb_db *db = NULL;
     if (mkdtemp(directory) == NULL)
         return 1;

@@ -182,7 +182,7 @@ static void tour(const char *directory)
     bb_hash_secret_from_seed(1, &secret);
     struct bb_db_options options = {.create_if_missing = true,
                                     .error_if_exists = true,
-                                    .target_wasted_reads = 0.01,
+                                    .filter_amount = {BB_FILTER_WASTED_READS, 0.01},
                                     .secret = &secret};
     check(bb_db_open(directory, &options, &db));
     write_orders(db);

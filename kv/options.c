@@ -91,23 +91,14 @@ static enum bb_status resolve_sizes(struct bb_db_options *o)
     return status;
 }
 
-/* Resolves the weights of lookups. */
-static enum bb_status resolve_weights(struct bb_db_options *o)
+static enum bb_status resolve_absent_share(struct bb_db_options *o)
 {
     if (o->absent_share == 0)
         o->absent_share = 1;
-    if (!(o->absent_share > 0 && o->absent_share <= 1))
-        return bb_fail(BB_INVALID, "option absent_share is %g, must be above 0 and at most 1",
-                       o->absent_share);
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        double *cost = &o->level_read_costs[level];
-        if (*cost == 0)
-            *cost = 1;
-        if (!(*cost >= BB_LEVEL_READ_COST_MIN && *cost <= BB_LEVEL_READ_COST_MAX))
-            return bb_fail(BB_INVALID, "option level_read_costs[%d] is %g, allowed are %g to %g",
-                           level, *cost, BB_LEVEL_READ_COST_MIN, BB_LEVEL_READ_COST_MAX);
-    }
-    return BB_OK;
+    if (o->absent_share > 0 && o->absent_share <= 1)
+        return BB_OK;
+    return bb_fail(BB_INVALID, "option absent_share is %g, must be above 0 and at most 1",
+                   o->absent_share);
 }
 
 /* Resolves the storage of filters. */
@@ -132,68 +123,70 @@ static enum bb_status resolve_summary(struct bb_db_options *o)
     return BB_OK;
 }
 
-/* At most one of the three may be given; it determines the others. */
-static enum bb_status check_one_target(const struct bb_db_options *o)
+static const struct {
+    const char *name;
+    double fallback; /* 0: a value must be given */
+    double min;
+    double max;
+} filter_units[] = {
+    [BB_FILTER_WASTED_READS] = {"wasted reads", BB_TARGET_WASTED_READS_DEFAULT, 1e-6, 1},
+    [BB_FILTER_BYTES] = {"bytes", 0, 1, 0x1p50},
+    [BB_FILTER_BITS_PER_KEY] = {"bits per key", 0, 0.01, 100},
+};
+
+static enum bb_status resolve_amount(struct bb_filter_amount *amount)
 {
-    const char *given[3];
-    size_t count = 0;
-    if (o->target_wasted_reads != 0)
-        given[count++] = "target_wasted_reads";
-    if (o->filter_budget_bytes != 0)
-        given[count++] = "filter_budget_bytes";
-    if (o->filter_bits_per_key != 0)
-        given[count++] = "filter_bits_per_key";
-    if (count > 1)
-        return bb_fail(BB_INVALID,
-                       "options %s and %s are both given: one of them follows from the other",
-                       given[0], given[1]);
-    if (count > 0 && o->filter_kind == BB_FILTER_NONE)
-        return bb_fail(BB_INVALID,
-                       "option filter_kind is none, and %s is given: without filters it has "
-                       "no effect",
-                       given[0]);
-    if (o->filter_bits_per_key != 0 && !(o->filter_bits_per_key >= BB_FILTER_BITS_PER_KEY_MIN &&
-                                         o->filter_bits_per_key <= BB_FILTER_BITS_PER_KEY_MAX))
-        return bb_fail(BB_INVALID, "option filter_bits_per_key is %g, allowed are %g to %g",
-                       o->filter_bits_per_key, BB_FILTER_BITS_PER_KEY_MIN,
-                       BB_FILTER_BITS_PER_KEY_MAX);
-    return BB_OK;
+    if ((size_t)amount->unit >= BB_ARRAY_LENGTH(filter_units))
+        return bb_fail(BB_INVALID, "option filter_amount has the unit %d, allowed are %d to %d",
+                       (int)amount->unit, (int)BB_FILTER_WASTED_READS, (int)BB_FILTER_BITS_PER_KEY);
+    double min = filter_units[amount->unit].min;
+    double max = filter_units[amount->unit].max;
+    if (amount->value == 0)
+        amount->value = filter_units[amount->unit].fallback;
+    if (amount->value >= min && amount->value <= max)
+        return BB_OK;
+    return bb_fail(BB_INVALID, "option filter_amount is %.9g %s, allowed are %.9g to %.9g",
+                   amount->value, filter_units[amount->unit].name, min, max);
+}
+
+/* Without filters an amount of them has no effect. */
+static enum bb_status check_kind(const struct bb_db_options *o)
+{
+    const struct bb_filter_amount *amount = &o->filter_amount;
+    if (o->filter_kind > BB_FILTER_BLOOM)
+        return bb_fail(BB_INVALID, "option filter_kind is %d: not a kind that tables can hold",
+                       (int)o->filter_kind);
+    if (o->filter_kind != BB_FILTER_NONE ||
+        (amount->unit == BB_FILTER_WASTED_READS && amount->value == 0))
+        return BB_OK;
+    return bb_fail(BB_INVALID, "option filter_kind is none, and filter_amount is given: without "
+                               "filters it has no effect");
 }
 
 static enum bb_status resolve_filters(struct bb_db_options *o)
 {
-    enum bb_status status = check_one_target(o);
-    if (status != BB_OK)
-        return status;
-    if (o->target_wasted_reads == 0)
-        o->target_wasted_reads = BB_TARGET_WASTED_READS_DEFAULT;
-    if (!(o->target_wasted_reads >= BB_TARGET_WASTED_READS_MIN &&
-          o->target_wasted_reads <= BB_TARGET_WASTED_READS_MAX))
-        return bb_fail(BB_INVALID, "option target_wasted_reads is %g, allowed are %g to %g",
-                       o->target_wasted_reads, BB_TARGET_WASTED_READS_MIN,
-                       BB_TARGET_WASTED_READS_MAX);
-    status = resolve_weights(o);
+    enum bb_status status = check_kind(o);
+    if (status == BB_OK)
+        status = resolve_amount(&o->filter_amount);
+    if (status == BB_OK)
+        status = resolve_absent_share(o);
     if (status != BB_OK)
         return status;
     if (o->filter_kind == BB_FILTER_DEFAULT)
         o->filter_kind = BB_FILTER_RIBBON;
-    if (o->filter_kind > BB_FILTER_BLOOM)
-        return bb_fail(BB_INVALID, "option filter_kind is %d: not a kind that tables can hold",
-                       (int)o->filter_kind);
     if (o->comparator != NULL && o->comparator->equates_different_bytes)
         o->filter_kind = BB_FILTER_NONE;
     return resolve_summary(o);
 }
 
-static enum bb_status resolve_compression(const char *name, enum bb_compression fallback,
-                                          enum bb_compression *value)
+static enum bb_status resolve_compression(enum bb_compression *value)
 {
     if (*value == BB_COMPRESSION_DEFAULT)
-        *value = fallback;
-    if (*value != BB_COMPRESSION_NONE && *value != BB_COMPRESSION_LZ4)
-        return bb_fail(BB_INVALID, "option %s is %d: not a compression of this version", name,
-                       (int)*value);
-    return BB_OK;
+        *value = BB_COMPRESSION_LZ4;
+    if (*value == BB_COMPRESSION_NONE || *value == BB_COMPRESSION_LZ4)
+        return BB_OK;
+    return bb_fail(BB_INVALID, "option compression is %d, allowed are %d (none) and %d (LZ4)",
+                   (int)*value, (int)BB_COMPRESSION_NONE, (int)BB_COMPRESSION_LZ4);
 }
 
 static enum bb_status check_read_only(const struct bb_db_options *o)
@@ -304,9 +297,7 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
     if (status == BB_OK)
         status = resolve_filters(&o);
     if (status == BB_OK)
-        status = resolve_compression("compression", BB_COMPRESSION_LZ4, &o.compression);
-    if (status == BB_OK)
-        status = resolve_compression("compression_level0", o.compression, &o.compression_level0);
+        status = resolve_compression(&o.compression);
     if (status == BB_OK)
         status = check_residency(&o);
     if (status == BB_OK)
@@ -329,16 +320,16 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
     return BB_OK;
 }
 
-void bb_options_for_table(const struct bb_db_options *options, int level,
-                          struct bb_file_system *file_system, const struct bb_hash_secret *secret,
-                          struct bb_block_cache *block_cache, struct bb_table_options *ret_table)
+void bb_options_for_table(const struct bb_db_options *options, struct bb_file_system *file_system,
+                          const struct bb_hash_secret *secret, struct bb_block_cache *block_cache,
+                          struct bb_table_options *ret_table)
 {
     *ret_table = (struct bb_table_options){
         .file_system = file_system,
         .comparator = options->comparator,
         .block_size_bytes = options->block_size_bytes,
         .restart_interval = options->restart_interval,
-        .compression = level == 0 ? options->compression_level0 : options->compression,
+        .compression = options->compression,
         .filter_kind = options->filter_kind,
         .filter_granularity = options->filter_granularity,
         .filter_slack = options->filter_slack,

@@ -66,5 +66,6 @@ void bb_leveldb_filter_policy_apply(const leveldb_filterpolicy_t *policy,
     if (bits <= 0)
         options->filter_kind = BB_FILTER_NONE;
     else
-        options->filter_bits_per_key = bits < BITS_PER_KEY_MAX ? bits : BITS_PER_KEY_MAX;
+        options->filter_amount = (struct bb_filter_amount){
+            BB_FILTER_BITS_PER_KEY, bits < BITS_PER_KEY_MAX ? bits : BITS_PER_KEY_MAX};
 }

@@ -35,16 +35,14 @@ static void add_memory(struct store_options *store)
 static void add_filters(struct store_options *store)
 {
     struct bb_db_options *db = &store->db;
-    add(store, "target", "RATE", OPTION_REAL, &db->target_wasted_reads,
+    add(store, "target", "RATE", OPTION_REAL, &store->target,
         "wasted block requests per look-up of an absent key, whole store (0.01)");
-    add(store, "filter-budget", "SIZE", OPTION_SIZE, &db->filter_budget_bytes,
-        "instead of a target: memory for filters");
-    add(store, "bits-per-key", "N", OPTION_REAL, &db->filter_bits_per_key,
-        "or: memory for filters that grows with the keys");
+    add(store, "filter-budget", "SIZE", OPTION_SIZE, &store->filter_budget,
+        "instead of a target: memory for all filters");
+    add(store, "bits-per-key", "N", OPTION_REAL, &store->bits_per_key,
+        "instead of a target: bits of filters for each key");
     add(store, "absent-share", "SHARE", OPTION_REAL, &db->absent_share,
         "part of the look-ups that are for absent keys (1)");
-    add(store, "level-costs", "LIST", OPTION_TEXT, &store->level_costs,
-        "cost of a wasted read in level 0,1,...; the last one applies to all below (1)");
     add(store, "filter", "KIND", OPTION_FILTER_KIND, &db->filter_kind,
         "ribbon (default), blocked-bloom, bloom or none");
     add(store, "summary-bits", "N", OPTION_TEXT, &store->summary_bits,
@@ -122,27 +120,6 @@ static void tell_event(void *context, const struct bb_event *event)
         command_warn(store->command, event->message);
 }
 
-/* "1,1,4": numbers above 0, as many as there are levels or less. */
-static enum bb_status decode_level_costs(const char *text, double costs[BB_LEVEL_COUNT])
-{
-    const char *rest = text;
-    double cost = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        char *end = NULL;
-        if (level == 0 || *rest == ',')
-            cost = strtod(rest + (level > 0), &end);
-        if (end == rest + (level > 0) || !(cost > 0))
-            return bb_fail(BB_INVALID, "option --level-costs: \"%s\" is no list of numbers above 0",
-                           text);
-        rest = end == NULL ? rest : end;
-        costs[level] = cost;
-    }
-    if (*rest == '\0')
-        return BB_OK;
-    return bb_fail(BB_INVALID, "option --level-costs: \"%s\" is not a list of up to %d numbers",
-                   text, BB_LEVEL_COUNT);
-}
-
 static enum bb_status decode_summary_bits(const char *text, double *ret_bits)
 {
     char *end = NULL;
@@ -206,9 +183,7 @@ static enum bb_status decode_texts(struct store_options *store)
 {
     struct bb_db_options *db = &store->db;
     enum bb_status status = BB_OK;
-    if (store->level_costs != NULL)
-        status = decode_level_costs(store->level_costs, db->level_read_costs);
-    if (status == BB_OK && store->summary_bits != NULL)
+    if (store->summary_bits != NULL)
         status = decode_summary_bits(store->summary_bits, &db->summary_bits);
     if (status == BB_OK && store->summary_residency != NULL)
         status = decode_summary_residency(store->summary_residency, &db->summary_residency);
@@ -217,6 +192,28 @@ static enum bb_status decode_texts(struct store_options *store)
     if (status == BB_OK && store->recovery != NULL)
         status = store_recovery_decode(store->recovery, &db->recovery);
     return status;
+}
+
+static enum bb_status take_amount(struct store_options *store)
+{
+    const struct {
+        const char *name;
+        struct bb_filter_amount amount;
+    } given[] = {{"--target", {BB_FILTER_WASTED_READS, store->target}},
+                 {"--filter-budget", {BB_FILTER_BYTES, (double)store->filter_budget}},
+                 {"--bits-per-key", {BB_FILTER_BITS_PER_KEY, store->bits_per_key}}};
+    store->filter_amount = NULL;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(given); i++) {
+        if (given[i].amount.value == 0)
+            continue;
+        if (store->filter_amount != NULL)
+            return bb_fail(BB_INVALID,
+                           "options %s and %s are both given: each sets the amount of filters",
+                           store->filter_amount, given[i].name);
+        store->filter_amount = given[i].name;
+        store->db.filter_amount = given[i].amount;
+    }
+    return BB_OK;
 }
 
 /* Events report unsynced ends; this reports lost synced data. */
@@ -243,10 +240,12 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
     if (db->cache_off && store->index_cached)
         return bb_fail(BB_INVALID, "options --cache-off and --index-cached exclude each other");
     if (store->no_compression)
-        db->compression = db->compression_level0 = BB_COMPRESSION_NONE;
+        db->compression = BB_COMPRESSION_NONE;
     if (store->index_cached)
         db->index_residency = BB_INDEX_CACHED;
     enum bb_status status = decode_texts(store);
+    if (status == BB_OK)
+        status = take_amount(store);
     if (status != BB_OK)
         return status;
     db->on_event = tell_event;
@@ -255,7 +254,7 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
     status = bb_db_open(directory, db, ret_db);
     if (status == BB_OK)
         tell_recovery(store);
-    return status == BB_OK ? BB_OK : store_words_fail(status);
+    return status == BB_OK ? BB_OK : store_words_fail(status, store->filter_amount);
 }
 
 /* WHY deterministic: only writes then do background work. The store does not keep the options, so a

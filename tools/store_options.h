@@ -9,10 +9,13 @@
 
 struct store_options {
     struct bb_db_options db;
+    double target;          /* three units of db.filter_amount, at most one of them given; */
+    uint64_t filter_budget; /* 0: not given */
+    double bits_per_key;
+    const char *filter_amount;     /* the option that was given, or NULL */
     const struct command *command; /* for warnings */
     bool no_compression;
     bool index_cached;
-    const char *level_costs;         /* text of numbers, NULL: not given */
     const char *summary_bits;        /* a number, "none" or "all", NULL: not given */
     const char *style;               /* "leveled", "tiered" or "lazy", NULL: not given */
     const char *summary_residency;   /* "pinned", "cached" or "unused", NULL: not given */

@@ -92,7 +92,6 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
                                     const struct bb_read_weights *weights)
 {
     const struct bb_level *level = &levels->levels[number];
-    double cost = bb_read_weights_cost(weights, number);
     double older = keys_below(levels, number);
     if (level->run_count == 0)
         return (struct bb_rate_level){.visit_share = visit_share(levels, weights, older)};
@@ -101,7 +100,7 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
         const struct bb_run *run = &level->runs[i - 1];
         double share = visit_share(levels, weights, older);
         sum.visit_share += share / (double)level->run_count;
-        sum.waste += share * cost * bb_run_rate(run);
+        sum.waste += share * bb_run_rate(run);
         older += (double)run->key_count;
     }
     return sum;

@@ -6,8 +6,7 @@
  *
  *     z + (1 - z) * share of the keys in older runs        of all lookups,
  *
- * and by z of them if it is the last run, which may then have no filters. The caller states how
- * much a wasted read of a level costs.
+ * and by z of them if it is the last run, which may then have no filters.
  *
  * Rates are planned with the bound of that share, 1 for all runs except the last: older runs grow.
  */
@@ -16,10 +15,8 @@
 
 #include "bb/table.h"
 
-/* Zeros mean 1. */
 struct bb_read_weights {
-    double absent_share;              /* z */
-    double read_cost[BB_LEVEL_COUNT]; /* relative cost of a wasted read */
+    double absent_share; /* z; 0 means 1 */
 };
 
 static inline double bb_read_weights_absent(const struct bb_read_weights *weights)
@@ -27,26 +24,17 @@ static inline double bb_read_weights_absent(const struct bb_read_weights *weight
     return weights == NULL || weights->absent_share == 0 ? 1 : weights->absent_share;
 }
 
-static inline double bb_read_weights_cost(const struct bb_read_weights *weights, int level)
-{
-    return weights == NULL || weights->read_cost[level] == 0 ? 1 : weights->read_cost[level];
-}
-
 /* True when every run has weight 1. */
 static inline bool bb_read_weights_are_plain(const struct bb_read_weights *weights)
 {
-    bool are_plain = bb_read_weights_absent(weights) == 1;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        are_plain = are_plain && bb_read_weights_cost(weights, level) == 1;
-    return are_plain;
+    return bb_read_weights_absent(weights) == 1;
 }
 
 /* The weight that a run of a level is planned with, when last_level is the store's last level. */
 static inline double bb_read_weights_planned(const struct bb_read_weights *weights, int level,
                                              int last_level)
 {
-    double share = level < last_level ? 1 : bb_read_weights_absent(weights);
-    return share * bb_read_weights_cost(weights, level);
+    return level < last_level ? 1 : bb_read_weights_absent(weights);
 }
 
 #endif

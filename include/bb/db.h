@@ -1,6 +1,7 @@
 /* The embedded key-value store.
  *
- *     struct bb_db_options options = {.create_if_missing = true, .target_wasted_reads = 0.01};
+ *     struct bb_db_options options = {.create_if_missing = true,
+ *                                     .filter_amount = {BB_FILTER_WASTED_READS, 0.01}};
  *     struct bb_db *db = NULL;
  *     if (bb_db_open("/var/lib/thing", &options, &db) != BB_OK)
  *         fprintf(stderr, "%s\n", bb_error_last()->message);
@@ -132,79 +133,51 @@ struct bb_db_recovery {
     uint64_t zeroed_logs;
 };
 
-/* Zero means the default in every field. docs/options.md lists the options that the store
- * records. */
+/* How much filter a store has: a target for wasted reads, or a budget of memory. */
+enum bb_filter_unit {
+    /* Target: wasted block requests per lookup of an absent key, over the whole store, 1e-6 ... 1;
+     * 0 means 0.01. With absent_share: per lookup of any key. */
+    BB_FILTER_WASTED_READS = 0,
+    /* Budget: total bytes of all filters, 1 ... 2^50, exceeded by at most 5 % when no compaction is
+     * due. The target follows from it. */
+    BB_FILTER_BYTES = 1,
+    /* Budget: bits for each key in tables, like the "10 bits per key" of other stores, 0.01 ...
+     * 100. It grows with the store and is kept like BB_FILTER_BYTES. The bits are distributed over
+     * the levels so that wasted reads are minimal. A key counts once for each table that contains
+     * it. */
+    BB_FILTER_BITS_PER_KEY = 2,
+};
+
+/* For example {BB_FILTER_WASTED_READS, 0.001}, {BB_FILTER_BYTES, 64 << 20} or
+ * {BB_FILTER_BITS_PER_KEY, 10}. */
+struct bb_filter_amount {
+    enum bb_filter_unit unit;
+    double value;
+};
+
+/* Zero means the default in every field. Most programs need only the everyday options.
+ * docs/options.md ranks all options and names the recorded ones. */
 struct bb_db_options {
+    /* ---- everyday options ---- */
+
     bool create_if_missing;
     bool error_if_exists;
+    /* Open without the lock, concurrently with a writer: see "Read-only stores" below. Excludes
+     * create_if_missing and error_if_exists. */
+    bool read_only;
     const struct bb_comparator *comparator; /* recorded by name; borrowed while the store is open */
-    struct bb_file_system *file_system;     /* NULL: the operating system's files */
 
-    /* Memory. */
-    uint64_t write_buffer_bytes; /* default 64 MiB; 64 KiB ... 16 GiB */
-    uint64_t cache_bytes;        /* block cache, default 64 MiB */
-    bool cache_off;              /* every block request reads the file */
-    enum bb_index_residency index_residency;
-    /* Maximum number of open table files, default 1000, at least 16; limited to half of the
-     * process's descriptor limit at the time of opening. */
-    uint32_t open_tables_max;
+    struct bb_filter_amount filter_amount; /* default: 0.01 wasted reads */
+    uint64_t write_buffer_bytes;           /* default 64 MiB; 64 KiB ... 16 GiB */
+    uint64_t cache_bytes;                  /* block cache, default 64 MiB; 64 KiB ... 1 TiB */
+    uint32_t block_size_bytes;             /* default 4096; 64 ... 16 MiB */
+    enum bb_compression compression;       /* default LZ4 */
 
-    /* Filters: the target. At most one of the first three is set. All 0: target_wasted_reads =
-     * 0.01. */
-    /* Wasted block requests per lookup of an absent key, over the whole store; 1e-6 ... 1. With
-     * absent_share or level_read_costs: cost of wasted requests per lookup of any key. */
-    double target_wasted_reads;
-    /* Or: total bytes of all filters, exceeded by at most 5 % when no compaction is due. The target
-     * follows from it. */
-    uint64_t filter_budget_bytes;
-    /* Or: bits for each key in tables, like the "10 bits per key" of other stores; 0.01 ... 100. A
-     * budget that grows with the store and is kept like filter_budget_bytes. The bits are
-     * distributed over the levels so that wasted reads are minimal. A key counts once for each
-     * table that contains it. */
-    double filter_bits_per_key;
-    /* Default ribbon. With BB_FILTER_NONE none of the three fields above may be set. With it, and
-     * with a comparator that equates different bytes, there is no target: target_wasted_reads of
-     * the statistics is 0. */
-    enum bb_filter_kind filter_kind;
-    uint32_t filter_granularity; /* blocks per filter, default 1 */
-    const struct bb_hash_secret
-        /* For a new store; NULL: random. An existing store keeps its secret. */
-        *secret;
-
-    /* Tables. */
-    uint32_t block_size_bytes;              /* default 4096 */
-    uint32_t restart_interval;              /* default 16 */
-    enum bb_compression compression;        /* of level 1 and below; default LZ4 */
-    enum bb_compression compression_level0; /* default: the same */
-    /* Compaction splits its output at this size; default 1/8 of level 1, at most 8 MiB. */
-    uint64_t table_size_bytes;
-
-    /* Compaction. See also compaction_style. */
-    /* Number of runs at which level 0 is merged, default 4. While flushes follow each other,
-     * level0_run_count_busy applies. */
-    uint32_t level0_run_count_compact;
-    uint32_t level0_run_count_stop; /* default 36: writes wait */
-    uint64_t level1_size_bytes;     /* default 4 write buffers */
-    /* Default 10; with tiers 4, and then also the number of runs at which a level is merged. */
-    uint32_t level_size_ratio;
     /* Maximum combined write rate of flushes, compactions and ingests, in bytes per second; 0: no
      * limit, otherwise at least 64 KiB. Flushes have priority; the others get the rest and at least
      * a quarter. If the limit is below the rate of writes, writes stall. In deterministic mode the
      * calling thread waits. */
     uint64_t background_bytes_per_second;
-
-    /* Durability. */
-    /* No log. A crash of the process loses writes since the last flush. A write with sync is
-     * BB_INVALID; bb_db_flush makes writes durable. */
-    bool wal_off;
-    /* 0: each commit is one write(2). Otherwise the process buffers up to this many bytes of
-     * commits, and a crash of the process loses them. */
-    uint32_t wal_buffer_bytes;
-    enum bb_recovery recovery; /* handling of damage at the end of the logs */
-
-    /* Runs flushes and compactions on the caller's thread, inside put, so that a seed determines
-     * the whole execution. */
-    bool deterministic;
 
     /* Receives background events and stalls in the thread in which they happen: the flushing and
      * the compacting thread, which may call concurrently, a stalled writer, or the opening thread.
@@ -213,19 +186,29 @@ struct bb_db_options {
     void (*on_event)(void *context, const struct bb_event *event);
     void *event_context;
 
-    /* Filters: properties of the lookups. They distribute the target, or the budget, over the
-     * levels so that memory, or waste, is minimal. A level may get no filters. */
+    /* ---- expert: memory ---- */
+
+    bool cache_off; /* every block request reads the file */
+    enum bb_index_residency index_residency;
+    /* Maximum number of open table files, default 1000, at least 16; limited to half of the
+     * process's descriptor limit at the time of opening. */
+    uint32_t open_tables_max;
+
+    /* ---- expert: filters ---- */
+
+    /* Default ribbon. With BB_FILTER_NONE filter_amount may not be set. With it, and with a
+     * comparator that equates different bytes, there is no target: target_wasted_reads of the
+     * statistics is 0. */
+    enum bb_filter_kind filter_kind;
+    uint32_t filter_granularity; /* blocks per filter, default 1 */
     /* Share of lookups that are for absent keys, above 0 ... 1; default 1. The other lookups find
      * their key, in proportion to the amount of data in each level, and waste no reads in its level
-     * and below. */
+     * and below. So the levels share the target, or the budget, differently, and memory, or waste,
+     * is minimal. A level may get no filters. */
     double absent_share;
-    /* Relative cost of a wasted request by level, 1e-6 ... 1e6; default 1. */
-    double level_read_costs[BB_LEVEL_COUNT];
-
-    /* Filters: storage (bb/table.h). */
     /* Bits per key in the table filters of the largest run, 1 ... 24, default 5. Smaller runs put
-     * more of their bits there. Or BB_SUMMARY_NONE, BB_SUMMARY_ALL. Kinds other than ribbon have a
-     * table filter only if this is set. */
+     * more of their bits there. Or BB_SUMMARY_NONE, BB_SUMMARY_ALL (bb/table.h). Kinds other than
+     * ribbon have a table filter only if this is set. */
     double summary_bits;
     /* Where table filters are kept while the store is open:
      *
@@ -241,12 +224,26 @@ struct bb_db_options {
     enum bb_summary_residency summary_residency;
     double filter_slack; /* space that shortens the build of filters: bb/filter.h */
 
-    /* Open without the lock, concurrently with a writer: see "Read-only stores" below. Excludes
-     * create_if_missing and error_if_exists. */
-    bool read_only;
+    /* ---- expert: tables and compaction ---- */
 
+    uint32_t restart_interval; /* entries between full keys, default 16; 1 ... 1024 */
+    /* Compaction splits its output at this size; default 1/8 of level 1, at most 8 MiB. */
+    uint64_t table_size_bytes;
     enum bb_compaction_style compaction_style; /* default leveled; see level_size_ratio */
-
+    /* Number of runs at which level 0 is merged, default 4. While flushes follow each other,
+     * level0_run_count_busy applies. */
+    uint32_t level0_run_count_compact;
+    /* Number of runs at which level 0 is merged while flushes follow each other. Each merge
+     * rewrites the data of level 1, so fewer and larger merges write less, but absent keys and
+     * iterators search more runs. If no flush has ended for 5 seconds, or if bb_db_wait_idle waits,
+     * level0_run_count_compact applies. A lower value is raised to that; it must be below
+     * level0_run_count_stop. Default 3 times level0_run_count_compact, limited to below the stop:
+     * 12. In deterministic mode only bb_db_wait_idle ends the busy state. */
+    uint32_t level0_run_count_busy;
+    uint32_t level0_run_count_stop; /* default 36: writes wait */
+    uint64_t level1_size_bytes;     /* default 4 write buffers */
+    /* Default 10; with tiers 4, and then also the number of runs at which a level is merged. */
+    uint32_t level_size_ratio;
     /* Maximum age of a deletion, of a key or a range, in operations of the store, counted from the
      * sequence of the deletion. So the same calls cause the same work. An older deletion is
      * compacted until it hides no version any more, and is then removed. A version held only by a
@@ -263,18 +260,21 @@ struct bb_db_options {
      * it. */
     uint64_t tombstone_age_max;
 
-    /* Number of runs at which level 0 is merged while flushes follow each other. Each merge
-     * rewrites the data of level 1, so fewer and larger merges write less, but absent keys and
-     * iterators search more runs. If no flush has ended for 5 seconds, or if bb_db_wait_idle waits,
-     * level0_run_count_compact applies. A lower value is raised to that; it must be below
-     * level0_run_count_stop. Default 3 times level0_run_count_compact, limited to below the stop:
-     * 12. In deterministic mode only bb_db_wait_idle ends the busy state. */
-    uint32_t level0_run_count_busy;
+    /* ---- expert: durability and recovery ---- */
 
+    /* No log. A crash of the process loses writes since the last flush. A write with sync is
+     * BB_INVALID; bb_db_flush makes writes durable. */
+    bool wal_off;
+    /* 0: each commit is one write(2). Otherwise the process buffers up to this many bytes of
+     * commits, and a crash of the process loses them. */
+    uint32_t wal_buffer_bytes;
+    enum bb_recovery recovery; /* handling of damage at the end of the logs */
     /* Filled in by bb_db_open, also if it fails: it then tells how much is readable. bb_db_verify
      * fills in the losses of an opening with the same `recovery`, without a repair. NULL: no
      * report. Borrowed for the call. All 0 with read_only. */
     struct bb_db_recovery *recovery_report;
+
+    /* ---- expert: verification ---- */
 
     /* Verifies filters in use: one of this many lookups, chosen at random, reads the blocks that
      * the filters ruled out. If a block has the key, that is a contradiction: the lookup returns
@@ -283,7 +283,6 @@ struct bb_db_options {
      * 1: all. A block that cannot be read fails the lookup. For bb_db_get_many: one of this many
      * calls. */
     uint32_t shadow_verify_one_in;
-
     /* A background thread reads and verifies every table and index file once in this many seconds,
      * 1 ... 10^9, as bb_db_scrub does, and spreads the reads over the interval. The first interval
      * starts at open, with a table chosen at random, so that processes with a shorter lifetime
@@ -291,6 +290,15 @@ struct bb_db_options {
      * (damaged_files), and the thread continues. 0 (default): never. BB_INVALID with read_only or
      * deterministic, which have no threads: call bb_db_scrub instead. */
     uint64_t scrub_interval_seconds;
+
+    /* ---- expert: environment ---- */
+
+    struct bb_file_system *file_system; /* NULL: the operating system's files */
+    /* For a new store; NULL: random. An existing store keeps its secret. */
+    const struct bb_hash_secret *secret;
+    /* Runs flushes and compactions on the caller's thread, inside put, so that a seed determines
+     * the whole execution. */
+    bool deterministic;
 };
 
 struct bb_write_options {

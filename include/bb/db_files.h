@@ -55,8 +55,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  *                 compaction replaces before or during its verification is skipped: the compaction
  *                 has read all of its blocks and verified their checksums. Of the manifest and
  *                 the logs all bytes that are synced; in a read-only store the bytes that they
- *                 themselves call synced. Logs begun during the call, and a manifest whose last
- *                 edit failed, are left to a later call
+ *                 themselves call synced. A later call checks logs begun during the call, and a
+ *                 manifest whose last edit failed
  *     Resources   The call keeps one table file from removal at a time. It holds no view, and locks
  *                 only for microseconds. Memory: as bb_table_verify for one table
  *     Damage      Each damaged file is reported (BB_EVENT_DAMAGE), counted in the report and in

@@ -80,7 +80,7 @@ struct bb_db_stats {
      * but fewer lookups are cheap. */
     double expected_wasted_reads;
     uint64_t filter_bytes; /* of all live tables */
-    /* The current budget: the option, or filter_bits_per_key times the keys in tables; 0: no
+    /* The current budget: bytes, also if filter_amount is bits per key; 0: no
      * budget. */
     uint64_t filter_budget_bytes;
     /* filter_bytes in bits, divided by the number of keys in tables. The option of the same name

@@ -89,7 +89,7 @@ struct bb_filter_options {
     uint64_t salt;
     /* Bloom kinds: size and number of probes, from a plan or from a filter that will be united with
      * this one. They apply to any number of keys; target_rate is then only recorded. 0:
-     * parameters that meet target_rate for the keys added. */
+     * parameters that reach target_rate for the keys added. */
     uint64_t parameters[2];
 };
 

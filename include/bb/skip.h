@@ -198,7 +198,7 @@ BB_API void bb_skip_file_states(const struct bb_skip_file *file, size_t granule,
  * are borrowed from the contents. */
 #define BB_SKIP_CONTENTS_VALUES 8
 struct bb_skip_contents {
-    bool is_indexed; /* false: the index knows nothing of the granule, and all fields are 0 */
+    bool is_indexed; /* false: the granule is not in the index, and all fields are 0 */
     /* MIN_MAX: every value but NaN is at least low and at most high. Strings are cut to 16 bytes,
      * and high is rounded up. */
     bool has_low;  /* false: there is no value but NaN */
@@ -282,10 +282,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluat
  * any number of these may use one file. */
 struct bb_skip_rows;
 
-/* The records of a granule that match, and those that may: bit i % 64 of word i / 64 is the record
- * that was added as number i. Borrowed until the next call.
+/* The records of a granule that match, and the records that may match: bit i % 64 of word i / 64 is
+ * the record that was added as number i. Borrowed until the next call.
  *
- * bb_skip_row_bits_judge says what follows for the granule. */
+ * bb_skip_row_bits_judge derives the verdict of the granule. */
 struct bb_skip_row_bits {
     const uint64_t *is_true;     /* certainly true */
     const uint64_t *is_null;     /* certainly unknown */
@@ -319,9 +319,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_create(struct bb_skip_file *fil
                                                         const struct bb_schema *schema,
                                                         struct bb_skip_rows **ret_rows);
 BB_API void bb_skip_rows_destroy(struct bb_skip_rows *rows);
-/* A column decides nothing of a granule when its values there are damaged, when they are too large
- * and not stored, or when a regular expression gives up. The other indexes of the attribute are
- * asked then. BB_NOT_FOUND, without a message: no column decides anything, and the caller has to
+/* A column cannot decide a granule when its values there are damaged, when they are too large and
+ * not stored, or when a regular expression gives up. The call then probes the other indexes of the
+ * attribute. BB_NOT_FOUND, without a message: no column decides anything, and the caller has to
  * read the records. BB_NO_MEMORY, BB_IO. accounts: as for bb_skip_file_evaluate; damage is counted
  * there. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,

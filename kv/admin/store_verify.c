@@ -37,8 +37,7 @@ static enum bb_status verify_table(struct verification *v, const struct bb_edit_
     struct bb_table_options options;
     struct bb_table_verify_report report;
     struct bb_buf path = {0};
-    bb_options_for_table(&v->options, table->level, v->fs, &v->state.identity.secret, NULL,
-                         &options);
+    bb_options_for_table(&v->options, v->fs, &v->state.identity.secret, NULL, &options);
     enum bb_status status = bb_filename_path(v->path, BB_FILE_TABLE, table->number, &path);
     if (status == BB_OK)
         status = bb_table_check((const char *)path.data, &options, &table->meta, &report);

@@ -111,7 +111,7 @@ static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
 static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
                        struct bb_table_options *ret_options)
 {
-    bb_options_for_table(&db->options, 0, bb_work_file_system(db, BB_WORK_FLUSH), &db->secret, NULL,
+    bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_FLUSH), &db->secret, NULL,
                          ret_options);
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_current_view_ref_levels(db);

@@ -162,7 +162,7 @@ void bb_scrub_forget(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
 
 static void options_of(struct bb_scrub *scrub, struct bb_table_options *ret_options)
 {
-    bb_options_for_table(&scrub->db->options, 0, bb_file_meter_system(&scrub->meter),
+    bb_options_for_table(&scrub->db->options, bb_file_meter_system(&scrub->meter),
                          &scrub->db->secret, NULL, ret_options);
 }
 

@@ -1,25 +1,22 @@
 /* See target.h. */
 #include "kv/background/target.h"
 
-#include <string.h>
-
 #include "compaction/rates/rates.h"
 #include "compaction/rates/summary_bits.h"
+#include "kv/options.h"
 
 static struct bb_read_weights weights_of(const struct bb_db *db)
 {
-    struct bb_read_weights weights = {.absent_share = db->options.absent_share};
-    memcpy(weights.read_cost, db->options.level_read_costs, sizeof(weights.read_cost));
-    return weights;
+    return (struct bb_read_weights){.absent_share = db->options.absent_share};
 }
 
 /* Level 0 collects more runs during a series of flushes. Bits reserved for these runs would usually
  * be unused. */
 static struct bb_filter_budget budget_given(const struct bb_db *db)
 {
-    double bits_per_key = db->options.filter_bits_per_key;
+    double bits_per_key = bb_options_filter_amount(&db->options, BB_FILTER_BITS_PER_KEY);
     return (struct bb_filter_budget){
-        .bytes = db->options.filter_budget_bytes,
+        .bytes = (uint64_t)bb_options_filter_amount(&db->options, BB_FILTER_BYTES),
         .bits_per_key = bits_per_key,
         .level0_runs = bits_per_key > 0 ? db->options.level0_run_count_compact : 0,
     };
@@ -42,7 +39,7 @@ struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_leve
                   .level_size_ratio = db->options.level_size_ratio,
                   .style = db->options.compaction_style},
         .has_filters = db->options.filter_kind != BB_FILTER_NONE,
-        .target_wasted_reads = db->options.target_wasted_reads,
+        .target_wasted_reads = bb_options_target(&db->options),
         .weights = weights_of(db),
         .budget = budget_of(db, levels),
     };
@@ -72,7 +69,7 @@ static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct
 {
     const struct bb_rate_merge *merge = &db->pending_merge;
     bool is_there = merge->runs > 0 && bb_levels_find_number(levels, merge->input) != NULL;
-    return db->options.filter_bits_per_key > 0 && is_there ? merge : NULL;
+    return db->options.filter_amount.unit == BB_FILTER_BITS_PER_KEY && is_there ? merge : NULL;
 }
 
 /* The weighted waste that the new tables add. */

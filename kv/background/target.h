@@ -25,11 +25,11 @@ double bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int
 bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
                       const struct bb_levels *after, double pending_waste);
 
-/* The effective target: target_wasted_reads, or the rate that the budget permits for the predicted
+/* The effective target: the one given, or the rate that the budget permits for the predicted
  * levels, with all levels above the last one full. 0: tables are written without filters. */
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels);
 
-/* The effective budget for these levels: filter_budget_bytes, or the bytes for filter_bits_per_key.
+/* The effective budget for these levels in bytes, also if it is given in bits per key.
  * 0: there is no budget, or there are no filters. */
 uint64_t bb_target_budget_bytes(const struct bb_db *db, const struct bb_levels *levels);
 

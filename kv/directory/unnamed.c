@@ -36,7 +36,7 @@ static enum bb_status add(struct bb_file_system *fs, const char *path,
     struct bb_table_options table_options;
     struct bb_unnamed_table table = {.number = number};
     bool is_ours = false;
-    bb_options_for_table(options, 0, fs, secret, NULL, &table_options);
+    bb_options_for_table(options, fs, secret, NULL, &table_options);
     enum bb_status status = bb_filename_path(path, BB_FILE_TABLE, number, &file_path);
     if (status == BB_OK)
         status = look((const char *)file_path.data, &table_options, secret, &table.sequence_max,

@@ -120,8 +120,8 @@ static enum bb_status plan(struct writing *writing)
     struct bb_levels *levels = bb_current_view_ref_levels(db);
     double pending = bb_waste_share_others(db->shares, share);
     int level = bb_intake_level(writing->intake, levels, &sum);
-    bb_options_for_table(&db->options, level, bb_work_file_system(db, BB_WORK_COMPACTION),
-                         &db->secret, NULL, &writing->options);
+    bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret,
+                         NULL, &writing->options);
     double waste = bb_target_run(db, levels, level, bb_intake_run(levels, level), sum.key_count,
                                  pending, &writing->options);
     bb_waste_share_set(&db->shares, share, waste);

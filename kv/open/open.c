@@ -211,8 +211,7 @@ static enum bb_status open_tables(struct bb_opening *opening)
         opening->levels = bb_current_view_ref_levels(db);
         return BB_OK;
     }
-    bb_options_for_table(&db->options, 0, db->files, &db->secret, db->cache,
-                         &db->table_env.options);
+    bb_options_for_table(&db->options, db->files, &db->secret, db->cache, &db->table_env.options);
     enum bb_status status = bb_levels_create_empty(db->options.comparator, &empty);
     for (size_t i = 0; i < opening->state.table_count && status == BB_OK; i++) {
         const struct bb_edit_table *table = opening->state.tables[i];

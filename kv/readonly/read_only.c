@@ -72,8 +72,7 @@ static enum bb_status take_and_install(struct bb_db *db)
 
 enum bb_status bb_read_only_start(struct bb_db *db)
 {
-    bb_options_for_table(&db->options, 0, db->files, &db->secret, db->cache,
-                         &db->table_env.options);
+    bb_options_for_table(&db->options, db->files, &db->secret, db->cache, &db->table_env.options);
     return take_and_install(db);
 }
 

@@ -271,7 +271,7 @@ static enum bb_status write_content(struct replay *replay)
     if (status == BB_OK)
         status = bb_log_run_iter_create(replay->run, &stream);
     if (status == BB_OK) {
-        bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
+        bb_options_for_table(&db->options, db->system, &db->secret, NULL, &options);
         (void)bb_target_flush(db, *replay->levels, bb_log_run_key_count(replay->run), 0, &options);
         status = write_stream(replay, stream, ranges, &options);
     }

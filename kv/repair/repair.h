@@ -127,7 +127,7 @@ BB_MUST_CHECK enum bb_status bb_repair_table_finish(struct bb_repair_table *tabl
 /* Removes an unfinished table. */
 void bb_repair_table_abandon(struct bb_repair_table *table);
 /* The options for the store's tables of a level. */
-void bb_repair_table_options(const struct bb_repair *repair, int level, double filter_rate,
+void bb_repair_table_options(const struct bb_repair *repair, double filter_rate,
                              struct bb_table_options *ret_options);
 
 #endif

@@ -24,7 +24,7 @@ enum bb_status bb_repair_keep_index(struct bb_repair *repair, const struct bb_ed
     struct bb_table_options options;
     if (table->index_number == 0)
         return BB_OK;
-    bb_repair_table_options(repair, table->level, 0, &options);
+    bb_repair_table_options(repair, 0, &options);
     enum bb_status status = bb_index_check(repair->path, table, &options);
     if (status == BB_OK) {
         bb_edit_set_index(&repair->edit, table->index_number);

@@ -171,7 +171,7 @@ static enum bb_status open_input(struct merging *merging, const struct bb_edit_t
     struct bb_repair *repair = merging->repair;
     struct bb_table_options options;
     struct bb_buf path = {0};
-    bb_repair_table_options(repair, 0, 0, &options);
+    bb_repair_table_options(repair, 0, &options);
     options.file_system = bb_file_pool_system(merging->pool);
     enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, input->number, &path);
     if (status == BB_OK)

@@ -30,7 +30,7 @@ static enum bb_status take(struct bb_repair *repair, const struct bb_unnamed_tab
     struct bb_table_verify_report report;
     struct bb_table *table = NULL;
     uint64_t number = 0;
-    bb_repair_table_options(repair, 0, 0, &options);
+    bb_repair_table_options(repair, 0, &options);
     enum bb_status status = bb_table_verify(path, &options, &report);
     if (status == BB_OK)
         status = bb_table_open(path, &options, &table);

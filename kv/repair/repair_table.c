@@ -3,12 +3,12 @@
 #include "kv/options.h"
 #include "kv/repair/repair.h"
 
-void bb_repair_table_options(const struct bb_repair *repair, int level, double filter_rate,
+void bb_repair_table_options(const struct bb_repair *repair, double filter_rate,
                              struct bb_table_options *ret_options)
 {
-    bb_options_for_table(&repair->options, level, repair->fs, &repair->state.identity.secret, NULL,
+    bb_options_for_table(&repair->options, repair->fs, &repair->state.identity.secret, NULL,
                          ret_options);
-    ret_options->filter_rate = filter_rate == 0 ? repair->options.target_wasted_reads : filter_rate;
+    ret_options->filter_rate = filter_rate == 0 ? bb_options_target(&repair->options) : filter_rate;
 }
 
 static enum bb_status begin(struct bb_repair_table *table)
@@ -16,7 +16,7 @@ static enum bb_status begin(struct bb_repair_table *table)
     struct bb_repair *repair = table->repair;
     struct bb_table_options options;
     struct bb_buf path = {0};
-    bb_repair_table_options(repair, table->level, table->filter_rate, &options);
+    bb_repair_table_options(repair, table->filter_rate, &options);
     enum bb_status status = bb_repair_new_number(repair, &table->number);
     if (status == BB_OK)
         status = bb_filename_path(repair->path, BB_FILE_TABLE, table->number, &path);

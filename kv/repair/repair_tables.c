@@ -254,7 +254,7 @@ static enum bb_status judge_named(struct bb_repair *repair, const struct bb_edit
         lose(repair, table);
         return BB_OK;
     }
-    bb_repair_table_options(repair, table->level, 0, &options);
+    bb_repair_table_options(repair, 0, &options);
     enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, table->number, &path);
     if (status == BB_OK)
         status = bb_table_check((const char *)path.data, &options, &table->meta, &report);
@@ -315,7 +315,7 @@ static enum bb_status judge_unnamed(struct bb_repair *repair, const struct bb_di
     struct bb_table_options options;
     struct bb_table_verify_report report;
     struct bb_buf path = {0};
-    bb_repair_table_options(repair, 0, 0, &options);
+    bb_repair_table_options(repair, 0, &options);
     enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, file->is.number, &path);
     if (status == BB_OK)
         status = bb_table_verify((const char *)path.data, &options, &report);

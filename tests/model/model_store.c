@@ -52,14 +52,14 @@ static void draw_options(struct model *model)
     o->cache_bytes = bb_rng_between(rng, 64, 1024) * 1024;
     o->cache_off = bb_rng_one_in(rng, 4);
     o->index_residency = bb_rng_one_in(rng, 2) ? BB_INDEX_PINNED : BB_INDEX_CACHED;
-    o->target_wasted_reads = targets[bb_rng_below(rng, 4)];
+    o->filter_amount =
+        (struct bb_filter_amount){BB_FILTER_WASTED_READS, targets[bb_rng_below(rng, 4)]};
     o->filter_kind = kinds[bb_rng_below(rng, 5)];
     o->filter_granularity =
         bb_rng_one_in(rng, 3) ? BB_GRANULARITY_PAGE : (uint32_t)bb_rng_between(rng, 1, 4);
     o->block_size_bytes = (uint32_t)bb_rng_between(rng, 64, 8192);
     o->restart_interval = (uint32_t)bb_rng_between(rng, 1, 20);
     o->compression = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
-    o->compression_level0 = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
     o->table_size_bytes = bb_rng_between(rng, 4, 128) * 1024;
     o->level0_run_count_compact = (uint32_t)bb_rng_between(rng, 1, 5);
     o->level0_run_count_stop = o->level0_run_count_compact + (uint32_t)bb_rng_between(rng, 1, 5);
@@ -81,20 +81,15 @@ static void draw_options(struct model *model)
     draw_durability(model);
     o->filter_slack = bb_rng_one_in(rng, 4) ? 0.05 : 0;
     o->absent_share = bb_rng_one_in(rng, 3) ? 0.01 : 1;
-    o->level_read_costs[1] = bb_rng_one_in(rng, 4) ? 10 : 1;
     if (bb_rng_one_in(rng, 4)) {
-        o->target_wasted_reads = 0;
-        o->filter_budget_bytes = bb_rng_between(rng, 1, 32) * 1024;
-        if (bb_rng_one_in(rng, 2)) {
-            o->filter_budget_bytes = 0;
-            o->filter_bits_per_key = (double)bb_rng_between(rng, 1, 160) / 8;
-        }
+        double kib = (double)bb_rng_between(rng, 1, 32);
+        double bits = (double)bb_rng_between(rng, 1, 160) / 8;
+        o->filter_amount = bb_rng_one_in(rng, 2)
+                               ? (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, bits}
+                               : (struct bb_filter_amount){BB_FILTER_BYTES, 1024 * kib};
     }
-    if (o->filter_kind == BB_FILTER_NONE) {
-        o->target_wasted_reads = 0;
-        o->filter_budget_bytes = 0;
-        o->filter_bits_per_key = 0;
-    }
+    if (o->filter_kind == BB_FILTER_NONE)
+        o->filter_amount = (struct bb_filter_amount){0};
 }
 
 /* Each store has a separate seed. */

@@ -37,20 +37,20 @@ static void blocked_bloom(struct bb_db_options *o)
 
 static void coarse_ribbon(struct bb_db_options *o)
 {
-    o->target_wasted_reads = 0.3;
+    o->filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 0.3};
     o->filter_granularity = 4;
     o->filter_slack = 0.1;
 }
 
 static void fine_ribbon(struct bb_db_options *o)
 {
-    o->target_wasted_reads = 1e-5;
+    o->filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 1e-5};
     o->summary_bits = BB_SUMMARY_ALL;
 }
 
 static void filter_budget(struct bb_db_options *o)
 {
-    o->filter_bits_per_key = 4;
+    o->filter_amount = (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, 4};
     o->summary_residency = BB_SUMMARY_CACHED;
 }
 

@@ -13,7 +13,7 @@ static struct bb_db *open_store(struct bb_file_memory *memory, double target)
 {
     struct bb_db_options options = {.create_if_missing = true,
                                     .file_system = bb_file_memory_system(memory),
-                                    .target_wasted_reads = target,
+                                    .filter_amount = {BB_FILTER_WASTED_READS, target},
                                     .level0_run_count_compact = 10,
                                     .deterministic = true};
     struct bb_db *db = NULL;

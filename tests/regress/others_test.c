@@ -199,7 +199,7 @@ static void tidesdb_494_filter_asked_for_a_seek(void **state)
     struct bb_db_iter *iter = NULL;
     struct store store;
     store_init(&store);
-    store.options.target_wasted_reads = 1e-4;
+    store.options.filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 1e-4};
     store.options.block_size_bytes = 64;
     store_open(&store);
     for (int i = 0; i < KEYS; i++) {

@@ -43,8 +43,9 @@ static void rocksdb_4024_version_straddles_filters(void **state)
         struct store store;
         store_init(&store);
         store.options.filter_kind = kinds[kind];
-        store.options.target_wasted_reads = 1e-4; /* a filter without the key would return no */
-        store.options.block_size_bytes = 64;      /* every block has two or three versions */
+        store.options.filter_amount = (struct bb_filter_amount){
+            BB_FILTER_WASTED_READS, 1e-4};   /* a filter without the key would return no */
+        store.options.block_size_bytes = 64; /* every block has two or three versions */
         store.options.compression = BB_COMPRESSION_NONE;
         store_open(&store);
         for (int i = 0; i < VERSIONS; i++) {

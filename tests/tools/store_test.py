@@ -162,7 +162,8 @@ class Words(ToolTest):
     def test_options_are_called_as_they_were_typed(self):
         self.load("a\n")
         for option, value in (("write-buffer", "1"), ("cache", "1"), ("open-tables", "1"), ("target", "7"),
-                              ("absent-share", "3"), ("level-costs", "1e-300"), ("summary-bits", "99"),
+                              ("absent-share", "3"), ("filter-budget", "2000000G"), ("bits-per-key", "101"),
+                              ("summary-bits", "99"),
                               ("filter-slack", "2"), ("filter", "counting"),
                               ("block-size", "1"), ("restart-interval", "5000"), ("table-size", "1"),
                               ("level0-compact", "100000"), ("level0-stop", "1"), ("level1-size", "1"),

@@ -24,7 +24,7 @@ static void forecast__of_a_store(void **state)
     (void)state;
     struct drawn_env drawn;
     struct bb_forecast forecast;
-    struct bb_read_weights weights = {.absent_share = 0.1, .read_cost = {1, 2, 3}};
+    struct bb_read_weights weights = {.absent_share = 0.1};
     drawn_env_init(&drawn);
     struct bb_levels *levels = draw(&drawn, "0: 4[a-z] 3[a-z]\n1: 2[a-z]*3\n2: 1[a-z]*20");
     struct bb_rate_request request = {.levels = levels,
@@ -40,8 +40,8 @@ static void forecast__of_a_store(void **state)
     assert_near(forecast.keys[1], 3 * DRAWN_KEYS);
     assert_near(forecast.keys[2], 20 * DRAWN_KEYS);
     assert_near(forecast.weights[0], 1);
-    assert_near(forecast.weights[1], 2);
-    assert_near(forecast.weights[2], 0.3);
+    assert_near(forecast.weights[1], 1);
+    assert_near(forecast.weights[2], 0.1);
     /* A table of level 2: level 1 fills up, and goes down into level 2 once. */
     request.output_level = 2;
     bb_forecast_init(&forecast, &request);

@@ -26,7 +26,7 @@ static void rates_weights__visits_in_vain(void **state)
 {
     (void)state;
     struct drawn_env drawn;
-    struct bb_read_weights weights = {.absent_share = 0.2, .read_cost = {1, 1, 10}};
+    struct bb_read_weights weights = {.absent_share = 0.2};
     drawn_env_init(&drawn);
     struct bb_levels *levels = draw(&drawn, "0: 9[a-z]*2~0.01 8[a-z]*1~0.02\n"
                                             "1: 3[a-d]*2~0.1 2[m-q]*1~0.2\n2: 1[a-z]*4~0.5");
@@ -38,9 +38,9 @@ static void rates_weights__visits_in_vain(void **state)
     assert_near(bb_rates_level(levels, 0, &weights).visit_share, (younger + older) / 2);
     assert_near(bb_rates_level(levels, 1, &weights).waste, level1 * level1_rate);
     assert_near(bb_rates_level(levels, 1, &weights).visit_share, level1);
-    assert_near(bb_rates_level(levels, 2, &weights).waste, 0.2 * 10 * 0.5);
+    assert_near(bb_rates_level(levels, 2, &weights).waste, 0.2 * 0.5);
     assert_near(bb_rates_level(levels, 2, &weights).visit_share, 0.2);
-    assert_near(bb_rates_planned(levels, &weights, 2), 0.03 + level1_rate + 0.2 * 10 * 0.5);
+    assert_near(bb_rates_planned(levels, &weights, 2), 0.03 + level1_rate + 0.2 * 0.5);
     assert_true(rates_waste(levels, &weights) <= bb_rates_planned(levels, &weights, 2));
     assert_near(rates_waste(levels, NULL), rates_expected(levels));
     bb_levels_unref(levels);
@@ -73,10 +73,6 @@ static void rates_weights__a_single_run(void **state)
     assert_near(single_run_rate(0.01, &(struct bb_read_weights){.absent_share = 0.001}), 1);
     /* A rate of 0.8 would be allowed; half is the most that a filter can have. */
     assert_near(single_run_rate(0.01, &(struct bb_read_weights){.absent_share = 0.0125}), 0.5);
-    assert_near(single_run_rate(0.01, &(struct bb_read_weights){.read_cost = {1, 1, 8}}), 0.00125);
-    assert_near(single_run_rate(
-                    0.01, &(struct bb_read_weights){.absent_share = 0.1, .read_cost = {1, 1, 8}}),
-                0.0125);
 }
 
 /* The others share the part that the last level does not use: level 1, full, gets the rate from
@@ -134,13 +130,8 @@ static void rates_weights__a_full_last_level_counts_as_any(void **state)
 #define FLUSHES 80
 
 static const struct bb_read_weights weightings[] = {
-    {.absent_share = 0.5},
-    {.absent_share = 0.1},
-    {.absent_share = 0.01},
-    {.absent_share = 0.001},
-    {.read_cost = {1, 1, 10, 10, 10, 10, 10}},
-    {.read_cost = {5, 2, 0.5, 0.1, 0.1, 0.1, 0.1}},
-    {.absent_share = 0.05, .read_cost = {1, 1, 4, 4, 4, 4, 4}},
+    {.absent_share = 0.5},   {.absent_share = 0.1},  {.absent_share = 0.01},
+    {.absent_share = 0.001}, {.absent_share = 0.05},
 };
 
 static void check_step(const struct simulation *simulation)

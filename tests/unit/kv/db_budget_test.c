@@ -1,4 +1,4 @@
-/* Goal: the filters of a store keep filter_budget_bytes, or filter_bits_per_key: at most 5 % more
+/* Goal: the filters of a store keep a budget of bytes, or of bits per key: at most 5 % more
  * while it grows, 8 % less to 2 % more after a full compaction; budgets that are too small or
  * larger than useful are reported. Method: loads of several orders under fixed seeds,
  * deterministic, in memory, with budgets of 2 to 14 bits for each final key; the tables' bytes are
@@ -45,10 +45,10 @@ static void init(struct store *store, const struct load *load, struct bb_hash_se
     store->options.level_size_ratio = 6;
     /* Some thousand keys in each: in tables of one filter the bits of a key are whole numbers. */
     store->options.table_size_bytes = (uint64_t)256 * 1024;
-    if (load->grows)
-        store->options.filter_bits_per_key = load->bits_per_key;
-    else
-        store->options.filter_budget_bytes = (uint64_t)(load->bits_per_key * KEYS / 8);
+    store->options.filter_amount =
+        load->grows
+            ? (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, load->bits_per_key}
+            : (struct bb_filter_amount){BB_FILTER_BYTES, floor(load->bits_per_key * KEYS / 8)};
 }
 
 static uint64_t key_number(enum order order, struct bb_rng *rng, uint64_t i)
@@ -73,18 +73,19 @@ static double share_of_budget(struct store *store)
         keys += stats.levels[level].key_count;
     }
     assert_int_equal(stats.filter_bytes, bytes);
-    if (store->options.filter_bits_per_key > 0)
-        assert_true(fabs((double)stats.filter_budget_bytes -
-                         store->options.filter_bits_per_key * (double)keys / 8) <= 1);
+    const struct bb_filter_amount *amount = &store->options.filter_amount;
+    if (amount->unit == BB_FILTER_BITS_PER_KEY)
+        assert_true(fabs((double)stats.filter_budget_bytes - amount->value * (double)keys / 8) <=
+                    1);
     else
-        assert_int_equal(stats.filter_budget_bytes, store->options.filter_budget_bytes);
+        assert_true((double)stats.filter_budget_bytes == amount->value);
     return keys == 0 ? 0 : (double)bytes / (double)stats.filter_budget_bytes;
 }
 
 static double share_used(struct store *store)
 {
     struct bb_db_stats stats = store_stats(store);
-    if (store->options.filter_bits_per_key == 0 || stats.filter_budget_bytes == 0)
+    if (store->options.filter_amount.unit == BB_FILTER_BYTES || stats.filter_budget_bytes == 0)
         return share_of_budget(store);
     return share_of_budget(store) - UNFORESEEN_BYTES / (double)stats.filter_budget_bytes;
 }
@@ -238,12 +239,12 @@ static void db_budget__may_change(void **state)
     store_open(&store);
     (void)fill(&store, ORDER_RANDOM, 3);
     store_close(&store);
-    store.options.filter_budget_bytes /= 2;
+    store.options.filter_amount.value = floor(store.options.filter_amount.value / 2);
     store_open(&store);
     assert_ok(bb_db_wait_idle(store.db));
     assert_true(share_of_budget(&store) <= 1.05);
     store_close(&store);
-    store.options.filter_budget_bytes *= 2;
+    store.options.filter_amount.value *= 2;
     store_open(&store);
     assert_ok(bb_db_wait_idle(store.db));
     assert_true(share_of_budget(&store) < 0.6);
@@ -273,16 +274,13 @@ static void db_budget__without_filters(void **state)
     store_init(&store);
     const struct bb_db_options plain = store.options;
     struct bb_db_options given[3] = {plain, plain, plain};
-    const char *const names[] = {"target_wasted_reads", "filter_budget_bytes",
-                                 "filter_bits_per_key"};
-    given[0].target_wasted_reads = 0.5;
-    given[1].filter_budget_bytes = 1;
-    given[2].filter_bits_per_key = 10;
+    given[0].filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 0.5};
+    given[1].filter_amount = (struct bb_filter_amount){BB_FILTER_BYTES, 1};
+    given[2].filter_amount = (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, 10};
     for (size_t i = 0; i < BB_ARRAY_LENGTH(given); i++) {
         given[i].filter_kind = BB_FILTER_NONE;
         assert_status(bb_db_open(STORE_PATH, &given[i], &store.db), BB_INVALID);
-        assert_message("option filter_kind is none, and");
-        assert_message(names[i]);
+        assert_message("option filter_kind is none, and filter_amount is given");
     }
     store.options.filter_kind = BB_FILTER_NONE;
     store_open(&store);

@@ -321,7 +321,6 @@ static void db_open__reverse_order(void **state)
     store_init(&store);
     store.options.comparator = &reverse;
     store.options.compression = BB_COMPRESSION_NONE;
-    store.options.compression_level0 = BB_COMPRESSION_NONE;
     store_open(&store);
     for (int i = 0; i < 2000; i++) {
         snprintf(key, sizeof(key), "%05d", i * 1237 % 2000);
@@ -419,11 +418,11 @@ static void draw_options(struct bb_db_options *options, struct bb_rng *rng)
     options->restart_interval = (uint32_t)bb_rng_between(rng, 1, 30);
     options->filter_kind = kinds[bb_rng_below(rng, 4)];
     options->filter_granularity = bb_rng_one_in(rng, 2) ? BB_GRANULARITY_PAGE : 1;
-    options->target_wasted_reads = bb_rng_one_in(rng, 2) ? 0.3 : 0.001;
+    options->filter_amount =
+        (struct bb_filter_amount){BB_FILTER_WASTED_READS, bb_rng_one_in(rng, 2) ? 0.3 : 0.001};
     if (options->filter_kind == BB_FILTER_NONE)
-        options->target_wasted_reads = 0;
+        options->filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 0};
     options->compression = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
-    options->compression_level0 = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
     options->index_residency = bb_rng_one_in(rng, 2) ? BB_INDEX_PINNED : BB_INDEX_CACHED;
     options->cache_off = bb_rng_one_in(rng, 3);
     options->wal_off = bb_rng_one_in(rng, 4);

@@ -375,7 +375,6 @@ static void db_stats__weights(void **state)
     store.options.level0_run_count_busy = 6;
     store.options.level0_run_count_stop = 12;
     store.options.absent_share = 0.005;
-    store.options.level_read_costs[0] = 2;
     store_open(&store);
     fill(&store);
     struct bb_db_stats stats = store_stats(&store);
@@ -393,7 +392,7 @@ static void db_stats__weights(void **state)
     assert_true(stats.levels[last].expected_wasted_reads == 0.005);
     assert_true(stats.levels[0].visit_share > 0.005 && stats.levels[0].visit_share < 1);
     assert_true(stats.levels[0].filter_bytes > 0);
-    assert_true(stats.levels[0].expected_wasted_reads <= 2 * stats.levels[0].filter_rate_sum);
+    assert_true(stats.levels[0].expected_wasted_reads <= stats.levels[0].filter_rate_sum);
     assert_int_equal(stats.filter_bytes, stats.levels[0].filter_bytes);
     assert_int_equal(stats.filter_budget_bytes, 0);
     uint64_t keys = stats.levels[0].key_count + stats.levels[last].key_count;
@@ -416,7 +415,7 @@ static void db_stats__weighted_waste_is_what_is_measured(void **state)
     bb_hash_secret_from_seed(bb_rng_next(&rng), &secret);
     store_init(&store);
     store.options.secret = &secret;
-    store.options.target_wasted_reads = 0.2;
+    store.options.filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 0.2};
     store.options.absent_share = 0.2;
     store_open(&store);
     for (uint32_t i = 0; i < STORED; i++) {

@@ -293,7 +293,7 @@ static void explain__predicts_what_filters_let_pass(void **state)
     struct bb_hash_secret secret;
     bb_hash_secret_from_seed(bb_rng_seed("explain_test rates", 1), &secret);
     store.options.secret = &secret;
-    store.options.target_wasted_reads = 0.05;
+    store.options.filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 0.05};
     store.options.summary_bits = 2;
     store_open(&store);
     for (uint32_t i = 0; i < KEYS; i++)

@@ -100,15 +100,11 @@ static void assert_default(const struct bb_db_options *o)
     assert_null(o->on_event);
     assert_null(o->event_context);
     assert_int_equal(o->index_residency, BB_INDEX_PINNED);
-    assert_true(o->target_wasted_reads == 0.01);
-    assert_int_equal(o->filter_budget_bytes, 0);
-    assert_true(o->filter_bits_per_key == 0);
+    assert_int_equal(o->filter_amount.unit, BB_FILTER_WASTED_READS);
+    assert_true(o->filter_amount.value == 0.01);
     assert_true(o->absent_share == 1);
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        assert_true(o->level_read_costs[level] == 1);
     assert_int_equal(o->filter_kind, BB_FILTER_RIBBON);
     assert_int_equal(o->compression, BB_COMPRESSION_LZ4);
-    assert_int_equal(o->compression_level0, BB_COMPRESSION_LZ4);
 }
 
 static void options__zero_means_default(void **state)
@@ -246,81 +242,77 @@ static void options__busy_is_between_compact_and_stop(void **state)
     assert_int_equal(resolved.level0_run_count_busy, 21);
 }
 
-static void options__target(void **state)
+static void options__filter_amount(void **state)
 {
     (void)state;
-    static const double good[] = {1e-6, 0.01, 0.5, 1.0};
-    static const double bad[] = {9.99e-7, 1.0000001, -0.01, 1e300, -1e-300};
+    static const struct {
+        enum bb_filter_unit unit;
+        double good[4];
+        double bad[4];
+        const char *message;
+    } rows[] = {
+        {BB_FILTER_WASTED_READS,
+         {1e-6, 0.01, 0.5, 1},
+         {9.99e-7, 1.0000001, -0.01, 1e300},
+         "wasted reads, allowed are 1e-06 to 1"},
+        {BB_FILTER_BYTES,
+         {1, 8192, 1e12, 0x1p50},
+         {0, 0.5, -8, 0x1p51},
+         "bytes, allowed are 1 to 1.12589991e+15"},
+        {BB_FILTER_BITS_PER_KEY,
+         {0.01, 1, 10, 100},
+         {0, 0.0099, 100.1, -1},
+         "bits per key, allowed are 0.01 to 100"},
+    };
+    static const double never[] = {(double)NAN, (double)INFINITY, -1e-300};
     struct bb_db_options resolved;
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(good); i++) {
-        struct bb_db_options options = {.target_wasted_reads = good[i]};
-        assert_ok(bb_options_resolve(&options, &resolved));
-        assert_true(resolved.target_wasted_reads == good[i]);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(rows); i++) {
+        struct bb_db_options options = {.filter_amount.unit = rows[i].unit};
+        for (size_t j = 0; j < 4; j++) {
+            options.filter_amount.value = rows[i].good[j];
+            assert_ok(bb_options_resolve(&options, &resolved));
+            assert_true(bb_options_filter_amount(&resolved, rows[i].unit) == rows[i].good[j]);
+            options.filter_amount.value = rows[i].bad[j];
+            assert_refused(&options, "option filter_amount is ");
+            assert_message(rows[i].message);
+        }
+        for (size_t j = 0; j < BB_ARRAY_LENGTH(never); j++) {
+            options.filter_amount.value = never[j];
+            assert_refused(&options, "option filter_amount is ");
+        }
     }
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(bad); i++) {
-        struct bb_db_options options = {.target_wasted_reads = bad[i]};
-        assert_refused(&options, "target_wasted_reads");
-    }
-    struct bb_db_options not_a_number = {.target_wasted_reads = (double)NAN};
-    assert_refused(&not_a_number, "target_wasted_reads");
-    struct bb_db_options infinite = {.target_wasted_reads = (double)INFINITY};
-    assert_refused(&infinite, "target_wasted_reads");
 }
 
-static void options__target_or_budget(void **state)
+static void options__filter_amount_of_no_unit(void **state)
 {
     (void)state;
-    struct bb_db_options resolved;
-    struct bb_db_options options = {.filter_budget_bytes = 1};
-    assert_ok(bb_options_resolve(&options, &resolved));
-    assert_int_equal(resolved.filter_budget_bytes, 1);
-    options.target_wasted_reads = 0.01;
-    assert_refused(&options, "target_wasted_reads");
-    assert_message("filter_budget_bytes");
-    options = (struct bb_db_options){.filter_budget_bytes = 1, .filter_bits_per_key = 10};
-    assert_refused(&options, "filter_budget_bytes");
-    assert_message("filter_bits_per_key");
-    options = (struct bb_db_options){.target_wasted_reads = 1, .filter_bits_per_key = 10};
-    assert_refused(&options, "target_wasted_reads");
-    assert_message("filter_bits_per_key");
+    struct bb_db_options options = {.filter_amount = {(enum bb_filter_unit)3, 10}};
+    assert_refused(&options, "option filter_amount has the unit 3, allowed are 0 to 2");
 }
 
-static void options__bits_per_key_have_limits(void **state)
+/* An amount is either a target or a budget; with a budget the target is the default. */
+static void options__filter_amount_is_one_thing(void **state)
 {
     (void)state;
-    static const double good[] = {0.01, 1, 10, 100};
-    static const double bad[] = {-1, 0.0099, 100.1, (double)NAN, (double)INFINITY};
-    struct bb_db_options resolved;
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(good); i++) {
-        struct bb_db_options options = {.filter_bits_per_key = good[i]};
-        assert_ok(bb_options_resolve(&options, &resolved));
-        assert_true(resolved.filter_bits_per_key == good[i]);
-    }
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(bad); i++) {
-        struct bb_db_options options = {.filter_bits_per_key = bad[i]};
-        assert_refused(&options, "filter_bits_per_key");
-        assert_message("0.01 to 100");
-    }
+    struct bb_db_options target = {.filter_amount = {BB_FILTER_WASTED_READS, 0.5}};
+    struct bb_db_options bytes = {.filter_amount = {BB_FILTER_BYTES, 7}};
+    assert_true(bb_options_target(&target) == 0.5);
+    assert_true(bb_options_filter_amount(&target, BB_FILTER_BYTES) == 0);
+    assert_true(bb_options_target(&bytes) == BB_TARGET_WASTED_READS_DEFAULT);
+    assert_true(bb_options_filter_amount(&bytes, BB_FILTER_BITS_PER_KEY) == 0);
 }
 
 static void options__what_is_known_of_look_ups(void **state)
 {
     (void)state;
     static const double bad_shares[] = {-0.1, 1.0001, (double)NAN, (double)INFINITY};
-    static const double bad_costs[] = {-1, 0.9e-6, 1.1e6, (double)NAN, (double)INFINITY};
     struct bb_db_options resolved;
-    struct bb_db_options options = {.absent_share = 0.001, .level_read_costs = {1e-6, 1e6, 2}};
+    struct bb_db_options options = {.absent_share = 0.001};
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_true(resolved.absent_share == 0.001);
-    assert_true(resolved.level_read_costs[0] == 1e-6 && resolved.level_read_costs[1] == 1e6);
-    assert_true(resolved.level_read_costs[2] == 2 && resolved.level_read_costs[3] == 1);
     for (size_t i = 0; i < BB_ARRAY_LENGTH(bad_shares); i++) {
         options = (struct bb_db_options){.absent_share = bad_shares[i]};
         assert_refused(&options, "absent_share");
-    }
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(bad_costs); i++) {
-        options = (struct bb_db_options){.level_read_costs = {0, 0, 0, bad_costs[i]}};
-        assert_refused(&options, "level_read_costs[3]");
     }
 }
 
@@ -371,19 +363,11 @@ static void options__compressions(void **state)
 {
     (void)state;
     struct bb_db_options resolved;
-    struct bb_db_options options = {.compression = BB_COMPRESSION_NONE,
-                                    .compression_level0 = BB_COMPRESSION_NONE};
+    struct bb_db_options options = {.compression = BB_COMPRESSION_NONE};
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_int_equal(resolved.compression, BB_COMPRESSION_NONE);
-    assert_int_equal(resolved.compression_level0, BB_COMPRESSION_NONE);
-    options.compression_level0 = BB_COMPRESSION_DEFAULT;
-    assert_ok(bb_options_resolve(&options, &resolved));
-    assert_int_equal(resolved.compression_level0, BB_COMPRESSION_NONE);
     options.compression = (enum bb_compression)3;
-    assert_refused(&options, "option compression is 3");
-    options.compression = BB_COMPRESSION_LZ4;
-    options.compression_level0 = (enum bb_compression)200;
-    assert_refused(&options, "option compression_level0 is 200");
+    assert_refused(&options, "option compression is 3, allowed are 1 (none) and 2 (LZ4)");
 }
 
 static void options__style(void **state)
@@ -476,7 +460,7 @@ static void options__for_a_table(void **state)
     struct bb_table_options table;
     struct bb_db_options options;
     struct bb_db_options given = {.block_size_bytes = 128,
-                                  .compression_level0 = BB_COMPRESSION_NONE,
+                                  .compression = BB_COMPRESSION_NONE,
                                   .restart_interval = 3,
                                   .filter_kind = BB_FILTER_BLOOM,
                                   .filter_granularity = 2,
@@ -487,7 +471,7 @@ static void options__for_a_table(void **state)
     /* never dereferenced */
     struct bb_block_cache *cache = (struct bb_block_cache *)(void *)&secret;
     assert_ok(bb_options_resolve(&given, &options));
-    bb_options_for_table(&options, 0, NULL, &secret, cache, &table);
+    bb_options_for_table(&options, NULL, &secret, cache, &table);
     assert_int_equal(table.compression, BB_COMPRESSION_NONE);
     assert_int_equal(table.block_size_bytes, 128);
     assert_int_equal(table.restart_interval, 3);
@@ -499,8 +483,7 @@ static void options__for_a_table(void **state)
     assert_true(table.filter_slack == 0.1);
     assert_ptr_equal(table.secret, &secret);
     assert_ptr_equal(table.cache, cache);
-    bb_options_for_table(&options, 1, NULL, &secret, NULL, &table);
-    assert_int_equal(table.compression, BB_COMPRESSION_LZ4);
+    bb_options_for_table(&options, NULL, &secret, NULL, &table);
     /* Without a cache the index pages have no other place. */
     assert_int_equal(table.index_residency, BB_INDEX_PINNED);
     assert_int_equal(table.summary_residency, BB_SUMMARY_PINNED);
@@ -567,9 +550,9 @@ int main(void)
         cmocka_unit_test(options__style),
         cmocka_unit_test(options__stop_is_above_compact),
         cmocka_unit_test(options__busy_is_between_compact_and_stop),
-        cmocka_unit_test(options__target),
-        cmocka_unit_test(options__target_or_budget),
-        cmocka_unit_test(options__bits_per_key_have_limits),
+        cmocka_unit_test(options__filter_amount),
+        cmocka_unit_test(options__filter_amount_of_no_unit),
+        cmocka_unit_test(options__filter_amount_is_one_thing),
         cmocka_unit_test(options__what_is_known_of_look_ups),
         cmocka_unit_test(options__filter_kinds),
         cmocka_unit_test(options__no_filters_where_different_bytes_are_equal),

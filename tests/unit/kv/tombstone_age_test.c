@@ -15,7 +15,6 @@ static void begin(struct store *store, enum bb_compaction_style style, uint64_t 
     store->options.level1_size_bytes = 4 * 1024;
     store->options.table_size_bytes = 4 * 1024;
     store->options.compression = BB_COMPRESSION_NONE;
-    store->options.compression_level0 = BB_COMPRESSION_NONE;
     store->options.tombstone_age_max = age_max;
     store_open(store);
 }
