@@ -26,7 +26,7 @@
 #include "bench/probe.h"
 #include "bench/rocksdb_filter.h"
 #include "bloomblock/block_filter.h"
-#include "bloomblock/standalone/kind.h"
+#include "standalone/kind/kind.h"
 
 #define QUESTIONS    (1 << 13)
 #define RATE_BATCHES 32

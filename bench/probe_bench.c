@@ -28,7 +28,7 @@
 #include "bench/probe_grid.h"
 #include "bench/thread_clock.h"
 #include "bloomblock/block_filter.h"
-#include "bloomblock/standalone/kind.h"
+#include "standalone/kind/kind.h"
 
 #define QUESTIONS   (1 << 15)
 #define TABLE_BYTES (400 << 10)

@@ -1,8 +1,10 @@
-# The six layers, lowest first. Every .c file in a layer's folder and its subfolders belongs to it.
-set(BB_LAYERS base bloomblock skip sstable compaction kv)
+# The seven layers, lowest first. Every .c file in a layer's folder and its subfolders is part of
+# it.
+set(BB_LAYERS base bloomblock standalone skip sstable compaction kv)
 
 set(BB_LINKS_base PkgConfig::XXHASH Threads::Threads)
 set(BB_LINKS_bloomblock bb_base m)
+set(BB_LINKS_standalone bb_bloomblock bb_base m)
 set(BB_LINKS_skip bb_bloomblock bb_base PkgConfig::PCRE2 ${BB_UNISTRING_LINK})
 set(BB_LINKS_sstable bb_bloomblock bb_base PkgConfig::LZ4)
 set(BB_LINKS_compaction bb_sstable bb_base)

@@ -54,23 +54,6 @@ uint64_t bb_rate_bloom_bits(uint64_t key_count, uint32_t probes, double target_r
 /* The number of probes that needs the fewest bits for this many keys. */
 uint32_t bb_rate_bloom_best_probes(uint64_t key_count, double target_rate, uint64_t *ret_bits);
 
-/* --- Partitioned Bloom: a slice of bits per probe, all of one width (rate_partitioned.c) --- */
-
-/* Exact: slices fill independently of each other. width is not 0. */
-double bb_rate_partitioned(uint64_t key_count, uint64_t width, uint32_t probes);
-/* The smallest width with which that many probes meet the target; at least 1. */
-uint64_t bb_rate_partitioned_width(uint64_t key_count, uint32_t probes, double target_rate);
-/* The number of probes that needs the fewest bits, which are probes * width. */
-uint32_t bb_rate_partitioned_best_probes(uint64_t key_count, double target_rate,
-                                         uint64_t *ret_width);
-
-/* --- Split-block Bloom: one bit in each of 8 words of 32 (rate_split_block.c) --- */
-
-/* The mixture over the binomially distributed keys of a block. block_count is not 0. */
-double bb_rate_split_block(uint64_t key_count, uint64_t block_count);
-/* The smallest number of blocks that meets the target; at least 1. */
-uint64_t bb_rate_split_block_count(uint64_t key_count, double target_rate);
-
 /* --- Blocked Bloom, lines of 512 bits --- */
 
 #define BB_RATE_LINE_KEYS 768

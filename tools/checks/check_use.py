@@ -13,7 +13,7 @@ import re
 import c_source
 import source_tree
 
-LAYERS = ("base/", "bloomblock/", "skip/", "sstable/", "compaction/", "kv/")
+LAYERS = ("base/", "bloomblock/", "standalone/", "skip/", "sstable/", "compaction/", "kv/")
 CALLERS = LAYERS + ("leveldb/", "tools/", "bench/")
 # Called only by tests, which cannot do without them. May only shrink.
 FOR_TESTS = {

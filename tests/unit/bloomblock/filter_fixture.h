@@ -1,91 +1,14 @@
-/* Shared by the tests of filters: unlimited keys, filters of one group, guarded memory, and the
- * band for a measured rate. */
+/* Filters of one group of a table, for tests. */
 #ifndef BB_TESTS_UNIT_BLOOMBLOCK_FILTER_FIXTURE_H
 #define BB_TESTS_UNIT_BLOOMBLOCK_FILTER_FIXTURE_H
 
-#include "tests/support/assert_status.h"
-
-#include <math.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "tests/support/filter_keys.h"
+#include "tests/support/guarded.h"
 
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/coding.h"
-#include "base/hash.h"
 #include "bloomblock/block_filter.h"
-#include "tests/support/rng.h"
-
-/* Chosen by BB_TEST_SEED: all keys of the test change with it. */
-static uint64_t key_seed;
-
-static inline void keys_init(const char *test)
-{
-    key_seed = bb_hash_mix(bb_rng_seed(test, 0));
-}
-
-/* Member i of a set, and a hash that is in none. Bijections of disjoint ranges: never equal. */
-static inline uint64_t member_hash(uint64_t set, uint64_t i)
-{
-    return bb_hash_mix(((set << 32) + i + 1) ^ key_seed);
-}
-
-static inline uint64_t foreign_hash(uint64_t i)
-{
-    return bb_hash_mix(~i ^ key_seed);
-}
-
-/* --- Rates --- */
-
-/* Deviations of a binomial count that a correct filter shows once in 10^9 measurements. */
-#define BAND 6.0
-
-/* passed of asked questions agree with a rate. */
-static inline void assert_rate(uint64_t passed, uint64_t asked, double rate, const char *what)
-{
-    double expected = (double)asked * rate;
-    double band = BAND * sqrt(expected * (1 - rate)) + BAND;
-    if (fabs((double)passed - expected) <= band)
-        return;
-    print_error("%s: %llu of %llu passed, expected %.1f +- %.1f\n", what,
-                (unsigned long long)passed, (unsigned long long)asked, expected, band);
-    fail();
-}
-
-/* --- Memory --- */
-
-/* A copy of bytes that ends at an unreadable page; the space before it begins after another one. */
-struct guarded {
-    uint8_t *pages;
-    size_t pages_size;
-    uint8_t *start; /* of the room: at least a page before data */
-    uint8_t *data;
-};
-
-static inline struct guarded guarded_copy(const uint8_t *data, size_t size)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t body = (size + page - 1) / page * page + page;
-    struct guarded copy = {.pages_size = page + body + page};
-    copy.pages =
-        mmap(NULL, copy.pages_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(copy.pages != MAP_FAILED);
-    copy.start = copy.pages + page;
-    assert_int_equal(mprotect(copy.pages, page, PROT_NONE), 0);
-    assert_int_equal(mprotect(copy.start + body, page, PROT_NONE), 0);
-    copy.data = copy.start + body - size;
-    if (size > 0)
-        memcpy(copy.data, data, size);
-    return copy;
-}
-
-static inline void guarded_free(struct guarded *copy)
-{
-    assert_int_equal(munmap(copy->pages, copy->pages_size), 0);
-}
-
-/* --- One group of a table --- */
 
 struct group {
     const struct bb_block_filter_format *format;
