@@ -76,7 +76,7 @@ static const char exit_codes[] =
     "  6  measure: the accounting of reads does not add up\n"
     "  7  filter create, add, union: done, but more keys than planned\n"
     "  8  done, but opening the store dropped or repaired synced data\n"
-    "130  Ctrl-C; what was done is correct but incomplete\n";
+    "130  Ctrl-C; the result is correct but incomplete\n";
 
 /* The tool as a command, for messages and output that belong to no subcommand. */
 static const struct command tool = {.name = "help"};

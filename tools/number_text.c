@@ -22,6 +22,14 @@ struct number_text number_grouped(uint64_t number)
     return result;
 }
 
+struct number_text number_of(uint64_t number, const char *one, const char *many)
+{
+    struct number_text result = {""};
+    snprintf(result.text, sizeof(result.text), "%.26s %.16s", number_grouped(number).text,
+             number == 1 ? one : many);
+    return result;
+}
+
 struct number_text number_bytes(uint64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

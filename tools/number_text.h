@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 struct number_text {
-    char text[32];
+    char text[48];
 };
 
 /* 1,234,567 */
 struct number_text number_grouped(uint64_t number);
+/* 1 key, 2,000 keys. one, many: the noun, at most 16 bytes. */
+struct number_text number_of(uint64_t number, const char *one, const char *many);
 /* 512 B, 4.0 KiB, 13.7 MiB */
 struct number_text number_bytes(uint64_t bytes);
 /* 0.0123, 1.2e-05; "-" for NaN */

@@ -220,7 +220,7 @@ static enum bb_status take_amount(struct store_options *store)
 static void tell_recovery(const struct store_options *store)
 {
     const struct bb_db_recovery *found = &store->recovered;
-    char text[256];
+    char text[320];
     if (!found->is_damaged)
         return;
     snprintf(text, sizeof(text),
@@ -248,6 +248,7 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
         status = take_amount(store);
     if (status != BB_OK)
         return status;
+    store->directory = directory;
     db->on_event = tell_event;
     db->event_context = store;
     db->recovery_report = &store->recovered;
@@ -265,17 +266,26 @@ enum bb_status store_open_to_read(struct store_options *store, const char *direc
     store->db.deterministic = true;
     enum bb_status status = store_open(store, directory, ret_db);
     struct bb_error error = *bb_error_last();
-    return status == BB_BUSY
-               ? bb_fail(status, "%s; --read-only reads it concurrently", error.message)
-               : status;
+    if (status == BB_BUSY)
+        return bb_fail(status, "%s; --read-only reads it concurrently", error.message);
+    if (status == BB_NO_SPACE)
+        return bb_fail(status, "%s; --read-only reads it without writing", error.message);
+    return status;
+}
+
+void store_hint(const char *directory, enum exit_code code)
+{
+    if (code == EXIT_CORRUPT)
+        fprintf(stderr, "Try: bloomblock repair %s --dry-run\n", directory);
 }
 
 enum exit_code store_close(const struct store_options *store, struct bb_db *db, enum exit_code code)
 {
     enum bb_status status = bb_db_close(db);
-    if (code != EXIT_FOUND && code != EXIT_ABSENT)
-        return code;
-    if (status != BB_OK)
-        return command_fail(store->command, status);
-    return store->recovered.is_damaged ? EXIT_RECOVERED : code;
+    if (status != BB_OK && (code == EXIT_FOUND || code == EXIT_ABSENT))
+        code = command_fail(store->command, status);
+    if (store->directory != NULL)
+        store_hint(store->directory, code);
+    bool is_done = code == EXIT_FOUND || code == EXIT_ABSENT;
+    return is_done && store->recovered.is_damaged ? EXIT_RECOVERED : code;
 }

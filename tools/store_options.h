@@ -14,6 +14,7 @@ struct store_options {
     double bits_per_key;
     const char *filter_amount;     /* the option that was given, or NULL */
     const struct command *command; /* for warnings */
+    const char *directory;         /* of the opening; NULL before; borrowed */
     bool no_compression;
     bool index_cached;
     const char *summary_bits;        /* a number, "none" or "all", NULL: not given */
@@ -45,6 +46,9 @@ BB_MUST_CHECK enum bb_status store_open_to_read(struct store_options *store, con
 /* "synced", "strict", "point-in-time" or "salvage"; BB_INVALID for other texts. */
 BB_MUST_CHECK enum bb_status store_recovery_decode(const char *text,
                                                    enum bb_recovery *ret_recovery);
+
+/* After a failure that `repair` mends, a line to stderr that says so. */
+void store_hint(const char *directory, enum exit_code code);
 
 /* Closes and returns the exit code: code, except if the command succeeded and closing fails or the
  * opening dropped synced data. db may be NULL. */

@@ -49,7 +49,10 @@ class NotAStore(ToolTest):
         for name in ("notes.txt", "000001.bbt.bak", "CURRENT~", "1.wal"):
             with open(os.path.join(self.store, name), "w", encoding="ascii") as file:
                 file.write("mine")
-        self.load(words(500), "--write-buffer", "64K")
+        refusal = self.expect(IO, "load", self.store, stdin="a\n").err
+        self.assertIn("--force", refusal)
+        self.assertNotIn("CURRENT", os.listdir(self.store))
+        self.load(words(500), "--write-buffer", "64K", "--force")
         self.ok("compact", self.store)
         for name in ("notes.txt", "000001.bbt.bak", "CURRENT~", "1.wal"):
             with open(os.path.join(self.store, name), encoding="ascii") as file:
@@ -187,7 +190,19 @@ class Words(ToolTest):
         self.assertTrue(self.expect(IO, "get", self.store, "a").err.endswith("there is no CURRENT\n"))
         self.load("a\n")
         there = self.expect(IO, "import", "json", "-", self.store).err
-        self.assertTrue(there.endswith("is a store already\n"), there)
+        self.assertTrue(there.endswith("exists already; an import makes a new store\n"), there)
+
+    def test_damage_names_the_command_that_repairs_it(self):
+        self.load(words(3000), "--write-buffer", "64K")
+        os.remove(os.path.join(self.store, "CURRENT"))
+        hint = f"Try: bloomblock repair {self.store} --dry-run\n"
+        for command in ("get", "scan", "verify", "compact", "stat"):
+            result = run(command, self.store, *(["a"] if command == "get" else []))
+            self.assertEqual(result.code, CORRUPT, result.err)
+            self.assertTrue(result.err.endswith(hint), result.err)
+            self.assertEqual(result.out, b"")
+        self.ok("repair", self.store)
+        self.assertNotIn("Try:", self.ok("scan", self.store).err)
 
     def test_foreign_files_are_counted_and_nothing_else(self):
         self.load("a\n")

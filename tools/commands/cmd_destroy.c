@@ -8,7 +8,7 @@
 static void report(struct output *out, const struct bb_db_destroy_report *report)
 {
     if (!out->is_json) {
-        output_print(out, "removed %s files, %s; ", number_grouped(report->removed).text,
+        output_print(out, "removed %s, %s; ", number_of(report->removed, "file", "files").text,
                      number_bytes(report->removed_bytes).text);
         if (report->directory_removed)
             output_print(out, "and the directory\n");

@@ -82,8 +82,8 @@ static void report_text(struct change *change, const char *path)
 {
     const struct filter_growth *growth = &change->growth;
     uint64_t count = change->is_removal ? growth->absent_count : growth->new_count;
-    output_print(&change->out, "%s keys read, %s of them %s\n",
-                 number_grouped(growth->read_count).text, number_grouped(count).text,
+    output_print(&change->out, "%s read, %s of them %s\n",
+                 number_of(growth->read_count, "key", "keys").text, number_grouped(count).text,
                  change->is_removal ? "absent" : "new");
     filter_report_line(&change->out, path, &change->info);
 }

@@ -89,9 +89,9 @@ static double percent(uint64_t part, uint64_t all)
 static void print_counts(struct check *check)
 {
     uint64_t all = check->maybe + check->absent;
-    output_print(&check->out, "%s keys: %s maybe (%.4g %%), %s absent\n", number_grouped(all).text,
-                 number_grouped(check->maybe).text, percent(check->maybe, all),
-                 number_grouped(check->absent).text);
+    output_print(&check->out, "%s: %s maybe (%.4g %%), %s absent\n",
+                 number_of(all, "key", "keys").text, number_grouped(check->maybe).text,
+                 percent(check->maybe, all), number_grouped(check->absent).text);
 }
 
 static enum bb_status check_keys(struct check *check, const struct arguments *arguments)

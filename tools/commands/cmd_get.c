@@ -101,8 +101,10 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (get.out.is_json)
         get.rows = json_array();
     enum bb_status status = get_all(&get, &arguments);
-    if (get.rows != NULL)
+    if (get.rows != NULL && get.db != NULL)
         print_json(&get);
+    else
+        json_decref(get.rows);
     if (status != BB_OK)
         code = command_fail(command, status);
     else

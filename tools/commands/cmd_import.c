@@ -45,9 +45,9 @@ static void report(struct import *import)
     if (import->out.is_json)
         report_json(import);
     else
-        output_print(&import->out, "imported %s records, %s, in %s\n",
-                     number_grouped(import->records).text, number_bytes(import->bytes).text,
-                     number_duration(import->nanoseconds).text);
+        output_print(&import->out, "imported %s, %s, in %s\n",
+                     number_of(import->records, "record", "records").text,
+                     number_bytes(import->bytes).text, number_duration(import->nanoseconds).text);
 }
 
 static enum exit_code run(const struct command *command, int argc, char **argv)

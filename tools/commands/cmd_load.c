@@ -14,6 +14,7 @@
 #include "tools/output.h"
 #include "tools/records/line_load.h"
 #include "tools/store_options.h"
+#include "tools/store_place.h"
 
 /* A batch is one append to the log; beyond this many bytes more operations save nothing. */
 #define BATCH_BYTES_MAX     (1024 * 1024)
@@ -30,6 +31,7 @@ struct load {
     bool no_flush;
     bool with_ack;
     bool wal_off;
+    bool is_forced;
     uint64_t batch_count_max;
     struct line_load lines;
     const char *secret_seed;
@@ -158,10 +160,10 @@ static void report(struct load *load)
     if (load->out.is_json)
         report_json(load, &stats, tables, file_bytes);
     else
-        output_print(&load->out, "loaded %s records, %s, in %s; %s tables, %s\n",
-                     number_grouped(load->records).text, number_bytes(load->bytes).text,
-                     number_duration(load->nanoseconds_all).text, number_grouped(tables).text,
-                     number_bytes(file_bytes).text);
+        output_print(&load->out, "loaded %s, %s, in %s; %s, %s\n",
+                     number_of(load->records, "record", "records").text,
+                     number_bytes(load->bytes).text, number_duration(load->nanoseconds_all).text,
+                     number_of(tables, "table", "tables").text, number_bytes(file_bytes).text);
 }
 
 static enum bb_status run_load(struct load *load, const char *directory, char *const *paths,
@@ -177,6 +179,8 @@ static enum bb_status run_load(struct load *load, const char *directory, char *c
 
     /* First, so that a mistyped name creates no store. */
     enum bb_status status = key_reader_check(&reader);
+    if (status == BB_OK && !load->is_forced)
+        status = store_place_check(directory);
     if (status == BB_OK)
         status = bb_batch_create(&load->batch);
     if (status == BB_OK)
@@ -208,7 +212,7 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
         {"lines", NULL, OPTION_FLAG, &load->lines.is_on,
          "a line is a value; its key is a running number"},
         {"format", "FORMAT", OPTION_TEXT, &load->lines.format_text,
-         "clf, csv[=HEADER], tsv[=HEADER], zeek, json: attributes"},
+         "clf, csv[=HEADER], tsv[=HEADER], zeek or json"},
         {"key", "ATTRIBUTE", OPTION_TEXT, &load->lines.key_name,
          "keys begin with this attribute, such as a time"},
         {"attribute", "DEFINITION", OPTION_TEXTS, &load->lines.attributes,
@@ -228,6 +232,8 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
          "print line number and key of each committed record"},
         {"no-wal", NULL, OPTION_FLAG, &load->wal_off,
          "no log: a crash loses unflushed data; without --sync"},
+        {"force", NULL, OPTION_FLAG, &load->is_forced,
+         "also in a directory that holds other files"},
         {"secret-seed", "N", OPTION_TEXT, &load->secret_seed,
          "new store: hash secret from a number, for tests"},
         {"json", NULL, OPTION_FLAG, &load->out.is_json, "report as JSON"},

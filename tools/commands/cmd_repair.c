@@ -62,8 +62,8 @@ static void print_report(struct output *out, const struct bb_db_repair_report *r
     if (is_dry)
         output_print(out, "Nothing was changed: this was a dry run.\n");
     else
-        output_print(out, "The store is repaired. %s files were set aside as *.lost.\n",
-                     number_grouped(report->files_set_aside).text);
+        output_print(out, "The store is repaired; %s set aside as *.lost.\n",
+                     number_of(report->files_set_aside, "file was", "files were").text);
 }
 
 static void add_counts(json_t *document, const struct bb_db_repair_report *report)

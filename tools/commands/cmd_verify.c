@@ -52,10 +52,12 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
                          json_t *recovery)
 {
     if (!out->is_json) {
-        output_print(out, "store is sound: %s tables, %s, %s entries; %s logs with %s records",
-                     number_grouped(report->tables).text, number_bytes(report->bytes).text,
-                     number_grouped(report->entries).text, number_grouped(report->logs).text,
-                     number_grouped(report->log_records).text);
+        output_print(out, "store is sound: %s, %s, %s; %s with %s",
+                     number_of(report->tables, "table", "tables").text,
+                     number_bytes(report->bytes).text,
+                     number_of(report->entries, "entry", "entries").text,
+                     number_of(report->logs, "log", "logs").text,
+                     number_of(report->log_records, "record", "records").text);
         if (report->indexes > 0)
             output_print(out, ", %s index files that miss no record",
                          number_grouped(report->indexes).text);
@@ -113,6 +115,7 @@ struct verify {
     enum bb_recovery recovery;
     bool is_running;           /* the store is open, in another process */
     uint64_t bytes_per_second; /* 0: no limit */
+    bool is_store;             /* not a table */
     struct bb_db_recovery found;
 };
 
@@ -304,8 +307,9 @@ static enum bb_status verify_path(struct verify *verify, const char *path)
         return bb_fail_errno(errno, "stat", path);
     struct progress progress;
     progress_start_reads(&progress, "verifying", process_reads_expected(path));
+    verify->is_store = S_ISDIR(file.st_mode);
     enum bb_status status =
-        S_ISDIR(file.st_mode) ? verify_directory(verify, path) : verify_table(verify, path);
+        verify->is_store ? verify_directory(verify, path) : verify_table(verify, path);
     progress_stop(&progress);
     return status;
 }
@@ -345,7 +349,10 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         interrupt_watch();
     if (status == BB_OK)
         status = verify_path(&verify, arguments.values[0]);
-    return output_finish(&verify.out, command, code_of(&verify, command, status));
+    code = code_of(&verify, command, status);
+    if (verify.is_store)
+        store_hint(arguments.values[0], code);
+    return output_finish(&verify.out, command, code);
 }
 
 const struct command command_verify = {

@@ -52,7 +52,7 @@ enum exit_code filter_report_overfull(const struct command *command,
                                       const struct bb_filter_info *info,
                                       const struct bb_filter_file *parts)
 {
-    char message[256] = "";
+    char message[320] = "";
     if (!filter_report_is_overfull(info, parts))
         return EXIT_FOUND;
     snprintf(message, sizeof(message),
@@ -66,8 +66,8 @@ enum exit_code filter_report_overfull(const struct command *command,
 void filter_report_line(struct output *out, const char *path, const struct bb_filter_info *info)
 {
     output_bytes(out, bb_bytes_of_text(path), false);
-    output_print(out, ": %s, %s keys, %s, %.2f bits per key; predicted rate %s, target %s\n",
-                 bb_filter_kind_name(info->kind), number_grouped(info->key_count).text,
+    output_print(out, ": %s, %s, %s, %.2f bits per key; predicted rate %s, target %s\n",
+                 bb_filter_kind_name(info->kind), number_of(info->key_count, "key", "keys").text,
                  number_bytes(info->size_bytes).text, info->bits_per_key,
                  number_rate(info->predicted_rate).text, number_rate(info->target_rate).text);
 }

@@ -196,9 +196,10 @@ static void write_doubts(const struct measurement *measurement, struct output *o
 
 void measurement_report_write_head(const struct measurement *m, struct output *out)
 {
-    output_print(out, "%s\n%s entries in %s tables of %s runs, %s; block cache ", m->directory,
-                 number_grouped(m->entry_count).text, number_grouped(m->table_count).text,
-                 number_grouped(m->run_count).text, number_bytes(m->file_bytes).text);
+    output_print(out, "%s\n%s in %s of %s, %s; block cache ", m->directory,
+                 number_of(m->entry_count, "entry", "entries").text,
+                 number_of(m->table_count, "table", "tables").text,
+                 number_of(m->run_count, "run", "runs").text, number_bytes(m->file_bytes).text);
     output_print(out, "%s\n", m->store->db.cache_off ? "off" : number_bytes(m->cache_bytes).text);
     output_print(out, "%s look-ups, ", number_grouped(m->keys->count).text);
     output_print(out, "%s of absent keys", number_grouped(m->runs[0].absent).text);

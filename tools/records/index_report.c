@@ -47,7 +47,7 @@ void index_report_write_files(const struct index_report *report, struct output *
 static void add_tables(struct text_table *table, const struct bb_db_index *index)
 {
     char pending[64] = "";
-    char other[64] = "";
+    char other[96] = "";
     if (index->tables_pending > 0)
         snprintf(pending, sizeof(pending), ", %s pending",
                  number_grouped(index->tables_pending).text);
