@@ -54,6 +54,7 @@ struct bb_posix_place bb_posix_place_of_directory(struct bb_file_system *fs, con
 void bb_posix_hold(struct bb_file_system *fs, struct bb_posix_hold *hold);
 void bb_posix_let_go(struct bb_file_system *fs, const struct bb_posix_hold *hold);
 
+/* open_posix.c */
 /* BB_INVALID in a child made by fork, which inherited the file system: it may read from files and
  * close them, but not change anything. All changing calls of a child fail here. */
 BB_MUST_CHECK enum bb_status bb_posix_check_process(struct bb_file_system *fs, const char *path);

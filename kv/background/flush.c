@@ -2,7 +2,6 @@
 #include "kv/background/flush.h"
 
 #include "base/alloc.h"
-#include "base/status.h"
 #include "compaction/merge/compact.h"
 #include "kv/background/edit_install.h"
 #include "kv/background/target.h"
@@ -11,6 +10,7 @@
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
 #include "kv/options.h"
 #include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
@@ -22,9 +22,9 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
                                   struct bb_range_tombstones **ret_ranges)
 {
     struct bb_range_array array = {0};
-    if (bb_memtable_range_count(memtable) == 0)
+    if (bb_memtable_ranges_count(memtable) == 0)
         return BB_OK;
-    enum bb_status status = bb_memtable_list_ranges(memtable, &array);
+    enum bb_status status = bb_memtable_ranges_list(memtable, &array);
     if (status == BB_OK)
         status =
             bb_range_tombstones_create_seen(array.tombstones, array.count, db->options.comparator,

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "kv/background/scrub_logs.h"
+#include "kv/background/page_cache.h"
 #include "kv/indexes/index_check.h"
 #include "kv/manifest/edit.h"
 #include "kv/manifest/filename.h"
@@ -71,7 +71,7 @@ uint64_t bb_scrub_work_left(struct bb_scrub *scrub)
     struct bb_table_file *next = NULL;
     uint64_t work = look_ahead(scrub, &next);
     bb_table_file_unref(next);
-    return work + bb_scrub_log_work(scrub->db, scrub->next_log);
+    return work + bb_scrub_logs_work(scrub->db, scrub->next_log);
 }
 
 /* Continues after this number. */
@@ -146,20 +146,6 @@ static enum bb_status end_slice(void *context, uint64_t nanoseconds)
 
 /* ---- one table ---- */
 
-void bb_scrub_forget(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
-{
-    struct bb_error before = *bb_error_last();
-    struct bb_buf path = {0};
-    struct bb_file *file = NULL;
-    if (bb_filename_path(db->directory, kind, number, &path) == BB_OK &&
-        bb_file_open(db->system, (const char *)path.data, &file) == BB_OK) {
-        bb_file_forget(file);
-        (void)!bb_file_close(file);
-    }
-    bb_buf_deinit(&path);
-    (void)bb_error_restore(&before);
-}
-
 static void options_of(struct bb_scrub *scrub, struct bb_table_options *ret_options)
 {
     bb_options_for_table(&scrub->db->options, bb_file_meter_system(&scrub->meter),
@@ -173,7 +159,7 @@ static enum bb_status check_table(struct bb_scrub *scrub)
     struct bb_table_verify_report report = {0};
     struct bb_buf path = {0};
     options_of(scrub, &options);
-    bb_scrub_forget(db, BB_FILE_TABLE, scrub->file->number);
+    bb_page_cache_forget(db, BB_FILE_TABLE, scrub->file->number);
     enum bb_status status =
         bb_filename_path(db->directory, BB_FILE_TABLE, scrub->file->number, &path);
     if (status == BB_OK)
@@ -209,7 +195,7 @@ static enum bb_status check_index(struct bb_scrub *scrub, const struct bb_compan
     const struct bb_edit_table named = {
         .number = scrub->file->number, .index_number = index->number, .meta = scrub->file->meta};
     options_of(scrub, &options);
-    bb_scrub_forget(scrub->db, BB_FILE_INDEX, index->number);
+    bb_page_cache_forget(scrub->db, BB_FILE_INDEX, index->number);
     enum bb_status status = bb_index_check(scrub->db->directory, &named, &options);
     return status == BB_CORRUPT && is_taken_away(scrub->db, index->number) ? BB_OK : status;
 }
@@ -291,6 +277,8 @@ void bb_scrub_init(struct bb_scrub *scrub, struct bb_db *db, uint64_t first, boo
         scrub->next_log = first & ~BB_SCRUB_AT_LOGS;
     }
     bb_file_meter_init(&scrub->meter, db->files, end_slice, scrub);
+    scrub->logs =
+        (struct bb_scrub_logs){.db = db, .meter = &scrub->meter, .report = &scrub->report};
 }
 
 static enum bb_status check_next_table(struct bb_scrub *scrub)
@@ -313,7 +301,7 @@ static enum bb_status check_next_log(struct bb_scrub *scrub)
     uint64_t end = 0;
     enum bb_status status = BB_OK;
     if (scrub->next_log > 0)
-        status = bb_scrub_find_log(scrub, scrub->next_log, &log, &end);
+        status = bb_scrub_logs_find(&scrub->logs, scrub->next_log, &log, &end);
     if (status != BB_OK)
         return status;
     if (scrub->next_log > 0 && scrub->end_log == 0)
@@ -322,7 +310,8 @@ static enum bb_status check_next_log(struct bb_scrub *scrub)
     if (scrub->is_complete)
         return BB_OK;
     scrub->next_log = log.number;
-    status = log.number == 0 ? bb_scrub_check_manifest(scrub) : bb_scrub_check_log(scrub, &log);
+    status = log.number == 0 ? bb_scrub_logs_check_manifest(&scrub->logs)
+                             : bb_scrub_logs_check(&scrub->logs, &log);
     if (is_damage(status)) {
         record_damage(scrub);
         status = BB_OK;

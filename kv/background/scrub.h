@@ -16,18 +16,12 @@
 
 #include "base/file_meter.h"
 #include "bb/db_files.h"
-#include "kv/manifest/filename.h"
+#include "kv/background/scrub_logs.h"
 #include "kv/store/store.h"
 
 /* In the position of a scrub: all tables are done, the rest is the number of the next log. 0: the
  * manifest is next. No file number has this bit. */
 #define BB_SCRUB_AT_LOGS (UINT64_C(1) << 63)
-
-/* A log or a manifest. */
-struct bb_scrub_log {
-    uint64_t number;
-    uint64_t durable; /* all bytes before are synced; 0: unknown */
-};
 
 struct bb_scrub {
     struct bb_db *db;
@@ -43,9 +37,9 @@ struct bb_scrub {
     uint64_t wrap;
     bool is_at_logs; /* the tables are done */
     bool is_complete;
-    uint64_t next_log;  /* 0: the manifest is next */
-    uint64_t end_log;   /* logs from here on are newer than their check; 0: not known yet */
-    uint64_t first_log; /* the manifest's first log; 0: unknown */
+    uint64_t next_log; /* 0: the manifest is next */
+    uint64_t end_log;  /* logs from here on are newer than their check; 0: not known yet */
+    struct bb_scrub_logs logs;
     bool is_stopped;
     struct bb_table_file *file; /* current one */
     struct bb_db_scrub_report report;
@@ -73,9 +67,5 @@ BB_MUST_CHECK enum bb_status bb_scrub_rest(struct bb_scrub *scrub, uint64_t nano
 
 /* Ends the scrub, early or after all files, and counts it. */
 void bb_scrub_end(struct bb_scrub *scrub);
-
-/* Drops the file from the system's page cache, because the scrub checks the device: cached data was
- * correct when it was written or read. */
-void bb_scrub_forget(struct bb_db *db, enum bb_file_kind kind, uint64_t number);
 
 #endif

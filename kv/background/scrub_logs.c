@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "kv/background/page_cache.h"
 #include "kv/manifest/current.h"
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
@@ -51,23 +52,23 @@ static bool is_cut(const struct bb_db *db, const struct bb_scrub_log *manifest,
     return is_adopted ? !report->is_whole : report->end_offset < manifest->durable;
 }
 
-static enum bb_status read_manifest(struct bb_scrub *scrub, const struct bb_scrub_log *manifest)
+static enum bb_status read_manifest(struct bb_scrub_logs *logs, const struct bb_scrub_log *manifest)
 {
-    struct bb_db *db = scrub->db;
+    struct bb_db *db = logs->db;
     struct bb_buf path = {0};
     struct bb_manifest_state state = {0};
     struct bb_manifest_report report = {0};
-    bb_scrub_forget(db, BB_FILE_MANIFEST, manifest->number);
+    bb_page_cache_forget(db, BB_FILE_MANIFEST, manifest->number);
     enum bb_status status =
         bb_filename_path(db->directory, BB_FILE_MANIFEST, manifest->number, &path);
     if (status == BB_OK)
-        status = bb_manifest_read(bb_file_meter_system(&scrub->meter), (const char *)path.data,
+        status = bb_manifest_read(bb_file_meter_system(logs->meter), (const char *)path.data,
                                   manifest->number, NULL, NULL, &state, &report);
     if (status == BB_OK && is_cut(db, manifest, &report))
         status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, report.end_offset,
                             "the manifest ends here, and it was written further: %s",
                             report.dropped[0] == 0 ? "the file ends" : report.dropped);
-    scrub->first_log = status == BB_OK ? state.log_number : scrub->first_log;
+    logs->first = status == BB_OK ? state.log_number : logs->first;
     bb_manifest_state_deinit(&state);
     bb_buf_deinit(&path);
     return status;
@@ -92,24 +93,24 @@ static enum bb_status check_replaced(struct bb_db *db, uint64_t number)
                    db->directory, number);
 }
 
-enum bb_status bb_scrub_check_manifest(struct bb_scrub *scrub)
+enum bb_status bb_scrub_logs_check_manifest(struct bb_scrub_logs *logs)
 {
     struct bb_scrub_log manifest = {0};
     struct bb_error before; /* a rotation during the check is no failure */
     enum bb_status status = BB_OK;
     bb_error_save(&before);
     for (bool is_read = false; status == BB_OK && !is_read;) {
-        status = find_manifest(scrub->db, &manifest);
+        status = find_manifest(logs->db, &manifest);
         if (status != BB_OK || manifest.number == 0)
             return status;
-        status = read_manifest(scrub, &manifest);
+        status = read_manifest(logs, &manifest);
         is_read = status != BB_NOT_FOUND;
         if (!is_read)
-            status = check_replaced(scrub->db, manifest.number);
+            status = check_replaced(logs->db, manifest.number);
     }
     if (status == BB_OK || is_damage(status)) {
-        scrub->report.manifests++;
-        mark_manifest(scrub->db, manifest.number, status != BB_OK);
+        logs->report->manifests++;
+        mark_manifest(logs->db, manifest.number, status != BB_OK);
     }
     return bb_error_settle(status, &before);
 }
@@ -154,10 +155,10 @@ static void find_own_log(struct bb_db *db, uint64_t first, struct bb_scrub_log *
 }
 
 /* Of another process: the logs that an opening would read. */
-static enum bb_status find_other_log(const struct bb_scrub *scrub, uint64_t first,
+static enum bb_status find_other_log(const struct bb_scrub_logs *logs, uint64_t first,
                                      struct bb_scrub_log *best, uint64_t *end)
 {
-    struct bb_db *db = scrub->db;
+    struct bb_db *db = logs->db;
     struct bb_name_list names = {0};
     enum bb_status status = db->system->ops->list(db->system, db->directory, &names);
     if (status != BB_OK)
@@ -165,23 +166,23 @@ static enum bb_status find_other_log(const struct bb_scrub *scrub, uint64_t firs
     for (size_t i = 0; i < names.count; i++) {
         struct bb_filename name = bb_filename_decode(bb_bytes_of_text(names.names[i]));
         struct bb_scrub_log log = {.number = name.number};
-        if (name.kind == BB_FILE_LOG && name.number >= scrub->first_log)
+        if (name.kind == BB_FILE_LOG && name.number >= logs->first)
             consider(&log, first, best, end);
     }
     bb_name_list_deinit(&names);
     return BB_OK;
 }
 
-enum bb_status bb_scrub_find_log(struct bb_scrub *scrub, uint64_t first,
-                                 struct bb_scrub_log *ret_log, uint64_t *ret_end)
+enum bb_status bb_scrub_logs_find(struct bb_scrub_logs *logs, uint64_t first,
+                                  struct bb_scrub_log *ret_log, uint64_t *ret_end)
 {
     struct bb_scrub_log best = {0};
     uint64_t end = 0;
     enum bb_status status = BB_OK;
-    if (scrub->db->options.read_only)
-        status = find_other_log(scrub, first, &best, &end);
+    if (logs->db->options.read_only)
+        status = find_other_log(logs, first, &best, &end);
     else
-        find_own_log(scrub->db, first, &best, &end);
+        find_own_log(logs->db, first, &best, &end);
     if (status == BB_OK) {
         *ret_log = best;
         *ret_end = end;
@@ -206,16 +207,16 @@ static enum bb_status read_all(struct bb_wal_reader *reader, const char *path,
                       report->reason[0] == 0 ? "the file ends" : report->reason);
 }
 
-static enum bb_status read_log(struct bb_scrub *scrub, const char *path,
+static enum bb_status read_log(struct bb_scrub_logs *logs, const char *path,
                                const struct bb_scrub_log *log)
 {
     struct bb_wal_reader *reader = NULL;
-    enum bb_status status = bb_wal_reader_open(bb_file_meter_system(&scrub->meter), path,
-                                               log->number, scrub->db->store_id, false, &reader);
+    enum bb_status status = bb_wal_reader_open(bb_file_meter_system(logs->meter), path, log->number,
+                                               logs->db->store_id, false, &reader);
     if (status != BB_OK)
         return status;
     status = read_all(reader, path, log);
-    scrub->report.log_records += bb_wal_reader_report(reader)->record_count;
+    logs->report->log_records += bb_wal_reader_report(reader)->record_count;
     bb_wal_reader_close(reader);
     return status;
 }
@@ -237,27 +238,27 @@ static bool mark_log(struct bb_db *db, uint64_t number, enum bb_status status)
     return is_there;
 }
 
-enum bb_status bb_scrub_check_log(struct bb_scrub *scrub, const struct bb_scrub_log *log)
+enum bb_status bb_scrub_logs_check(struct bb_scrub_logs *logs, const struct bb_scrub_log *log)
 {
-    struct bb_db *db = scrub->db;
+    struct bb_db *db = logs->db;
     struct bb_buf path = {0};
     struct bb_error before; /* the removal of the log is no failure */
     bb_error_save(&before);
-    bb_scrub_forget(db, BB_FILE_LOG, log->number);
+    bb_page_cache_forget(db, BB_FILE_LOG, log->number);
     enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, log->number, &path);
     if (status == BB_OK)
-        status = read_log(scrub, (const char *)path.data, log);
+        status = read_log(logs, (const char *)path.data, log);
     bool is_there = mark_log(db, log->number, status);
     bool is_gone = status == BB_NOT_FOUND && (!is_there || db->options.read_only);
     if (status == BB_NOT_FOUND && !is_gone)
         status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
                             "the store writes this log, and there is no such file");
-    scrub->report.logs += !is_gone && (status == BB_OK || is_damage(status));
+    logs->report->logs += !is_gone && (status == BB_OK || is_damage(status));
     bb_buf_deinit(&path);
     return bb_error_settle(is_gone ? BB_OK : status, &before);
 }
 
-uint64_t bb_scrub_log_work(struct bb_db *db, uint64_t first)
+uint64_t bb_scrub_logs_work(struct bb_db *db, uint64_t first)
 {
     uint64_t work = 0;
     bb_mutex_lock(&db->mutex);

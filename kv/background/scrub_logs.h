@@ -15,23 +15,38 @@
 #ifndef BB_KV_BACKGROUND_SCRUB_LOGS_H
 #define BB_KV_BACKGROUND_SCRUB_LOGS_H
 
-#include "kv/background/scrub.h"
+#include "base/file_meter.h"
+#include "bb/db_files.h"
+#include "kv/store/store.h"
+
+/* A log or a manifest. */
+struct bb_scrub_log {
+    uint64_t number;
+    uint64_t durable; /* all bytes before are synced; 0: unknown */
+};
+
+struct bb_scrub_logs {
+    struct bb_db *db;
+    struct bb_file_meter *meter;
+    struct bb_db_scrub_report *report;
+    uint64_t first; /* the manifest's first log; 0: unknown */
+};
 
 /* Reads the current manifest, unless it is poisoned: then report.manifests does not change. Damage
  * is marked. Errors: as bb_manifest_read. */
-BB_MUST_CHECK enum bb_status bb_scrub_check_manifest(struct bb_scrub *scrub);
+BB_MUST_CHECK enum bb_status bb_scrub_logs_check_manifest(struct bb_scrub_logs *logs);
 
 /* Finds the log with the smallest number of at least `first`; number 0: no such log. *ret_end:
  * above the numbers of all present logs. */
-BB_MUST_CHECK enum bb_status bb_scrub_find_log(struct bb_scrub *scrub, uint64_t first,
-                                               struct bb_scrub_log *ret_log, uint64_t *ret_end);
+BB_MUST_CHECK enum bb_status bb_scrub_logs_find(struct bb_scrub_logs *logs, uint64_t first,
+                                                struct bb_scrub_log *ret_log, uint64_t *ret_end);
 
 /* Reads the log; a log that a flush has removed is not counted. Damage is marked. Errors: as
  * bb_wal_reader. */
-BB_MUST_CHECK enum bb_status bb_scrub_check_log(struct bb_scrub *scrub,
-                                                const struct bb_scrub_log *log);
+BB_MUST_CHECK enum bb_status bb_scrub_logs_check(struct bb_scrub_logs *logs,
+                                                 const struct bb_scrub_log *log);
 
 /* The durable bytes of the logs from `first` on. */
-uint64_t bb_scrub_log_work(struct bb_db *db, uint64_t first);
+uint64_t bb_scrub_logs_work(struct bb_db *db, uint64_t first);
 
 #endif

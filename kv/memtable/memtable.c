@@ -7,7 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "kv/memtable/memtable_inner.h"
+#include "kv/memtable/memtable_leaf.h"
 #include "kv/memtable/memtable_node.h"
+#include "kv/memtable/memtable_ranges.h"
 
 /* The filter is sized for one key per this many bytes of capacity, at this many bits per key: about
  * 1 % of the capacity. */
@@ -130,7 +133,7 @@ static inline enum bb_status get_from_tree(const struct bb_memtable *memtable, s
 {
     if (!tree_may_contain(memtable, key_hash))
         return BB_NOT_FOUND;
-    uint32_t offset = bb_memtable_find_leaf(memtable, key, false, NULL);
+    uint32_t offset = bb_memtable_inner_find_leaf(memtable, key, false, NULL);
     const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, offset);
     uint64_t prefix = bb_memtable_prefix(memtable, key, leaf->skip);
     uint32_t slot = bb_memtable_leaf_find(memtable, leaf, key, prefix, key_hash);
@@ -189,7 +192,7 @@ enum bb_status bb_memtable_get(const struct bb_memtable *memtable, struct bb_byt
 
 bool bb_memtable_is_empty(const struct bb_memtable *memtable)
 {
-    return count_of(&memtable->counts.entries) == 0 && bb_memtable_range_count(memtable) == 0;
+    return count_of(&memtable->counts.entries) == 0 && bb_memtable_ranges_count(memtable) == 0;
 }
 
 uint64_t bb_memtable_entry_count(const struct bb_memtable *memtable)

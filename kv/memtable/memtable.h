@@ -12,7 +12,7 @@
 #define BB_KV_MEMTABLE_MEMTABLE_H
 
 #include "bb/table.h"
-#include "sstable/ranges/range_region.h"
+#include "kv/memtable/memtable_path.h"
 
 struct bb_memtable;
 
@@ -43,15 +43,6 @@ bool bb_memtable_fits(const struct bb_memtable *memtable, uint64_t entry_count, 
  * limits of bb/table.h. A failure has no effect. */
 BB_MUST_CHECK enum bb_status bb_memtable_add(struct bb_memtable *memtable,
                                              const struct bb_entry *entry, uint64_t key_hash);
-
-#define BB_MEMTABLE_HEIGHT_MAX 16
-/* The path from the root to a leaf. */
-struct bb_memtable_path {
-    unsigned height;                          /* number of inner nodes */
-    uint32_t nodes[BB_MEMTABLE_HEIGHT_MAX];   /* from the root on */
-    uint8_t children[BB_MEMTABLE_HEIGHT_MAX]; /* the chosen child of each */
-    uint32_t leaf;
-};
 
 /* Adding in two steps. The first finds the path and prefetches its last node, so that the caller
  * can do other work in the meantime, such as writing the log. The second adds the entry. REQUIRES:
@@ -87,17 +78,8 @@ double bb_memtable_rank(const struct bb_memtable *memtable, struct bb_bytes key)
 BB_MUST_CHECK enum bb_status bb_memtable_iter_create(const struct bb_memtable *memtable,
                                                      struct bb_iter **ret_iter);
 
-/* Narrows the region around the key by the range tombstones with sequences of at most `sequence`.
- * Borrowed keys live as long as the memtable. */
-void bb_memtable_range_region(const struct bb_memtable *memtable, struct bb_bytes key,
-                              uint64_t sequence, struct bb_range_region *region);
-/* Adds all range tombstones, newest first. Keys are borrowed from the memtable. */
-BB_MUST_CHECK enum bb_status bb_memtable_list_ranges(const struct bb_memtable *memtable,
-                                                     struct bb_range_array *array);
-
 /* Counts; any thread. Each is exact as of some moment. */
 bool bb_memtable_is_empty(const struct bb_memtable *memtable);
-uint64_t bb_memtable_range_count(const struct bb_memtable *memtable); /* range tombstones */
 uint64_t bb_memtable_entry_count(const struct bb_memtable *memtable); /* versions and tombstones */
 uint64_t bb_memtable_key_count(const struct bb_memtable *memtable);
 uint64_t bb_memtable_sequence_max(const struct bb_memtable *memtable); /* 0 when empty */

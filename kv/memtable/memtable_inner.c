@@ -1,22 +1,9 @@
-/* Inner nodes of the memtable: sorted separators, which never change, and their children.
- *
- * The index of a key's child is the number of separators at or below the key. They are counted over
- * the prefixes without branches. Where prefixes equal the key's, full keys decide, by bisection.
- *
- * Fences show the shared prefix of all keys below a node, but the nodes at both edges of the tree
- * lack one fence. There the separators' shared prefix is skipped instead, if that helps. A key may
- * then differ within it, so that part is checked first (must_check). Otherwise keys with a long
- * shared prefix would be compared in full at the root, each time.
- *
- * A node that gets one more separator is copied. The copy is published in its parent, or as the
- * root. A full one is split into two, and its parent gets one more separator.
- *
- * Threads: the find functions any, concurrently with the writer; the rest is the writer's.
- */
+/* See memtable_inner.h. */
+#include "kv/memtable/memtable_inner.h"
+
 #include <string.h>
 
 #include "base/assert.h"
-#include "kv/memtable/memtable_node.h"
 
 /* The number of separators at or below the key (with `below`: below the key), counting from 0.
  * REQUIRES: the separators before `from` are, and the prefixes in [from, to) equal the key's. */
@@ -81,8 +68,8 @@ static void prefetch(const struct bb_memtable *memtable, uint32_t node)
         __builtin_prefetch(lines + offset);
 }
 
-uint32_t bb_memtable_find_leaf(const struct bb_memtable *memtable, struct bb_bytes key, bool below,
-                               struct bb_memtable_path *path)
+uint32_t bb_memtable_inner_find_leaf(const struct bb_memtable *memtable, struct bb_bytes key,
+                                     bool below, struct bb_memtable_path *path)
 {
     uint64_t root = atomic_load_explicit(&memtable->root, memory_order_acquire);
     unsigned height = bb_memtable_root_height(root);
@@ -104,7 +91,7 @@ uint32_t bb_memtable_find_leaf(const struct bb_memtable *memtable, struct bb_byt
     return node;
 }
 
-uint32_t bb_memtable_edge_leaf(const struct bb_memtable *memtable, bool last)
+uint32_t bb_memtable_inner_edge_leaf(const struct bb_memtable *memtable, bool last)
 {
     uint64_t root = atomic_load_explicit(&memtable->root, memory_order_acquire);
     uint32_t node = (uint32_t)root;
@@ -264,8 +251,9 @@ static void grow_root(struct bb_memtable *memtable, unsigned height, uint32_t le
     publish(memtable, NULL, 0, root, height + 1);
 }
 
-void bb_memtable_replace_leaf(struct bb_memtable *memtable, const struct bb_memtable_path *path,
-                              uint32_t left, uint32_t separator, uint32_t right, bool at_end)
+void bb_memtable_inner_replace_leaf(struct bb_memtable *memtable,
+                                    const struct bb_memtable_path *path, uint32_t left,
+                                    uint32_t separator, uint32_t right, bool at_end)
 {
     for (unsigned level = path->height; level > 0; level--) {
         struct branch branch;

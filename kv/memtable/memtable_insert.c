@@ -12,7 +12,11 @@
 
 #include "base/assert.h"
 #include "base/status.h"
+#include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_inner.h"
+#include "kv/memtable/memtable_leaf.h"
 #include "kv/memtable/memtable_node.h"
+#include "kv/memtable/memtable_ranges.h"
 #include "sstable/entry.h"
 
 /* The maximum that alignment can waste in the arena between a record and a following node. */
@@ -173,7 +177,7 @@ static void find_way(const struct bb_memtable *memtable, struct bb_bytes key,
         is_above_all(memtable, key))
         path->leaf = memtable->last_leaf;
     else
-        bb_memtable_find_leaf(memtable, key, false, path);
+        bb_memtable_inner_find_leaf(memtable, key, false, path);
 }
 
 static enum bb_status add_range(struct bb_memtable *memtable, const struct bb_entry *entry)

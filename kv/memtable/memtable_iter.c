@@ -21,6 +21,9 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_inner.h"
+#include "kv/memtable/memtable_leaf.h"
 #include "kv/memtable/memtable_node.h"
 
 struct iter {
@@ -89,7 +92,7 @@ static void move_to(struct iter *iter, uint32_t index)
 static uint32_t find_next_leaf(const struct iter *iter)
 {
     struct bb_bytes fence = bb_memtable_key_at(iter->memtable, iter->high);
-    return bb_memtable_find_leaf(iter->memtable, fence, false, NULL);
+    return bb_memtable_inner_find_leaf(iter->memtable, fence, false, NULL);
 }
 
 /* Going forward, prefetches the next leaf from half of this one on, and then its records. A walk
@@ -159,7 +162,7 @@ static void show_oldest_before(struct iter *iter, uint32_t index)
         if (iter->low == 0)
             return;
         struct bb_bytes fence = bb_memtable_key_at(iter->memtable, iter->low);
-        load_leaf(iter, bb_memtable_find_leaf(iter->memtable, fence, true, NULL));
+        load_leaf(iter, bb_memtable_inner_find_leaf(iter->memtable, fence, true, NULL));
         index = iter->count;
     }
     move_to(iter, index - 1);
@@ -206,7 +209,7 @@ static void iter_seek_first(struct bb_iter *base)
 {
     struct iter *iter = (struct iter *)base;
     start(iter);
-    load_leaf(iter, bb_memtable_edge_leaf(iter->memtable, false));
+    load_leaf(iter, bb_memtable_inner_edge_leaf(iter->memtable, false));
     if (iter->count > 0)
         show_newest(iter, 0);
 }
@@ -215,7 +218,7 @@ static void iter_seek_last(struct bb_iter *base)
 {
     struct iter *iter = (struct iter *)base;
     start(iter);
-    load_leaf(iter, bb_memtable_edge_leaf(iter->memtable, true));
+    load_leaf(iter, bb_memtable_inner_edge_leaf(iter->memtable, true));
     if (iter->count > 0)
         show_oldest_before(iter, iter->count);
 }
@@ -248,7 +251,7 @@ static void iter_seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequen
 {
     struct iter *iter = (struct iter *)base;
     start(iter);
-    load_leaf(iter, bb_memtable_find_leaf(iter->memtable, key, false, NULL));
+    load_leaf(iter, bb_memtable_inner_find_leaf(iter->memtable, key, false, NULL));
     bool is_equal = false;
     uint32_t index = find_index(iter, key, &is_equal);
     if (is_equal) {

@@ -1,26 +1,13 @@
-/* Leaves of the memtable: slots in order of arrival, found by hash tags.
- *
- * A search compares one byte of the hash with the tags of all slots, eight at a time; all tags are
- * in the leaf's first line. It compares the key with one record, rarely two. Keys are sorted only
- * by iterators and when a full leaf is split. A leaf starts with the sorted keys of the leaf it
- * came from, so insertion sort has little to do.
- *
- * Threads: find and sort any, concurrently with the writer; the rest is the writer's.
- */
+/* See memtable_leaf.h. */
+#include "kv/memtable/memtable_leaf.h"
+
 #include <string.h>
 
 #include "base/assert.h"
-#include "kv/memtable/memtable_node.h"
+#include "kv/memtable/memtable_inner.h"
 
 #define ONES  UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
-
-uint32_t bb_memtable_node_alloc(struct bb_memtable *memtable)
-{
-    uint32_t node = bb_arena_alloc(&memtable->arena, BB_MEMTABLE_NODE_SIZE, 64);
-    BB_ASSERT(node != 0);
-    return node;
-}
 
 uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high)
 {
@@ -191,5 +178,5 @@ void bb_memtable_leaf_split(struct bb_memtable *memtable, const struct bb_memtab
     if (path->leaf == memtable->last_leaf)
         memtable->last_leaf = right;
     memtable->leaf_count--;
-    bb_memtable_replace_leaf(memtable, path, left, separator, right, at_end);
+    bb_memtable_inner_replace_leaf(memtable, path, left, separator, right, at_end);
 }

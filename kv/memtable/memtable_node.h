@@ -41,19 +41,16 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "bloomblock/memory_filter.h"
-#include "kv/memtable/memtable.h"
-#include "kv/memtable/memtable_ranges.h"
+#include "sstable/entry.h"
 
 #define BB_MEMTABLE_NODE_SIZE  512
 #define BB_MEMTABLE_SLOTS      38
 #define BB_MEMTABLE_TAG_WORDS  5
 #define BB_MEMTABLE_SEPARATORS 31
 #define BB_MEMTABLE_CHILDREN   (BB_MEMTABLE_SEPARATORS + 1)
-/* Enough for half-full inner nodes over 2^32 units of records, which need 8 levels. Appending
- * leaves some nodes less than half full. */
-
 struct bb_memtable_record {
     uint64_t sequence_and_kind;
     uint32_t older;
@@ -92,6 +89,8 @@ _Static_assert(sizeof(struct bb_memtable_inner) == BB_MEMTABLE_NODE_SIZE,
 _Static_assert(BB_MEMTABLE_TAG_WORDS * 8 >= BB_MEMTABLE_SLOTS, "every slot has a tag");
 _Static_assert(BB_KEY_SIZE_MAX - 1 <= UINT16_MAX, "the size of a shared prefix has 16 bits");
 
+struct bb_memtable_range_index;
+
 /* Written only by the writer, read by any thread: relaxed. */
 struct bb_memtable_counts {
     _Atomic uint64_t entries;
@@ -99,6 +98,18 @@ struct bb_memtable_counts {
     _Atomic uint64_t sequence_max;
     _Atomic uint64_t raw_bytes;
     _Atomic uint64_t used_bytes;
+};
+
+/* kv/memtable/memtable_ranges.h. A zeroed struct is empty. */
+struct bb_memtable_ranges {
+    /* Record in the arena: its key is low, its value is high. 0: none. */
+    _Atomic uint32_t newest;
+    _Atomic uint64_t count;
+    _Atomic(const struct bb_memtable_range_index *) index; /* NULL until the first index */
+    /* The writer's fields. */
+    uint32_t unindexed;                      /* records newer than the index */
+    uint64_t index_bytes;                    /* of all indexes, including replaced ones */
+    struct bb_memtable_range_index *indexes; /* all indexes, including replaced ones; owned */
 };
 
 struct bb_memtable {
@@ -215,49 +226,12 @@ static inline unsigned bb_memtable_root_height(uint64_t root)
     return (unsigned)(root >> 32);
 }
 
-/* ---- kv/memtable/memtable_inner.c ---- */
-
-/* The leaf whose range includes key; with below, the leaf with the keys directly below it. path may
- * be NULL. */
-uint32_t bb_memtable_find_leaf(const struct bb_memtable *memtable, struct bb_bytes key, bool below,
-                               struct bb_memtable_path *path);
-/* The first or last leaf. */
-uint32_t bb_memtable_edge_leaf(const struct bb_memtable *memtable, bool last);
-
-/* Replaces the leaf at the end of the path by two nodes, divided by a separator, and publishes
- * them. at_end: keys arrive in ascending order, so the left part of a split node stays full. */
-void bb_memtable_replace_leaf(struct bb_memtable *memtable, const struct bb_memtable_path *path,
-                              uint32_t left, uint32_t separator, uint32_t right, bool at_end);
-
-/* ---- kv/memtable/memtable_leaf.c ---- */
-
-/* A key of a leaf, extracted for sorting. */
-struct bb_memtable_item {
-    uint64_t prefix;
-    uint32_t record;
-    uint32_t tag;
-};
-
-#define BB_MEMTABLE_NO_SLOT UINT32_MAX
-
-/* Creates an empty leaf. */
-uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high);
-/* The slot of a key, or BB_MEMTABLE_NO_SLOT. prefix: under the leaf's skip. */
-uint32_t bb_memtable_leaf_find(const struct bb_memtable *memtable,
-                               const struct bb_memtable_leaf *leaf, struct bb_bytes key,
-                               uint64_t prefix, uint64_t key_hash);
-/* Publishes a record in the next slot. REQUIRES: a slot is free. */
-void bb_memtable_leaf_append(struct bb_memtable_leaf *leaf, uint64_t prefix, uint8_t tag,
-                             uint32_t record);
-/* Copies the leaf's present keys in order and returns their number. */
-uint32_t bb_memtable_leaf_sort(const struct bb_memtable *memtable,
-                               const struct bb_memtable_leaf *leaf,
-                               struct bb_memtable_item items[BB_MEMTABLE_SLOTS]);
-/* Splits the full leaf at the end of the path and adds a record with a new key. */
-void bb_memtable_leaf_split(struct bb_memtable *memtable, const struct bb_memtable_path *path,
-                            uint32_t record, uint8_t tag, bool at_end);
-
 /* Allocates a node. REQUIRES: bb_memtable_add has checked that memory remains. */
-uint32_t bb_memtable_node_alloc(struct bb_memtable *memtable);
+static inline uint32_t bb_memtable_node_alloc(struct bb_memtable *memtable)
+{
+    uint32_t node = bb_arena_alloc(&memtable->arena, BB_MEMTABLE_NODE_SIZE, 64);
+    BB_ASSERT(node != 0);
+    return node;
+}
 
 #endif

@@ -196,8 +196,8 @@ uint64_t bb_memtable_ranges_covering(const struct bb_memtable *memtable, struct 
     return greatest;
 }
 
-void bb_memtable_range_region(const struct bb_memtable *memtable, struct bb_bytes key,
-                              uint64_t sequence, struct bb_range_region *region)
+void bb_memtable_ranges_narrow(const struct bb_memtable *memtable, struct bb_bytes key,
+                               uint64_t sequence, struct bb_range_region *region)
 {
     struct walk walk = begin_walk(memtable);
     struct bb_range_tombstone tombstone;
@@ -207,7 +207,7 @@ void bb_memtable_range_region(const struct bb_memtable *memtable, struct bb_byte
         bb_range_region_take_list(region, walk.index->lists[i].fragments, key, sequence);
 }
 
-enum bb_status bb_memtable_list_ranges(const struct bb_memtable *memtable,
+enum bb_status bb_memtable_ranges_list(const struct bb_memtable *memtable,
                                        struct bb_range_array *array)
 {
     uint32_t offset = atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire);
@@ -221,7 +221,7 @@ enum bb_status bb_memtable_list_ranges(const struct bb_memtable *memtable,
     return status;
 }
 
-uint64_t bb_memtable_range_count(const struct bb_memtable *memtable)
+uint64_t bb_memtable_ranges_count(const struct bb_memtable *memtable)
 {
     return atomic_load_explicit(&memtable->ranges.count, memory_order_relaxed);
 }

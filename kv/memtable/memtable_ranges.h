@@ -18,24 +18,10 @@
 #ifndef BB_KV_MEMTABLE_MEMTABLE_RANGES_H
 #define BB_KV_MEMTABLE_MEMTABLE_RANGES_H
 
-#include <stdatomic.h>
-
 #include "sstable/ranges/range_region.h"
 
 struct bb_memtable;
-struct bb_memtable_range_index;
-
-/* A zeroed struct is empty. */
-struct bb_memtable_ranges {
-    /* Record in the arena: its key is low, its value is high. 0: none. */
-    _Atomic uint32_t newest;
-    _Atomic uint64_t count;
-    _Atomic(const struct bb_memtable_range_index *) index; /* NULL until the first index */
-    /* The writer's fields. */
-    uint32_t unindexed;                      /* records newer than the index */
-    uint64_t index_bytes;                    /* of all indexes, including replaced ones */
-    struct bb_memtable_range_index *indexes; /* all indexes, including replaced ones; owned */
-};
+struct bb_memtable_ranges;
 
 /* Adds a record that is in the arena and linked to the newest one. */
 void bb_memtable_ranges_add(struct bb_memtable *memtable, uint32_t record);
@@ -49,5 +35,16 @@ bool bb_memtable_ranges_fit(const struct bb_memtable *memtable);
  * empty. */
 uint64_t bb_memtable_ranges_covering(const struct bb_memtable *memtable, struct bb_bytes key,
                                      uint64_t sequence);
+
+/* Narrows the region around the key by the range tombstones with sequences of at most `sequence`.
+ * Borrowed keys live as long as the memtable. */
+void bb_memtable_ranges_narrow(const struct bb_memtable *memtable, struct bb_bytes key,
+                               uint64_t sequence, struct bb_range_region *region);
+/* Adds all range tombstones, newest first. Keys are borrowed from the memtable. */
+BB_MUST_CHECK enum bb_status bb_memtable_ranges_list(const struct bb_memtable *memtable,
+                                                     struct bb_range_array *array);
+
+/* Their number. Any thread; exact as of some moment. */
+uint64_t bb_memtable_ranges_count(const struct bb_memtable *memtable);
 
 #endif

@@ -1,5 +1,7 @@
 /* Estimates the rank of a key in a memtable: see memtable.h. It uses the path to the key's leaf and
  * assumes that the children of a node have equally many keys. */
+#include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_inner.h"
 #include "kv/memtable/memtable_node.h"
 
 /* The share of the leaf's keys that are below key. */
@@ -19,7 +21,7 @@ static double rank_in_leaf(const struct bb_memtable *memtable, const struct bb_m
 double bb_memtable_rank(const struct bb_memtable *memtable, struct bb_bytes key)
 {
     struct bb_memtable_path path;
-    uint32_t leaf = bb_memtable_find_leaf(memtable, key, false, &path);
+    uint32_t leaf = bb_memtable_inner_find_leaf(memtable, key, false, &path);
     double rank = rank_in_leaf(memtable, bb_memtable_leaf_at(memtable, leaf), key);
     for (unsigned level = path.height; level > 0; level--) {
         const struct bb_memtable_inner *inner =

@@ -2,8 +2,8 @@
  *
  * It has the lock, and shows the same as a read-only opening (kv/readonly/read_only_snapshot.h). No
  * written file is current, so the directory is unchanged. The next write or maintenance call
- * repeats the opening, as in kv/open/open.c, and fails with BB_NO_SPACE if there is still no space.
- * See docs/durability.md, "Opening without space".
+ * repeats the opening, as in kv/open/opening.h, and fails with BB_NO_SPACE if there is still no
+ * space. See docs/durability.md, "Opening without space".
  */
 #ifndef BB_KV_OPEN_RESUME_H
 #define BB_KV_OPEN_RESUME_H

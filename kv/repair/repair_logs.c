@@ -12,6 +12,7 @@
 #include "compaction/merge/compact.h"
 #include "kv/batch.h"
 #include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
 #include "kv/recovery/replay.h"
 #include "kv/repair/repair.h"
 #include "kv/wal/wal_salvage.h"
@@ -81,7 +82,7 @@ static enum bb_status write_ranges(const struct bb_memtable *memtable,
                                    struct bb_repair_table *table)
 {
     struct bb_range_array array = {0};
-    enum bb_status status = bb_memtable_list_ranges(memtable, &array);
+    enum bb_status status = bb_memtable_ranges_list(memtable, &array);
     if (status == BB_OK)
         status = bb_repair_table_add_ranges(table, array.tombstones, array.count);
     bb_range_array_deinit(&array);

@@ -7,6 +7,7 @@
 #include "compaction/levels/levels.h"
 #include "compaction/merge/run_iter.h"
 #include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
 #include "sstable/entry.h"
 
 static void add(struct bb_select_streams *streams, struct bb_iter *iter, size_t run,
@@ -38,7 +39,7 @@ static bool memtable_meets(const struct bb_write_buffer *buffer,
     if (bb_memtable_is_empty(buffer->memtable))
         return false;
     /* WHY any deleted range counts: it may begin below the table. */
-    if (bb_memtable_range_count(buffer->memtable) > 0 ||
+    if (bb_memtable_ranges_count(buffer->memtable) > 0 ||
         bb_memtable_iter_create(buffer->memtable, &iter) != BB_OK)
         return true;
     bb_iter_seek(iter, low, BB_SEQUENCE_MAX);

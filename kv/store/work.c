@@ -2,7 +2,6 @@
 #include "kv/store/work.h"
 
 #include "base/file_limit.h"
-#include "base/status.h"
 
 void bb_work_signal(struct bb_db *db, enum bb_work work)
 {

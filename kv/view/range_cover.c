@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
 
 void bb_range_cover_init(struct bb_range_cover *cover, const struct bb_view *view,
                          const struct bb_comparator *comparator, uint64_t sequence, size_t run)
@@ -35,7 +36,7 @@ static const struct bb_run *run_of(const struct bb_view *view, size_t run)
 static bool has_ranges(const struct bb_view *view, size_t run)
 {
     const struct bb_memtable *memtable = memtable_of(view, run);
-    return memtable != NULL ? bb_memtable_range_count(memtable) > 0
+    return memtable != NULL ? bb_memtable_ranges_count(memtable) > 0
                             : run_of(view, run)->range_tombstone_count > 0;
 }
 
@@ -94,7 +95,7 @@ static enum bb_status take_run(const struct bb_range_cover *cover, size_t run, s
     const struct bb_memtable *memtable = memtable_of(cover->view, run);
     if (memtable == NULL)
         return take_files(cover, run_of(cover->view, run), key, region);
-    bb_memtable_range_region(memtable, key, cover->sequence, region);
+    bb_memtable_ranges_narrow(memtable, key, cover->sequence, region);
     return BB_OK;
 }
 

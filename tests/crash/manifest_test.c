@@ -49,7 +49,7 @@ static struct bb_manifest_state first_state(struct bb_file_system *fs)
     return state;
 }
 
-/* The work of an opening with directory and manifest, as in kv/open/open.c. */
+/* The work of an opening with directory and manifest, as in kv/open/opening.c. */
 static enum bb_status create_or_open(struct bb_file_system *fs, struct bb_manifest **ret_manifest)
 {
     struct bb_directory directory = {0};

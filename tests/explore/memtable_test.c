@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
 #include "kv/memtable/memtable_node.h"
 #include "tests/explore/explore.h"
 
@@ -276,7 +277,7 @@ static void list_ranges(void)
 {
     struct bb_range_array array = {0};
     uint64_t published = atomic_load_explicit(&scene->published, memory_order_acquire);
-    explore_check(bb_memtable_list_ranges(scene->memtable, &array) == BB_OK, "no list");
+    explore_check(bb_memtable_ranges_list(scene->memtable, &array) == BB_OK, "no list");
     explore_check(array.count + 2 >= published, "a range tombstone is not listed");
     bb_range_array_deinit(&array);
 }

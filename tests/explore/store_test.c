@@ -185,7 +185,7 @@ static const char *const not_needed[] = {
     "try_claim: exchange, acquire -> relaxed",
     "bb_readers_enter: load, acquire -> relaxed",
     "has_ranges: load, acquire -> relaxed",
-    "bb_memtable_find_leaf: load, acquire -> relaxed",
+    "bb_memtable_inner_find_leaf: load, acquire -> relaxed",
     "bb_memtable_leaf_find: load, acquire -> relaxed",
     "is_key: load, acquire -> relaxed",
     "get_from_tree: load, acquire -> relaxed",

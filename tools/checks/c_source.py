@@ -8,6 +8,7 @@ import re
 _TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 _NAME_BEFORE_PARENTHESIS = re.compile(r"(\w+)\s*\(")
+_ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)")
 
 
 def _blank(match):
@@ -52,8 +53,8 @@ def _header_start(lines, brace):
     return start
 
 
-def functions(text):
-    """(name, first line, last line), lines from 1, from the declaration to the closing brace."""
+def _definitions(text):
+    """(declaration, first line, last line), lines from 1, of each function."""
     lines = code(text).split("\n")
     found = []
     brace = None
@@ -62,8 +63,20 @@ def functions(text):
             brace = index
         elif line.startswith("}") and brace is not None:
             start = _header_start(lines, brace)
-            name = _NAME_BEFORE_PARENTHESIS.search(" ".join(lines[start:brace]))
-            if name:
-                found.append((name.group(1), start + 1, index + 1))
+            found.append((_ATTRIBUTE.sub("", " ".join(lines[start:brace])), start + 1, index + 1))
             brace = None
     return found
+
+
+def functions(text):
+    """(name, first line, last line), lines from 1, from the declaration to the closing brace."""
+    named = [(_NAME_BEFORE_PARENTHESIS.search(declaration), first, last)
+             for declaration, first, last in _definitions(text)]
+    return [(name.group(1), first, last) for name, first, last in named if name]
+
+
+def external_functions(text):
+    """(name, first line) of the functions that other files can call."""
+    named = [(_NAME_BEFORE_PARENTHESIS.search(declaration), first)
+             for declaration, first, _ in _definitions(text) if not re.search(r"\bstatic\b", declaration)]
+    return [(name.group(1), first) for name, first in named if name]

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/sync.h"
 #include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
 #include "tests/support/rng.h"
 
 #define RANGE_COUNT 4000
@@ -95,7 +96,7 @@ static void check_region(struct shared *shared, uint64_t number, uint64_t sequen
 {
     char text[KEY_SIZE];
     struct bb_range_region region = {0};
-    bb_memtable_range_region(shared->memtable, key_of(number, text), sequence, &region);
+    bb_memtable_ranges_narrow(shared->memtable, key_of(number, text), sequence, &region);
     fail_if(shared, region.covering != expected);
     for (uint64_t other = number > 3 ? number - 3 : 0; other <= number + 3; other++) {
         if (bb_range_region_contains(&region, NULL, key_of(other, text)))
@@ -151,7 +152,7 @@ static void list_all(void *argument)
     while (published < RANGE_COUNT) {
         struct bb_range_array array = {0};
         published = atomic_load_explicit(&shared->published, memory_order_acquire);
-        fail_if(shared, bb_memtable_list_ranges(shared->memtable, &array) != BB_OK ||
+        fail_if(shared, bb_memtable_ranges_list(shared->memtable, &array) != BB_OK ||
                             array.count < published);
         for (size_t i = 0; i < array.count; i++)
             fail_if(shared, array.tombstones[i].sequence != array.count - i);
@@ -172,7 +173,7 @@ static void memtable_ranges_thread__readers_see_what_was_published(void **state)
         bb_thread_join(&threads[i]);
     printf("%llu checks\n", (unsigned long long)atomic_load(&shared.checks));
     assert_true(atomic_load(&shared.failures) == 0);
-    assert_int_equal(bb_memtable_range_count(shared.memtable), RANGE_COUNT);
+    assert_int_equal(bb_memtable_ranges_count(shared.memtable), RANGE_COUNT);
     bb_memtable_destroy(shared.memtable);
 }
 

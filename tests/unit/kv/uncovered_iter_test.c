@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
 #include "kv/view/uncovered_iter.h"
 #include "kv/view/view.h"
 #include "tests/support/rng.h"
@@ -44,7 +45,7 @@ static void fill(struct test *test, struct bb_rng *rng, size_t run)
         }
         assert_ok(bb_memtable_add(memtable, &entry, 0));
     }
-    assert_ok(bb_memtable_list_ranges(memtable, &test->ranges[run]));
+    assert_ok(bb_memtable_ranges_list(memtable, &test->ranges[run]));
 }
 
 static void test_init(struct test *test, struct bb_rng *rng)
