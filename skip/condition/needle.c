@@ -2,6 +2,7 @@
 #include "skip/condition/needle.h"
 
 #include "base/bytes.h"
+#include "skip/condition/digit_run.h"
 #include "skip/condition/tree.h"
 #include "skip/record/schema.h"
 
@@ -13,10 +14,16 @@ static void forget(struct bb_needles *needles)
 
 /* ---- adding ---- */
 
-static bool has(const struct bb_needles *needles, struct bb_bytes bytes)
+static bool are_equal(const struct bb_needle *a, const struct bb_needle *b)
+{
+    return a->run_size == b->run_size &&
+           (a->run_size > 0 || bb_bytes_equal(bb_needle_bytes(a), bb_needle_bytes(b)));
+}
+
+static bool has(const struct bb_needles *needles, const struct bb_needle *needle)
 {
     for (size_t i = 0; i < needles->count; i++)
-        if (bb_bytes_equal(bb_needle_bytes(&needles->items[i]), bytes))
+        if (are_equal(&needles->items[i], needle))
             return true;
     return false;
 }
@@ -24,7 +31,7 @@ static bool has(const struct bb_needles *needles, struct bb_bytes bytes)
 /* False: there is no room. */
 static bool add(struct bb_needles *needles, const struct bb_needle *needle)
 {
-    if (has(needles, bb_needle_bytes(needle)))
+    if (has(needles, needle))
         return true;
     if (needles->count == BB_NEEDLES_MAX)
         return false;
@@ -35,7 +42,7 @@ static bool add(struct bb_needles *needles, const struct bb_needle *needle)
 /* A needle that a match contains. */
 static bool add_piece(struct bb_needles *needles, const struct bb_needle *needle)
 {
-    size_t size = bb_needle_bytes(needle).size;
+    size_t size = needle->run_size > 0 ? needle->run_size / 2 : bb_needle_bytes(needle).size;
     if (size == 0 || !add(needles, needle))
         return false;
     if (needles->shortest == 0 || size < needles->shortest)
@@ -81,6 +88,37 @@ static void find_points(const struct bb_leaf *leaf, struct bb_needles *needles)
     }
 }
 
+static uint8_t digits_of(const struct bb_attribute *value)
+{
+    return needle_of_value(value).digit_count;
+}
+
+/* The fewest digits of an integer of the interval; 0: it has integers of any size. */
+static uint8_t fewest_digits(const struct bb_interval *interval, enum bb_attribute_type type)
+{
+    const struct bb_attribute *low = &interval->low.value;
+    const struct bb_attribute *high = &interval->high.value;
+    bool is_signed = type == BB_ATTRIBUTE_I64;
+    if (!interval->low.is_open && (!is_signed || low->as.i64 > 0))
+        return digits_of(low);
+    return is_signed && !interval->high.is_open && high->as.i64 < 0 ? digits_of(high) : 0;
+}
+
+/* A number of the ranges has a run of digits, if all numbers of them are large. */
+static void find_run(const struct bb_leaf *leaf, struct bb_needles *needles)
+{
+    struct bb_needle run = {.run_size = UINT8_MAX};
+    if (leaf->type != BB_ATTRIBUTE_U64 && leaf->type != BB_ATTRIBUTE_I64)
+        return;
+    for (size_t i = 0; i < leaf->interval_count; i++) {
+        uint8_t fewest = fewest_digits(&leaf->intervals[i], leaf->type);
+        if (fewest < run.run_size)
+            run.run_size = fewest;
+    }
+    if (leaf->interval_count > 0 && run.run_size >= BB_DIGIT_RUN_MIN)
+        (void)add_piece(needles, &run);
+}
+
 static void find_pieces(const struct bb_piece_group *group, struct bb_needles *needles)
 {
     for (size_t i = 0; i < group->piece_count; i++) {
@@ -121,6 +159,8 @@ static void find_in_leaf(const struct bb_leaf *leaf, const struct bb_schema *sch
         return;
     if (leaf->kind == BB_LEAF_RANGES && leaf->is_points)
         find_points(leaf, needles);
+    if (leaf->kind == BB_LEAF_RANGES && needles->count == 0)
+        find_run(leaf, needles);
     for (size_t i = 0; i < leaf->group_count; i++) {
         struct bb_needles of_group = {.count = 0};
         find_pieces(&leaf->groups[i], &of_group);

@@ -13,8 +13,10 @@ struct bb_needle {
     struct bb_bytes bytes; /* the condition's; without data: digits below */
     uint8_t digits[BB_NEEDLE_DIGITS_MAX];
     uint8_t digit_count;
+    uint8_t run_size; /* > 0: a run of this many ASCII digits */
 };
 
+/* REQUIRES: no run. */
 static inline struct bb_bytes bb_needle_bytes(const struct bb_needle *needle)
 {
     return needle->bytes.data != NULL
@@ -25,13 +27,14 @@ static inline struct bb_bytes bb_needle_bytes(const struct bb_needle *needle)
 struct bb_needles {
     size_t count; /* 0: no needles are known */
     struct bb_needle items[BB_NEEDLES_MAX];
-    size_t shortest; /* size of the shortest that is no escape */
+    size_t shortest; /* size of the shortest that is no escape; runs count half */
 };
 
 /* The condition is false or unknown of every record whose value (without its key) holds none of the
- * needles. Of several such sets, it is the set whose shortest needle is the longest. A byte that
- * escapes others (BB_VERBATIM_UNESCAPED) is a needle too. schema: the schema of the condition. The
- * condition must outlive the needles. */
+ * needles. Of several such sets, it is the set whose shortest needle is the longest. A range of
+ * integers without short ones has a run of digits. A byte that escapes others
+ * (BB_VERBATIM_UNESCAPED) is a needle too. schema: the schema of the condition. The condition must
+ * outlive the needles. */
 void bb_condition_needles(const struct bb_condition *condition, const struct bb_schema *schema,
                           struct bb_needles *ret_needles);
 

@@ -6,23 +6,33 @@ void bb_needle_finder_init(struct bb_needle_finder *finder, const struct bb_cond
 {
     enum bb_cpu cpu = bb_cpu_best();
     bb_condition_needles(condition, schema, &finder->needles);
+    finder->find_run = bb_digit_run_choose(cpu);
     for (size_t i = 0; i < finder->needles.count; i++)
-        bb_searcher_init(&finder->searchers[i], bb_needle_bytes(&finder->needles.items[i]), cpu);
+        if (finder->needles.items[i].run_size == 0)
+            bb_searcher_init(&finder->searchers[i], bb_needle_bytes(&finder->needles.items[i]),
+                             cpu);
+}
+
+static bool find(const struct bb_needle_finder *finder, size_t needle, struct bb_bytes text,
+                 size_t from, size_t *ret_at)
+{
+    size_t run_size = finder->needles.items[needle].run_size;
+    return run_size > 0 ? finder->find_run(text, run_size, from, ret_at)
+                        : bb_searcher_find(&finder->searchers[needle], text, from, ret_at);
 }
 
 bool bb_needle_finder_is_in(const struct bb_needle_finder *finder, struct bb_bytes text)
 {
     size_t at = 0;
     for (size_t i = 0; i < finder->needles.count; i++)
-        if (bb_searcher_find(&finder->searchers[i], text, 0, &at))
+        if (find(finder, i, text, 0, &at))
             return true;
     return false;
 }
 
 static void find_next(struct bb_needle_scan *scan, size_t needle, size_t from)
 {
-    if (!bb_searcher_find(&scan->finder->searchers[needle], scan->text, from,
-                          &scan->places[needle]))
+    if (!find(scan->finder, needle, scan->text, from, &scan->places[needle]))
         scan->places[needle] = SIZE_MAX;
 }
 

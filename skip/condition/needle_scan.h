@@ -6,12 +6,14 @@
 #ifndef BB_SKIP_CONDITION_NEEDLE_SCAN_H
 #define BB_SKIP_CONDITION_NEEDLE_SCAN_H
 
+#include "skip/condition/digit_run.h"
 #include "skip/condition/needle.h"
 #include "skip/condition/searcher.h"
 
 struct bb_needle_finder {
     struct bb_needles needles;
-    struct bb_searcher searchers[BB_NEEDLES_MAX]; /* they borrow from the needles */
+    struct bb_searcher searchers[BB_NEEDLES_MAX]; /* they borrow from the needles; not of runs */
+    bb_digit_run_find find_run;
 };
 
 struct bb_needle_scan {

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "skip/condition/digit_run.h"
 #include "skip/condition/needle.h"
 #include "skip/condition/tree.h"
 #include "skip/condition/words.h"
@@ -96,9 +97,14 @@ static struct bb_condition *print_and_parse(const struct bb_schema *schema,
     return again;
 }
 
-static bool is_in(struct bb_bytes bytes, struct bb_bytes needle)
+static bool is_in(struct bb_bytes bytes, const struct bb_needle *needle)
 {
-    return memmem(bytes.data, bytes.size, needle.data, needle.size) != NULL;
+    size_t at = 0;
+    if (needle->run_size > 0)
+        return bb_digit_run_find_portable(bytes, needle->run_size, 0, &at);
+    struct bb_bytes wanted = bb_needle_bytes(needle);
+    BB_ASSERT(wanted.size > 0);
+    return memmem(bytes.data, bytes.size, wanted.data, wanted.size) != NULL;
 }
 
 /* raw is a part of text here, so that text is the record, or that of a number is. */
@@ -113,8 +119,7 @@ static void check_needles(const struct bb_schema *schema, const struct bb_condit
     snprintf(u64, sizeof(u64), "%" PRIu64, record[3].as.u64);
     bb_condition_needles(condition, schema, &needles);
     for (size_t i = 0; i < needles.count; i++) {
-        struct bb_bytes needle = bb_needle_bytes(&needles.items[i]);
-        BB_ASSERT(needle.size > 0);
+        const struct bb_needle *needle = &needles.items[i];
         is_found |= is_in(record[0].as.bytes, needle) || is_in(bb_bytes_of_text(i64), needle) ||
                     is_in(bb_bytes_of_text(u64), needle);
     }

@@ -156,10 +156,14 @@ static void assert_needles(const char *text, const char *expected)
     assert_status(bb_condition_parse(schema, bb_bytes_of_text(text), &condition), BB_OK);
     bb_condition_needles(condition, schema, &needles);
     for (size_t i = 0; i < needles.count; i++) {
-        struct bb_bytes bytes = bb_needle_bytes(&needles.items[i]);
-        assert_status(bb_buf_print(&found, "%s%.*s", i == 0 ? "" : "|", (int)bytes.size,
-                                   (const char *)bytes.data),
-                      BB_OK);
+        const struct bb_needle *needle = &needles.items[i];
+        assert_status(bb_buf_print(&found, "%s", i == 0 ? "" : "|"), BB_OK);
+        if (needle->run_size > 0)
+            assert_status(bb_buf_print(&found, "%d digits", needle->run_size), BB_OK);
+        else
+            assert_status(
+                bb_buf_append(&found, bb_needle_bytes(needle).data, bb_needle_bytes(needle).size),
+                BB_OK);
     }
     if (!bb_bytes_equal(bb_buf_bytes(&found), bb_bytes_of_text(expected)))
         fail_msg("%s: needles are %.*s, not %s", text, (int)found.size, (const char *)found.data,
@@ -215,6 +219,28 @@ static void build__needles_of_numbers(void **state)
     assert_needles("sp = 418 AND text = 'ab'", "418");
 }
 
+/* Of a range of large numbers it is known how many digits its numbers have at least. */
+static void build__needles_of_ranges(void **state)
+{
+    (void)state;
+    assert_needles("sp > 99998", "");
+    assert_needles("sp > 99999", "6 digits");
+    assert_needles("sp >= 100000000 AND sp < 5000000000", "9 digits");
+    assert_needles("sp BETWEEN 1234567 AND 18446744073709551615", "7 digits");
+    assert_needles("sp < 100000000", "");
+    assert_needles("NOT sp > 100000000", "");
+    assert_needles("NOT sp <= 100000000", "");
+    assert_needles("b > 100000000", "");
+    assert_needles("d > 100000000", "9 digits");
+    assert_needles("d < -100000000", "9 digits");
+    assert_needles("d > -100000000", "");
+    assert_needles("d BETWEEN -200000000 AND -9999999", "7 digits");
+    assert_needles("sp > 100000000 OR text = 'ab'", "9 digits|ab");
+    assert_needles("sp > 100000000 OR d > 1000000", "9 digits|7 digits");
+    assert_needles("sp > 100000000 AND text = 'abcde'", "abcde");
+    assert_needles("sp > 100000000 AND text = 'abc'", "9 digits");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +251,7 @@ int main(void)
         cmocka_unit_test(build__wrong_arguments_are_refused),
         cmocka_unit_test(build__needles),
         cmocka_unit_test(build__needles_of_numbers),
+        cmocka_unit_test(build__needles_of_ranges),
     };
     return cmocka_run_group_tests_name("condition_build", tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "skip/condition/digit_run.h"
 #include "skip/condition/needle.h"
 #include "skip/condition/tree.h"
 #include "tests/support/condition_draw.h"
@@ -122,7 +123,13 @@ static bool holds_needle(const struct bb_needles *needles, const struct bb_attri
 {
     bool is_found = false;
     for (size_t i = 0; i < needles->count && value->state == BB_ATTRIBUTE_PRESENT; i++) {
-        struct bb_piece piece = {.bytes = bb_needle_bytes(&needles->items[i])};
+        const struct bb_needle *needle = &needles->items[i];
+        size_t at = 0;
+        if (needle->run_size > 0) {
+            is_found |= bb_digit_run_find_portable(value->as.bytes, needle->run_size, 0, &at);
+            continue;
+        }
+        struct bb_piece piece = {.bytes = bb_needle_bytes(needle)};
         struct bb_piece_group group = {.pieces = &piece, .piece_count = 1};
         is_found |= leaf_has_piece_of(&group, value->as.bytes);
     }

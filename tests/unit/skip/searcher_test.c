@@ -85,6 +85,49 @@ static void searcher__every_place_nearly_matches(void **state)
     }
 }
 
+static bool find_run_slowly(struct bb_bytes text, size_t size, size_t from, size_t *ret_at)
+{
+    for (size_t at = from; at + size <= text.size; at++) {
+        size_t count = 0;
+        while (count < size && text.data[at + count] >= '0' && text.data[at + count] <= '9')
+            count++;
+        if (count < size)
+            continue;
+        *ret_at = at;
+        return true;
+    }
+    return false;
+}
+
+static void searcher__finds_the_first_run_of_digits(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {'0', '9', '5', '/', ':', 0, 0xb5};
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("searcher", 13));
+    for (size_t i = 0; i < DRAWS; i++) {
+        uint8_t text[TEXT_SIZE];
+        size_t size = (size_t)bb_rng_skewed(&rng, TEXT_SIZE);
+        size_t run =
+            BB_DIGIT_RUN_MIN + (size_t)bb_rng_below(&rng, BB_DIGIT_RUN_MAX - BB_DIGIT_RUN_MIN + 1);
+        size_t from = (size_t)bb_rng_below(&rng, size + 1);
+        for (size_t j = 0; j < size; j++)
+            text[j] =
+                bytes[bb_rng_one_in(&rng, 8) ? 3 + bb_rng_below(&rng, 4) : bb_rng_below(&rng, 3)];
+        for (int cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+            size_t at = SIZE_MAX;
+            size_t expected = SIZE_MAX;
+            if (!bb_cpu_has((enum bb_cpu)cpu))
+                continue;
+            bool is_found =
+                bb_digit_run_choose((enum bb_cpu)cpu)(bb_bytes_of(text, size), run, from, &at);
+            assert_int_equal(is_found,
+                             find_run_slowly(bb_bytes_of(text, size), run, from, &expected));
+            assert_int_equal(at, expected);
+        }
+    }
+}
+
 static void assert_places(const struct bb_needle_finder *finder, struct bb_bytes text)
 {
     struct bb_needle_scan scan;
@@ -134,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searcher__finds_the_first_place),
         cmocka_unit_test(searcher__every_place_nearly_matches),
+        cmocka_unit_test(searcher__finds_the_first_run_of_digits),
         cmocka_unit_test(searcher__a_scan_finds_all_places_of_all_needles),
     };
     return cmocka_run_group_tests_name("searcher", tests, NULL, NULL);
