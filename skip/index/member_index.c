@@ -1,6 +1,7 @@
 /* See member_index.h. */
 #include "skip/index/member_index.h"
 
+#include "base/bytes.h"
 #include "base/status.h"
 #include "skip/index/canonical.h"
 #include "skip/record/attribute.h"
@@ -17,6 +18,8 @@ enum bb_status bb_member_index_builder_init(struct bb_member_index_builder *buil
     builder->segment.is_inverted = spec->kind == BB_SKIP_NGRAMS;
     if (status == BB_OK && spec->kind != BB_SKIP_VALUES)
         status = bb_member_scan_init(&builder->scan, spec, secret);
+    if (status == BB_OK)
+        status = bb_tail_memo_init(&builder->tails);
     if (status != BB_OK)
         bb_member_index_builder_deinit(builder);
     return status;
@@ -27,6 +30,7 @@ void bb_member_index_builder_deinit(struct bb_member_index_builder *builder)
     bb_distinct_set_deinit(&builder->members);
     bb_member_scan_deinit(&builder->scan);
     bb_segment_builder_deinit(&builder->segment);
+    bb_tail_memo_deinit(&builder->tails);
     *builder = (struct bb_member_index_builder){0};
 }
 
@@ -39,6 +43,22 @@ static void add_value(struct bb_member_index_builder *builder, const struct bb_a
     bb_distinct_set_add(&builder->members, &hash, 1);
 }
 
+/* The bytes of the value whose members the granule may not have yet: up to the first byte of the
+ * known end that is of no token, or as many n-grams as begin before that end. Of words of Unicode
+ * the whole value: where a word ends depends on the bytes before it. */
+static struct bb_bytes new_bytes(struct bb_member_index_builder *builder, struct bb_bytes value)
+{
+    if (builder->spec.tokenizer == BB_TOKENIZER_UNICODE)
+        return value;
+    size_t known = value.size - bb_tail_memo_take(&builder->tails, value);
+    if (builder->spec.kind == BB_SKIP_NGRAMS)
+        known += builder->spec.ngram_size - 1;
+    else
+        while (known < value.size && bb_token_has(value.data[known]))
+            known++;
+    return bb_bytes_of(value.data, known < value.size ? known : value.size);
+}
+
 void bb_member_index_builder_add(struct bb_member_index_builder *builder,
                                  const struct bb_attribute *attribute)
 {
@@ -46,7 +66,7 @@ void bb_member_index_builder_add(struct bb_member_index_builder *builder,
         add_value(builder, attribute);
         return;
     }
-    bb_member_scan_begin(&builder->scan, attribute->as.bytes);
+    bb_member_scan_begin(&builder->scan, new_bytes(builder, attribute->as.bytes));
     for (size_t count = bb_member_scan_next(&builder->scan); count > 0;
          count = bb_member_scan_next(&builder->scan))
         bb_distinct_set_add(&builder->members, builder->scan.hashes, count);
@@ -58,6 +78,7 @@ enum bb_status bb_member_index_builder_end_granule(struct bb_member_index_builde
     bool is_unindexed = false;
     uint32_t granule = builder->members.granule;
     enum bb_status status = bb_distinct_set_end_granule(&builder->members, &is_unindexed);
+    bb_tail_memo_reset(&builder->tails);
     if (status == BB_OK && is_unindexed)
         bb_granule_bits_set(&builder->unindexed, granule);
     *ret_is_full = builder->members.granule == BB_SEGMENT_GRANULES_MAX ||

@@ -17,6 +17,7 @@
 #include "skip/index/member_scan.h"
 #include "skip/index/segment_builder.h"
 #include "skip/index/segment_sink.h"
+#include "skip/index/tail_memo.h"
 
 struct bb_member_index_builder {
     struct bb_skip_spec spec;
@@ -24,6 +25,7 @@ struct bb_member_index_builder {
     size_t pairs_max; /* at which a segment ends */
     struct bb_distinct_set members;
     struct bb_member_scan scan; /* of tokens and n-grams */
+    struct bb_tail_memo tails;
     struct bb_granule_bits unindexed;
     struct bb_segment_builder segment;
 };
