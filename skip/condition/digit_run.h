@@ -1,7 +1,7 @@
 /* Searching texts for runs of ASCII digits: the integers of a range have at least as many.
  *
- * Of a run of n digits every n-th byte of the text meets one. The portable form looks at these
- * bytes, the other one makes a bit of each of 64 bytes and shifts them together.
+ * Of a run of n digits one is at a place that n divides. The portable form looks at these bytes,
+ * the other one makes a bit of each of 64 bytes and shifts them together.
  *
  * Threads: pure functions.
  */
@@ -15,8 +15,8 @@
 #define BB_DIGIT_RUN_MIN 6
 #define BB_DIGIT_RUN_MAX 20
 
-/* The first place at or after from where `size` digits follow one another; false: there is none. A
- * run that begins before from is cut there. REQUIRES: from <= text.size, and size is at least
+/* The first place at or after from where `size` digits follow one another; false without one. A run
+ * that begins before from is cut there. REQUIRES: from <= text.size, and size is at least
  * BB_DIGIT_RUN_MIN and at most BB_DIGIT_RUN_MAX. */
 typedef bool (*bb_digit_run_find)(struct bb_bytes text, size_t size, size_t from, size_t *ret_at);
 

@@ -77,14 +77,20 @@ static enum bb_status check_bounds(struct verification *verification,
     return status;
 }
 
+static void ignore_value(void *context, const struct bb_attribute *value,
+                         const struct bb_granule_bits *granules)
+{
+    (void)context;
+    (void)value;
+    (void)granules;
+}
+
 static enum bb_status check_values(struct verification *verification,
                                    const struct bb_head_segment *head, enum bb_attribute_type type)
 {
     struct bb_bytes unit = {0};
-    const struct bb_leaf any = {.kind = BB_LEAF_RANGES, .type = type};
-    struct bb_granule_bits bits = {{0}};
     enum bb_status status = read_unit(verification, BB_SKIP_UNIT_DATA, head->data, &unit);
-    if (status == BB_OK && !bb_value_set_judge(unit, type, head->granule_count, &any, &bits, &bits))
+    if (status == BB_OK && !bb_value_set_visit(unit, type, head->granule_count, ignore_value, NULL))
         status = refuse(verification, head->data, "the values of an index are malformed");
     return status;
 }

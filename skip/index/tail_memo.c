@@ -39,7 +39,7 @@ static size_t slot_of(const uint8_t *end)
     return bb_hash_mix(hash) % BB_TAIL_MEMO_SLOTS;
 }
 
-/* The number of equal bytes before both ends, of at most so many. */
+/* The number of equal bytes before both ends, at most `most`. */
 static size_t count_equal(const uint8_t *a_end, const uint8_t *b_end, size_t most)
 {
     size_t count = 0;

@@ -61,9 +61,10 @@ BB_MUST_CHECK bool bb_value_set_visit(struct bb_bytes unit, enum bb_attribute_ty
                                                     const struct bb_granule_bits *granules),
                                       void *context);
 
-/* Granules with a value that may satisfy a leaf, and granules with a value that may not. leaf:
- * RANGES or TEXT of the type. unit: without its checksum, BB_BIT_READER_PAD readable bytes after
- * it. False: it is damaged. */
+/* Granules with a value that may satisfy a leaf, and granules with a value that may not; of
+ * granules without a value, any. Postings that cannot change this are not read. leaf: RANGES or
+ * TEXT of the type. unit: without its checksum, BB_BIT_READER_PAD readable bytes after it. False:
+ * it is damaged. */
 BB_MUST_CHECK bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type,
                                       uint32_t granule_count, const struct bb_leaf *leaf,
                                       struct bb_granule_bits *may_be_true,

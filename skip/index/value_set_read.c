@@ -1,4 +1,6 @@
 /* Asking a set index. See value_set.h. */
+#include <string.h>
+
 #include "base/bytes.h"
 #include "skip/index/canonical.h"
 #include "skip/index/tokenizer.h"
@@ -110,30 +112,106 @@ bool bb_value_set_visit(struct bb_bytes unit, enum bb_attribute_type type, uint3
     return true;
 }
 
-/* A question on its way through the values. */
+/* --- Judging --- */
+
 struct judgement {
     const struct bb_leaf *leaf;
+    enum bb_attribute_type type;
+    uint32_t granule_count;
+    uint64_t count;       /* of values */
+    uint64_t match_count; /* of values that may match */
+    uint64_t decoded;     /* postings up to the last one of these */
     struct bb_granule_bits *may_be_true;
     struct bb_granule_bits *may_be_false;
 };
 
 /* A text that has all pieces may match or not. */
-static void judge_value(void *context, const struct bb_attribute *value,
-                        const struct bb_granule_bits *granules)
+static bool may_fail(const struct judgement *judgement, bool matches)
 {
-    const struct judgement *judgement = context;
-    bool matches = may_match(judgement->leaf, value);
-    if (matches)
-        bb_granule_bits_add(judgement->may_be_true, granules);
-    if (!matches || judgement->leaf->kind == BB_LEAF_TEXT)
-        bb_granule_bits_add(judgement->may_be_false, granules);
+    return !matches || judgement->leaf->kind == BB_LEAF_TEXT;
+}
+
+/* Moves the cursor to the postings. */
+static bool count_matches(struct judgement *judgement, struct bb_cursor *cursor)
+{
+    for (uint64_t i = 0; i < judgement->count; i++) {
+        struct bb_attribute value;
+        if (!take_value(cursor, judgement->type, &value))
+            return false;
+        if (!may_match(judgement->leaf, &value))
+            continue;
+        judgement->match_count++;
+        judgement->decoded = i + 1;
+    }
+    return true;
+}
+
+static void set_all(struct bb_granule_bits *bits)
+{
+    memset(bits, 0xff, sizeof(*bits));
+}
+
+/* Where all values have the same verdict, the postings need not be read. */
+static bool values_decide(const struct judgement *judgement)
+{
+    if (judgement->match_count == 0)
+        set_all(judgement->may_be_false);
+    else if (judgement->match_count == judgement->count && !may_fail(judgement, true))
+        set_all(judgement->may_be_true);
+    else
+        return false;
+    return true;
+}
+
+/* Reads postings until the others cannot change the verdict. A value that every granule has takes
+ * no bits, and is often among the first: then only matches are needed. */
+static bool judge_postings(const struct judgement *judgement, struct bb_cursor values,
+                           struct bb_bit_reader reader)
+{
+    bool all_may_fail = false;
+    for (uint64_t i = 0; i < judgement->count; i++) {
+        struct bb_attribute value;
+        uint64_t count = bb_bit_reader_take_gamma(&reader);
+        if (count < 1 || count > judgement->granule_count ||
+            !take_value(&values, judgement->type, &value))
+            return false;
+        bool matches = may_match(judgement->leaf, &value);
+        struct bb_granule_bits granules = {{0}};
+        if (matches || !all_may_fail)
+            bb_posting_read(&reader, (uint32_t)count, judgement->granule_count, &granules);
+        else
+            bb_posting_skip(&reader, (uint32_t)count, judgement->granule_count);
+        if (reader.is_past_end)
+            return false;
+        if (matches)
+            bb_granule_bits_add(judgement->may_be_true, &granules);
+        if (may_fail(judgement, matches))
+            bb_granule_bits_add(judgement->may_be_false, &granules);
+        all_may_fail |= may_fail(judgement, matches) && count == judgement->granule_count;
+        if (all_may_fail && i + 1 >= judgement->decoded)
+            return true;
+    }
+    return true;
 }
 
 bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type, uint32_t granule_count,
                         const struct bb_leaf *leaf, struct bb_granule_bits *may_be_true,
                         struct bb_granule_bits *may_be_false)
 {
-    struct judgement judgement = {
-        .leaf = leaf, .may_be_true = may_be_true, .may_be_false = may_be_false};
-    return bb_value_set_visit(unit, type, granule_count, judge_value, &judgement);
+    struct judgement judgement = {.leaf = leaf,
+                                  .type = type,
+                                  .granule_count = granule_count,
+                                  .may_be_true = may_be_true,
+                                  .may_be_false = may_be_false};
+    struct bb_cursor values = bb_cursor_of(unit);
+    if (!bb_decode_varint64(&values, &judgement.count) || judgement.count > BB_SKIP_SET_VALUES_MAX)
+        return false;
+    struct bb_cursor postings = values;
+    if (!count_matches(&judgement, &postings))
+        return false;
+    if (values_decide(&judgement))
+        return true;
+    return judge_postings(&judgement, values,
+                          bb_bit_reader_of((struct bb_bytes){.data = postings.position,
+                                                             .size = bb_cursor_left(&postings)}));
 }

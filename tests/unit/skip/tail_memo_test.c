@@ -1,5 +1,5 @@
 /* Goal: values with known ends leave no member out. Method: random granules of values that share
- * ends; an index builder, which passes over known ends, has the same pairs as a set that gets all
+ * ends; an index builder, which ignores known ends, has the same pairs as a set that gets all
  * members of all values. The counted end is also compared byte by byte with all earlier values.
  *
  * BB_TEST_SEED sets the seed.
