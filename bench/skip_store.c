@@ -48,10 +48,10 @@ static void create_indexes(struct bb_db *db, const struct skip_load *load)
     bool has_all = load->indexes == SKIP_INDEXES_ALL || load->indexes == SKIP_INDEXES_ALL_TEXT;
     if (load->indexes == SKIP_INDEXES_ONE || has_all) {
         create_index(db, "time", "min_max(time)");
-        create_index(db, "host", "values(host, rate=0.001)");
+        create_index(db, "host", "values(host, rate=0.0001)");
     }
     if (load->indexes == SKIP_INDEXES_TOKENS || load->indexes == SKIP_INDEXES_ALL)
-        create_index(db, "tokens", "tokens(line, rate=0.0001)");
+        create_index(db, "tokens", "tokens(line, rate=0.00001)");
     if (load->indexes == SKIP_INDEXES_TEXT || load->indexes == SKIP_INDEXES_ALL_TEXT)
         create_index(db, "text", "text(line, counts=yes)");
     if (!has_all)
