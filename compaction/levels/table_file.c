@@ -12,12 +12,14 @@
 void bb_table_env_init(struct bb_table_env *env)
 {
     bb_mutex_init(&env->mutex);
+    bb_condvar_init(&env->opening_ended);
     bb_large_pages_init(&env->pages);
 }
 
 void bb_table_env_deinit(struct bb_table_env *env)
 {
     bb_large_pages_deinit(&env->pages);
+    bb_condvar_deinit(&env->opening_ended);
     bb_mutex_deinit(&env->mutex);
 }
 
@@ -90,7 +92,7 @@ void bb_table_file_unref(struct bb_table_file *file)
     bb_free(file);
 }
 
-static enum bb_status open_locked(struct bb_table_file *file, struct bb_table **ret_table)
+static enum bb_status open_table(struct bb_table_file *file, struct bb_table **ret_table)
 {
     struct bb_buf path = {0};
     struct bb_table *table = NULL;
@@ -112,17 +114,38 @@ static enum bb_status open_locked(struct bb_table_file *file, struct bb_table **
     return status;
 }
 
+/* Waits while another thread opens the table. The table if it is open then; NULL: the caller must
+ * open it now. */
+static struct bb_table *await_turn(struct bb_table_file *file)
+{
+    struct bb_table_env *env = file->env;
+    bb_mutex_lock(&env->mutex);
+    while (file->is_opening)
+        bb_condvar_wait(&env->opening_ended, &env->mutex);
+    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    file->is_opening = table == NULL;
+    bb_mutex_unlock(&env->mutex);
+    return table;
+}
+
+/* table: NULL if it could not be opened; the next thread tries it again. */
+static void end_turn(struct bb_table_file *file, struct bb_table *table)
+{
+    bb_mutex_lock(&file->env->mutex);
+    file->is_opening = false;
+    atomic_store_explicit(&file->table, table, memory_order_release);
+    bb_condvar_broadcast(&file->env->opening_ended);
+    bb_mutex_unlock(&file->env->mutex);
+}
+
 static enum bb_status open_first(struct bb_table_file *file, struct bb_table **ret_table)
 {
     enum bb_status status = BB_OK;
-    bb_mutex_lock(&file->env->mutex);
-    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    struct bb_table *table = await_turn(file);
     if (table == NULL) {
-        status = open_locked(file, &table);
-        if (status == BB_OK)
-            atomic_store_explicit(&file->table, table, memory_order_release);
+        status = open_table(file, &table);
+        end_turn(file, table);
     }
-    bb_mutex_unlock(&file->env->mutex);
     if (status == BB_OK)
         *ret_table = table;
     return status;

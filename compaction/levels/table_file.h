@@ -4,8 +4,9 @@
  * table was marked obsolete (a durable record of the manifest has removed it), the environment
  * removes the file.
  *
- * Threads: any. The environment's mutex guards opening; reaching an open table takes one atomic
- * load.
+ * Threads: any. Reaching an open table takes one atomic load. The first thread that needs a table
+ * opens it, without the environment's mutex, so that a slow file delays no other; more threads that
+ * need the same table wait for it.
  */
 #ifndef BB_COMPACTION_LEVELS_TABLE_FILE_H
 #define BB_COMPACTION_LEVELS_TABLE_FILE_H
@@ -28,7 +29,8 @@ struct bb_table_env {
     void (*remove_companion)(void *context, uint64_t number);
     void *context;
     struct bb_mutex mutex;
-    struct bb_large_pages pages; /* memory for pinned parts of open tables */
+    struct bb_condvar opening_ended; /* of any table */
+    struct bb_large_pages pages;     /* memory for pinned parts of open tables */
 };
 
 void bb_table_env_init(struct bb_table_env *env);
@@ -44,6 +46,7 @@ struct bb_table_file {
     double filter_rate;
     struct bb_table_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
+    bool is_opening;                  /* by one thread; guarded by the environment's mutex */
     _Atomic bool is_obsolete;
     _Atomic bool is_unindexable; /* building its companion met damage: kv/background/deferred.h */
     _Atomic bool is_damaged; /* the latest check of the file found damage: kv/background/scrub.h */

@@ -3,6 +3,9 @@
  * read and release the same ones (the thread sanitizer's build finds the rest). */
 #include "tests/unit/compaction/shelf.h"
 
+#include <sched.h>
+
+#include "base/file_forward.h"
 #include "base/sync.h"
 
 static struct bb_table_file *one_table(struct shelf *shelf)
@@ -172,6 +175,66 @@ static void table_file__threads_share_it(void **state)
     shelf_deinit(&shelf);
 }
 
+/* A file system whose opening of one file does not end before it is told to. */
+struct slow_system {
+    struct bb_file_forward forward;
+    _Atomic bool has_begun;
+    _Atomic bool may_end;
+    _Atomic int openings;
+};
+
+static enum bb_status open_slowly(struct bb_file_system *fs, const char *path,
+                                  struct bb_file **ret_file)
+{
+    struct slow_system *slow = (struct slow_system *)fs;
+    struct bb_file_system *inner = bb_file_forward_inner(fs);
+    slow->openings++;
+    if (strcmp(path, "/000001") == 0) {
+        slow->has_begun = true;
+        while (!slow->may_end)
+            sched_yield();
+    }
+    return inner->ops->open(inner, path, ret_file);
+}
+
+static void open_file(void *argument)
+{
+    struct bb_table *table = NULL;
+    assert_ok(bb_table_file_open(argument, &table));
+}
+
+/* One table after the other was opened, so a slow file delayed all others, and the statistics. */
+static void table_file__slow_opening_delays_no_other(void **state)
+{
+    (void)state;
+    struct shelf shelf;
+    struct slow_system slow = {.openings = 0};
+    struct bb_table *table = NULL;
+    struct bb_thread threads[2];
+    struct bb_entry_array array = {0};
+    struct bb_table_file *first = one_table(&shelf);
+    bb_entry_array_add_text(&array, "c", 2, "value");
+    struct bb_table_file *second = shelf_put(&shelf, &array, 0, 1);
+    bb_file_forward_init(&slow.forward, shelf.system);
+    slow.forward.ops.open = open_slowly;
+    shelf.env.options.file_system = &slow.forward.base;
+    for (size_t i = 0; i < 2; i++)
+        assert_ok(bb_thread_create(&threads[i], open_file, first));
+    while (!slow.has_begun)
+        sched_yield();
+    assert_ok(bb_table_file_open(second, &table));
+    assert_null(bb_table_file_companion(first));
+    assert_int_equal(bb_table_file_memory(first), 0);
+    slow.may_end = true;
+    for (size_t i = 0; i < 2; i++)
+        bb_thread_join(&threads[i]);
+    assert_int_equal(slow.openings, 2); /* two threads share the opening of the first one */
+    bb_table_file_unref(first);
+    bb_table_file_unref(second);
+    bb_entry_array_deinit(&array);
+    shelf_deinit(&shelf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +244,7 @@ int main(void)
         cmocka_unit_test(table_file__bounds_are_those_of_the_manifest),
         cmocka_unit_test(table_file__failed_opening_is_tried_again),
         cmocka_unit_test(table_file__threads_share_it),
+        cmocka_unit_test(table_file__slow_opening_delays_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
