@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/counter.h"
 #include "base/status.h"
 #include "kv/call_options.h"
 #include "kv/manifest/filename.h"
@@ -65,12 +66,12 @@ static enum bb_status ask_memtable(struct explaining *e, struct bb_write_buffer 
         return status;
     step->memtable = number;
     e->explain->memtable_visits++;
-    e->reader->counts.memtable_visits++;
+    bb_counter_add(&e->reader->counts.memtable_visits, 1);
     status = bb_memtable_get(buffer->memtable, e->key, e->hash, e->explain->sequence, &value, &kind,
                              &sequence);
     if (status != BB_OK)
         return status == BB_NOT_FOUND ? BB_OK : status;
-    e->reader->counts.memtable_hits++;
+    bb_counter_add(&e->reader->counts.memtable_hits, 1);
     decide(e, step, kind == BB_ENTRY_PUT, sequence);
     return kind == BB_ENTRY_PUT ? bb_buf_assign(e->value, value) : BB_OK;
 }
@@ -174,8 +175,8 @@ static enum bb_status run(struct explaining *e)
         status = ask_level0(e, view->levels);
     for (int level = 1; level < BB_LEVEL_COUNT && status == BB_OK && !e->is_decided; level++)
         status = ask_level(e, view->levels, level);
-    e->reader->counts.gets++;
-    e->reader->counts.gets_found += status == BB_OK && e->explain->is_found;
+    bb_counter_add(&e->reader->counts.gets, 1);
+    bb_counter_add(&e->reader->counts.gets_found, status == BB_OK && e->explain->is_found);
     bb_reader_leave(e->reader);
     return status;
 }

@@ -2,6 +2,7 @@
  * first. Allocates nothing when the value buffer has enough space and the block is cached. */
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/counter.h"
 #include "base/pinned.h"
 #include "base/status.h"
 #include "kv/call_options.h"
@@ -46,14 +47,14 @@ static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer
     struct bb_bytes value = {0};
     enum bb_entry_kind kind = BB_ENTRY_DELETE;
     uint64_t sequence = 0;
-    lookup->reader->counts.memtable_visits++;
+    bb_counter_add(&lookup->reader->counts.memtable_visits, 1);
     if (!bb_memtable_may_contain(buffer->memtable, ask->key_hash))
         return BB_OK;
     enum bb_status status = bb_memtable_get(buffer->memtable, ask->key, ask->key_hash,
                                             ask->sequence, &value, &kind, &sequence);
     if (status != BB_OK)
         return status == BB_NOT_FOUND ? BB_OK : status;
-    lookup->reader->counts.memtable_hits++;
+    bb_counter_add(&lookup->reader->counts.memtable_hits, 1);
     lookup->is_decided = true;
     lookup->is_present = kind == BB_ENTRY_PUT;
     return lookup->is_present ? deliver(lookup, buffer, value) : BB_OK;
@@ -136,8 +137,8 @@ static enum bb_status run(struct lookup *lookup)
     enum bb_status status = ask_memtables(lookup, view);
     if (status == BB_OK && !lookup->is_decided)
         status = ask_levels(lookup, view->levels);
-    lookup->reader->counts.gets++;
-    lookup->reader->counts.gets_found += status == BB_OK && lookup->is_present;
+    bb_counter_add(&lookup->reader->counts.gets, 1);
+    bb_counter_add(&lookup->reader->counts.gets_found, status == BB_OK && lookup->is_present);
     if (lookup->ask.pinned != NULL && status == BB_OK && lookup->is_present)
         bb_pinned_count(lookup->ask.pinned, &lookup->reader->pinned_values);
     bb_reader_leave(lookup->reader);

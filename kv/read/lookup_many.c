@@ -12,6 +12,7 @@
  */
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/counter.h"
 #include "base/status.h"
 #include "kv/call_options.h"
 #include "kv/memtable/memtable.h"
@@ -99,7 +100,7 @@ static bool ask_memtable(struct lookup *lookup, const struct bb_write_buffer *bu
     struct bb_bytes value = {0};
     enum bb_entry_kind kind = BB_ENTRY_DELETE;
     uint64_t sequence = 0;
-    lookup->reader->counts.memtable_visits++;
+    bb_counter_add(&lookup->reader->counts.memtable_visits, 1);
     if (!bb_memtable_may_contain(buffer->memtable, hash))
         return false;
     enum bb_status found = bb_memtable_get(buffer->memtable, lookup->keys[index], hash,
@@ -107,7 +108,7 @@ static bool ask_memtable(struct lookup *lookup, const struct bb_write_buffer *bu
     if (found == BB_NOT_FOUND)
         return false;
     if (found == BB_OK) {
-        lookup->reader->counts.memtable_hits++;
+        bb_counter_add(&lookup->reader->counts.memtable_hits, 1);
         found = kind == BB_ENTRY_PUT ? bb_buf_assign(value_of(lookup, index), value) : BB_NOT_FOUND;
     }
     *status = found == BB_OK || found == BB_NOT_FOUND ? found : note(lookup, found);
@@ -150,8 +151,8 @@ static void count_denied(struct lookup *lookup, const struct bb_denials *denials
     for (size_t run = 0; run < lookup->levels->turn_count && run < BB_DENIALS_RUNS; run++) {
         struct bb_read_stats *stats = &lookup->reads[lookup->levels->turns[run].level];
         uint64_t count = (uint64_t)__builtin_popcountll(denials->denied[run] & ~denials->open);
-        stats->avoided_requests += count;
-        stats->visits[BB_VISIT_SUMMARY_NEGATIVE] += count;
+        bb_counter_add(&stats->avoided_requests, count);
+        bb_counter_add(&stats->visits[BB_VISIT_SUMMARY_NEGATIVE], count);
     }
 }
 
@@ -339,8 +340,8 @@ static void count_gets(struct lookup *lookup)
 {
     struct bb_reader_counts *counts = &lookup->reader->counts;
     for (size_t i = 0; i < lookup->count; i++) {
-        counts->gets += lookup->statuses[i] != BB_TOO_LARGE;
-        counts->gets_found += lookup->statuses[i] == BB_OK;
+        bb_counter_add(&counts->gets, lookup->statuses[i] != BB_TOO_LARGE);
+        bb_counter_add(&counts->gets_found, lookup->statuses[i] == BB_OK);
     }
 }
 

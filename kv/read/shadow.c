@@ -1,6 +1,7 @@
 /* See shadow.h. */
 #include "kv/read/shadow.h"
 
+#include "base/counter.h"
 #include "base/status.h"
 #include "kv/manifest/filename.h"
 
@@ -10,7 +11,7 @@ static void distrust(struct bb_shadow *shadow, struct bb_table_file *file, struc
     bb_table_distrust_filters(table);
     for (size_t i = 0; i < shadow->levels->turn_count; i++)
         bb_run_forget_summary(shadow->levels->turns[i].run, file);
-    shadow->reader->counts.shadow_contradictions++;
+    bb_counter_add(&shadow->reader->counts.shadow_contradictions, 1);
     if (shadow->liar == 0)
         shadow->liar = file->number;
 }
@@ -28,7 +29,7 @@ enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *f
     enum bb_status status = bb_table_lookup_run(&check);
     if (status != BB_OK)
         return status;
-    shadow->reader->counts.shadow_checks++;
+    bb_counter_add(&shadow->reader->counts.shadow_checks, 1);
     if (check.visit == BB_VISIT_FALSE_POSITIVE)
         return BB_OK;
     distrust(shadow, file, lookup->table);

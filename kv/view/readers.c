@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "base/alloc.h"
+#include "base/counter.h"
 #include "base/hash.h"
 #include "base/status.h"
 
@@ -130,7 +131,7 @@ void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *pa
     uint64_t *to = (uint64_t *)sum;
     const uint64_t *from = (const uint64_t *)part;
     for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
-        to[i] += from[i];
+        bb_counter_add(&to[i], bb_counter_get(&from[i]));
 }
 
 void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats)
@@ -142,25 +143,20 @@ void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats 
 
 static void add_counts(struct bb_reader_counts *sum, const struct bb_reader_counts *part)
 {
-    sum->gets += part->gets;
-    sum->gets_found += part->gets_found;
-    sum->shadow_checks += part->shadow_checks;
-    sum->shadow_contradictions += part->shadow_contradictions;
-    sum->memtable_visits += part->memtable_visits;
-    sum->memtable_hits += part->memtable_hits;
+    sum->gets += bb_counter_get(&part->gets);
+    sum->gets_found += bb_counter_get(&part->gets_found);
+    sum->shadow_checks += bb_counter_get(&part->shadow_checks);
+    sum->shadow_contradictions += bb_counter_get(&part->shadow_contradictions);
+    sum->memtable_visits += bb_counter_get(&part->memtable_visits);
+    sum->memtable_hits += bb_counter_get(&part->memtable_hits);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         bb_read_stats_add(&sum->level_reads[level], &part->level_reads[level]);
     bb_read_stats_add(&sum->scan_reads, &part->scan_reads);
 }
 
-void bb_readers_sum(struct bb_readers *readers, struct bb_reader_counts *ret_counts)
+void bb_readers_sum(const struct bb_readers *readers, struct bb_reader_counts *ret_counts)
 {
     memset(ret_counts, 0, sizeof(*ret_counts));
-    for (size_t i = 0; i < BB_READER_COUNT; i++) {
-        struct bb_reader *slot = &readers->slots[i];
-        while (!try_claim(slot))
-            sched_yield();
-        add_counts(ret_counts, &slot->counts);
-        release(slot);
-    }
+    for (size_t i = 0; i < BB_READER_COUNT; i++)
+        add_counts(ret_counts, &readers->slots[i].counts);
 }

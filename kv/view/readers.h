@@ -6,7 +6,8 @@
  * retires an old view and frees it when no slot announces it and no iterator has a reference to it.
  *
  * A slot also holds lookup counters. The thread that has claimed the slot owns them, so counting
- * needs no atomic operation. Sums are computed by claiming one slot after the other.
+ * needs no atomic addition (base/counter.h). A sum reads them without a claim: it does not wait for
+ * a reader whose device hangs.
  *
  * Threads: enter, leave and sum from any thread; publish and is_used under the store's mutex.
  */
@@ -68,10 +69,10 @@ int64_t bb_readers_pinned_values(const struct bb_readers *readers);
 
 /* Adds an iterator's counts to the totals. */
 void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats);
-/* The sum over all slots. */
-void bb_readers_sum(struct bb_readers *readers, struct bb_reader_counts *ret_counts);
+/* The sum over all slots. Of a lookup in progress it may include some counts and not others. */
+void bb_readers_sum(const struct bb_readers *readers, struct bb_reader_counts *ret_counts);
 
-/* sum += part, field by field. */
+/* sum += part, field by field. The caller owns sum; another thread may add to part. */
 void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part);
 
 #endif

@@ -3,6 +3,7 @@
 #include "sstable/table/table_lookup.h"
 
 #include "base/assert.h"
+#include "base/counter.h"
 #include "base/pinned.h"
 #include "bloomblock/domain.h"
 #include "sstable/table/read_options.h"
@@ -15,7 +16,7 @@ static void end_with(struct bb_table_lookup *lookup, enum bb_visit visit, uint64
     lookup->state = BB_LOOKUP_ENDED;
     lookup->visit = visit;
     lookup->found_sequence = sequence;
-    lookup->stats->visits[visit]++;
+    bb_counter_add(&lookup->stats->visits[visit], 1);
 }
 
 /* Ends a lookup that found no visible entry: a range tombstone that covers the key decides. */
@@ -62,7 +63,8 @@ static bool ask_summary(const struct bb_table_lookup *lookup)
     if (lookup->question->options.ignore_filters)
         return true;
     if (!table->asks_summary || is_distrusted(table)) {
-        lookup->stats->damaged_filters += table->has_unusable_summary || table->asks_summary;
+        bb_counter_add(&lookup->stats->damaged_filters,
+                       table->has_unusable_summary || table->asks_summary);
         return true;
     }
     const struct bb_summary *ready = ready_summary(table);
@@ -72,7 +74,7 @@ static bool ask_summary(const struct bb_table_lookup *lookup)
                                             lookup->stats);
     if (bb_summary_denies(ready, lookup->table_hash, &is_sound))
         return false;
-    lookup->stats->damaged_filters += !is_sound;
+    bb_counter_add(&lookup->stats->damaged_filters, !is_sound);
     return true;
 }
 
@@ -84,8 +86,9 @@ static bool ask_filter(const struct bb_table_lookup *lookup)
     if (lookup->question->options.ignore_filters)
         return true;
     if (!page->has_filters || is_distrusted(table)) {
-        lookup->stats->damaged_filters +=
-            page->has_damaged_filters || table->has_unusable_filters || is_distrusted(table);
+        bb_counter_add(&lookup->stats->damaged_filters, page->has_damaged_filters ||
+                                                            table->has_unusable_filters ||
+                                                            is_distrusted(table));
         return true;
     }
     struct bb_block_filter_key key = bb_block_filter_key(&table->filter_format, lookup->table_hash);
@@ -122,11 +125,12 @@ static bool is_unsearched_cached(const struct bb_table_lookup *lookup)
 /* Counts a request for a block that a filter avoided; and, if the caller wants to know, a read. */
 static void end_denied(struct bb_table_lookup *lookup, enum bb_visit visit)
 {
-    lookup->stats->avoided_requests++;
+    bb_counter_add(&lookup->stats->avoided_requests, 1);
     if (lookup->question->options.account_avoided)
-        lookup->stats->avoided_reads +=
-            lookup->page == NULL ? !is_unsearched_cached(lookup)
-                                 : !is_block_cached(lookup, lookup->page, lookup->ordinal);
+        bb_counter_add(&lookup->stats->avoided_reads,
+                       lookup->page == NULL
+                           ? !is_unsearched_cached(lookup)
+                           : !is_block_cached(lookup, lookup->page, lookup->ordinal));
     end_without(lookup, visit);
 }
 

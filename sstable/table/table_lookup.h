@@ -20,6 +20,7 @@
 #ifndef BB_SSTABLE_TABLE_TABLE_LOOKUP_H
 #define BB_SSTABLE_TABLE_TABLE_LOOKUP_H
 
+#include "base/counter.h"
 #include "bb/table.h"
 
 struct bb_index_page;
@@ -82,8 +83,8 @@ BB_MUST_CHECK enum bb_status bb_table_lookup_run(struct bb_table_lookup *lookup)
 /* Counts a lookup that ended before it started, because the table filter rules out the key. */
 static inline void bb_read_stats_add_denial(struct bb_read_stats *stats)
 {
-    stats->avoided_requests++;
-    stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
+    bb_counter_add(&stats->avoided_requests, 1);
+    bb_counter_add(&stats->visits[BB_VISIT_SUMMARY_NEGATIVE], 1);
 }
 
 /* The table filter for bb_summary_denies (summary.h), under the hash that the table is given. It is

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/counter.h"
 #include "sstable/block/stored_block.h"
 
 /* ---- index pages ---- */
@@ -44,8 +45,8 @@ static enum bb_status read_page(struct bb_table *table, const struct bb_root_pag
         .memory = memory,
     };
     struct bb_index_page *page = NULL;
-    stats->page_reads++;
-    stats->page_read_bytes += where->page_size;
+    bb_counter_add(&stats->page_reads, 1);
+    bb_counter_add(&stats->page_read_bytes, where->page_size);
     enum bb_status status =
         bb_file_read_exactly(table->file, where->page_offset, buffer, where->page_size);
     if (status == BB_OK)
@@ -127,7 +128,7 @@ static enum bb_status acquire_from_cache(struct bb_table *table, uint32_t index,
 enum bb_status bb_table_page_acquire(struct bb_table *table, uint32_t index,
                                      struct bb_read_stats *stats, struct bb_index_page **ret_page)
 {
-    stats->page_requests++;
+    bb_counter_add(&stats->page_requests, 1);
     if (table->index_residency == BB_INDEX_CACHED)
         return acquire_from_cache(table, index, stats, ret_page);
     struct bb_index_page *page = atomic_load_explicit(&table->pages[index], memory_order_acquire);
@@ -162,8 +163,8 @@ static struct bb_block_spares *spares_of(const struct bb_table *table)
 static enum bb_status read_once(struct bb_table *table, uint8_t *stored, struct bb_place place,
                                 uint32_t size, struct bb_read_stats *stats)
 {
-    stats->block_reads++;
-    stats->block_read_bytes += size;
+    bb_counter_add(&stats->block_reads, 1);
+    bb_counter_add(&stats->block_read_bytes, size);
     enum bb_status status = bb_file_read_exactly(table->file, place.offset, stored, size);
     if (status == BB_OK)
         status = bb_stored_block_check(stored, size, table->id, place);
@@ -257,7 +258,7 @@ static struct bb_block *find_cached(struct bb_table *table, const struct bb_read
 {
     bool is_wanted = false;
     struct bb_cache_item *item = NULL;
-    stats->block_requests++;
+    bb_counter_add(&stats->block_requests, 1);
     if (table->cache != NULL)
         item = bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset, &is_wanted);
     *ret_is_wanted = is_wanted && !options->bypass_fill;
@@ -322,8 +323,8 @@ static bool read_stored_now(struct bb_table *table, struct bb_block_scratch *scr
     if (size < BB_BLOCK_TRAILER_SIZE || size > sizeof(scratch->stored) ||
         !bb_file_read_now(table->file, place.offset, scratch->stored, size))
         return false;
-    stats->block_reads++;
-    stats->block_read_bytes += size;
+    bb_counter_add(&stats->block_reads, 1);
+    bb_counter_add(&stats->block_read_bytes, size);
     return bb_stored_block_check(scratch->stored, size, table->id, place) == BB_OK;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/counter.h"
 
 /* Most lists fit, which saves a second read. */
 #define TAIL_SIZE 1024
@@ -24,8 +25,8 @@
 static enum bb_status read_bytes(struct bb_table *table, uint64_t offset, uint8_t *bytes,
                                  size_t size, struct bb_read_stats *stats)
 {
-    stats->summary_reads++;
-    stats->summary_read_bytes += size;
+    bb_counter_add(&stats->summary_reads, 1);
+    bb_counter_add(&stats->summary_read_bytes, size);
     return bb_file_read_exactly(table->file, table->summary_reading.place.offset + offset, bytes,
                                 size);
 }
@@ -137,7 +138,7 @@ static enum bb_status pin_chunks(struct bb_table *table, struct bb_summary *summ
     bool is_there =
         read_bytes(table, 0, summary->chunks, (size_t)summary->chunk_ends[summary->chunk_count - 1],
                    stats) == BB_OK;
-    stats->damaged_filters += !is_there;
+    bb_counter_add(&stats->damaged_filters, !is_there);
     for (uint32_t i = 0; i < summary->chunk_count; i++) {
         enum bb_status chunk_status = pin_chunk(table, summary, i, is_there, stats);
         pinned += chunk_status == BB_OK;
@@ -287,7 +288,7 @@ static bool ask_cached(struct bb_table *table, struct bb_summary *summary,
     bool may_contain =
         !is_usable || bb_sharded_ribbon_may_contain(&table->summary_format, chunk->payload,
                                                     chunk->shard_count, shard, key);
-    stats->damaged_filters += !is_usable;
+    bb_counter_add(&stats->damaged_filters, !is_usable);
     if (chunk != NULL)
         bb_cache_item_unref(&chunk->item);
     return may_contain;
@@ -310,7 +311,7 @@ bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, u
     if (summary == NULL)
         summary = load_once(table, stats);
     if (summary == NULL || summary->part_count == 0) {
-        stats->damaged_filters++;
+        bb_counter_add(&stats->damaged_filters, 1);
         return true;
     }
     struct bb_block_filter_key filter_key = bb_block_filter_key(format, key_hash);
@@ -318,6 +319,6 @@ bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, u
     if (summary->places == NULL)
         return ask_cached(table, summary, &summary->parts[part], filter_key, stats);
     uint64_t place = bb_summary_place(summary, &summary->parts[part], filter_key);
-    stats->damaged_filters += place == BB_SUMMARY_DAMAGED;
+    bb_counter_add(&stats->damaged_filters, place == BB_SUMMARY_DAMAGED);
     return bb_summary_may_contain(summary, format, place, filter_key);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/sync.h"
 #include "kv/view/readers.h"
 #include "tests/support/rng.h"
@@ -190,6 +191,26 @@ static void readers__sum_of_all_slots_and_fields(void **state)
     bb_readers_deinit(&readers);
 }
 
+/* A sum waited for each reader inside, so it hung while a device hung. */
+static void readers__sum_does_not_wait_for_readers(void **state)
+{
+    (void)state;
+    struct bb_readers readers;
+    struct stand_in stand_in = {.number = 1};
+    struct bb_view *view = NULL;
+    struct bb_reader_counts sum;
+    assert_ok(bb_readers_init(&readers));
+    bb_readers_publish(&readers, as_view(&stand_in));
+    struct bb_reader *inside = bb_readers_enter(&readers, &view);
+    inside->counts.gets = 5;
+    inside->counts.level_reads[1].block_reads = 7;
+    bb_readers_sum(&readers, &sum);
+    assert_int_equal(sum.gets, 5);
+    assert_int_equal(sum.level_reads[1].block_reads, 7);
+    bb_reader_leave(inside);
+    bb_readers_deinit(&readers);
+}
+
 static void readers__scans_are_added(void **state)
 {
     (void)state;
@@ -263,9 +284,9 @@ static void count(struct reader_thread *thread, struct bb_reader *reader, struct
 {
     uint64_t level = bb_rng_below(rng, BB_LEVEL_COUNT);
     uint64_t visit = bb_rng_below(rng, BB_VISIT_COUNT);
-    reader->counts.gets++;
+    bb_counter_add(&reader->counts.gets, 1);
     thread->counted.gets++;
-    reader->counts.level_reads[level].visits[visit] += level + 1;
+    bb_counter_add(&reader->counts.level_reads[level].visits[visit], level + 1);
     thread->counted.level_reads[level].visits[visit] += level + 1;
 }
 
@@ -354,6 +375,7 @@ int main(void)
         cmocka_unit_test(readers__more_readers_than_slots),
         cmocka_unit_test(readers__stats_add_field_by_field),
         cmocka_unit_test(readers__sum_of_all_slots_and_fields),
+        cmocka_unit_test(readers__sum_does_not_wait_for_readers),
         cmocka_unit_test(readers__scans_are_added),
         cmocka_unit_test(readers__views_come_and_go),
     };
