@@ -1,6 +1,7 @@
 /* Assertions on results. */
 #include "tests/support/assert_status.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void bb_assert_status(enum bb_status found, enum bb_status expected, const char *call,
@@ -21,4 +22,11 @@ void bb_assert_message(const char *part, const char *file, int line)
         return;
     print_error("the message is \"%s\"\n    and has no \"%s\"\n", message, part);
     _fail(file, line);
+}
+
+void bb_assert_errno_message(const char *part, int error_number, const char *file, int line)
+{
+    char expected[256];
+    snprintf(expected, sizeof(expected), "%s%s", part, strerror(error_number));
+    bb_assert_message(expected, file, line);
 }

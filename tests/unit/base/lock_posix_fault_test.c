@@ -101,7 +101,7 @@ static void lock_posix__lock_file_that_cannot_be_examined_is_not_locked(void **s
     struct bb_file *held = NULL;
     errors.stat = EIO;
     assert_status(place.fs->ops->lock(place.fs, place.path, &held), BB_IO);
-    assert_message("LOCK: fstat: Input/output error");
+    assert_errno_message("LOCK: fstat: ", EIO);
     assert_null(held);
     errors.stat = 0;
     assert_lockable(&place);

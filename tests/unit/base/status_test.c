@@ -115,7 +115,8 @@ static void status__errno_is_mapped_and_spelled_out(void **state)
         assert_message(strerror(cases[i].error_number));
     }
     (void)bb_fail_errno(EIO, "pread", "/db/x");
-    assert_string_equal(bb_error_last()->message, "/db/x: pread: Input/output error");
+    assert_errno_message("/db/x: pread: ", EIO);
+    assert_ptr_equal(strstr(bb_error_last()->message, "/db/x"), bb_error_last()->message);
 }
 
 static void status__context_goes_before_the_message(void **state)
