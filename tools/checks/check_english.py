@@ -31,6 +31,7 @@ HELD = [
     "docs/filters.md", "docs/format-filter-file.md", "docs/format-manifest.md",
     "docs/format-skip.md", "docs/format-wal.md", "docs/format.md", "docs/guide.md",
     "docs/interleavings.md", "docs/leveldb.md", "docs/mutation.md", "docs/options.md",
+    "docs/python.md", "python", "python/bloomblock", "python/bloomblock/native", "tests/python",
     "docs/skip-indexes.md", "docs/status.md", "docs/style.md", "docs/testing.md", "docs/tools.md",
     "docs/traps.md", "examples", "include/bb", "kv", "kv/*", "leveldb", "scripts", "skip/*",
     "sstable", "sstable/*", "standalone", "standalone/*", "tests", "tests/crash", "tests/damage",

@@ -8,7 +8,8 @@
 - A public header includes only public headers below it. A layer includes only the public headers
   of its height and below.
 - leveldb, LevelDB's C interface, includes the public headers and itself.
-- tools and bench include the public headers, base and a short list; examples only <bb/...>. A
+- tools and bench include the public headers, base and a short list; examples only <bb/...>. python
+  is built elsewhere too: it includes <bb/...>, and files of its folder by their names. A
   bench/*_bench.c measures one module and may include anything, like a test.
 - A unit test includes the headers that its layer may include, its own folder, and tests/support.
 - A layer may have subfolders, its rooms. docs/architecture.md draws them in rows, and a room
@@ -108,7 +109,7 @@ def is_allowed(path, target):
         return True
     if top in APPLICATIONS:
         return target in PUBLIC or target_top in (top, "base") or target in OPENED_TO_TOOLS
-    if top == "examples" or path.startswith("tests/install/"):
+    if top in ("examples", "python") or path.startswith("tests/install/"):
         return target in PUBLIC
     if path.startswith("tests/unit/"):
         layer = path.split("/")[2]
@@ -123,8 +124,9 @@ def check_file(tree, path):
     problems = []
     for line, target, quoted in c_source.includes(tree.text(path)):
         here = f"{path}:{line}: "
-        if path.startswith(("examples/", "tests/install/")):
-            if quoted:
+        if path.startswith(("examples/", "tests/install/", "python/")):
+            is_neighbour = path.startswith("python/") and tree.has(posixpath.join(posixpath.dirname(path), target))
+            if quoted and not is_neighbour:
                 problems.append(here + f"an example includes as a user does: <...>, not \"{target}\"")
             elif target.startswith("bb/") and not is_allowed(path, target):
                 problems.append(here + f"{target} is not a public header")
@@ -229,6 +231,8 @@ CLEAN = {
     "tools/dump.c": "/* d */\n#include \"bb/db.h\"\n#include \"bloomblock/block_filter.h\"\n",
     "bench/store_bench.c": "/* s */\n#include \"kv/store.h\"\n",
     "examples/hello.c": "/* h */\n#include <bb/db.h>\n",
+    "python/native/module.h": "/* m */\n#include <bb/db.h>\n",
+    "python/native/store.c": "/* s */\n#include \"module.h\"\n",
     "tests/support/rng.h": "/* r */\n",
     "tests/unit/sstable/block_test.c": "/* t */\n#include \"sstable/block.h\"\n#include \"tests/support/rng.h\"\n",
     "tests/crash/crash_test.c": "/* t */\n#include \"kv/store.h\"\n",
@@ -250,6 +254,8 @@ VIOLATIONS = [
     ({"kv/up.c": "/* u */\n#include \"leveldb/db.h\"\n"}, "kv may not include"),
     ({"bench/deep.c": "/* d */\n#include \"kv/store.h\"\n"}, "bench may not include"),
     ({"examples/deep.c": "/* d */\n#include \"kv/store.h\"\n"}, "as a user does"),
+    ({"python/native/deep.c": "/* d */\n#include \"kv/store.h\"\n"}, "as a user does"),
+    ({"python/native/deep.c": "/* d */\n#include <bb/private.h>\n"}, "is not a public header"),
     ({"kv/near.c": "/* n */\n#include \"store.h\"\n"}, "not a path from the root"),
     ({"kv/user.c": "/* u */\n#include <bb/db.h>\n"}, "is for users"),
     ({"tests/unit/base/file_test.c": "/* t */\n#include \"sstable/block.h\"\n"}, "tests/unit/base may not include"),

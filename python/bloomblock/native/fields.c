@@ -1,0 +1,190 @@
+/* Structs of the library as dictionaries, and keywords as structs of options. */
+#include "module.h"
+
+#include <string.h>
+
+static bool set_word(const struct field *field, void *place, PyObject *value)
+{
+    if (PyUnicode_Check(value)) {
+        for (int i = 0; field->words[i] != NULL; i++)
+            if (field->words[i][0] != '\0' &&
+                PyUnicode_CompareWithASCIIString(value, field->words[i]) == 0) {
+                memcpy(place, &(unsigned){(unsigned)i}, sizeof(unsigned));
+                return true;
+            }
+    }
+    PyErr_Format(PyExc_ValueError, "%s: %R is not one of its words", field->name, value);
+    return false;
+}
+
+static bool set_filter_kind(void *place, PyObject *value)
+{
+    enum bb_filter_kind kind = BB_FILTER_DEFAULT;
+    PyObject *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8String(value) : NULL;
+    if (text == NULL) {
+        if (PyErr_Occurred() == NULL)
+            PyErr_Format(PyExc_TypeError, "a kind of filter is a text, not %R", value);
+        return false;
+    }
+    enum bb_status status = bb_filter_kind_find(PyBytes_AsString(text), &kind);
+    Py_DECREF(text);
+    memcpy(place, &kind, sizeof(kind));
+    return status == BB_OK || fail(status) != NULL;
+}
+
+/* ("bits-per-key", 10) */
+static bool set_filter_amount(void *place, PyObject *value)
+{
+    static const char *const units[] = {"wasted-reads", "bytes", "bits-per-key", NULL};
+    const struct field unit = {"filter_amount", 0, FIELD_WORD, units};
+    struct bb_filter_amount amount = {BB_FILTER_WASTED_READS, 0};
+    if (!PyTuple_Check(value) || PyTuple_Size(value) != 2) {
+        PyErr_Format(PyExc_TypeError, "filter_amount is a pair of a unit and a number, not %R",
+                     value);
+        return false;
+    }
+    if (!set_word(&unit, &amount.unit, PyTuple_GetItem(value, 0)) ||
+        !real_of(PyTuple_GetItem(value, 1), &amount.value))
+        return false;
+    memcpy(place, &amount, sizeof(amount));
+    return true;
+}
+
+static bool set_number(const struct field *field, void *place, PyObject *value)
+{
+    uint64_t number = 0;
+    if (!number_of(value, &number))
+        return false;
+    if (field->kind == FIELD_U64) {
+        memcpy(place, &number, sizeof(number));
+        return true;
+    }
+    if (number > UINT32_MAX) {
+        PyErr_Format(PyExc_OverflowError, "%s: %R is above %u", field->name, value, UINT32_MAX);
+        return false;
+    }
+    memcpy(place, &(uint32_t){(uint32_t)number}, sizeof(uint32_t));
+    return true;
+}
+
+static bool set_bool(void *place, PyObject *value)
+{
+    int truth = PyObject_IsTrue(value);
+    if (truth < 0)
+        return false;
+    memcpy(place, &(bool){truth != 0}, sizeof(bool));
+    return true;
+}
+
+static bool set_real(void *place, PyObject *value)
+{
+    double number = 0;
+    if (!real_of(value, &number))
+        return false;
+    memcpy(place, &number, sizeof(number));
+    return true;
+}
+
+bool field_set(const struct field *field, void *object, PyObject *value)
+{
+    char *place = (char *)object + field->offset;
+    switch (field->kind) {
+    case FIELD_U64:
+    case FIELD_U32:
+        return set_number(field, place, value);
+    case FIELD_BOOL:
+        return set_bool(place, value);
+    case FIELD_REAL:
+        return set_real(place, value);
+    case FIELD_WORD:
+        return set_word(field, place, value);
+    case FIELD_FILTER_KIND:
+        return set_filter_kind(place, value);
+    case FIELD_FILTER_AMOUNT:
+        return set_filter_amount(place, value);
+    }
+    return false;
+}
+
+static const struct field *find(const struct field *fields, size_t count, PyObject *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (PyUnicode_CompareWithASCIIString(name, fields[i].name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+bool fields_set(const struct field *fields, size_t count, void *object, PyObject *values,
+                const char *function)
+{
+    PyObject *name = NULL;
+    PyObject *value = NULL;
+    Py_ssize_t place = 0;
+    while (values != NULL && PyDict_Next(values, &place, &name, &value)) {
+        const struct field *field = find(fields, count, name);
+        if (field == NULL) {
+            PyErr_Format(PyExc_TypeError, "%s() has no parameter %R", function, name);
+            return false;
+        }
+        if (value != Py_None && !field_set(field, object, value))
+            return false;
+    }
+    return true;
+}
+
+static PyObject *get_number(const struct field *field, const void *place)
+{
+    uint64_t number = 0;
+    uint32_t small = 0;
+    if (field->kind == FIELD_U64)
+        memcpy(&number, place, sizeof(number));
+    else
+        memcpy(&small, place, sizeof(small));
+    return PyLong_FromUnsignedLongLong(number + small);
+}
+
+static PyObject *get_word(const struct field *field, const void *place)
+{
+    unsigned value = 0;
+    memcpy(&value, place, sizeof(value));
+    if (field->kind == FIELD_WORD)
+        return PyUnicode_FromString(field->words[value]);
+    const char *name = bb_filter_kind_name((enum bb_filter_kind)value);
+    return PyUnicode_FromString(name != NULL ? name : "unknown");
+}
+
+static PyObject *field_get(const struct field *field, const void *object)
+{
+    const char *place = (const char *)object + field->offset;
+    double real = 0;
+    bool truth = false;
+    switch (field->kind) {
+    case FIELD_U64:
+    case FIELD_U32:
+        return get_number(field, place);
+    case FIELD_BOOL:
+        memcpy(&truth, place, sizeof(truth));
+        return PyBool_FromLong(truth);
+    case FIELD_REAL:
+        memcpy(&real, place, sizeof(real));
+        return PyFloat_FromDouble(real);
+    case FIELD_WORD:
+    case FIELD_FILTER_KIND:
+        return get_word(field, place);
+    case FIELD_FILTER_AMOUNT:
+        break;
+    }
+    return NULL;
+}
+
+PyObject *fields_get(const struct field *fields, size_t count, const void *object)
+{
+    PyObject *dictionary = PyDict_New();
+    for (size_t i = 0; dictionary != NULL && i < count; i++) {
+        PyObject *value = field_get(&fields[i], object);
+        if (value == NULL || PyDict_SetItemString(dictionary, fields[i].name, value) != 0)
+            Py_CLEAR(dictionary);
+        Py_XDECREF(value);
+    }
+    return dictionary;
+}

@@ -1,0 +1,78 @@
+/* The module: its types and functions. */
+#include "module.h"
+#include "store_methods.h"
+
+static const struct {
+    PyTypeObject **type;
+    PyType_Spec *spec;
+    const char *name;
+} types[] = {
+    {&store_type, &store_spec, "Store"},
+    {&batch_type, &batch_spec, "Batch"},
+    {&snapshot_type, &snapshot_spec, "Snapshot"},
+    {&cursor_type, &cursor_spec, "Cursor"},
+    {&scan_type, &scan_spec, "Scan"},
+    {&selection_type, &selection_spec, "Selection"},
+    {&filter_type, &filter_spec, "Filter"},
+    {&filter_builder_type, &filter_builder_spec, "FilterBuilder"},
+};
+
+void object_free(void *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF((PyObject *)type);
+}
+
+PyObject *object_enter(PyObject *self, PyObject *nothing)
+{
+    (void)nothing;
+    Py_INCREF(self);
+    return self;
+}
+
+PyObject *object_exit(PyObject *self, PyObject *raised)
+{
+    (void)raised;
+    PyObject *name = PyUnicode_FromString("close");
+    PyObject *done = name != NULL ? PyObject_CallMethodObjArgs(self, name, NULL) : NULL;
+    Py_XDECREF(name);
+    return done;
+}
+
+static PyMethodDef functions[] = {
+    {"verify", METHOD(files_verify), FAST, NULL},
+    {"repair", METHOD(files_repair), FAST, NULL},
+    {"destroy", METHOD(files_destroy), FAST, NULL},
+    {"plan", METHOD(filter_plan), FAST, NULL},
+    {"random_secret", filter_random_secret, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+/* The state is in static variables, so a process has one instance. */
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_native", NULL, -1, functions, NULL, NULL, NULL, NULL};
+
+static bool add_types(PyObject *module)
+{
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        PyObject *type = PyType_FromSpec(types[i].spec);
+        if (type == NULL)
+            return false;
+        *types[i].type = (PyTypeObject *)type;
+        Py_INCREF(type);
+        if (PyModule_AddObject(module, types[i].name, type) != 0)
+            return false;
+    }
+    return true;
+}
+
+PyMODINIT_FUNC PyInit__native(void);
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+    PyObject *module = errors_init() ? PyModule_Create(&definition) : NULL;
+    if (module != NULL && !add_types(module))
+        Py_CLEAR(module);
+    return module;
+}
