@@ -133,6 +133,29 @@ static void batch__random_round_trips(void **state)
     bb_batch_destroy(NULL);
 }
 
+/* A value outside the payload has the size that the payload states, and is the last one. */
+static void batch__borrowed_value_of_another_size_is_corrupt(void **state)
+{
+    (void)state;
+    static const uint8_t value[30] = {1};
+    struct bb_batch batch;
+    bb_batch_init(&batch);
+    assert_ok(bb_batch_put_borrowed(&batch, text("key"), bb_bytes_of(value, sizeof(value))));
+    struct bb_bytes head = bb_batch_stamp(&batch, 7);
+    for (size_t cut = 0; cut < 2; cut++) {
+        for (size_t size = sizeof(value) - 1; size <= sizeof(value); size++) {
+            struct bb_batch_cursor cursor;
+            struct bb_entry entry;
+            assert_ok(bb_batch_cursor_init(&cursor, bb_bytes_of(head.data, head.size - cut),
+                                           (struct bb_place){0}));
+            cursor.tail = bb_bytes_of(value, size);
+            assert_status(bb_batch_cursor_next(&cursor, &entry),
+                          cut == 0 && size == sizeof(value) ? BB_OK : BB_CORRUPT);
+        }
+    }
+    bb_batch_deinit(&batch);
+}
+
 /* The payload and its tail together are the payload of a put that copies. */
 static void batch__value_is_borrowed(void **state)
 {
@@ -319,6 +342,7 @@ int main(void)
         cmocka_unit_test(batch__cursor_numbers_operations),
         cmocka_unit_test(batch__random_round_trips),
         cmocka_unit_test(batch__value_is_borrowed),
+        cmocka_unit_test(batch__borrowed_value_of_another_size_is_corrupt),
         cmocka_unit_test(batch__visitor_stops),
         cmocka_unit_test(batch__limits),
         cmocka_unit_test(batch__corrupt_cut_anywhere),

@@ -436,6 +436,30 @@ static void verify__fences_of_the_root(void **state)
     assert_defect(&world, "");
 }
 
+/* The root counts one block of the first page as one of the last: sums and places are right. */
+static void verify__blocks_of_the_root(void **state)
+{
+    (void)state;
+    struct world world;
+    uint8_t *first = NULL;
+    uint8_t *last = NULL;
+    uint32_t page_count = 0;
+    world_init(&world, BB_FILTER_NONE);
+    struct bb_buf *root = parts_section(&world.parts, BB_SECTION_ROOT);
+    struct bb_cursor cursor = bb_cursor_of(bb_buf_bytes(root));
+    assert_true(bb_decode_varint32(&cursor, &page_count) && page_count > 1);
+    for (uint32_t i = 0; i < page_count; i++) {
+        uint32_t size = 0;
+        assert_true(bb_decode_varint32(&cursor, &size) && bb_decode_varint32(&cursor, &size));
+        last = root->data + (cursor.position - root->data);
+        first = i == 0 ? last : first;
+        assert_true(bb_decode_varint32(&cursor, &size));
+    }
+    first[0]--;
+    last[0]++;
+    assert_defect(&world, "an index page of");
+}
+
 /* ---- sections ---- */
 
 static void verify__sections_nobody_knows(void **state)
@@ -484,6 +508,7 @@ int main(void)
         cmocka_unit_test(verify__blocks_out_of_order),
         cmocka_unit_test(verify__fences_in_the_wrong_place),
         cmocka_unit_test(verify__fences_of_the_root),
+        cmocka_unit_test(verify__blocks_of_the_root),
         cmocka_unit_test(verify__sections_nobody_knows),
     };
     return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
