@@ -1,0 +1,145 @@
+// The calls of docs/cpp.md and of <bb/bloomblock.hpp>: bb_cpp_test FOLDER. Ends with status 0 if
+// every check holds.
+#include <bb/bloomblock.hpp>
+
+#include <cstdio>
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);         \
+            std::exit(1);                                                                          \
+        }                                                                                          \
+    } while (false)
+
+static bb::store open(const std::string &path)
+{
+    bb::options options;
+    options.create_if_missing = true;
+    options.write_buffer_bytes = 1 << 16;
+    return bb::store::open(path, options).value();
+}
+
+static std::string keys_of(bb::scan scan)
+{
+    std::string keys;
+    for (bb::entry entry : scan)
+        keys += std::string(entry.key) + "=" + std::string(entry.value) + " ";
+    return keys;
+}
+
+static bb::range with_prefix(std::string_view prefix, bool reverse)
+{
+    bb::range range;
+    range.prefix = prefix;
+    range.reverse = reverse;
+    return range;
+}
+
+static void test_values(bb::store &store)
+{
+    store.put("bloom", "block", bb::durability::power_failure).value();
+    CHECK(store.get("bloom").value() == std::optional<std::string>("block"));
+    CHECK(!store.get("absent").value());
+    CHECK(store.contains("bloom").value() && !store.contains("absent").value());
+    bb::pinned pinned = std::move(*store.get_pinned("bloom").value());
+    store.put("bloom", "new").value();
+    CHECK(pinned.view() == "block");
+    store.erase("bloom").value();
+    CHECK(!store.get("bloom").value());
+}
+
+static void test_batches_and_ranges(bb::store &store)
+{
+    bb::batch batch;
+    CHECK(store.write(batch));
+    batch.put("a1", "1").put("a2", "2").put("b1", "3").put("b2", "4").erase("b2");
+    CHECK(batch.size() == 5);
+    store.write(batch).value();
+    CHECK(keys_of(store.scan()) == "a1=1 a2=2 b1=3 ");
+    CHECK(keys_of(store.scan(with_prefix("a", false))) == "a1=1 a2=2 ");
+    CHECK(keys_of(store.scan(with_prefix("a", true))) == "a2=2 a1=1 ");
+    bb::range range;
+    range.low = "a2";
+    CHECK(keys_of(store.scan(range)) == "a2=2 b1=3 ");
+    range.high = "b";
+    CHECK(keys_of(store.scan(range)) == "a2=2 ");
+    range.prefix = "a";
+    CHECK(store.cursor(range).status() == BB_INVALID);
+    store.erase_range("a", "b").value();
+    CHECK(keys_of(store.scan()) == "b1=3 ");
+}
+
+static void test_snapshots_and_cursors(bb::store &store)
+{
+    bb::snapshot snapshot = store.snapshot().value();
+    store.put("b1", "5").value();
+    store.flush().value();
+    CHECK(*store.get("b1", &snapshot).value() == "3");
+    bb::range range;
+    range.snapshot = &snapshot;
+    CHECK(keys_of(store.scan(range)) == "b1=3 ");
+    CHECK(store.close().status() == BB_BUSY);
+    bb::cursor cursor = store.cursor().value();
+    CHECK(cursor.seek("a") && cursor.key() == "b1" && cursor.value() == "5");
+    CHECK(!cursor.next() && cursor.status());
+    CHECK(cursor.last() && cursor.key() == "b1" && !cursor.prev());
+}
+
+static void test_failures(bb::store &store)
+{
+    const std::string large(1 << 20, 'k');
+    bb::result<void> put = store.put(large, "");
+    CHECK(!put && put.status() == BB_TOO_LARGE && !put.message().empty());
+    bb::batch batch;
+    batch.put("x", "1").put(large, "");
+    CHECK(store.write(batch).status() == BB_TOO_LARGE && !store.contains("x").value());
+    bb::result<bb::store> absent = bb::store::open("/absent/store");
+    CHECK(!absent && absent.status() == BB_NOT_FOUND);
+    try {
+        put.value();
+        CHECK(false);
+    } catch (const bb::error &error) {
+        CHECK(error.status() == BB_TOO_LARGE && error.what() == put.message());
+    }
+}
+
+static void test_filters(const std::string &path)
+{
+    bb_filter_options options{};
+    options.kind = BB_FILTER_BLOOM;
+    bb::filter_builder builder(options);
+    for (int i = 0; i < 1000; i++)
+        builder.add(std::to_string(i));
+    bb::filter filter = builder.finish().value();
+    filter.save(path).value();
+    bb::filter loaded = bb::filter::load(path).value();
+    for (int i = 0; i < 1000; i++)
+        CHECK(loaded.may_contain(std::to_string(i)));
+    CHECK(!loaded.may_contain("x") || !loaded.may_contain("y") || !loaded.may_contain("z"));
+    CHECK(loaded.info().value().key_count == 1000);
+    bb::filter_builder second(options, &loaded.secret());
+    for (int i = 1000; i < 2000; i++)
+        second.add(std::to_string(i));
+    bb::filter both = filter.unite(second.finish().value()).value();
+    CHECK(both.may_contain("7") && both.may_contain("1007"));
+    CHECK(bb::filter::load(path + ".absent").status() == BB_NOT_FOUND);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        return 2;
+    const std::string folder = argv[1];
+    bb::store first = open(folder + "/store");
+    bb::store store = std::move(first);
+    test_values(store);
+    test_batches_and_ranges(store);
+    test_snapshots_and_cursors(store);
+    test_failures(store);
+    CHECK(store.stats().writes > 0);
+    store.close().value();
+    CHECK(*open(folder + "/store").get("b1").value() == "5");
+    test_filters(folder + "/words.bbf");
+    return 0;
+}
