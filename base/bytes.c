@@ -48,23 +48,6 @@ uint64_t bb_bytes_prefix64(struct bb_bytes bytes)
     return prefix64_of_short(bytes.data, bytes.size);
 }
 
-const char *bb_comparator_name(const struct bb_comparator *comparator)
-{
-    return comparator == NULL ? "bytewise" : comparator->name;
-}
-
-enum bb_status bb_comparator_check(const struct bb_comparator *comparator)
-{
-    if (comparator == NULL)
-        return BB_OK;
-    if (comparator->name == NULL || comparator->name[0] == 0)
-        return bb_fail(BB_INVALID, "option comparator has no name");
-    if (comparator->compare == NULL)
-        return bb_fail(BB_INVALID, "option comparator (\"%.100s\") has no function compare",
-                       comparator->name);
-    return BB_OK;
-}
-
 /* Writes the visible form of one byte; its length. */
 static size_t escape_byte(uint8_t byte, char form[4])
 {

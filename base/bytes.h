@@ -47,13 +47,6 @@ static inline int bb_key_compare(const struct bb_comparator *comparator, struct 
                               : comparator->compare(comparator->context, a, b);
 }
 
-/* Name under which a comparator is written to files; "bytewise" for NULL. */
-const char *bb_comparator_name(const struct bb_comparator *comparator);
-
-/* BB_INVALID for a comparator without a name or a function, or with fields unknown to this version.
- * NULL is the bytewise order. */
-BB_MUST_CHECK enum bb_status bb_comparator_check(const struct bb_comparator *comparator);
-
 /* Prints bytes for a person: printable ASCII unchanged, other bytes as \xNN, backslash doubled; at
  * most size - 1 characters, "..." at the end if truncated. Always terminated. Returns buffer. */
 char *bb_bytes_escape(struct bb_bytes bytes, char *buffer, size_t size);

@@ -93,7 +93,7 @@ enum bb_status bb_posix_remove_directory(struct bb_file_system *fs, const char *
 }
 
 /* The growing list of names; room is kept separately because the public struct has no capacity. */
-static enum bb_status add_name(struct bb_name_list *list, size_t *room, const char *name)
+static enum bb_status add_name(struct bb_file_names *list, size_t *room, const char *name)
 {
     if (list->count == *room) {
         size_t wanted = *room == 0 ? 16 : *room * 2;
@@ -110,7 +110,7 @@ static enum bb_status add_name(struct bb_name_list *list, size_t *room, const ch
     return BB_OK;
 }
 
-static enum bb_status read_names(DIR *stream, const char *directory, struct bb_name_list *list)
+static enum bb_status read_names(DIR *stream, const char *directory, struct bb_file_names *list)
 {
     size_t room = 0;
     for (;;) {
@@ -137,7 +137,7 @@ static enum bb_status open_directory(struct bb_file_system *fs, const char *path
 }
 
 enum bb_status bb_posix_list(struct bb_file_system *fs, const char *directory,
-                             struct bb_name_list *ret_list)
+                             struct bb_file_names *ret_list)
 {
     int fd = -1;
     enum bb_status status = open_directory(fs, directory, &fd);
@@ -150,11 +150,11 @@ enum bb_status bb_posix_list(struct bb_file_system *fs, const char *directory,
         return status;
     }
 
-    struct bb_name_list list = {0};
+    struct bb_file_names list = {0};
     status = read_names(stream, directory, &list);
     (void)closedir(stream); /* only read from */
     if (status != BB_OK) {
-        bb_name_list_deinit(&list);
+        bb_file_names_deinit(&list);
         return status;
     }
     *ret_list = list;

@@ -23,12 +23,13 @@
 struct bb_file;
 struct bb_file_system;
 
-/* Names of a directory's entries, without "." and "..", in no order. Owned: bb_name_list_deinit. */
-struct bb_name_list {
+/* Names of a directory's entries, without "." and "..", in no order. Owned:
+ * bb_file_names_deinit. */
+struct bb_file_names {
     char **names;
     size_t count;
 };
-void bb_name_list_deinit(struct bb_name_list *list);
+void bb_file_names_deinit(struct bb_file_names *list);
 
 struct bb_file_ops {
     /* Reads size bytes at offset. *ret_size is smaller only at the end of the file. Never waits for
@@ -92,7 +93,7 @@ struct bb_file_system_ops {
     /* BB_NOT_FOUND if missing. */
     enum bb_status (*remove)(struct bb_file_system *fs, const char *path);
     enum bb_status (*list)(struct bb_file_system *fs, const char *directory,
-                           struct bb_name_list *ret_list);
+                           struct bb_file_names *ret_list);
     /* Mode 0700. BB_EXISTS if the name exists, or if a locked directory had this name and was since
      * moved: see below. The parent is not synced. */
     enum bb_status (*make_directory)(struct bb_file_system *fs, const char *path);
@@ -175,13 +176,4 @@ BB_MUST_CHECK enum bb_status bb_file_replace(struct bb_file_system *fs, const ch
                                              struct bb_bytes bytes);
 /* Appends the contents of one file to another, which is not synced. */
 BB_MUST_CHECK enum bb_status bb_file_copy_bytes(struct bb_file *from, struct bb_file *to);
-/* BB_INVALID if the path is NULL or empty: "... has no name", with of_what. */
-BB_MUST_CHECK enum bb_status bb_path_check(const char *path, const char *of_what);
-/* The parent directory of a path, as a terminated string; "." for a single name, "/" for the
- * root. */
-BB_MUST_CHECK enum bb_status bb_path_parent(const char *path, struct bb_buf *ret_parent);
-/* directory/name into buf as a terminated string; the terminator is not counted in size. */
-BB_MUST_CHECK enum bb_status bb_path_join(const char *directory, const char *name,
-                                          struct bb_buf *ret_path);
-
 #endif

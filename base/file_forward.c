@@ -33,7 +33,7 @@ static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
 }
 
 static enum bb_status list(struct bb_file_system *fs, const char *directory,
-                           struct bb_name_list *ret_list)
+                           struct bb_file_names *ret_list)
 {
     return inner_of(fs)->ops->list(inner_of(fs), directory, ret_list);
 }

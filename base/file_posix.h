@@ -69,7 +69,7 @@ enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, cons
 enum bb_status bb_posix_link(struct bb_file_system *fs, const char *from, const char *to);
 enum bb_status bb_posix_remove(struct bb_file_system *fs, const char *path);
 enum bb_status bb_posix_list(struct bb_file_system *fs, const char *directory,
-                             struct bb_name_list *ret_list);
+                             struct bb_file_names *ret_list);
 enum bb_status bb_posix_make_directory(struct bb_file_system *fs, const char *path);
 enum bb_status bb_posix_remove_directory(struct bb_file_system *fs, const char *path);
 enum bb_status bb_posix_sync_directory(struct bb_file_system *fs, const char *path);

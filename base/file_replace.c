@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/status.h"
 
 /* path.<16 digits>.tmp, terminated: a name that no other writer takes. */

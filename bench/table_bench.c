@@ -72,7 +72,7 @@ struct level {
     struct bb_table_meta metas[TABLES_MAX];
     uint32_t count;
     /* While it is open. */
-    struct bb_table_env env;
+    struct bb_table_file_env env;
     struct bb_table_file *files[TABLES_MAX];
     struct bb_table *tables[TABLES_MAX];
     struct bb_run run;
@@ -196,8 +196,8 @@ static void open_level(const struct bench *bench, const struct bb_table_options 
                        struct level *level)
 {
     char path[512];
-    level->env = (struct bb_table_env){.options = *options};
-    bb_table_env_init(&level->env);
+    level->env = (struct bb_table_file_env){.options = *options};
+    bb_table_file_env_init(&level->env);
     for (uint32_t i = 0; i < level->count; i++) {
         bench_must(bb_table_file_create(&level->env, i + 1, &level->metas[i], &level->files[i]));
         level->tables[i] = open_table(bench, level->files[i], path_of(bench, level, i, path));
@@ -211,7 +211,7 @@ static void close_level(struct level *level)
     bb_run_deinit(&level->run);
     for (uint32_t i = 0; i < level->count; i++)
         bb_table_file_unref(level->files[i]);
-    bb_table_env_deinit(&level->env);
+    bb_table_file_env_deinit(&level->env);
 }
 
 static void remove_level(const struct bench *bench, struct level *level)

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/comparator.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "sstable/filter/filter_split.h"

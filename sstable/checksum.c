@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-struct bb_table_id bb_table_id_decode(const uint8_t bytes[BB_TABLE_ID_SIZE])
+struct bb_table_id bb_checksum_decode_table_id(const uint8_t bytes[BB_TABLE_ID_SIZE])
 {
     return (struct bb_table_id){.low = bb_load64(bytes), .high = bb_load64(bytes + 8)};
 }

@@ -19,7 +19,7 @@ struct bb_table_id {
     uint64_t high;
 };
 
-struct bb_table_id bb_table_id_decode(const uint8_t bytes[BB_TABLE_ID_SIZE]);
+struct bb_table_id bb_checksum_decode_table_id(const uint8_t bytes[BB_TABLE_ID_SIZE]);
 
 /* offset: of the first byte in the file, below 2^56. */
 uint64_t bb_checksum(struct bb_table_id table, enum bb_stored_type type, uint64_t offset,

@@ -1,6 +1,7 @@
 /* Filter files on disk (bb/filter.h): saved and loaded as a whole. */
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "bb/filter.h"
 

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static void add_row(json_t *list, const struct bb_range_fragment *fragment)
+static void add_row(json_t *list, const struct bb_range_tombstone_fragment *fragment)
 {
     json_t *row = json_object();
     json_t *sequences = json_array();
@@ -15,7 +15,8 @@ static void add_row(json_t *list, const struct bb_range_fragment *fragment)
     json_array_append_new(list, row);
 }
 
-static void print_row(const struct range_rows *rows, const struct bb_range_fragment *fragment)
+static void print_row(const struct range_rows *rows,
+                      const struct bb_range_tombstone_fragment *fragment)
 {
     output_print(rows->out, "  ");
     output_bytes(rows->out, fragment->low, rows->is_hex);

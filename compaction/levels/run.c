@@ -133,13 +133,13 @@ const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t in
 {
     const struct bb_table *table =
         atomic_load_explicit(&run->files[index]->table, memory_order_acquire);
-    const struct bb_summary *summary = table == NULL ? NULL : bb_table_ready_summary(table);
+    const struct bb_summary *summary = table == NULL ? NULL : bb_table_lookup_ready_summary(table);
     if (summary == NULL)
         return NULL;
     /* Sequentially consistent, like bb_run_forget_summary: a concurrent distrust of the table
      * either clears this value or is seen here. */
     atomic_store(&run->places[index].summary, summary);
-    if (bb_table_ready_summary(table) != NULL)
+    if (bb_table_lookup_ready_summary(table) != NULL)
         return summary;
     atomic_store(&run->places[index].summary, NULL);
     return NULL;

@@ -16,9 +16,9 @@
 /* Data next to a table's largest key, for lookups that found the table by that key. */
 struct bb_run_place {
     uint64_t smallest_prefix;
-    /* The table's ready table filter (bb_table_ready_summary): one load leads from the key to the
-     * table filter, instead of one load each for the file, the table and the table filter. NULL
-     * until first requested. */
+    /* The table's ready table filter (bb_table_lookup_ready_summary): one load leads from the key
+     * to the table filter, instead of one load each for the file, the table and the table filter.
+     * NULL until first requested. */
     _Atomic(const struct bb_summary *) summary;
 };
 

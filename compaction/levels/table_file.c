@@ -9,14 +9,14 @@
 #include "sstable/meta/table_meta.h"
 #include "sstable/table/table_open.h"
 
-void bb_table_env_init(struct bb_table_env *env)
+void bb_table_file_env_init(struct bb_table_file_env *env)
 {
     bb_mutex_init(&env->mutex);
     bb_condvar_init(&env->opening_ended);
     bb_large_pages_init(&env->pages);
 }
 
-void bb_table_env_deinit(struct bb_table_env *env)
+void bb_table_file_env_deinit(struct bb_table_file_env *env)
 {
     bb_large_pages_deinit(&env->pages);
     bb_condvar_deinit(&env->opening_ended);
@@ -39,7 +39,7 @@ static enum bb_status copy_meta(const struct bb_table_meta *meta, struct bb_tabl
     return BB_OK;
 }
 
-static double asked_rate(const struct bb_table_env *env, const struct bb_table_meta *meta)
+static double asked_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
 {
     bool is_unused = env->options.summary_residency == BB_SUMMARY_UNUSED;
     if (meta->key_count == 0)
@@ -47,7 +47,7 @@ static double asked_rate(const struct bb_table_env *env, const struct bb_table_m
     return is_unused ? meta->filter_rate / meta->summary_rate : meta->filter_rate;
 }
 
-enum bb_status bb_table_file_create(struct bb_table_env *env, uint64_t number,
+enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t number,
                                     const struct bb_table_meta *meta,
                                     struct bb_table_file **ret_file)
 {
@@ -118,7 +118,7 @@ static enum bb_status open_table(struct bb_table_file *file, struct bb_table **r
  * open it now. */
 static struct bb_table *await_turn(struct bb_table_file *file)
 {
-    struct bb_table_env *env = file->env;
+    struct bb_table_file_env *env = file->env;
     bb_mutex_lock(&env->mutex);
     while (file->is_opening)
         bb_condvar_wait(&env->opening_ended, &env->mutex);

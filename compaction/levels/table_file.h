@@ -19,7 +19,7 @@
 #include "compaction/levels/companion.h"
 
 /* State shared by the tables of a store. Constant after init. */
-struct bb_table_env {
+struct bb_table_file_env {
     struct bb_table_options options; /* for opening */
     /* Writes the path of a table as a terminated string to *path (replaced). */
     enum bb_status (*path)(void *context, uint64_t number, struct bb_buf *path);
@@ -33,9 +33,9 @@ struct bb_table_env {
     struct bb_large_pages pages;     /* memory for pinned parts of open tables */
 };
 
-void bb_table_env_init(struct bb_table_env *env);
+void bb_table_file_env_init(struct bb_table_file_env *env);
 /* REQUIRES: no table file remains. */
-void bb_table_env_deinit(struct bb_table_env *env);
+void bb_table_file_env_deinit(struct bb_table_file_env *env);
 
 struct bb_table_file {
     _Atomic uint32_t references;
@@ -44,7 +44,7 @@ struct bb_table_file {
     /* Of the filters that lookups probe: meta's, or only the block filters' if the table filter is
      * not used. 0 without keys: a table with only range tombstones wastes no request. */
     double filter_rate;
-    struct bb_table_env *env;
+    struct bb_table_file_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
     bool is_opening;                  /* by one thread; guarded by the environment's mutex */
     _Atomic bool is_obsolete;
@@ -55,7 +55,7 @@ struct bb_table_file {
 };
 
 /* Starts with one reference. meta is copied; the file is not accessed. */
-BB_MUST_CHECK enum bb_status bb_table_file_create(struct bb_table_env *env, uint64_t number,
+BB_MUST_CHECK enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t number,
                                                   const struct bb_table_meta *meta,
                                                   struct bb_table_file **ret_file);
 struct bb_table_file *bb_table_file_ref(struct bb_table_file *file);

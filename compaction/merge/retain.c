@@ -44,13 +44,13 @@ static bool is_covered(struct bb_retain *retain, const struct bb_entry *entry, s
            bb_key_compare(retain->comparator, ranges->fragments[retain->fragment].high,
                           entry->key) <= 0)
         retain->fragment++;
-    const struct bb_range_fragment *fragment = &ranges->fragments[retain->fragment];
+    const struct bb_range_tombstone_fragment *fragment = &ranges->fragments[retain->fragment];
     if (retain->fragment == ranges->count ||
         bb_key_compare(retain->comparator, fragment->low, entry->key) > 0)
         return false;
     uint64_t last =
         interval < retain->snapshot_count ? retain->snapshots[interval] : BB_SEQUENCE_MAX;
-    return bb_range_fragment_newest(fragment, last) > entry->sequence;
+    return bb_range_tombstone_fragment_newest(fragment, last) > entry->sequence;
 }
 
 enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *entry,
@@ -71,8 +71,9 @@ enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *
     return BB_OK;
 }
 
-bool bb_retain_keeps_range(const struct bb_retain *retain, const struct bb_range_fragment *fragment,
-                           size_t index, bool is_bottom)
+bool bb_retain_keeps_range(const struct bb_retain *retain,
+                           const struct bb_range_tombstone_fragment *fragment, size_t index,
+                           bool is_bottom)
 {
     size_t interval = interval_of(retain, fragment->sequences[index]);
     if (index > 0 && interval_of(retain, fragment->sequences[index - 1]) == interval)

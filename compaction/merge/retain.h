@@ -47,7 +47,8 @@ BB_MUST_CHECK enum bb_status bb_retain_judge(struct bb_retain *retain, const str
 
 /* True when sequence number `index` of a fragment must be kept. is_bottom: no level below the
  * output's may have keys of it. */
-bool bb_retain_keeps_range(const struct bb_retain *retain, const struct bb_range_fragment *fragment,
-                           size_t index, bool is_bottom);
+bool bb_retain_keeps_range(const struct bb_retain *retain,
+                           const struct bb_range_tombstone_fragment *fragment, size_t index,
+                           bool is_bottom);
 
 #endif

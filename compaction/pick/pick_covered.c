@@ -32,7 +32,7 @@ static size_t interval_of(const struct search *search, uint64_t sequence)
 }
 
 /* Uses the oldest sequence that is newer than the table: it has the fewest snapshots in between. */
-static bool hides(const struct search *search, const struct bb_range_fragment *fragment,
+static bool hides(const struct search *search, const struct bb_range_tombstone_fragment *fragment,
                   const struct bb_table_meta *meta)
 {
     size_t newer = fragment->count;
@@ -55,7 +55,7 @@ static bool follow(const struct search *search, const struct bb_range_tombstones
 {
     const struct bb_comparator *comparator = search->levels->comparator;
     for (size_t i = bb_range_tombstones_find(list, cover->end); i < list->count; i++) {
-        const struct bb_range_fragment *fragment = &list->fragments[i];
+        const struct bb_range_tombstone_fragment *fragment = &list->fragments[i];
         if (bb_key_compare(comparator, fragment->low, cover->end) > 0 ||
             !hides(search, fragment, &file->meta))
             return false;

@@ -23,8 +23,9 @@ static uint64_t removed_run(const struct bb_rate_request *request, size_t i)
     return request->removed_runs == NULL ? 0 : request->removed_runs[i];
 }
 
-double bb_rate_run_weight(const struct bb_levels *levels, const struct bb_read_weights *weights,
-                          int level, uint64_t run, int last)
+double bb_rate_request_run_weight(const struct bb_levels *levels,
+                                  const struct bb_read_weights *weights, int level, uint64_t run,
+                                  int last)
 {
     const struct bb_run *oldest = bb_levels_oldest_run(levels, level);
     bool is_last = level == last && (oldest == NULL || run <= oldest->number);
@@ -83,9 +84,9 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
         }
         part.runs++;
         if (rest.keys > 0)
-            part.waste +=
-                rest.rate_keys / (double)rest.keys *
-                bb_rate_run_weight(request->levels, request->weights, number, run->number, last);
+            part.waste += rest.rate_keys / (double)rest.keys *
+                          bb_rate_request_run_weight(request->levels, request->weights, number,
+                                                     run->number, last);
     }
     if (request->merge != NULL)
         merge_part(request->merge, number, &part);

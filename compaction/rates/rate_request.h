@@ -57,8 +57,9 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
 
 /* The planned weight of a wasted read of a run. Only the oldest run of the last level counts as the
  * last one. */
-double bb_rate_run_weight(const struct bb_levels *levels, const struct bb_read_weights *weights,
-                          int level, uint64_t run, int last);
+double bb_rate_request_run_weight(const struct bb_levels *levels,
+                                  const struct bb_read_weights *weights, int level, uint64_t run,
+                                  int last);
 
 /* The number of keys that a level can still take until it is full, in addition to the tables that
  * stay and the output, if the output is a separate run. REQUIRES: a shape. */

@@ -64,7 +64,7 @@ double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_wei
         const struct bb_level *level = &levels->levels[number];
         for (size_t i = 0; i < level->run_count; i++) {
             const struct bb_run *run = &level->runs[i];
-            sum += bb_rate_run_weight(levels, weights, number, run->number, last_level) *
+            sum += bb_rate_request_run_weight(levels, weights, number, run->number, last_level) *
                    bb_run_rate(run);
         }
     }
@@ -122,8 +122,8 @@ static struct scene look_around(const struct bb_rate_request *request)
 {
     int last = bb_rate_request_last_level(request);
     int output = request->output_level;
-    struct scene scene = {.weight = bb_rate_run_weight(request->levels, request->weights, output,
-                                                       request->output_run, last),
+    struct scene scene = {.weight = bb_rate_request_run_weight(request->levels, request->weights,
+                                                               output, request->output_run, last),
                           .waste = request->pending_waste};
     struct bb_rate_part own = {0};
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {

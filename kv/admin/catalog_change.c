@@ -25,7 +25,7 @@ static enum bb_status describe(void *context, struct bb_levels *levels, struct b
     struct change *change = context;
     struct bb_buf bytes = {0};
     (void)levels;
-    struct bb_catalog *before = bb_store_ref_catalog(change->db);
+    struct bb_catalog *before = bb_store_catalog_ref(change->db);
     enum bb_status status = bb_catalog_change(before, change->wanted, &change->made);
     bb_catalog_unref(before);
     if (status == BB_OK)
@@ -39,7 +39,7 @@ static enum bb_status describe(void *context, struct bb_levels *levels, struct b
 static void put_in_force(void *context)
 {
     struct change *change = context;
-    bb_store_set_catalog(change->db, change->made);
+    bb_store_catalog_set(change->db, change->made);
     change->made = NULL;
 }
 
@@ -138,7 +138,7 @@ enum bb_status bb_db_schema(struct bb_db *db, struct bb_schema **ret_schema)
     enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
         return status;
-    struct bb_catalog *catalog = bb_store_ref_catalog(db);
+    struct bb_catalog *catalog = bb_store_catalog_ref(db);
     status = bb_schema_create(&schema);
     if (status == BB_OK)
         status = copy_schema(catalog, schema);

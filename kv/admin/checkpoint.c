@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "bb/db_files.h"
 #include "kv/indexes/store_catalog.h"
@@ -141,7 +142,7 @@ static enum bb_status describe_run(struct checkpoint *c, struct bb_edit *edit, i
 static enum bb_status describe_catalog(struct checkpoint *c, struct bb_edit *edit)
 {
     struct bb_buf bytes = {0};
-    struct bb_catalog *catalog = bb_store_ref_catalog(c->db);
+    struct bb_catalog *catalog = bb_store_catalog_ref(c->db);
     enum bb_status status = bb_catalog_encode(catalog, &bytes);
     if (status == BB_OK && bytes.size > 0)
         status = bb_edit_set_catalog(edit, bb_buf_bytes(&bytes));
@@ -251,9 +252,9 @@ static enum bb_status fill_directory(struct checkpoint *c)
     c->levels = view->levels;
     enum bb_status status = reserve_indexes(c);
     if (status == BB_OK)
-        status = bb_store_new_file_number(c->db, &c->log_number);
+        status = bb_file_number_new(c->db, &c->log_number);
     if (status == BB_OK)
-        status = bb_store_new_file_number(c->db, &c->manifest_number);
+        status = bb_file_number_new(c->db, &c->manifest_number);
     if (status == BB_OK)
         status = sync_parent(c);
     if (status == BB_OK)

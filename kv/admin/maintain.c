@@ -42,13 +42,13 @@ static enum bb_status wait_until(struct bb_db *db, enum bb_work work, const uint
 static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
 {
     if (db->is_log_failed) {
-        enum bb_status status = bb_store_make_room(db, &(struct bb_room){0});
+        enum bb_status status = bb_freeze_make_room(db, &(struct bb_room){0});
         if (status != BB_OK)
             return status;
     }
     *ret_target = db->sequence_allocated;
     if (!bb_memtable_is_empty(db->active->memtable))
-        return bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
+        return bb_freeze_memtable(db, (size_t)db->options.write_buffer_bytes);
     /* No writes are pending, but waits for earlier frozen memtables. */
     bb_mutex_lock(&db->mutex);
     *ret_target = db->view->frozen_count > 0 ? db->view->frozen[0]->sequence_end : 0;
@@ -56,13 +56,13 @@ static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
     return BB_OK;
 }
 
-enum bb_status bb_store_flush_led(struct bb_db *db)
+enum bb_status bb_maintain_flush_led(struct bb_db *db)
 {
     uint64_t target = 0;
     enum bb_status status = freeze_all(db, &target);
     if (status != BB_OK)
         return status;
-    return db->options.deterministic ? bb_store_work_all(db, BB_WORK_FLUSH)
+    return db->options.deterministic ? bb_workers_do_all(db, BB_WORK_FLUSH)
                                      : wait_until(db, BB_WORK_FLUSH, &db->flushed_sequence, target);
 }
 
@@ -70,13 +70,13 @@ static enum bb_status flush(struct bb_db *db)
 {
     struct bb_commit commit;
     uint64_t target = 0;
-    enum bb_status status = bb_store_become_leader(db, &commit);
+    enum bb_status status = bb_commit_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
     status = freeze_all(db, &target);
     if (status == BB_OK && db->options.deterministic)
-        status = bb_store_work_all(db, BB_WORK_FLUSH);
-    bb_store_release_leader(db, &commit);
+        status = bb_workers_do_all(db, BB_WORK_FLUSH);
+    bb_commit_release_leader(db, &commit);
     if (status != BB_OK || db->options.deterministic)
         return status;
     return wait_until(db, BB_WORK_FLUSH, &db->flushed_sequence, target);
@@ -107,11 +107,11 @@ static uint64_t request_compaction(struct bb_db *db)
 static enum bb_status work_as_leader(struct bb_db *db)
 {
     struct bb_commit commit;
-    enum bb_status status = bb_store_become_leader(db, &commit);
+    enum bb_status status = bb_commit_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
-    status = bb_store_work_all(db, BB_WORK_COMPACTION);
-    bb_store_release_leader(db, &commit);
+    status = bb_workers_do_all(db, BB_WORK_COMPACTION);
+    bb_commit_release_leader(db, &commit);
     return status;
 }
 

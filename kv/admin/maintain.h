@@ -5,6 +5,6 @@
 #include "kv/store/store.h"
 
 /* Called by the leader. When this returns, everything written is in tables. */
-BB_MUST_CHECK enum bb_status bb_store_flush_led(struct bb_db *db);
+BB_MUST_CHECK enum bb_status bb_maintain_flush_led(struct bb_db *db);
 
 #endif

@@ -18,6 +18,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "bb/db_files.h"
 #include "kv/directory/directory.h"

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/file_pool.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "bb/db_files.h"
 #include "kv/admin/store_verify.h"
@@ -156,7 +157,7 @@ static void describe_recovery(struct verification *v, const struct bb_log_check 
 
 static enum bb_status verify_logs(struct verification *v)
 {
-    struct bb_log_check check = bb_log_check_from(&v->state);
+    struct bb_log_check check = bb_replay_check_from(&v->state);
     uint64_t *numbers = NULL;
     size_t count = 0;
     enum bb_status status = bb_directory_logs(&v->directory, &v->state, &numbers, &count);
@@ -202,7 +203,7 @@ static enum bb_status count_obsolete_log(struct verification *v, uint64_t number
     bool is_told = false;
     enum bb_status status = bb_filename_path(v->path, BB_FILE_LOG, number, &path);
     if (status == BB_OK)
-        status = bb_wal_claim_read(v->fs, (const char *)path.data, store_id, &is_told);
+        status = bb_wal_salvage_read_claim(v->fs, (const char *)path.data, store_id, &is_told);
     bb_buf_deinit(&path);
     if (status == BB_OK && is_told)
         v->report.logs_unnamed +=

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
-#include "compaction/merge/compact.h"
+#include "compaction/merge/compaction.h"
 #include "compaction/pick/pick_covered.h"
 #include "compaction/pick/plan_rates.h"
 #include "kv/background/deferred.h"
@@ -23,7 +23,7 @@
 
 static enum bb_status new_number(void *context, uint64_t *ret_number)
 {
-    return bb_store_new_file_number(context, ret_number);
+    return bb_file_number_new(context, ret_number);
 }
 
 /* The oldest pending request for a full compaction; 0 if none. */
@@ -246,7 +246,7 @@ static enum bb_status finish(struct bb_db *db)
         status = bb_edit_install_placed(db, &edit, &placing);
     bb_edit_deinit(&edit);
     if (result.is_outdated) {
-        bb_store_abandon_compaction(db);
+        bb_compaction_work_abandon(db);
         return BB_OK;
     }
     if (status != BB_OK)
@@ -269,7 +269,7 @@ static enum bb_status step(struct bb_db *db)
 {
     bool is_done = false;
     if (bb_index_build_is_outdated(db->index_build)) {
-        bb_store_abandon_compaction(db);
+        bb_compaction_work_abandon(db);
         return BB_OK;
     }
     enum bb_status status = bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &is_done);
@@ -422,17 +422,17 @@ static void end_merging(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
 }
 
-bool bb_store_has_level0_stops(const struct bb_db *db, unsigned factor)
+bool bb_compaction_work_has_level0_stops(const struct bb_db *db, unsigned factor)
 {
     return bb_levels_table_count(db->view->levels, 0) >=
            (uint64_t)factor * db->options.level0_run_count_stop;
 }
 
-bool bb_store_begin_yield(struct bb_db *db)
+bool bb_compaction_work_begin_yield(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     bool may_help = (db->is_merging || db->yield_count > 0) &&
-                    !bb_store_has_level0_stops(db, BB_LEVEL0_STOPS_MAX);
+                    !bb_compaction_work_has_level0_stops(db, BB_LEVEL0_STOPS_MAX);
     db->yield_count += may_help;
     while (may_help && db->is_merging && !db->is_closing)
         bb_condvar_wait(&db->work_is_done, &db->mutex);
@@ -440,7 +440,7 @@ bool bb_store_begin_yield(struct bb_db *db)
     return may_help;
 }
 
-void bb_store_end_yield(struct bb_db *db)
+void bb_compaction_work_end_yield(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     db->yield_count--;
@@ -469,11 +469,11 @@ static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
     return status;
 }
 
-enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did)
+enum bb_status bb_compaction_work_do_some(struct bb_db *db, bool *ret_did)
 {
     if (!begin_merging(db)) {
         *ret_did = false;
-        bb_store_abandon_compaction(db);
+        bb_compaction_work_abandon(db);
         return BB_OK;
     }
     enum bb_status status = compact_some(db, ret_did);
@@ -482,7 +482,7 @@ enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did)
     return status;
 }
 
-void bb_store_abandon_compaction(struct bb_db *db)
+void bb_compaction_work_abandon(struct bb_db *db)
 {
     bb_compaction_destroy(db->compaction);
     db->compaction = NULL;

@@ -7,23 +7,23 @@
 
 /* Runs a step of the current compaction, or begins the next due compaction. *ret_did is false when
  * there is no work. */
-BB_MUST_CHECK enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did);
+BB_MUST_CHECK enum bb_status bb_compaction_work_do_some(struct bb_db *db, bool *ret_did);
 
 /* Cancels the current compaction: removes its outputs and keeps its inputs. */
-void bb_store_abandon_compaction(struct bb_db *db);
+void bb_compaction_work_abandon(struct bb_db *db);
 
 /* With this many times level0_run_count_stop runs in level 0, merges no longer yield to flushes and
  * writes that need space. Each yield adds a run, often a small one, and only merges remove runs. */
 #define BB_LEVEL0_STOPS_MAX 2
 
 /* True if level 0 has at least factor times level0_run_count_stop runs. The mutex is held. */
-bool bb_store_has_level0_stops(const struct bb_db *db, unsigned factor);
+bool bb_compaction_work_has_level0_stops(const struct bb_db *db, unsigned factor);
 
 /* With threads, called by the flushing worker and by the leader: cancels a running merge or build
  * of an index file after its present step, removes its outputs, and prevents another one until
- * bb_store_end_yield. False: nothing was running, or level 0 has too many runs, and there is
- * nothing to end. The mutex is not held. */
-bool bb_store_begin_yield(struct bb_db *db);
-void bb_store_end_yield(struct bb_db *db);
+ * bb_compaction_work_end_yield. False: nothing was running, or level 0 has too many runs, and there
+ * is nothing to end. The mutex is not held. */
+bool bb_compaction_work_begin_yield(struct bb_db *db);
+void bb_compaction_work_end_yield(struct bb_db *db);
 
 #endif

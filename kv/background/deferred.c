@@ -50,7 +50,7 @@ static enum bb_status build_table(struct bb_db *db, struct bb_table_file *file, 
 
 static bool has_indexes(struct bb_db *db)
 {
-    struct bb_catalog *catalog = bb_store_ref_catalog(db);
+    struct bb_catalog *catalog = bb_store_catalog_ref(db);
     bool has = catalog->index_count > 0;
     bb_catalog_unref(catalog);
     return has;

@@ -79,7 +79,7 @@ void bb_edit_install_note_manifest(struct bb_db *db)
 static enum bb_status rotate_manifest(struct bb_db *db)
 {
     uint64_t number = 0;
-    enum bb_status status = bb_store_new_file_number(db, &number);
+    enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK)
         status = bb_manifest_rotate(db->manifest, number);
     bb_edit_install_note_manifest(db);

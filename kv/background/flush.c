@@ -2,7 +2,7 @@
 #include "kv/background/flush.h"
 
 #include "base/alloc.h"
-#include "compaction/merge/compact.h"
+#include "compaction/merge/compaction.h"
 #include "kv/background/edit_install.h"
 #include "kv/background/target.h"
 #include "kv/indexes/index_build.h"
@@ -21,7 +21,7 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
                                   const uint64_t *snapshots, size_t snapshot_count,
                                   struct bb_range_tombstones **ret_ranges)
 {
-    struct bb_range_array array = {0};
+    struct bb_range_tombstone_array array = {0};
     if (bb_memtable_ranges_count(memtable) == 0)
         return BB_OK;
     enum bb_status status = bb_memtable_ranges_list(memtable, &array);
@@ -29,7 +29,7 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
         status =
             bb_range_tombstones_create_seen(array.tombstones, array.count, db->options.comparator,
                                             snapshots, snapshot_count, ret_ranges);
-    bb_range_array_deinit(&array);
+    bb_range_tombstone_array_deinit(&array);
     return status;
 }
 
@@ -47,7 +47,7 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
     uint64_t number = 0;
-    enum bb_status status = bb_store_new_file_number(db, &number);
+    enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK)
         status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
@@ -57,8 +57,8 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     if (status == BB_OK)
         status = bb_memtable_iter_create(memtable, &iter);
     if (status == BB_OK)
-        status = bb_compact_to_table(iter, ranges, (const char *)path.data, options, snapshots,
-                                     snapshot_count, &hooks, ret_meta);
+        status = bb_compaction_to_table(iter, ranges, (const char *)path.data, options, snapshots,
+                                        snapshot_count, &hooks, ret_meta);
     bb_free(snapshots);
     bb_iter_destroy(iter);
     bb_range_tombstones_destroy(ranges);
@@ -90,7 +90,7 @@ static enum bb_status set_log(struct bb_db *db, const struct bb_write_buffer *fl
     bb_mutex_unlock(&db->mutex);
     edit->last_sequence = flushed->sequence_end;
     edit->log_is_absent = edit->log_number == 0;
-    return edit->log_is_absent ? bb_store_new_file_number(db, &edit->log_number) : BB_OK;
+    return edit->log_is_absent ? bb_file_number_new(db, &edit->log_number) : BB_OK;
 }
 
 static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)

@@ -159,7 +159,7 @@ static enum bb_status find_other_log(const struct bb_scrub_logs *logs, uint64_t 
                                      struct bb_scrub_log *best, uint64_t *end)
 {
     struct bb_db *db = logs->db;
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     enum bb_status status = db->system->ops->list(db->system, db->directory, &names);
     if (status != BB_OK)
         return status;
@@ -169,7 +169,7 @@ static enum bb_status find_other_log(const struct bb_scrub_logs *logs, uint64_t 
         if (name.kind == BB_FILE_LOG && name.number >= logs->first)
             consider(&log, first, best, end);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return BB_OK;
 }
 

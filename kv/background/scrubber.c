@@ -19,7 +19,7 @@ struct bb_scrubber {
     bool is_busy;
 };
 
-uint64_t bb_scrub_rate(uint64_t bytes, uint64_t nanoseconds)
+uint64_t bb_scrubber_rate(uint64_t bytes, uint64_t nanoseconds)
 {
     double seconds = 0.75 * (double)nanoseconds / (double)SECOND;
     double rate = seconds > 0 ? (double)bytes / seconds : 0;
@@ -62,7 +62,7 @@ static void report_failure(struct bb_db *db)
 static bool check_one(struct bb_scrubber *scrubber, struct bb_scrub *scrub, uint64_t left)
 {
     bool has_file = false;
-    scrub->meter.bytes_per_second = bb_scrub_rate(bb_scrub_work_left(scrub), left);
+    scrub->meter.bytes_per_second = bb_scrubber_rate(bb_scrub_work_left(scrub), left);
     set_busy(scrubber, true);
     enum bb_status status = bb_scrub_next(scrub, &has_file);
     set_busy(scrubber, false);

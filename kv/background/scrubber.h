@@ -19,7 +19,7 @@
 
 /* The rate in bytes per second at which this work is done in three quarters of the time. 0 means no
  * limit: no time remains. */
-uint64_t bb_scrub_rate(uint64_t bytes, uint64_t nanoseconds);
+uint64_t bb_scrubber_rate(uint64_t bytes, uint64_t nanoseconds);
 
 /* Starts the thread of a store that has a schedule and threads, unless it runs already. */
 BB_MUST_CHECK enum bb_status bb_scrubber_start(struct bb_db *db);

@@ -22,7 +22,7 @@
 #define RECLAIM_NANOSECONDS_MIN UINT64_C(1000000)
 #define RECLAIM_NANOSECONDS_MAX UINT64_C(10000000000)
 
-void bb_store_init_workers(struct bb_db *db)
+void bb_workers_init(struct bb_db *db)
 {
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++) {
         struct bb_worker *worker = &db->workers[work];
@@ -34,7 +34,7 @@ void bb_store_init_workers(struct bb_db *db)
     db->workers[BB_WORK_COMPACTION].signals = 1;
 }
 
-void bb_store_deinit_workers(struct bb_db *db)
+void bb_workers_deinit(struct bb_db *db)
 {
     bb_scrubber_leave(db);
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
@@ -62,17 +62,17 @@ static enum bb_status flush_some(struct bb_db *db, bool *ret_did)
 static enum bb_status flush_first(struct bb_db *db, bool *ret_did)
 {
     enum bb_status status = flush_some(db, ret_did);
-    if (status != BB_NO_SPACE || db->options.deterministic || !bb_store_begin_yield(db))
+    if (status != BB_NO_SPACE || db->options.deterministic || !bb_compaction_work_begin_yield(db))
         return status;
     status = flush_some(db, ret_did);
-    bb_store_end_yield(db);
+    bb_compaction_work_end_yield(db);
     return status;
 }
 
 static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
 {
     enum bb_status status = bb_edit_install_replace_manifest(db);
-    return status == BB_OK ? bb_store_compact_some(db, ret_did) : status;
+    return status == BB_OK ? bb_compaction_work_do_some(db, ret_did) : status;
 }
 
 /* Does one piece of such work. *ret_did: there was one. The store records the result. */
@@ -87,7 +87,7 @@ static enum bb_status work_once(struct bb_db *db, enum bb_work work, bool *ret_d
     struct bb_error failure = *bb_error_last();
     bb_work_fail(db, work);
     if (work == BB_WORK_COMPACTION)
-        bb_store_abandon_compaction(db);
+        bb_compaction_work_abandon(db);
     return bb_error_restore(&failure);
 }
 
@@ -102,7 +102,7 @@ static enum bb_status work_some(struct bb_db *db, enum bb_work wanted, bool *ret
     return wanted == BB_WORK_COMPACTION ? status : BB_OK;
 }
 
-enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted)
+enum bb_status bb_workers_do_all(struct bb_db *db, enum bb_work wanted)
 {
     bool did = true;
     enum bb_status status = BB_OK;
@@ -231,7 +231,7 @@ static enum bb_status start(struct bb_worker *worker)
 }
 
 /* If only one worker could be started, stops it: a failed opening dismantles the store. */
-enum bb_status bb_store_start_workers(struct bb_db *db)
+enum bb_status bb_workers_start(struct bb_db *db)
 {
     enum bb_status status = BB_OK;
     for (enum bb_work work = 0; work < BB_WORK_COUNT && status == BB_OK; work++) {
@@ -243,11 +243,11 @@ enum bb_status bb_store_start_workers(struct bb_db *db)
     if (status == BB_OK)
         return BB_OK;
     struct bb_error failure = *bb_error_last();
-    bb_store_stop_workers(db);
+    bb_workers_stop(db);
     return bb_error_restore(&failure);
 }
 
-void bb_store_stop_workers(struct bb_db *db)
+void bb_workers_stop(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     db->is_closing = true;
@@ -262,5 +262,5 @@ void bb_store_stop_workers(struct bb_db *db)
         db->workers[work].has_thread = false;
     }
     bb_scrubber_stop(db);
-    bb_store_abandon_compaction(db);
+    bb_compaction_work_abandon(db);
 }

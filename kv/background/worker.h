@@ -6,16 +6,16 @@
 
 #include "kv/store/store.h"
 
-void bb_store_init_workers(struct bb_db *db);
-void bb_store_deinit_workers(struct bb_db *db);
+void bb_workers_init(struct bb_db *db);
+void bb_workers_deinit(struct bb_db *db);
 
 /* Also starts the scrubbing thread, if there is a schedule. */
-BB_MUST_CHECK enum bb_status bb_store_start_workers(struct bb_db *db);
+BB_MUST_CHECK enum bb_status bb_workers_start(struct bb_db *db);
 /* Waits for the current pieces of work; cancels the current compaction. */
-void bb_store_stop_workers(struct bb_db *db);
+void bb_workers_stop(struct bb_db *db);
 
 /* Deterministic mode, called by the leader: does all due work. With BB_WORK_FLUSH, a failed
  * compaction ends the work, but is not a failure of the call; the store records it. */
-BB_MUST_CHECK enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted);
+BB_MUST_CHECK enum bb_status bb_workers_do_all(struct bb_db *db, enum bb_work wanted);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/path.h"
 #include "base/status.h"
 
 /* Maximum number of files that a message lists. */
@@ -87,7 +88,7 @@ enum bb_status bb_directory_scan(struct bb_file_system *fs, const char *path,
 void bb_directory_deinit(struct bb_directory *directory)
 {
     bb_free(directory->files);
-    bb_name_list_deinit(&directory->names);
+    bb_file_names_deinit(&directory->names);
     *directory = (struct bb_directory){0};
 }
 

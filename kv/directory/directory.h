@@ -21,7 +21,7 @@ struct bb_directory_file {
 
 /* A zeroed struct is a valid empty directory. */
 struct bb_directory {
-    struct bb_name_list names; /* owned */
+    struct bb_file_names names; /* owned */
     /* Ascending by kind, then by number, then by name; owned. */
     struct bb_directory_file *files;
     size_t file_count;

@@ -224,7 +224,7 @@ static void fill_estimate(struct estimation *e)
 static enum bb_status make_catalog(struct estimation *e)
 {
     struct bb_catalog *made = NULL;
-    e->store_catalog = bb_store_ref_catalog(e->db);
+    e->store_catalog = bb_store_catalog_ref(e->db);
     enum bb_status status = bb_catalog_without_indexes(e->store_catalog, &made);
     struct bb_catalog_change change = {.add_index = "estimated",
                                        .add_spec = e->options.spec,

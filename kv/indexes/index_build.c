@@ -26,14 +26,14 @@ void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,
 void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
                          struct bb_file_system *files)
 {
-    struct bb_catalog *catalog = bb_store_ref_catalog(db);
+    struct bb_catalog *catalog = bb_store_catalog_ref(db);
     bb_index_build_init_with(build, db, files, catalog);
     bb_catalog_unref(catalog);
 }
 
 bool bb_index_build_is_outdated(const struct bb_index_build *build)
 {
-    struct bb_catalog *catalog = bb_store_ref_catalog(build->db);
+    struct bb_catalog *catalog = bb_store_catalog_ref(build->db);
     bool is_outdated = catalog->creation_count != build->creation_count;
     bb_catalog_unref(catalog);
     return is_outdated;
@@ -115,7 +115,7 @@ enum bb_status bb_index_build_begin(struct bb_index_build *build, struct bb_byte
     build->last_block = 0;
     enum bb_status status = grow(build);
     if (status == BB_OK)
-        status = bb_store_new_file_number(build->db, &build->open.number);
+        status = bb_file_number_new(build->db, &build->open.number);
     return status == BB_OK ? create_builder(build, table_id) : status;
 }
 

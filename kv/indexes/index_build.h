@@ -13,7 +13,7 @@
 #ifndef BB_KV_INDEXES_INDEX_BUILD_H
 #define BB_KV_INDEXES_INDEX_BUILD_H
 
-#include "compaction/merge/compact.h"
+#include "compaction/merge/compaction.h"
 #include "kv/indexes/catalog.h"
 #include "kv/manifest/edit.h"
 #include "kv/store/store.h"

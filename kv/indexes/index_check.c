@@ -27,7 +27,7 @@ static uint64_t place_of(const struct bb_skip_file *index, size_t granule)
     return info.place;
 }
 
-/* As required by selections (kv/select/granule_choice.c). */
+/* As required by selections (kv/select/table_granules_choice.c). */
 static enum bb_status check_places(const struct check *check)
 {
     uint64_t block_count = check->named->meta.block_count;

@@ -104,7 +104,7 @@ enum bb_status bb_db_index_list(struct bb_db *db, struct bb_db_index_list *ret_l
     enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
         return status;
-    struct bb_catalog *catalog = bb_store_ref_catalog(db);
+    struct bb_catalog *catalog = bb_store_catalog_ref(db);
     status = describe_all(catalog, &list);
     if (status == BB_OK) {
         struct bb_view *view = bb_current_view_pin(db);

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-struct bb_catalog *bb_store_ref_catalog(struct bb_db *db)
+struct bb_catalog *bb_store_catalog_ref(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     struct bb_catalog *catalog = bb_catalog_ref(db->catalog);
@@ -11,7 +11,7 @@ struct bb_catalog *bb_store_ref_catalog(struct bb_db *db)
     return catalog;
 }
 
-void bb_store_set_catalog(struct bb_db *db, struct bb_catalog *catalog)
+void bb_store_catalog_set(struct bb_db *db, struct bb_catalog *catalog)
 {
     bb_mutex_lock(&db->mutex);
     struct bb_catalog *before = db->catalog;
@@ -20,12 +20,12 @@ void bb_store_set_catalog(struct bb_db *db, struct bb_catalog *catalog)
     bb_catalog_unref(before);
 }
 
-enum bb_status bb_store_load_catalog(struct bb_db *db, const struct bb_buf *bytes)
+enum bb_status bb_store_catalog_load(struct bb_db *db, const struct bb_buf *bytes)
 {
     struct bb_catalog *catalog = NULL;
     enum bb_status status =
         bb_catalog_decode(bb_buf_bytes(bytes), (struct bb_place){.file = db->directory}, &catalog);
     if (status == BB_OK)
-        bb_store_set_catalog(db, catalog);
+        bb_store_catalog_set(db, catalog);
     return status;
 }

@@ -6,10 +6,10 @@
 #include "kv/store/store.h"
 
 /* With a reference for the caller. */
-struct bb_catalog *bb_store_ref_catalog(struct bb_db *db);
+struct bb_catalog *bb_store_catalog_ref(struct bb_db *db);
 /* Takes the caller's reference. */
-void bb_store_set_catalog(struct bb_db *db, struct bb_catalog *catalog);
+void bb_store_catalog_set(struct bb_db *db, struct bb_catalog *catalog);
 /* Loads the catalog from a manifest's bytes. */
-BB_MUST_CHECK enum bb_status bb_store_load_catalog(struct bb_db *db, const struct bb_buf *bytes);
+BB_MUST_CHECK enum bb_status bb_store_catalog_load(struct bb_db *db, const struct bb_buf *bytes);
 
 #endif

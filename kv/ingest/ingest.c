@@ -47,11 +47,11 @@ struct ingest {
 static enum bb_status read_sequence(struct bb_db *db, uint64_t *ret_sequence)
 {
     struct bb_commit commit;
-    enum bb_status status = bb_store_become_leader(db, &commit);
+    enum bb_status status = bb_commit_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
     *ret_sequence = db->sequence_allocated;
-    bb_store_release_leader(db, &commit);
+    bb_commit_release_leader(db, &commit);
     return BB_OK;
 }
 
@@ -78,7 +78,7 @@ static enum bb_status renumber(struct bb_db *db, struct bb_intake_table *table)
     struct bb_buf from = {0};
     struct bb_buf to = {0};
     uint64_t number = 0;
-    enum bb_status status = bb_store_new_file_number(db, &number);
+    enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK)
         status = bb_filename_path(db->directory, BB_FILE_TABLE, table->number, &from);
     if (status == BB_OK)
@@ -212,10 +212,10 @@ static bool has_content(const struct bb_write_buffer *active)
 /* Called by the leader. Afterwards the current log is empty, and the manifest begins with it. */
 static enum bb_status empty_memory(struct bb_db *db)
 {
-    enum bb_status status = bb_store_make_room(db, &(struct bb_room){0});
+    enum bb_status status = bb_freeze_make_room(db, &(struct bb_room){0});
     if (status == BB_OK && has_content(db->active))
-        status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
-    return status == BB_OK ? bb_store_drain(db) : status;
+        status = bb_freeze_memtable(db, (size_t)db->options.write_buffer_bytes);
+    return status == BB_OK ? bb_freeze_drain(db) : status;
 }
 
 static enum bb_status lead(struct ingest *ingest)
@@ -230,7 +230,7 @@ static enum bb_status lead(struct ingest *ingest)
         status = install(ingest);
     /* The store records a failure of this work; the tables do not depend on it. */
     if (status == BB_OK && db->options.deterministic)
-        (void)!bb_store_work_all(db, BB_WORK_COMPACTION);
+        (void)!bb_workers_do_all(db, BB_WORK_COMPACTION);
     return status;
 }
 
@@ -245,11 +245,11 @@ static enum bb_status try_once(struct ingest *ingest, int attempt)
     if (status == BB_OK)
         status = bb_db_flush(db);
     if (status == BB_OK)
-        status = bb_store_become_leader(db, &commit);
+        status = bb_commit_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
     status = lead(ingest);
-    bb_store_release_leader(db, &commit);
+    bb_commit_release_leader(db, &commit);
     return status;
 }
 

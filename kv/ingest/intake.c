@@ -19,18 +19,19 @@ static enum bb_status open_input(struct bb_intake *intake, const char *path)
 }
 
 static enum bb_status add_ranked(const struct bb_range_tombstones *list, uint64_t rank,
-                                 struct bb_range_array *array)
+                                 struct bb_range_tombstone_array *array)
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; list != NULL && i < list->count && status == BB_OK; i++)
-        status = bb_range_array_add(array, list->fragments[i].low, list->fragments[i].high, rank);
+        status = bb_range_tombstone_array_add(array, list->fragments[i].low,
+                                              list->fragments[i].high, rank);
     return status;
 }
 
 enum bb_status bb_intake_list_ranges(const struct bb_intake *intake, uint64_t sequence,
                                      struct bb_range_tombstones **ret_list)
 {
-    struct bb_range_array array = {0};
+    struct bb_range_tombstone_array array = {0};
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < intake->input_count && status == BB_OK; i++)
         status = add_ranked(bb_table_range_tombstones(intake->inputs[i]),
@@ -38,7 +39,7 @@ enum bb_status bb_intake_list_ranges(const struct bb_intake *intake, uint64_t se
     if (status == BB_OK && array.count > 0)
         status = bb_range_tombstones_create_seen(array.tombstones, array.count,
                                                  intake->db->options.comparator, NULL, 0, ret_list);
-    bb_range_array_deinit(&array);
+    bb_range_tombstone_array_deinit(&array);
     return status;
 }
 

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "compaction/merge/merge.h"
-#include "compaction/merge/range_cutter.h"
+#include "compaction/merge/range_tombstone_cutter.h"
 #include "compaction/merge/retain.h"
 #include "kv/background/target.h"
 #include "kv/ingest/intake_iter.h"
@@ -72,7 +72,7 @@ struct writing {
     struct bb_table_options options;
     bool is_cut; /* below level 0: cut into tables of the usual size */
     struct bb_retain retain;
-    struct bb_range_cutter ranges;
+    struct bb_range_tombstone_cutter ranges;
     uint64_t step_count; /* entries since the last check of the store */
     struct bb_table_builder *builder;
     struct bb_buf path;
@@ -150,7 +150,7 @@ static enum bb_status open_table(struct writing *writing)
     struct bb_intake *intake = writing->intake;
     struct bb_db *db = intake->db;
     uint64_t number = 0;
-    enum bb_status status = bb_store_new_file_number(db, &number);
+    enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK)
         status = grow_tables(intake);
     if (status == BB_OK)
@@ -186,11 +186,11 @@ static enum bb_status finish_table(struct writing *writing)
 /* Writes the range tombstones from the last cut up to high (NULL: to the end) to the open table. */
 static enum bb_status write_ranges(struct writing *writing, const struct bb_bytes *high)
 {
-    const struct bb_range_cutter *ranges = &writing->ranges;
+    const struct bb_range_tombstone_cutter *ranges = &writing->ranges;
     size_t count = ranges->list == NULL ? 0 : ranges->list->count;
     enum bb_status status = BB_OK;
     for (size_t i = ranges->index; i < count && status == BB_OK; i++) {
-        struct bb_range_fragment part = bb_range_cutter_part(ranges, i, high);
+        struct bb_range_tombstone_fragment part = bb_range_tombstone_cutter_part(ranges, i, high);
         if (bb_key_compare(ranges->list->comparator, part.low, part.high) >= 0)
             break;
         if (writing->builder == NULL)
@@ -199,7 +199,8 @@ static enum bb_status write_ranges(struct writing *writing, const struct bb_byte
             status = bb_table_builder_add_range_tombstone(writing->builder, part.low, part.high,
                                                           part.sequences[0]);
     }
-    return status == BB_OK && high != NULL ? bb_range_cutter_cut(&writing->ranges, *high) : status;
+    return status == BB_OK && high != NULL ? bb_range_tombstone_cutter_cut(&writing->ranges, *high)
+                                           : status;
 }
 
 /* Ends the open table before high (NULL: at the end), where the next one begins. */
@@ -212,7 +213,7 @@ static enum bb_status close_table(struct writing *writing, const struct bb_bytes
 /* The range tombstones up to the key are written when the table is closed. */
 static bool is_full(struct writing *writing, struct bb_bytes key)
 {
-    uint64_t ranges = bb_range_cutter_pass(&writing->ranges, key);
+    uint64_t ranges = bb_range_tombstone_cutter_pass(&writing->ranges, key);
     return writing->is_cut && bb_table_builder_size_estimate(writing->builder) + ranges >=
                                   writing->intake->db->options.table_size_bytes;
 }
@@ -269,7 +270,7 @@ enum bb_status bb_intake_write(struct bb_intake *intake)
     bb_iter_destroy(stream);
     bb_table_builder_destroy(writing.builder);
     bb_retain_deinit(&writing.retain);
-    bb_range_cutter_deinit(&writing.ranges);
+    bb_range_tombstone_cutter_deinit(&writing.ranges);
     bb_buf_deinit(&writing.path);
     return status;
 }

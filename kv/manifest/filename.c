@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/path.h"
 
 #define DIGITS_MIN 6
 #define DIGITS_MAX 19 /* of BB_FILE_NUMBER_MAX */

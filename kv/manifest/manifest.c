@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/comparator.h"
 #include "kv/manifest/current.h"
 #include "kv/manifest/filename.h"
 #include "kv/wal/wal_writer.h"

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/comparator.h"
 #include "kv/manifest/filename.h"
 
 static void destroy_table(struct bb_edit_table *table)

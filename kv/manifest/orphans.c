@@ -46,7 +46,7 @@ void bb_orphans_add(struct bb_orphans *orphans, const struct bb_edit *edit,
         add_table(orphans, &edit->added[i], levels);
 }
 
-void bb_orphans_remove(struct bb_orphans *orphans, struct bb_table_env *env)
+void bb_orphans_remove(struct bb_orphans *orphans, struct bb_table_file_env *env)
 {
     struct bb_error failure = *bb_error_last();
     for (size_t i = 0; i < orphans->count; i++)

@@ -28,6 +28,6 @@ void bb_orphans_add(struct bb_orphans *orphans, const struct bb_edit *edit,
 
 /* Removes the files and empties the list. Keeps the calling thread's latest failure. REQUIRES:
  * certainly no manifest names them. */
-void bb_orphans_remove(struct bb_orphans *orphans, struct bb_table_env *env);
+void bb_orphans_remove(struct bb_orphans *orphans, struct bb_table_file_env *env);
 
 #endif

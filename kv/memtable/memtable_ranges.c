@@ -61,8 +61,8 @@ bool bb_memtable_ranges_fit(const struct bb_memtable *memtable)
 /* Collects the input of the next list: the records without an index, and the lists that are not
  * longer than all later data. */
 static enum bb_status gather(const struct bb_memtable *memtable,
-                             struct bb_memtable_range_index *next, struct bb_range_array *array,
-                             uint64_t *ret_count)
+                             struct bb_memtable_range_index *next,
+                             struct bb_range_tombstone_array *array, uint64_t *ret_count)
 {
     const struct bb_memtable_ranges *ranges = &memtable->ranges;
     uint32_t offset = atomic_load_explicit(&ranges->newest, memory_order_relaxed);
@@ -71,13 +71,14 @@ static enum bb_status gather(const struct bb_memtable *memtable,
     for (uint32_t i = 0; i < ranges->unindexed && status == BB_OK; i++) {
         const struct bb_memtable_record *record = bb_memtable_record_at(memtable, offset);
         struct bb_range_tombstone tombstone = tombstone_of(record);
-        status = bb_range_array_add(array, tombstone.low, tombstone.high, tombstone.sequence);
+        status =
+            bb_range_tombstone_array_add(array, tombstone.low, tombstone.high, tombstone.sequence);
         offset = record->older;
     }
     while (next->list_count > 0 && next->lists[next->list_count - 1].count <= count &&
            status == BB_OK) {
         const struct range_list *list = &next->lists[--next->list_count];
-        status = bb_range_array_add_list(array, list->fragments);
+        status = bb_range_tombstone_array_add_list(array, list->fragments);
         count += list->count;
     }
     *ret_count = count;
@@ -88,7 +89,7 @@ static enum bb_status gather(const struct bb_memtable *memtable,
 static enum bb_status make_list(const struct bb_memtable *memtable,
                                 struct bb_memtable_range_index *next)
 {
-    struct bb_range_array array = {0};
+    struct bb_range_tombstone_array array = {0};
     uint64_t count = 0;
     size_t sequence_count_max = (size_t)(memtable->capacity / INDEX_SHARE / sizeof(uint64_t)) + 1;
     enum bb_status status = gather(memtable, next, &array, &count);
@@ -97,7 +98,7 @@ static enum bb_status make_list(const struct bb_memtable *memtable,
     if (status == BB_OK)
         status = bb_range_tombstones_create(array.tombstones, array.count, memtable->comparator,
                                             sequence_count_max, &next->made);
-    bb_range_array_deinit(&array);
+    bb_range_tombstone_array_deinit(&array);
     if (status == BB_OK)
         next->lists[next->list_count++] = (struct range_list){next->made, count};
     return status;
@@ -197,25 +198,26 @@ uint64_t bb_memtable_ranges_covering(const struct bb_memtable *memtable, struct 
 }
 
 void bb_memtable_ranges_narrow(const struct bb_memtable *memtable, struct bb_bytes key,
-                               uint64_t sequence, struct bb_range_region *region)
+                               uint64_t sequence, struct bb_range_tombstone_region *region)
 {
     struct walk walk = begin_walk(memtable);
     struct bb_range_tombstone tombstone;
     while (next_tombstone(memtable, &walk, &tombstone))
-        bb_range_region_take(region, memtable->comparator, key, sequence, &tombstone);
+        bb_range_tombstone_region_take(region, memtable->comparator, key, sequence, &tombstone);
     for (size_t i = 0; walk.index != NULL && i < walk.index->list_count; i++)
-        bb_range_region_take_list(region, walk.index->lists[i].fragments, key, sequence);
+        bb_range_tombstone_region_take_list(region, walk.index->lists[i].fragments, key, sequence);
 }
 
 enum bb_status bb_memtable_ranges_list(const struct bb_memtable *memtable,
-                                       struct bb_range_array *array)
+                                       struct bb_range_tombstone_array *array)
 {
     uint32_t offset = atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire);
     enum bb_status status = BB_OK;
     while (offset != 0 && status == BB_OK) {
         const struct bb_memtable_record *record = bb_memtable_record_at(memtable, offset);
         struct bb_range_tombstone tombstone = tombstone_of(record);
-        status = bb_range_array_add(array, tombstone.low, tombstone.high, tombstone.sequence);
+        status =
+            bb_range_tombstone_array_add(array, tombstone.low, tombstone.high, tombstone.sequence);
         offset = record->older;
     }
     return status;

@@ -18,7 +18,7 @@
 #ifndef BB_KV_MEMTABLE_MEMTABLE_RANGES_H
 #define BB_KV_MEMTABLE_MEMTABLE_RANGES_H
 
-#include "sstable/ranges/range_region.h"
+#include "sstable/ranges/range_tombstone_region.h"
 
 struct bb_memtable;
 struct bb_memtable_ranges;
@@ -39,10 +39,10 @@ uint64_t bb_memtable_ranges_covering(const struct bb_memtable *memtable, struct 
 /* Narrows the region around the key by the range tombstones with sequences of at most `sequence`.
  * Borrowed keys live as long as the memtable. */
 void bb_memtable_ranges_narrow(const struct bb_memtable *memtable, struct bb_bytes key,
-                               uint64_t sequence, struct bb_range_region *region);
+                               uint64_t sequence, struct bb_range_tombstone_region *region);
 /* Adds all range tombstones, newest first. Keys are borrowed from the memtable. */
 BB_MUST_CHECK enum bb_status bb_memtable_ranges_list(const struct bb_memtable *memtable,
-                                                     struct bb_range_array *array);
+                                                     struct bb_range_tombstone_array *array);
 
 /* Their number. Any thread; exact as of some moment. */
 uint64_t bb_memtable_ranges_count(const struct bb_memtable *memtable);

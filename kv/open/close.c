@@ -92,14 +92,14 @@ static void release_views(struct bb_db *db)
     bb_spare_memtable_deinit(&db->spare);
 }
 
-enum bb_status bb_store_release(struct bb_db *db)
+enum bb_status bb_close_release(struct bb_db *db)
 {
     release_views(db);
     bb_orphans_deinit(&db->orphans);
     bb_range_requests_deinit(db);
     bb_catalog_unref(db->catalog);
     enum bb_status status = bb_manifest_close(db->manifest);
-    bb_table_env_deinit(&db->table_env);
+    bb_table_file_env_deinit(&db->table_env);
     if (db->cache != NULL)
         bb_block_cache_destroy(db->cache);
     if (db->readers.slots != NULL)
@@ -113,7 +113,7 @@ enum bb_status bb_store_release(struct bb_db *db)
     if (db->owns_system)
         bb_file_system_posix_destroy(db->system);
     bb_commit_queue_deinit(&db->commits);
-    bb_store_deinit_workers(db);
+    bb_workers_deinit(db);
     bb_condvar_deinit(&db->work_is_done);
     bb_mutex_deinit(&db->installing);
     bb_mutex_deinit(&db->mutex);
@@ -160,17 +160,17 @@ static enum bb_status flush_at_close(struct bb_db *db)
     bool is_log_there = true;
     if (db->options.read_only || atomic_load(&db->resume) != NULL)
         return BB_OK;
-    enum bb_status status = bb_store_find_log(db, &is_log_there);
+    enum bb_status status = bb_presence_find_log(db, &is_log_there);
     if (status != BB_OK)
         return status;
     bb_file_limit_lift(db->limit);
     /* Flushes to a table when no log can make the data durable: logging is off, or the log has
      * failed or was removed. */
     if (db->options.wal_off || db->is_log_failed || !is_log_there)
-        return bb_store_flush_led(db);
+        return bb_maintain_flush_led(db);
     /* Otherwise the flush only saves the next opening work; the logs have the data too. */
     if (memtable_bytes(db) > REPLAY_BYTES_MAX)
-        (void)!bb_store_flush_led(db);
+        (void)!bb_maintain_flush_led(db);
     return BB_OK;
 }
 
@@ -180,13 +180,13 @@ static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
     bb_commit_queue_close(&db->commits, commit);
     enum bb_status status = flush_at_close(db);
     struct bb_error failure = *bb_error_last();
-    bb_store_stop_workers(db);
+    bb_workers_stop(db);
     wait_for_calls(db);
     if (status != BB_OK)
         return bb_error_restore(&failure);
-    status = bb_store_sync_logs(db); /* sync S9 */
+    status = bb_commit_sync_logs(db); /* sync S9 */
     if (status == BB_OK)
-        status = bb_store_check_present(db);
+        status = bb_presence_check(db);
     return status == BB_OK ? bb_close_note_write(db) : status;
 }
 
@@ -196,7 +196,7 @@ static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
 static enum bb_status leave_inherited(struct bb_db *db)
 {
     if (was_still(db))
-        (void)!bb_store_release(db); /* an inherited file refuses some work by design */
+        (void)!bb_close_release(db); /* an inherited file refuses some work by design */
     return BB_OK;
 }
 
@@ -209,12 +209,12 @@ enum bb_status bb_db_close(struct bb_db *db)
         return leave_inherited(db);
     enum bb_status status = check_unused(db);
     if (status == BB_OK)
-        status = bb_store_become_leader(db, &commit);
+        status = bb_commit_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
     status = close_led(db, &commit);
     struct bb_error failure = *bb_error_last();
-    bb_store_release_leader(db, &commit);
-    enum bb_status released = bb_store_release(db);
+    bb_commit_release_leader(db, &commit);
+    enum bb_status released = bb_close_release(db);
     return status == BB_OK ? released : bb_error_restore(&failure);
 }

@@ -6,6 +6,6 @@
 
 /* Releases everything, also for a partly opened store. Returns the status of closing its files.
  * REQUIRES: no other thread uses it, and its workers have stopped. */
-BB_MUST_CHECK enum bb_status bb_store_release(struct bb_db *db);
+BB_MUST_CHECK enum bb_status bb_close_release(struct bb_db *db);
 
 #endif

@@ -36,7 +36,7 @@ static enum bb_status take_over(struct bb_db *db)
     uint64_t number = 0;
     if (!bb_manifest_state_of(db->manifest)->is_closed)
         return BB_OK;
-    enum bb_status status = bb_store_new_file_number(db, &number);
+    enum bb_status status = bb_file_number_new(db, &number);
     return status == BB_OK ? bb_manifest_rotate(db->manifest, number) : status;
 }
 

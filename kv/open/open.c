@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/file_limit.h"
 #include "base/file_pool.h"
+#include "base/path.h"
 #include "base/process.h"
 #include "base/status.h"
 #include "bb/db_files.h"
@@ -76,11 +77,11 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
     bb_mutex_init(&db->mutex);
     bb_mutex_init(&db->installing);
     bb_condvar_init(&db->work_is_done);
-    bb_store_init_workers(db);
+    bb_workers_init(db);
     bb_commit_queue_init(&db->commits);
     bb_snapshots_init(&db->snapshots);
     bb_spare_memtable_init(&db->spare, options->write_buffer_bytes);
-    bb_table_env_init(&db->table_env);
+    bb_table_file_env_init(&db->table_env);
     db->table_env.path = table_path;
     db->table_env.remove = remove_table_file;
     db->table_env.remove_companion = remove_index_file;
@@ -121,9 +122,9 @@ static enum bb_status open_to_write(struct bb_db *db)
         status = bb_opening_recover(&opening);
     bool waits = status == BB_NO_SPACE && bb_opening_undo(&opening);
     if (waits)
-        status = bb_store_wait_for_space(db);
+        status = bb_resume_wait_for_space(db);
     if (status == BB_OK && !waits)
-        status = bb_store_start_workers(db);
+        status = bb_workers_start(db);
     struct bb_error failure = *bb_error_last();
     report_recovery(&opening);
     bb_opening_deinit(&opening);
@@ -147,7 +148,7 @@ static enum bb_status open_resolved(const char *directory, const struct bb_db_op
     enum bb_status status = open_db(db);
     if (status != BB_OK) {
         struct bb_error failure = *bb_error_last();
-        (void)!bb_store_release(db);
+        (void)!bb_close_release(db);
         return bb_error_restore(&failure);
     }
     db->options.recovery_report = NULL; /* belongs to the caller, for this call only */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/path.h"
 #include "base/status.h"
 #include "kv/background/edit_install.h"
 #include "kv/directory/directory.h"
@@ -173,7 +174,7 @@ static enum bb_status read_manifest(struct bb_opening *opening)
         return BB_OK;
     memcpy(db->store_id, opening->state.identity.store_id, sizeof(db->store_id));
     db->secret = opening->state.identity.secret;
-    return bb_store_load_catalog(db, &opening->state.catalog);
+    return bb_store_catalog_load(db, &opening->state.catalog);
 }
 
 static enum bb_status open_tables(struct bb_opening *opening)
@@ -220,9 +221,9 @@ static enum bb_status create_buffer(struct bb_opening *opening)
     enum bb_status status = bb_view_create(&opening->blank);
     if (status != BB_OK)
         return status;
-    return opening->is_at_rest ? bb_store_new_resting_buffer(db, old_log, &opening->buffer)
-                               : bb_store_new_write_buffer(
-                                     db, (size_t)db->options.write_buffer_bytes, &opening->buffer);
+    return opening->is_at_rest
+               ? bb_freeze_new_resting_buffer(db, old_log, &opening->buffer)
+               : bb_freeze_new_buffer(db, (size_t)db->options.write_buffer_bytes, &opening->buffer);
 }
 
 /* Writes the present state to a new manifest. */
@@ -234,9 +235,9 @@ static enum bb_status publish_manifest(struct bb_opening *opening)
     bb_edit_init(&edit);
     edit.log_is_absent = opening->buffer->log == NULL;
     edit.log_number = opening->buffer->log_number;
-    enum bb_status status = bb_store_new_file_number(db, &number);
+    enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK && edit.log_is_absent)
-        status = bb_store_new_file_number(db, &edit.log_number);
+        status = bb_file_number_new(db, &edit.log_number);
     edit.next_file_number = atomic_load(&db->next_file_number);
     if (status == BB_OK)
         status =
@@ -389,7 +390,7 @@ static void remove_attempt(struct bb_opening *opening)
     opening->directory = (struct bb_directory){0};
     if (bb_directory_scan(db->system, db->directory, &opening->directory) != BB_OK)
         return;
-    const struct bb_name_list *names = &opening->directory.names;
+    const struct bb_file_names *names = &opening->directory.names;
     for (size_t i = 0; i < names->count; i++) {
         struct bb_filename name = bb_filename_decode(bb_bytes_of_text(names->names[i]));
         struct bb_buf path = {0};

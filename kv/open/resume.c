@@ -20,7 +20,7 @@ static enum bb_status try_again(struct bb_db *db)
     if (status != BB_OK)
         return bb_error_restore(&failure);
     bb_current_view_reclaim(db);
-    status = bb_store_start_workers(db);
+    status = bb_workers_start(db);
     if (status == BB_OK) {
         atomic_store_explicit(&db->resume, NULL, memory_order_release);
         return BB_OK;
@@ -35,17 +35,17 @@ static enum bb_status try_again(struct bb_db *db)
 static enum bb_status resume(struct bb_db *db)
 {
     struct bb_commit commit;
-    enum bb_status status = bb_store_become_leader(db, &commit);
+    enum bb_status status = bb_commit_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
     if (atomic_load(&db->resume) != NULL)
         status = try_again(db);
     struct bb_error failure = *bb_error_last();
-    bb_store_release_leader(db, &commit);
+    bb_commit_release_leader(db, &commit);
     return status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
 
-enum bb_status bb_store_wait_for_space(struct bb_db *db)
+enum bb_status bb_resume_wait_for_space(struct bb_db *db)
 {
     struct bb_error failure = *bb_error_last();
     struct bb_event event = {.kind = BB_EVENT_ERROR, .level = -1};

@@ -13,6 +13,6 @@
 
 /* Shows the store in its state before the opening. REQUIRES: the calling thread's latest failure
  * comes from an opening that found no space and was undone. On failure it remains the latest. */
-BB_MUST_CHECK enum bb_status bb_store_wait_for_space(struct bb_db *db);
+BB_MUST_CHECK enum bb_status bb_resume_wait_for_space(struct bb_db *db);
 
 #endif

@@ -101,10 +101,10 @@ static enum bb_status name_table(struct explaining *e, int level, const struct b
 
 static void add_reads(struct explaining *e, int level, const struct bb_read_stats *reads)
 {
-    bb_read_stats_add(&e->explain->reads, reads);
-    bb_read_stats_add(&e->reader->counts.level_reads[level], reads);
+    bb_readers_add_stats(&e->explain->reads, reads);
+    bb_readers_add_stats(&e->reader->counts.level_reads[level], reads);
     if (e->options.stats != NULL)
-        bb_read_stats_add(e->options.stats, reads);
+        bb_readers_add_stats(e->options.stats, reads);
 }
 
 static enum bb_status ask_table(struct explaining *e, int level, struct bb_table_file *file)

@@ -81,8 +81,8 @@ static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup,
     if (status == BB_OK)
         status = bb_table_lookup_run(&in_table);
     if (wanted != NULL) {
-        bb_read_stats_add(counts, &own);
-        bb_read_stats_add(wanted, &own);
+        bb_readers_add_stats(counts, &own);
+        bb_readers_add_stats(wanted, &own);
     }
     if (status == BB_OK && lookup->shadow != NULL)
         status = bb_shadow_check(lookup->shadow, file, &in_table);

@@ -348,9 +348,9 @@ static void count_gets(struct lookup *lookup)
 static void count_reads(struct lookup *lookup)
 {
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        bb_read_stats_add(&lookup->reader->counts.level_reads[level], &lookup->reads[level]);
+        bb_readers_add_stats(&lookup->reader->counts.level_reads[level], &lookup->reads[level]);
         if (lookup->options->stats != NULL)
-            bb_read_stats_add(lookup->options->stats, &lookup->reads[level]);
+            bb_readers_add_stats(lookup->options->stats, &lookup->reads[level]);
     }
 }
 

@@ -186,7 +186,7 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
     bb_visible_deinit(&iter->visible);
     bb_readers_add_scan(&db->readers, &iter->stats);
     if (iter->caller_stats != NULL)
-        bb_read_stats_add(iter->caller_stats, &iter->stats);
+        bb_readers_add_stats(iter->caller_stats, &iter->stats);
     bb_current_view_unpin(db, iter->view);
     bb_buf_deinit(&iter->bounds);
     bb_free(iter);

@@ -89,7 +89,7 @@ enum bb_status bb_db_refresh(struct bb_db *db)
         return status;
     /* One refresh runs at a time; an exclusive commit is never part of another's group. */
     if (!bb_commit_queue_enter(&db->commits, &commit))
-        return bb_commit_result(&commit);
+        return bb_commit_queue_result(&commit);
     status = take_and_install(db);
     bb_commit_queue_leave(&db->commits, &commit, BB_OK);
     return status;

@@ -114,7 +114,7 @@ static enum bb_status read_manifest(struct attempt *attempt)
     }
     if (memcmp(db->store_id, identity->store_id, sizeof(db->store_id)) != 0)
         return bb_fail(BB_BUSY, "%s: another store has replaced the opened one", db->directory);
-    return bb_store_load_catalog(db, &attempt->state.catalog);
+    return bb_store_catalog_load(db, &attempt->state.catalog);
 }
 
 static enum bb_status list_files(struct attempt *attempt)
@@ -300,7 +300,7 @@ static enum bb_status walk_log(struct attempt *attempt, uint64_t number)
 static enum bb_status walk_logs(struct attempt *attempt)
 {
     enum bb_status status = BB_OK;
-    attempt->check = bb_log_check_from(&attempt->state);
+    attempt->check = bb_replay_check_from(&attempt->state);
     for (size_t i = 0; i < attempt->log_count && status == BB_OK && !attempt->check.is_gap; i++)
         status = walk_log(attempt, attempt->logs[i]);
     attempt->is_gap |= attempt->check.is_gap;

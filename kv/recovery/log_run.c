@@ -48,7 +48,7 @@ struct bb_log_run {
     struct bb_buf kept;      /* struct bb_buf, owned */
     uint64_t in_place_bytes; /* of values */
     size_t count;            /* of items */
-    struct bb_range_array ranges;
+    struct bb_range_tombstone_array ranges;
     uint64_t capacity;
     uint64_t twice; /* items that share their key with another one */
 };
@@ -89,7 +89,7 @@ void bb_log_run_destroy(struct bb_log_run *run)
     for (size_t i = 0; i < run->kept.size / sizeof(*kept); i++)
         bb_buf_deinit(&kept[i]);
     bb_buf_deinit(&run->kept);
-    bb_range_array_deinit(&run->ranges);
+    bb_range_tombstone_array_deinit(&run->ranges);
     bb_buf_deinit(&run->items);
     bb_arena_deinit(&run->arena);
     bb_free(run);
@@ -186,7 +186,8 @@ enum bb_status bb_log_run_add(struct bb_log_run *run, const struct bb_entry *ent
     if (!is_range)
         return add_item(run, place);
     const struct record *record = record_at(run, place);
-    return bb_range_array_add(&run->ranges, key_of(record), value_of(record), entry->sequence);
+    return bb_range_tombstone_array_add(&run->ranges, key_of(record), value_of(record),
+                                        entry->sequence);
 }
 
 enum bb_status bb_log_run_add_in_place(struct bb_log_run *run, const struct bb_entry *entry)

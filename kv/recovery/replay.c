@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "compaction/merge/compact.h"
+#include "compaction/merge/compaction.h"
 #include "kv/background/edit_install.h"
 #include "kv/background/target.h"
 #include "kv/batch.h"
@@ -18,7 +18,7 @@
 /* Values of at least this size stay in the record's buffer, if the record is mostly that value. */
 #define IN_PLACE_MIN ((size_t)64 * 1024)
 
-struct bb_log_check bb_log_check_from(const struct bb_manifest_state *state)
+struct bb_log_check bb_replay_check_from(const struct bb_manifest_state *state)
 {
     return (struct bb_log_check){.expected_sequence = state->last_sequence + 1,
                                  .ends = state->log_ends,
@@ -243,12 +243,12 @@ static enum bb_status write_stream(struct replay *replay, struct bb_iter *stream
     struct bb_output_hooks hooks = bb_index_build_hooks(&indexes);
     uint64_t number = 0;
     bb_index_build_init(&indexes, db, db->system);
-    enum bb_status status = bb_store_new_file_number(db, &number);
+    enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK)
         status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
-        status = bb_compact_to_table(stream, ranges, (const char *)path.data, options, NULL, 0,
-                                     &hooks, &meta);
+        status = bb_compaction_to_table(stream, ranges, (const char *)path.data, options, NULL, 0,
+                                        &hooks, &meta);
     if (status == BB_OK)
         status = add_table(replay, number, &meta, &indexes);
     if (status == BB_OK)
@@ -438,7 +438,7 @@ static void fill_report(const struct bb_log_check *check, uint64_t begin, size_t
 static enum bb_status replay_all(struct replay *replay, const uint64_t *numbers, size_t count,
                                  struct bb_replay_report *report)
 {
-    struct bb_log_check check = bb_log_check_from(replay->state);
+    struct bb_log_check check = bb_replay_check_from(replay->state);
     uint64_t begin = check.expected_sequence;
     struct bb_wal_end *ends = replay->state->log_ends;
     replay->state->log_ends = NULL; /* the new tables change the state */

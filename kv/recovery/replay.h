@@ -59,7 +59,7 @@ struct bb_log_check {
     bool is_gap;
 };
 /* Starts a check at the manifest's state. */
-struct bb_log_check bb_log_check_from(const struct bb_manifest_state *state);
+struct bb_log_check bb_replay_check_from(const struct bb_manifest_state *state);
 BB_MUST_CHECK enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path,
                                                  uint64_t number, const uint8_t store_id[16],
                                                  enum bb_recovery recovery,

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "compaction/merge/compact.h"
+#include "compaction/merge/compaction.h"
 #include "kv/batch.h"
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_ranges.h"
@@ -55,7 +55,7 @@ static bool is_first_log_there(const struct bb_repair *repair)
 static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *numbers,
                                       size_t count, bool *ret_is_replayable)
 {
-    struct bb_log_check check = bb_log_check_from(&repair->state);
+    struct bb_log_check check = bb_replay_check_from(&repair->state);
     *ret_is_replayable = false;
     if (!is_first_log_there(repair) && !repair->is_outdated) {
         bb_repair_tell(repair, "%06" PRIu64 ".wal is missing", repair->state.log_number);
@@ -81,11 +81,11 @@ static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *
 static enum bb_status write_ranges(const struct bb_memtable *memtable,
                                    struct bb_repair_table *table)
 {
-    struct bb_range_array array = {0};
+    struct bb_range_tombstone_array array = {0};
     enum bb_status status = bb_memtable_ranges_list(memtable, &array);
     if (status == BB_OK)
         status = bb_repair_table_add_ranges(table, array.tombstones, array.count);
-    bb_range_array_deinit(&array);
+    bb_range_tombstone_array_deinit(&array);
     return status;
 }
 

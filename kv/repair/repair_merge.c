@@ -136,17 +136,17 @@ static enum bb_status write_entry(struct merging *merging, const struct bb_entry
 
 static enum bb_status write_ranges(struct merging *merging, const struct group *group)
 {
-    struct bb_range_array array = {0};
+    struct bb_range_tombstone_array array = {0};
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < group->count && status == BB_OK; i++) {
         const struct bb_range_tombstones *list = bb_table_range_tombstones(group->tables[i]);
         if (list != NULL)
-            status = bb_range_array_add_list(&array, list);
+            status = bb_range_tombstone_array_add_list(&array, list);
     }
     merging->is_whole = array.count > 0;
     if (status == BB_OK)
         status = bb_repair_table_add_ranges(&merging->output, array.tombstones, array.count);
-    bb_range_array_deinit(&array);
+    bb_range_tombstone_array_deinit(&array);
     return status;
 }
 

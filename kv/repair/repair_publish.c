@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/status.h"
 #include "kv/repair/repair.h"
 

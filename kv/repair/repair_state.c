@@ -174,7 +174,8 @@ static enum bb_status find_store_id(struct bb_repair *repair, uint8_t store_id[B
             continue;
         status = bb_filename_path(repair->path, BB_FILE_LOG, file->is.number, &path);
         if (status == BB_OK)
-            status = bb_wal_claim_read(repair->fs, (const char *)path.data, store_id, &is_told);
+            status =
+                bb_wal_salvage_read_claim(repair->fs, (const char *)path.data, store_id, &is_told);
         if (status == BB_INVALID || status == BB_NOT_FOUND) /* not a file */
             status = BB_OK;
     }

@@ -140,11 +140,11 @@ static void tell_salvaged(const struct mending *mending, const struct bb_salvage
 static enum bb_status on_ranges(void *context, const struct bb_range_tombstones *list)
 {
     struct mending *mending = context;
-    struct bb_range_array array = {0};
-    enum bb_status status = bb_range_array_add_list(&array, list);
+    struct bb_range_tombstone_array array = {0};
+    enum bb_status status = bb_range_tombstone_array_add_list(&array, list);
     if (status == BB_OK)
         status = bb_repair_table_add_ranges(&mending->table, array.tombstones, array.count);
-    bb_range_array_deinit(&array);
+    bb_range_tombstone_array_deinit(&array);
     return status;
 }
 

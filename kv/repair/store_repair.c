@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "kv/admin/store_verify.h"
 #include "kv/options.h"

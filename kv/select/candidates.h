@@ -33,9 +33,6 @@ struct bb_candidate_source {
     void *progress_context;
 };
 
-/* Called by streams from time to time. Errors: BB_BUSY when the selection is cancelled. */
-BB_MUST_CHECK enum bb_status bb_candidates_progress(struct bb_candidate_source *source);
-
 /* The candidates of a stream, for memtables. Takes the stream in any case. */
 BB_MUST_CHECK enum bb_status bb_filtered_candidates_create(struct bb_candidate_source *source,
                                                            struct bb_iter *stream,

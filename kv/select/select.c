@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "kv/indexes/index_demand.h"
 #include "kv/indexes/store_catalog.h"
-#include "kv/select/streams.h"
+#include "kv/select/select_streams.h"
 #include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
 #include "kv/store/store.h"
@@ -169,7 +169,7 @@ enum bb_status bb_db_select(struct bb_db *db, const struct bb_select_options *op
     atomic_fetch_add(&db->iterator_count, 1);
     select->db = db;
     select->begin = db->system->ops->now(db->system);
-    select->catalog = bb_store_ref_catalog(db);
+    select->catalog = bb_store_catalog_ref(db);
     status = fill(select, &taken);
     if (status != BB_OK) {
         struct bb_error failure = *bb_error_last();

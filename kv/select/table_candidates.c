@@ -80,13 +80,23 @@ static enum bb_status read_block(struct table_candidates *c, bool is_forward,
     return bb_table_blocks_load_backward(&c->blocks, c->number, c->run_begin, ret_block, ret_place);
 }
 
+/* Errors: BB_BUSY when the selection is cancelled. */
+static enum bb_status report_progress(struct bb_candidate_source *source)
+{
+    if (source->progress == NULL || source->account.blocks_read % 256 != 0)
+        return BB_OK;
+    return source->progress(source->progress_context, &source->account)
+               ? BB_OK
+               : bb_fail(BB_BUSY, "the selection was cancelled");
+}
+
 /* Loads the current block; without a match `entries` has no block. */
 static enum bb_status load_block(struct table_candidates *c, bool is_forward)
 {
     const struct bb_block *block = NULL;
     struct bb_place place = {0};
     struct bb_select_account *account = &c->source->account;
-    enum bb_status status = bb_candidates_progress(c->source);
+    enum bb_status status = report_progress(c->source);
     bb_block_iter_reset(&c->entries, NULL, (struct bb_place){0});
     c->needle_at = 0;
     if (status == BB_OK)
@@ -394,13 +404,4 @@ enum bb_status bb_table_candidates_create(struct bb_candidate_source *source,
     else
         destroy(&c->base);
     return status;
-}
-
-enum bb_status bb_candidates_progress(struct bb_candidate_source *source)
-{
-    if (source->progress == NULL || source->account.blocks_read % 256 != 0)
-        return BB_OK;
-    return source->progress(source->progress_context, &source->account)
-               ? BB_OK
-               : bb_fail(BB_BUSY, "the selection was cancelled");
 }

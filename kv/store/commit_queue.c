@@ -142,7 +142,7 @@ void bb_commit_queue_close(struct bb_commit_queue *queue, struct bb_commit *lead
     bb_mutex_unlock(&queue->mutex);
 }
 
-enum bb_status bb_commit_result(const struct bb_commit *commit)
+enum bb_status bb_commit_queue_result(const struct bb_commit *commit)
 {
     return commit->error.status == BB_OK ? BB_OK : bb_error_restore(&commit->error);
 }

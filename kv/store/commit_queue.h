@@ -42,7 +42,7 @@ void bb_commit_queue_init(struct bb_commit_queue *queue);
 void bb_commit_queue_deinit(struct bb_commit_queue *queue);
 
 /* True: this commit leads and must call leave. False: it was done, or refused with BB_BUSY because
- * the queue is closed; bb_commit_result returns its status. */
+ * the queue is closed; bb_commit_queue_result returns its status. */
 bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
 
 /* Chooses the leader's group and returns its last commit; the group is the list from the leader to
@@ -61,6 +61,6 @@ void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last
 void bb_commit_queue_close(struct bb_commit_queue *queue, struct bb_commit *leader);
 
 /* For a commit that another thread has done, or that was refused. */
-BB_MUST_CHECK enum bb_status bb_commit_result(const struct bb_commit *commit);
+BB_MUST_CHECK enum bb_status bb_commit_queue_result(const struct bb_commit *commit);
 
 #endif

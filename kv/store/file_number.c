@@ -4,7 +4,7 @@
 #include "kv/directory/directory.h"
 #include "kv/manifest/filename.h"
 
-enum bb_status bb_store_new_file_number(struct bb_db *db, uint64_t *ret_number)
+enum bb_status bb_file_number_new(struct bb_db *db, uint64_t *ret_number)
 {
     uint64_t number = atomic_load(&db->next_file_number);
     /* WHY no fetch_add: the counter goes into the manifest, where a number out of range is

@@ -10,6 +10,6 @@
 
 /* Returns an unused number, above all used ones. Errors: BB_TOO_LARGE when all numbers are used
  * up. */
-BB_MUST_CHECK enum bb_status bb_store_new_file_number(struct bb_db *db, uint64_t *ret_number);
+BB_MUST_CHECK enum bb_status bb_file_number_new(struct bb_db *db, uint64_t *ret_number);
 
 #endif

@@ -34,7 +34,7 @@ static enum bb_status check_file(struct bb_db *db, enum bb_file_kind kind, uint6
     return status;
 }
 
-enum bb_status bb_store_find_log(struct bb_db *db, bool *ret_is_there)
+enum bb_status bb_presence_find_log(struct bb_db *db, bool *ret_is_there)
 {
     struct bb_buf path = {0};
     *ret_is_there = true;
@@ -48,12 +48,12 @@ enum bb_status bb_store_find_log(struct bb_db *db, bool *ret_is_there)
     return status;
 }
 
-enum bb_status bb_store_check_log_present(struct bb_db *db)
+enum bb_status bb_presence_check_log(struct bb_db *db)
 {
     return db->active->log == NULL ? BB_OK : check_file(db, BB_FILE_LOG, db->active->log_number);
 }
 
-enum bb_status bb_store_check_present(struct bb_db *db)
+enum bb_status bb_presence_check(struct bb_db *db)
 {
     if (db->manifest == NULL) /* read_only: no write was acknowledged */
         return BB_OK;

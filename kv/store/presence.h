@@ -11,12 +11,12 @@
 #include "kv/store/store.h"
 
 /* *ret_is_there: the current log exists; true when there is no log. */
-BB_MUST_CHECK enum bb_status bb_store_find_log(struct bb_db *db, bool *ret_is_there);
+BB_MUST_CHECK enum bb_status bb_presence_find_log(struct bb_db *db, bool *ret_is_there);
 /* The same. Errors: BB_IO when the log was removed. */
-BB_MUST_CHECK enum bb_status bb_store_check_log_present(struct bb_db *db);
+BB_MUST_CHECK enum bb_status bb_presence_check_log(struct bb_db *db);
 
 /* Checks CURRENT and the current manifest. Errors: BB_IO when one was removed. REQUIRES: no
  * installing happens. */
-BB_MUST_CHECK enum bb_status bb_store_check_present(struct bb_db *db);
+BB_MUST_CHECK enum bb_status bb_presence_check(struct bb_db *db);
 
 #endif

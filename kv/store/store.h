@@ -31,6 +31,7 @@
 #include "kv/store/pace.h"
 #include "kv/store/waste_share.h"
 #include "kv/view/readers.h"
+#include "kv/view/spare_memtable.h"
 #include "kv/view/snapshots.h"
 #include "kv/view/view.h"
 
@@ -102,7 +103,7 @@ struct bb_db {
     uint8_t store_id[16];
     struct bb_hash_secret secret;
     struct bb_block_cache *cache; /* NULL: off */
-    struct bb_table_env table_env;
+    struct bb_table_file_env table_env;
 
     /* Used by readers without a lock. */
     struct bb_readers readers;

@@ -124,7 +124,7 @@ int64_t bb_readers_pinned_values(const struct bb_readers *readers)
     return sum;
 }
 
-void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part)
+void bb_readers_add_stats(struct bb_read_stats *sum, const struct bb_read_stats *part)
 {
     /* All fields are 64-bit counters, so the struct can be treated as an array. */
     _Static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "a field is not a 64-bit counter");
@@ -137,7 +137,7 @@ void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *pa
 void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats)
 {
     struct bb_reader *slot = claim(readers);
-    bb_read_stats_add(&slot->counts.scan_reads, stats);
+    bb_readers_add_stats(&slot->counts.scan_reads, stats);
     release(slot);
 }
 
@@ -150,8 +150,8 @@ static void add_counts(struct bb_reader_counts *sum, const struct bb_reader_coun
     sum->memtable_visits += bb_counter_get(&part->memtable_visits);
     sum->memtable_hits += bb_counter_get(&part->memtable_hits);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        bb_read_stats_add(&sum->level_reads[level], &part->level_reads[level]);
-    bb_read_stats_add(&sum->scan_reads, &part->scan_reads);
+        bb_readers_add_stats(&sum->level_reads[level], &part->level_reads[level]);
+    bb_readers_add_stats(&sum->scan_reads, &part->scan_reads);
 }
 
 void bb_readers_sum(const struct bb_readers *readers, struct bb_reader_counts *ret_counts)

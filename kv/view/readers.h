@@ -73,6 +73,6 @@ void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats 
 void bb_readers_sum(const struct bb_readers *readers, struct bb_reader_counts *ret_counts);
 
 /* sum += part, field by field. The caller owns sum; another thread may add to part. */
-void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part);
+void bb_readers_add_stats(struct bb_read_stats *sum, const struct bb_read_stats *part);
 
 #endif

@@ -11,7 +11,7 @@
 struct uncovered_iter {
     struct bb_iter base; /* must be first */
     struct bb_iter *stream;
-    struct bb_range_cover cover;
+    struct bb_range_tombstone_cover cover;
 };
 
 static struct uncovered_iter *iter_of(struct bb_iter *base)
@@ -42,7 +42,7 @@ static bool is_entry_hidden(const struct uncovered_iter *iter)
 static void leave_forward(struct uncovered_iter *iter)
 {
     struct bb_iter *stream = iter->stream;
-    const struct bb_range_region *region = &iter->cover.region;
+    const struct bb_range_tombstone_region *region = &iter->cover.region;
     for (int i = 0; i < STEPS_MAX && stream->is_valid; i++) {
         bb_iter_next(stream);
         if (!stream->is_valid ||
@@ -56,7 +56,7 @@ static void leave_forward(struct uncovered_iter *iter)
 static void leave_backward(struct uncovered_iter *iter)
 {
     struct bb_iter *stream = iter->stream;
-    const struct bb_range_region *region = &iter->cover.region;
+    const struct bb_range_tombstone_region *region = &iter->cover.region;
     for (int i = 0; i < STEPS_MAX && stream->is_valid; i++) {
         bb_iter_prev(stream);
         if (!stream->is_valid ||
@@ -77,7 +77,7 @@ static void skip_forward(struct uncovered_iter *iter)
 {
     enum bb_status status = BB_OK;
     while (iter->stream->is_valid) {
-        status = bb_range_cover_find(&iter->cover, iter->stream->entry.key);
+        status = bb_range_tombstone_cover_find(&iter->cover, iter->stream->entry.key);
         if (status != BB_OK || !is_entry_hidden(iter))
             break;
         if (is_region_hidden(iter))
@@ -92,7 +92,7 @@ static void skip_backward(struct uncovered_iter *iter)
 {
     enum bb_status status = BB_OK;
     while (iter->stream->is_valid) {
-        status = bb_range_cover_find(&iter->cover, iter->stream->entry.key);
+        status = bb_range_tombstone_cover_find(&iter->cover, iter->stream->entry.key);
         if (status != BB_OK || !is_entry_hidden(iter))
             break;
         if (is_region_hidden(iter))
@@ -148,7 +148,8 @@ static const struct bb_iter_ops ops = {
     .prev = prev,
 };
 
-enum bb_status bb_uncovered_iter_create(struct bb_iter *stream, const struct bb_range_cover *cover,
+enum bb_status bb_uncovered_iter_create(struct bb_iter *stream,
+                                        const struct bb_range_tombstone_cover *cover,
                                         struct bb_iter **ret_iter)
 {
     struct uncovered_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));

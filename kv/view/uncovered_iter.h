@@ -6,11 +6,11 @@
 #ifndef BB_KV_VIEW_UNCOVERED_ITER_H
 #define BB_KV_VIEW_UNCOVERED_ITER_H
 
-#include "kv/view/range_cover.h"
+#include "kv/view/range_tombstone_cover.h"
 
 /* Takes the stream in any case. The view must outlive it. */
 BB_MUST_CHECK enum bb_status bb_uncovered_iter_create(struct bb_iter *stream,
-                                                      const struct bb_range_cover *cover,
+                                                      const struct bb_range_tombstone_cover *cover,
                                                       struct bb_iter **ret_iter);
 
 #endif

@@ -27,11 +27,11 @@ struct streams {
  * entries. */
 static enum bb_status add(struct streams *streams, struct bb_iter *iter)
 {
-    struct bb_range_cover cover;
+    struct bb_range_tombstone_cover cover;
     enum bb_status status = BB_OK;
-    bb_range_cover_init(&cover, streams->view, streams->comparator, streams->sequence,
-                        streams->run++);
-    if (bb_range_cover_is_needed(&cover))
+    bb_range_tombstone_cover_init(&cover, streams->view, streams->comparator, streams->sequence,
+                                  streams->run++);
+    if (bb_range_tombstone_cover_is_needed(&cover))
         status = bb_uncovered_iter_create(iter, &cover, &iter);
     if (status == BB_OK)
         streams->iters[streams->count++] = iter;

@@ -12,25 +12,11 @@
 
 #include <stdatomic.h>
 
-#include "base/sync.h"
 #include "bb/db.h"
 
 struct bb_memtable;
+struct bb_spare_memtable;
 struct bb_wal_writer;
-
-/* One empty memtable, kept for reuse: its pages have been touched, which saves about a third of the
- * cost of an insert. Any thread. */
-struct bb_spare_memtable {
-    struct bb_mutex mutex;
-    struct bb_memtable *memtable; /* owned; NULL if none; guarded by the mutex */
-    uint64_t capacity_bytes;      /* the only capacity worth keeping; constant */
-};
-
-void bb_spare_memtable_init(struct bb_spare_memtable *spare, uint64_t capacity_bytes);
-void bb_spare_memtable_deinit(struct bb_spare_memtable *spare);
-/* Hands the memtable to the caller; NULL without one of that capacity. */
-struct bb_memtable *bb_spare_memtable_take(struct bb_spare_memtable *spare,
-                                           uint64_t capacity_bytes);
 
 struct bb_write_buffer {
     _Atomic uint32_t references;

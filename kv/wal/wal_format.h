@@ -88,17 +88,17 @@ static inline struct bb_wal_identity bb_wal_identity(uint64_t log_number,
     return identity;
 }
 
-void bb_wal_header_encode(const struct bb_wal_identity *identity,
-                          uint8_t ret_header[BB_WAL_HEADER_SIZE]);
+void bb_wal_format_encode_header(const struct bb_wal_identity *identity,
+                                 uint8_t ret_header[BB_WAL_HEADER_SIZE]);
 /* The check for the end of a header. */
-uint64_t bb_wal_header_check(const uint8_t header[BB_WAL_HEADER_SIZE]);
+uint64_t bb_wal_format_check_header(const uint8_t header[BB_WAL_HEADER_SIZE]);
 
 /* A hash of the identity, for the checks of fragments. */
-uint64_t bb_wal_seed(const struct bb_wal_identity *identity);
+uint64_t bb_wal_format_seed(const struct bb_wal_identity *identity);
 
 /* The check of a fragment at a file offset. */
-uint64_t bb_wal_check(uint64_t seed, uint64_t offset, enum bb_wal_fragment_type type,
-                      struct bb_bytes body);
+uint64_t bb_wal_format_check(uint64_t seed, uint64_t offset, enum bb_wal_fragment_type type,
+                             struct bb_bytes body);
 
 /* The end of the last record of a log, with a checksum of everything before it: a log that lost
  * records, or has other records, has another end. Marks after the last record do not count. */
@@ -116,8 +116,8 @@ static inline uint64_t bb_wal_running_check(uint64_t running, uint64_t fragment_
 
 /* The file offset for which a fragment with this check was written. An arbitrary number for other
  * bytes. */
-uint64_t bb_wal_place(uint64_t seed, uint64_t check, enum bb_wal_fragment_type type,
-                      struct bb_bytes body);
+uint64_t bb_wal_format_place(uint64_t seed, uint64_t check, enum bb_wal_fragment_type type,
+                             struct bb_bytes body);
 
 /* The number of bytes from a file offset to the end of its block. */
 static inline size_t bb_wal_block_left(uint64_t offset)

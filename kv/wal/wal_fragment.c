@@ -36,7 +36,7 @@ static uint64_t decode(uint64_t seed, struct bb_bytes rest, struct bb_wal_fragme
         .check = bb_load64(rest.data),
         .body = bb_bytes_of(rest.data + BB_WAL_FRAGMENT_HEADER, bb_load16(rest.data + 8)),
     };
-    return bb_wal_place(seed, ret_fragment->check, ret_fragment->type, ret_fragment->body);
+    return bb_wal_format_place(seed, ret_fragment->check, ret_fragment->type, ret_fragment->body);
 }
 
 bool bb_wal_fragment_find(uint64_t seed, uint64_t file_size, struct bb_bytes rest,

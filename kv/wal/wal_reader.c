@@ -246,7 +246,7 @@ static const char *header_defect(struct bb_bytes header)
         return "the log's header is cut off";
     if (memcmp(header.data, BB_WAL_MAGIC, BB_WAL_MAGIC_SIZE) != 0)
         return "the log's magic is wrong";
-    if (bb_load64(header.data + 40) != bb_wal_header_check(header.data))
+    if (bb_load64(header.data + 40) != bb_wal_format_check_header(header.data))
         return "the log's header has a wrong check";
     return NULL;
 }
@@ -285,7 +285,8 @@ enum bb_status bb_wal_reader_open(struct bb_file_system *fs, const char *path, u
     if (reader == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the reader of %s", path);
     reader->tolerate_damage = tolerate_damage;
-    enum bb_status status = bb_wal_source_open(&reader->source, fs, path, bb_wal_seed(&identity));
+    enum bb_status status =
+        bb_wal_source_open(&reader->source, fs, path, bb_wal_format_seed(&identity));
     if (status != BB_OK) {
         bb_wal_reader_close(reader);
         return status;

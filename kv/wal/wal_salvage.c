@@ -207,7 +207,7 @@ enum bb_status bb_wal_salvage(struct bb_file_system *fs, const char *path, uint6
     enum bb_status status = check_identity(fs, path, &identity);
     if (status != BB_OK)
         return status;
-    status = bb_wal_source_open(&salvage.source, fs, path, bb_wal_seed(&identity));
+    status = bb_wal_source_open(&salvage.source, fs, path, bb_wal_format_seed(&identity));
     if (status == BB_OK)
         status = read_all(&salvage);
     if (status == BB_OK)
@@ -220,11 +220,12 @@ enum bb_status bb_wal_salvage(struct bb_file_system *fs, const char *path, uint6
 static bool is_sound_header(const uint8_t header[BB_WAL_HEADER_SIZE])
 {
     return memcmp(header, BB_WAL_MAGIC, BB_WAL_MAGIC_SIZE) == 0 &&
-           bb_load64(header + 40) == bb_wal_header_check(header);
+           bb_load64(header + 40) == bb_wal_format_check_header(header);
 }
 
-enum bb_status bb_wal_claim_read(struct bb_file_system *fs, const char *path,
-                                 uint8_t ret_store_id[BB_WAL_STORE_ID_SIZE], bool *ret_is_told)
+enum bb_status bb_wal_salvage_read_claim(struct bb_file_system *fs, const char *path,
+                                         uint8_t ret_store_id[BB_WAL_STORE_ID_SIZE],
+                                         bool *ret_is_told)
 {
     uint8_t header[BB_WAL_HEADER_SIZE] = {0};
     struct bb_file *file = NULL;

@@ -33,8 +33,8 @@ bb_wal_salvage(struct bb_file_system *fs, const char *path, uint64_t log_number,
                void *context, struct bb_wal_salvage_report *ret_report);
 
 /* Reads the store id from a log's header. *ret_is_told false: the header is damaged. */
-BB_MUST_CHECK enum bb_status bb_wal_claim_read(struct bb_file_system *fs, const char *path,
-                                               uint8_t ret_store_id[BB_WAL_STORE_ID_SIZE],
-                                               bool *ret_is_told);
+BB_MUST_CHECK enum bb_status bb_wal_salvage_read_claim(struct bb_file_system *fs, const char *path,
+                                                       uint8_t ret_store_id[BB_WAL_STORE_ID_SIZE],
+                                                       bool *ret_is_told);
 
 #endif

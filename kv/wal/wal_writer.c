@@ -66,7 +66,7 @@ enum bb_status bb_wal_writer_create(struct bb_file_system *fs, const char *path,
     if (writer == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the writer of %s", path);
     writer->number = log_number;
-    writer->seed = bb_wal_seed(&identity);
+    writer->seed = bb_wal_format_seed(&identity);
     writer->running_check = writer->seed;
     writer->record_check = writer->seed;
     writer->size = BB_WAL_HEADER_SIZE;
@@ -74,7 +74,7 @@ enum bb_status bb_wal_writer_create(struct bb_file_system *fs, const char *path,
     writer->buffer_bytes = buffer_bytes;
 
     uint8_t header[BB_WAL_HEADER_SIZE];
-    bb_wal_header_encode(&identity, header);
+    bb_wal_format_encode_header(&identity, header);
     status = stick(writer, bb_file_create(fs, path, &writer->file));
     if (status == BB_OK)
         status = stick(writer, bb_file_append(writer->file, bb_bytes_of(header, sizeof(header))));
@@ -127,7 +127,8 @@ static void frame(struct bb_wal_writer *writer, enum bb_wal_fragment_type type, 
     uint8_t *fragment = writer->frames.data + writer->frames.size;
     uint8_t *bytes = fragment + BB_WAL_FRAGMENT_HEADER;
     take(body, bytes, size);
-    uint64_t check = bb_wal_check(writer->seed, writer->size, type, bb_bytes_of(bytes, size));
+    uint64_t check =
+        bb_wal_format_check(writer->seed, writer->size, type, bb_bytes_of(bytes, size));
     bb_store64(fragment, check);
     bb_store16(fragment + 8, (uint16_t)size);
     fragment[10] = (uint8_t)type;

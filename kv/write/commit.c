@@ -19,15 +19,15 @@
 /* The size limit of a group; small groups keep the latency of small writes small. */
 #define GROUP_SIZE_MAX_BYTES ((size_t)1 << 20)
 
-enum bb_status bb_store_become_leader(struct bb_db *db, struct bb_commit *commit)
+enum bb_status bb_commit_become_leader(struct bb_db *db, struct bb_commit *commit)
 {
     commit->batch = NULL;
     commit->sync = false;
     /* An exclusive commit is never part of another's group: it leads, or is refused. */
-    return bb_commit_queue_enter(&db->commits, commit) ? BB_OK : bb_commit_result(commit);
+    return bb_commit_queue_enter(&db->commits, commit) ? BB_OK : bb_commit_queue_result(commit);
 }
 
-void bb_store_release_leader(struct bb_db *db, struct bb_commit *commit)
+void bb_commit_release_leader(struct bb_db *db, struct bb_commit *commit)
 {
     bb_commit_queue_leave(&db->commits, commit, BB_OK);
 }
@@ -77,7 +77,7 @@ static size_t ref_frozen(struct bb_db *db, struct bb_write_buffer **buffers)
     return count;
 }
 
-enum bb_status bb_store_sync_logs(struct bb_db *db)
+enum bb_status bb_commit_sync_logs(struct bb_db *db)
 {
     struct bb_write_buffer *frozen[BB_FROZEN_MAX];
     size_t count = ref_frozen(db, frozen);
@@ -95,7 +95,7 @@ enum bb_status bb_store_sync_logs(struct bb_db *db)
         status = bb_wal_writer_mark(db->active->log);
     /* Only the current log is checked: the log of a frozen memtable is removed once that is in a
      * table. */
-    return status == BB_OK ? bb_store_check_log_present(db) : status;
+    return status == BB_OK ? bb_presence_check_log(db) : status;
 }
 
 /* Only the leader counts, so no read-modify-write is needed. */
@@ -139,7 +139,7 @@ static enum bb_status log_group(struct bb_db *db, const struct group *group,
     if (db->active->log == NULL)
         return BB_OK;
     enum bb_status status = append_log(db, records, group->batch_count, group->leader->batch->tail);
-    return status == BB_OK && group->leader->sync ? bb_store_sync_logs(db) : status;
+    return status == BB_OK && group->leader->sync ? bb_commit_sync_logs(db) : status;
 }
 
 /* A group of a single operation, the most common one. Its path in the memtable is found before the
@@ -210,7 +210,7 @@ static enum bb_status write_group(struct bb_db *db, const struct bb_commit *lead
     struct bb_bytes few[16];
     struct bb_bytes *records = few;
     struct group group = measure_group(leader, last);
-    enum bb_status status = bb_store_make_room(db, &group.room);
+    enum bb_status status = bb_freeze_make_room(db, &group.room);
     if (status != BB_OK)
         return status;
     if (group.batch_count > BB_ARRAY_LENGTH(few))
@@ -220,7 +220,7 @@ static enum bb_status write_group(struct bb_db *db, const struct bb_commit *lead
     if (group.batch_count > 0)
         status = commit_records(db, &group, records);
     else if (leader->sync)
-        status = bb_store_sync_logs(db);
+        status = bb_commit_sync_logs(db);
     if (records != few)
         bb_free(records);
     return status;
@@ -234,12 +234,12 @@ static enum bb_status write_first(struct bb_db *db, const struct bb_commit *lead
     struct bb_error before;
     bb_error_save(&before);
     enum bb_status status = write_group(db, leader, last);
-    if (status != BB_NO_SPACE || db->options.deterministic || !bb_store_begin_yield(db))
+    if (status != BB_NO_SPACE || db->options.deterministic || !bb_compaction_work_begin_yield(db))
         return status;
     db->leader_yields = true;
     status = write_group(db, leader, last);
     db->leader_yields = false;
-    bb_store_end_yield(db);
+    bb_compaction_work_end_yield(db);
     return bb_error_settle(status, &before);
 }
 
@@ -262,7 +262,7 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
             "write without sync, and call bb_db_flush to make data durable",
             db->directory);
     if (!bb_commit_queue_enter(&db->commits, &commit))
-        return bb_commit_result(&commit);
+        return bb_commit_queue_result(&commit);
     /* A group fits a write buffer of normal size. */
     size_t size_max = GROUP_SIZE_MAX_BYTES;
     if (size_max > db->options.write_buffer_bytes / 4)

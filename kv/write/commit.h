@@ -5,12 +5,12 @@
 #include "kv/store/store.h"
 
 /* Becomes the leader without a batch, to freeze; waits if necessary. End with
- * bb_store_release_leader. Errors: BB_BUSY when the store is being closed. */
-BB_MUST_CHECK enum bb_status bb_store_become_leader(struct bb_db *db, struct bb_commit *commit);
-void bb_store_release_leader(struct bb_db *db, struct bb_commit *commit);
+ * bb_commit_release_leader. Errors: BB_BUSY when the store is being closed. */
+BB_MUST_CHECK enum bb_status bb_commit_become_leader(struct bb_db *db, struct bb_commit *commit);
+void bb_commit_release_leader(struct bb_db *db, struct bb_commit *commit);
 
 /* Called by the leader. Makes the log durable, older logs first, so that no newer write survives an
  * older one. */
-BB_MUST_CHECK enum bb_status bb_store_sync_logs(struct bb_db *db);
+BB_MUST_CHECK enum bb_status bb_commit_sync_logs(struct bb_db *db);
 
 #endif

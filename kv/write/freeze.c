@@ -46,15 +46,15 @@ static enum bb_status take_memtable(struct bb_db *db, size_t capacity_bytes,
     return BB_OK;
 }
 
-enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes,
-                                         struct bb_write_buffer **ret_buffer)
+enum bb_status bb_freeze_new_buffer(struct bb_db *db, size_t capacity_bytes,
+                                    struct bb_write_buffer **ret_buffer)
 {
     struct bb_memtable *memtable = NULL;
     struct bb_wal_writer *log = NULL;
     uint64_t number = 0;
     enum bb_status status = take_memtable(db, capacity_bytes, &memtable);
     if (status == BB_OK && !db->options.wal_off) {
-        status = bb_store_new_file_number(db, &number);
+        status = bb_file_number_new(db, &number);
         if (status == BB_OK)
             status = create_log(db, number, &log);
     }
@@ -68,8 +68,8 @@ enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes
     return status;
 }
 
-enum bb_status bb_store_new_resting_buffer(struct bb_db *db, uint64_t old_log_number,
-                                           struct bb_write_buffer **ret_buffer)
+enum bb_status bb_freeze_new_resting_buffer(struct bb_db *db, uint64_t old_log_number,
+                                            struct bb_write_buffer **ret_buffer)
 {
     struct bb_memtable *memtable = NULL;
     enum bb_status status = take_memtable(db, (size_t)db->options.write_buffer_bytes, &memtable);
@@ -99,7 +99,7 @@ static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseco
 static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
 {
     return reason == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX
-                                        : bb_store_has_level0_stops(db, 1);
+                                        : bb_compaction_work_has_level0_stops(db, 1);
 }
 
 static enum bb_work work_of(enum bb_stall reason)
@@ -125,7 +125,7 @@ static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
 static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
 {
     uint64_t begin = db->system->ops->now(db->system);
-    enum bb_status status = db->options.deterministic ? bb_store_work_all(db, work_of(reason))
+    enum bb_status status = db->options.deterministic ? bb_workers_do_all(db, work_of(reason))
                                                       : wait_for_worker(db, reason);
     count_stall(db, reason, bb_file_elapsed(db->system, begin));
     return status;
@@ -136,7 +136,7 @@ static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
 static enum bb_status await_level0(struct bb_db *db, unsigned factor)
 {
     bb_mutex_lock(&db->mutex);
-    bool is_full = !db->leader_yields && bb_store_has_level0_stops(db, factor);
+    bool is_full = !db->leader_yields && bb_compaction_work_has_level0_stops(db, factor);
     bb_mutex_unlock(&db->mutex);
     return is_full ? stall(db, BB_STALL_LEVEL0) : BB_OK;
 }
@@ -159,7 +159,7 @@ static enum bb_status check_failure(struct bb_db *db)
 {
     if (!atomic_load_explicit(&db->workers[BB_WORK_FLUSH].is_failing, memory_order_acquire))
         return BB_OK;
-    return db->options.deterministic ? bb_store_work_all(db, BB_WORK_FLUSH) : await_flush(db);
+    return db->options.deterministic ? bb_workers_do_all(db, BB_WORK_FLUSH) : await_flush(db);
 }
 
 /* Moves the active buffer to the frozen ones, and replaces it by a new one. */
@@ -191,7 +191,7 @@ static enum bb_status flush_log(struct bb_db *db)
     return status;
 }
 
-enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
+enum bb_status bb_freeze_memtable(struct bb_db *db, size_t capacity_bytes)
 {
     struct bb_write_buffer *buffer = NULL;
     struct bb_view *blank = NULL;
@@ -204,7 +204,7 @@ enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
     if (status == BB_OK)
         status = bb_view_create(&blank);
     if (status == BB_OK)
-        status = bb_store_new_write_buffer(db, capacity_bytes, &buffer);
+        status = bb_freeze_new_buffer(db, capacity_bytes, &buffer);
     if (status == BB_OK && buffer->log != NULL)
         status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
     if (status == BB_OK) {
@@ -217,10 +217,10 @@ enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
     return status;
 }
 
-enum bb_status bb_store_drain(struct bb_db *db)
+enum bb_status bb_freeze_drain(struct bb_db *db)
 {
     if (db->options.deterministic)
-        return bb_store_work_all(db, BB_WORK_FLUSH);
+        return bb_workers_do_all(db, BB_WORK_FLUSH);
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
     while (db->view->frozen_count > 0 && !bb_work_wait_has_failed(&wait))
@@ -238,10 +238,10 @@ static enum bb_status replace_log(struct bb_db *db)
 {
     enum bb_status status = await_level0(db, BB_LEVEL0_STOPS_MAX);
     if (status == BB_OK)
-        status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
+        status = bb_freeze_memtable(db, (size_t)db->options.write_buffer_bytes);
     if (status != BB_OK)
         return status;
-    status = bb_store_drain(db);
+    status = bb_freeze_drain(db);
     /* If the flush fails, the new log must not be used either. */
     if (status != BB_OK)
         db->is_log_failed = true;
@@ -273,9 +273,9 @@ static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
         return status;
     size_t needed = bb_memtable_capacity_for(room->entry_count, room->raw_bytes);
     size_t usual = (size_t)db->options.write_buffer_bytes;
-    status = bb_store_freeze(db, needed > usual ? needed : usual);
+    status = bb_freeze_memtable(db, needed > usual ? needed : usual);
     if (status == BB_OK && db->options.deterministic)
-        status = bb_store_work_all(db, BB_WORK_FLUSH);
+        status = bb_workers_do_all(db, BB_WORK_FLUSH);
     return status;
 }
 
@@ -296,7 +296,7 @@ static enum bb_status begin_log(struct bb_db *db)
 {
     struct bb_wal_writer *log = NULL;
     uint64_t number = 0;
-    enum bb_status status = bb_store_new_file_number(db, &number);
+    enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK)
         status = create_log(db, number, &log);
     if (status == BB_OK)
@@ -314,7 +314,7 @@ static enum bb_status begin_log(struct bb_db *db)
     return BB_OK;
 }
 
-enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room)
+enum bb_status bb_freeze_make_room(struct bb_db *db, const struct bb_room *room)
 {
     enum bb_status status = check_failure(db);
     if (status == BB_OK && db->is_log_failed)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "skip/index/spec.h"
 
 /* Memory for the pairs of all indexes with members, and for sorting the pairs of one of them. A

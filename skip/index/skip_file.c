@@ -2,6 +2,7 @@
 #include "skip/index/skip_file.h"
 
 #include "base/alloc.h"
+#include "base/path.h"
 
 #define RESIDENT_SIZE_MAX (UINT64_C(1) << 36)
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/path.h"
 
 enum bb_status bb_lines_index_path(const char *path, struct bb_buf *ret_path)
 {

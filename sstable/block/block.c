@@ -48,7 +48,7 @@ struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t 
         .restart_room = room,
         .payload = is_stored ? scratch->stored : (uint8_t *)block->room + room,
     };
-    bb_cache_item_init(&block->item, forget_block, 0);
+    bb_block_cache_item_init(&block->item, forget_block, 0);
     return block;
 }
 
@@ -73,7 +73,7 @@ enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t cap
         .spares = spares,
         .payload = (uint8_t *)block->room + room,
     };
-    bb_cache_item_init(&block->item, destroy_block, size);
+    bb_block_cache_item_init(&block->item, destroy_block, size);
     *ret_block = block;
     return BB_OK;
 }

@@ -74,7 +74,7 @@ static inline struct bb_block *bb_block_ref(struct bb_block *block)
 static inline void bb_block_unref(struct bb_block *block)
 {
     if (block != NULL)
-        bb_cache_item_unref(&block->item);
+        bb_block_cache_item_unref(&block->item);
 }
 
 /* The number of restart entries that sort before (key, sequence). */

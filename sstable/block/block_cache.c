@@ -228,8 +228,8 @@ static void destroy_list(struct bb_cache_item *dead)
 
 /* ---- items ---- */
 
-void bb_cache_item_init(struct bb_cache_item *item, void (*destroy)(struct bb_cache_item *),
-                        uint64_t charge)
+void bb_block_cache_item_init(struct bb_cache_item *item, void (*destroy)(struct bb_cache_item *),
+                              uint64_t charge)
 {
     *item = (struct bb_cache_item){.destroy = destroy, .charge = charge};
     atomic_init(&item->references, 1);
@@ -273,7 +273,7 @@ static void unpin(struct shard *shard, struct bb_cache_item *item, struct bb_cac
     }
 }
 
-void bb_cache_item_unref(struct bb_cache_item *item)
+void bb_block_cache_item_unref(struct bb_cache_item *item)
 {
     if (item == NULL)
         return;
@@ -517,7 +517,7 @@ struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64
     destroy_list(dead);
     if (first == NULL)
         return item;
-    bb_cache_item_unref(item);
+    bb_block_cache_item_unref(item);
     return first;
 }
 

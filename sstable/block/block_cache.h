@@ -31,10 +31,10 @@ struct bb_cache_item {
 };
 
 /* Starts with one reference and no cache. */
-void bb_cache_item_init(struct bb_cache_item *item, void (*destroy)(struct bb_cache_item *),
-                        uint64_t charge);
+void bb_block_cache_item_init(struct bb_cache_item *item, void (*destroy)(struct bb_cache_item *),
+                              uint64_t charge);
 /* Drops one reference; the last one destroys the item. NULL is allowed. */
-void bb_cache_item_unref(struct bb_cache_item *item);
+void bb_block_cache_item_unref(struct bb_cache_item *item);
 
 /* Returns a cache id that no other table has used in this cache. */
 uint64_t bb_block_cache_new_owner(struct bb_block_cache *cache);

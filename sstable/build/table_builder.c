@@ -11,6 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/comparator.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "sstable/block/stored_block.h"
 #include "sstable/block/stored_entry.h"
@@ -109,7 +111,7 @@ static enum bb_status draw_random(struct bb_table_builder *builder, struct bb_fi
     builder->options.secret = NULL; /* was borrowed for the call */
     if (status != BB_OK)
         return status;
-    builder->id = bb_table_id_decode(id);
+    builder->id = bb_checksum_decode_table_id(id);
     return bb_buf_assign(&builder->properties.table_id, bb_bytes_of(id, sizeof(id)));
 }
 

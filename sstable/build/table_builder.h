@@ -1,5 +1,5 @@
 /* Internals of the table builder. table_builder.c takes entries and cuts blocks and pages;
- * table_finish.c writes all that follows the last page. */
+ * table_builder_end.c writes all that follows the last page. */
 #ifndef BB_SSTABLE_BUILD_TABLE_BUILDER_H
 #define BB_SSTABLE_BUILD_TABLE_BUILDER_H
 
@@ -59,7 +59,7 @@ static inline void bb_table_builder_set_summary_part(struct bb_table_builder *bu
     builder->summary_part_keys = key_count;
 }
 
-/* table_finish.c: table filter, root, properties, directory, footer. */
+/* table_builder_end.c: table filter, root, properties, directory, footer. */
 BB_MUST_CHECK enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder);
 
 #endif

@@ -2,6 +2,7 @@
 #include "sstable/build/table_options.h"
 
 #include "base/bytes.h"
+#include "base/comparator.h"
 #include "base/status.h"
 #include "sstable/filter/filter_split.h"
 #include "sstable/format.h"

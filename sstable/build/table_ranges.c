@@ -9,7 +9,7 @@ void bb_table_ranges_deinit(struct bb_table_ranges *ranges)
 {
     for (size_t i = 0; i < ranges->array.count; i++)
         bb_free((void *)(uintptr_t)ranges->array.tombstones[i].low.data);
-    bb_range_array_deinit(&ranges->array);
+    bb_range_tombstone_array_deinit(&ranges->array);
     bb_range_tombstones_destroy(ranges->list);
     ranges->list = NULL;
 }
@@ -24,8 +24,9 @@ enum bb_status bb_table_ranges_add(struct bb_table_ranges *ranges, struct bb_byt
         memcpy(copy, low.data, low.size);
     if (high.size > 0)
         memcpy(copy + low.size, high.data, high.size);
-    enum bb_status status = bb_range_array_add(&ranges->array, bb_bytes_of(copy, low.size),
-                                               bb_bytes_of(copy + low.size, high.size), sequence);
+    enum bb_status status =
+        bb_range_tombstone_array_add(&ranges->array, bb_bytes_of(copy, low.size),
+                                     bb_bytes_of(copy + low.size, high.size), sequence);
     if (status != BB_OK)
         bb_free(copy);
     return status;
@@ -35,7 +36,7 @@ static void count_sequences(const struct bb_range_tombstones *list,
                             struct bb_properties *properties)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const struct bb_range_fragment *fragment = &list->fragments[i];
+        const struct bb_range_tombstone_fragment *fragment = &list->fragments[i];
         uint64_t newest = fragment->sequences[0];
         uint64_t oldest = fragment->sequences[fragment->count - 1];
         if (newest > properties->sequence_max)

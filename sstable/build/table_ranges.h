@@ -8,8 +8,8 @@
 
 /* Empty when zeroed. Owned: bb_table_ranges_deinit. */
 struct bb_table_ranges {
-    struct bb_range_array array;      /* each low is the start of an allocation of both keys */
-    struct bb_range_tombstones *list; /* NULL until finished, or if none exist */
+    struct bb_range_tombstone_array array; /* each low is the start of an allocation of both keys */
+    struct bb_range_tombstones *list;      /* NULL until finished, or if none exist */
 };
 
 void bb_table_ranges_deinit(struct bb_table_ranges *ranges);

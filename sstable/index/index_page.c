@@ -140,7 +140,7 @@ static enum bb_status create_page(const struct page_header *header,
         .granularity = reading->granularity,
         .filter_area_size = header->filter_size == 0 ? 0 : header->filter_size + BB_CHECKSUM_SIZE,
     };
-    bb_cache_item_init(&page->item, destroy_page, size);
+    bb_block_cache_item_init(&page->item, destroy_page, size);
     (void)lay_out(header, (uint8_t *)page, ret_parts);
     *ret_page = page;
     return BB_OK;

@@ -99,7 +99,7 @@ BB_MUST_CHECK enum bb_status bb_index_page_decode(const struct bb_index_page_rea
 static inline void bb_index_page_unref(struct bb_index_page *page)
 {
     if (page != NULL)
-        bb_cache_item_unref(&page->item);
+        bb_block_cache_item_unref(&page->item);
 }
 
 /* The ordinal of the block for the position (key, sequence). */

@@ -21,7 +21,7 @@ struct end {
 };
 
 struct sweep {
-    struct bb_range_list list;
+    struct bb_range_tombstone_builder list;
     struct end *ends;
     size_t end_count;
     uint64_t *open; /* sequences of the open tombstones, oldest first; may repeat */
@@ -105,10 +105,11 @@ static enum bb_status add_fragment(struct sweep *sweep, struct bb_bytes low, str
     size_t left = sweep->open_count;
     while (left > 0 && status == BB_OK) {
         uint64_t sequence = sweep->open[left - 1];
-        status = bb_range_list_add_sequence(&sweep->list, sequence);
+        status = bb_range_tombstone_builder_add_sequence(&sweep->list, sequence);
         left = count_older(sweep, sequence);
     }
-    return status == BB_OK ? bb_range_list_add_fragment(&sweep->list, low, high) : status;
+    return status == BB_OK ? bb_range_tombstone_builder_add_fragment(&sweep->list, low, high)
+                           : status;
 }
 
 static enum bb_status run_sweep(struct sweep *sweep)
@@ -134,28 +135,29 @@ struct bb_range_piece {
     size_t count;
 };
 
-static const struct bb_range_piece *pieces_of(const struct bb_range_list *list)
+static const struct bb_range_piece *pieces_of(const struct bb_range_tombstone_builder *list)
 {
     return (const struct bb_range_piece *)(const void *)list->pieces.data;
 }
 
-static size_t piece_count(const struct bb_range_list *list)
+static size_t piece_count(const struct bb_range_tombstone_builder *list)
 {
     return list->pieces.size / sizeof(struct bb_range_piece);
 }
 
-static const uint64_t *sequences_of(const struct bb_range_list *list)
+static const uint64_t *sequences_of(const struct bb_range_tombstone_builder *list)
 {
     return (const uint64_t *)(const void *)list->sequences.data;
 }
 
-void bb_range_list_deinit(struct bb_range_list *list)
+void bb_range_tombstone_builder_deinit(struct bb_range_tombstone_builder *list)
 {
     bb_buf_deinit(&list->pieces);
     bb_buf_deinit(&list->sequences);
 }
 
-enum bb_status bb_range_list_add_sequence(struct bb_range_list *list, uint64_t sequence)
+enum bb_status bb_range_tombstone_builder_add_sequence(struct bb_range_tombstone_builder *list,
+                                                       uint64_t sequence)
 {
     if (list->sequences.size / sizeof(sequence) == list->sequence_count_max)
         return bb_fail(BB_TOO_LARGE, "range tombstones that overlap more than %zu times",
@@ -164,7 +166,8 @@ enum bb_status bb_range_list_add_sequence(struct bb_range_list *list, uint64_t s
 }
 
 /* True when the piece starts where the last one ends, with the same sequences. */
-static bool continues_last(const struct bb_range_list *list, const struct bb_range_piece *piece)
+static bool continues_last(const struct bb_range_tombstone_builder *list,
+                           const struct bb_range_piece *piece)
 {
     size_t count = piece_count(list);
     if (count == 0)
@@ -177,8 +180,8 @@ static bool continues_last(const struct bb_range_list *list, const struct bb_ran
                   piece->count * sizeof(*sequences)) == 0;
 }
 
-enum bb_status bb_range_list_add_fragment(struct bb_range_list *list, struct bb_bytes low,
-                                          struct bb_bytes high)
+enum bb_status bb_range_tombstone_builder_add_fragment(struct bb_range_tombstone_builder *list,
+                                                       struct bb_bytes low, struct bb_bytes high)
 {
     size_t end = list->sequences.size / sizeof(uint64_t);
     struct bb_range_piece piece = {
@@ -216,7 +219,8 @@ static size_t key_bytes(const struct bb_range_piece *pieces, size_t count)
 static void fill(struct bb_range_tombstones *list, const struct bb_range_piece *pieces,
                  const uint64_t *sequences)
 {
-    struct bb_range_fragment *fragments = (struct bb_range_fragment *)(void *)(list + 1);
+    struct bb_range_tombstone_fragment *fragments =
+        (struct bb_range_tombstone_fragment *)(void *)(list + 1);
     uint64_t *copies = (uint64_t *)(void *)(fragments + list->count);
     uint8_t *p = (uint8_t *)(copies + list->sequence_count);
     if (list->sequence_count > 0)
@@ -232,13 +236,14 @@ static void fill(struct bb_range_tombstones *list, const struct bb_range_piece *
     list->fragments = fragments;
 }
 
-enum bb_status bb_range_list_finish(const struct bb_range_list *list,
-                                    struct bb_range_tombstones **ret_list)
+enum bb_status bb_range_tombstone_builder_finish(const struct bb_range_tombstone_builder *list,
+                                                 struct bb_range_tombstones **ret_list)
 {
     const struct bb_range_piece *pieces = pieces_of(list);
     size_t count = piece_count(list);
     size_t sequence_count = list->taken;
-    size_t size = sizeof(struct bb_range_tombstones) + count * sizeof(struct bb_range_fragment) +
+    size_t size = sizeof(struct bb_range_tombstones) +
+                  count * sizeof(struct bb_range_tombstone_fragment) +
                   sequence_count * sizeof(uint64_t) + key_bytes(pieces, count);
     struct bb_range_tombstones *made = bb_alloc(size);
     if (made == NULL)
@@ -259,10 +264,10 @@ static enum bb_status create(struct sweep *sweep, const struct bb_range_tombston
     if (status == BB_OK)
         status = run_sweep(sweep);
     if (status == BB_OK)
-        status = bb_range_list_finish(&sweep->list, ret_list);
+        status = bb_range_tombstone_builder_finish(&sweep->list, ret_list);
     bb_free(sweep->ends);
     bb_free(sweep->open);
-    bb_range_list_deinit(&sweep->list);
+    bb_range_tombstone_builder_deinit(&sweep->list);
     return status;
 }
 
@@ -310,7 +315,7 @@ size_t bb_range_tombstones_find(const struct bb_range_tombstones *list, struct b
 }
 
 /* The index of the newest sequence of at most `sequence`; count if none exists. */
-static size_t find_newest(const struct bb_range_fragment *fragment, uint64_t sequence)
+static size_t find_newest(const struct bb_range_tombstone_fragment *fragment, uint64_t sequence)
 {
     size_t low = 0;
     size_t high = fragment->count;
@@ -324,7 +329,8 @@ static size_t find_newest(const struct bb_range_fragment *fragment, uint64_t seq
     return low;
 }
 
-uint64_t bb_range_fragment_newest(const struct bb_range_fragment *fragment, uint64_t sequence)
+uint64_t bb_range_tombstone_fragment_newest(const struct bb_range_tombstone_fragment *fragment,
+                                            uint64_t sequence)
 {
     size_t newest = find_newest(fragment, sequence);
     return newest == fragment->count ? 0 : fragment->sequences[newest];
@@ -337,7 +343,7 @@ bool bb_range_tombstones_cover(const struct bb_range_tombstones *list, struct bb
     if (index == list->count ||
         bb_key_compare(list->comparator, list->fragments[index].low, key) > 0)
         return false;
-    const struct bb_range_fragment *fragment = &list->fragments[index];
+    const struct bb_range_tombstone_fragment *fragment = &list->fragments[index];
     size_t newest = find_newest(fragment, sequence);
     if (newest == fragment->count)
         return false;
@@ -355,14 +361,15 @@ uint64_t bb_range_tombstones_covering(const struct bb_range_tombstones *list, st
 
 /* ---- collecting ---- */
 
-void bb_range_array_deinit(struct bb_range_array *array)
+void bb_range_tombstone_array_deinit(struct bb_range_tombstone_array *array)
 {
     bb_free(array->tombstones);
-    *array = (struct bb_range_array){0};
+    *array = (struct bb_range_tombstone_array){0};
 }
 
-enum bb_status bb_range_array_add(struct bb_range_array *array, struct bb_bytes low,
-                                  struct bb_bytes high, uint64_t sequence)
+enum bb_status bb_range_tombstone_array_add(struct bb_range_tombstone_array *array,
+                                            struct bb_bytes low, struct bb_bytes high,
+                                            uint64_t sequence)
 {
     if (array->count == array->capacity) {
         size_t capacity = array->capacity == 0 ? 16 : 2 * array->capacity;
@@ -376,15 +383,15 @@ enum bb_status bb_range_array_add(struct bb_range_array *array, struct bb_bytes 
     return BB_OK;
 }
 
-enum bb_status bb_range_array_add_list(struct bb_range_array *array,
-                                       const struct bb_range_tombstones *list)
+enum bb_status bb_range_tombstone_array_add_list(struct bb_range_tombstone_array *array,
+                                                 const struct bb_range_tombstones *list)
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < list->count; i++) {
-        const struct bb_range_fragment *fragment = &list->fragments[i];
+        const struct bb_range_tombstone_fragment *fragment = &list->fragments[i];
         for (size_t j = 0; j < fragment->count && status == BB_OK; j++)
-            status =
-                bb_range_array_add(array, fragment->low, fragment->high, fragment->sequences[j]);
+            status = bb_range_tombstone_array_add(array, fragment->low, fragment->high,
+                                                  fragment->sequences[j]);
     }
     return status;
 }

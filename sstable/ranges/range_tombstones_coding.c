@@ -1,5 +1,14 @@
-/* Reads and writes the section of range tombstones. See the header. Any thread. */
-#include "sstable/ranges/range_tombstones_coding.h"
+/* The stored form of range tombstones: a section of a table.
+ *
+ *     section  := varint fragments | fragment*
+ *     fragment := low | bytes high | varint sequences - 1 | varint newest | varint difference *
+ *     low      := varint 0                  it begins where the fragment before ends
+ *               | varint (size + 1) | key
+ *
+ * Fragments ascend without overlap; each low is below its high. The sequences of a fragment
+ * descend: the newest is stored whole, then the difference from each to the next, at least 1.
+ */
+#include "sstable/ranges/range_tombstones.h"
 
 #include <inttypes.h>
 
@@ -12,14 +21,15 @@
 static enum bb_status encode_low(const struct bb_range_tombstones *list, size_t index,
                                  struct bb_buf *buf)
 {
-    const struct bb_range_fragment *fragment = &list->fragments[index];
+    const struct bb_range_tombstone_fragment *fragment = &list->fragments[index];
     if (index > 0 && bb_bytes_equal(fragment[-1].high, fragment->low))
         return bb_append_varint(buf, 0);
     enum bb_status status = bb_append_varint(buf, fragment->low.size + 1);
     return status == BB_OK ? bb_buf_append(buf, fragment->low.data, fragment->low.size) : status;
 }
 
-static enum bb_status encode_sequences(const struct bb_range_fragment *fragment, struct bb_buf *buf)
+static enum bb_status encode_sequences(const struct bb_range_tombstone_fragment *fragment,
+                                       struct bb_buf *buf)
 {
     enum bb_status status = bb_append_varint(buf, fragment->count - 1);
     uint64_t before = 0;
@@ -54,7 +64,7 @@ struct decoder {
     struct bb_place place;
     const uint8_t *start;
     struct bb_cursor cursor;
-    struct bb_range_list list;
+    struct bb_range_tombstone_builder list;
     struct bb_bytes high; /* of the previous fragment */
 };
 
@@ -83,14 +93,14 @@ static enum bb_status decode_sequences(struct decoder *decoder, size_t index)
         !bb_decode_varint64(&decoder->cursor, &sequence) ||
         more > bb_cursor_left(&decoder->cursor) || sequence > BB_SEQUENCE_MAX)
         return corrupt(decoder, index, "its sequences cannot be read");
-    enum bb_status status = bb_range_list_add_sequence(&decoder->list, sequence);
+    enum bb_status status = bb_range_tombstone_builder_add_sequence(&decoder->list, sequence);
     for (uint64_t i = 0; i < more && status == BB_OK; i++) {
         uint64_t difference = 0;
         if (!bb_decode_varint64(&decoder->cursor, &difference) || difference == 0 ||
             difference > sequence)
             return corrupt(decoder, index, "its sequences do not descend");
         sequence -= difference;
-        status = bb_range_list_add_sequence(&decoder->list, sequence);
+        status = bb_range_tombstone_builder_add_sequence(&decoder->list, sequence);
     }
     return status;
 }
@@ -109,7 +119,8 @@ static enum bb_status decode_fragment(struct decoder *decoder, size_t index)
         return corrupt(decoder, index, "it begins before the previous one ends");
     decoder->high = high;
     enum bb_status status = decode_sequences(decoder, index);
-    return status == BB_OK ? bb_range_list_add_fragment(&decoder->list, low, high) : status;
+    return status == BB_OK ? bb_range_tombstone_builder_add_fragment(&decoder->list, low, high)
+                           : status;
 }
 
 static enum bb_status decode_fragments(struct decoder *decoder)
@@ -139,7 +150,7 @@ enum bb_status bb_range_tombstones_decode(struct bb_bytes section,
     };
     enum bb_status status = decode_fragments(&decoder);
     if (status == BB_OK)
-        status = bb_range_list_finish(&decoder.list, ret_list);
-    bb_range_list_deinit(&decoder.list);
+        status = bb_range_tombstone_builder_finish(&decoder.list, ret_list);
+    bb_range_tombstone_builder_deinit(&decoder.list);
     return status;
 }

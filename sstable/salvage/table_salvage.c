@@ -18,10 +18,10 @@ static const uint8_t id_mark[] = {1, 0, 1, 0, 2, 0, BB_TABLE_ID_SIZE};
 static enum bb_status is_proven(struct bb_bytes file, const uint8_t *id, bool *ret_is_proven)
 {
     struct bb_block_places places = {0};
-    enum bb_status status = bb_block_places_find(file, bb_table_id_decode(id), &places);
+    enum bb_status status = bb_block_places_find(file, bb_checksum_decode_table_id(id), &places);
     *ret_is_proven =
-        status == BB_OK &&
-        (places.count > 0 || bb_range_salvage_has_directory(file, bb_table_id_decode(id)));
+        status == BB_OK && (places.count > 0 || bb_range_tombstone_salvage_has_directory(
+                                                    file, bb_checksum_decode_table_id(id)));
     bb_block_places_deinit(&places);
     return status;
 }
@@ -81,7 +81,7 @@ static enum bb_status try_properties(struct claims *claims)
     return status;
 }
 
-enum bb_status bb_table_id_salvage(struct bb_bytes file, const char *path,
+enum bb_status bb_table_salvage_id(struct bb_bytes file, const char *path,
                                    uint8_t ret_id[BB_TABLE_ID_SIZE])
 {
     struct claims claims = {.file = file, .id = ret_id};
@@ -225,8 +225,9 @@ static enum bb_status read_blocks(struct salvage *salvage, const struct bb_block
 static enum bb_status read_ranges(struct salvage *salvage)
 {
     struct bb_range_tombstones *list = NULL;
-    enum bb_status status = bb_range_salvage(salvage->file, salvage->path, salvage->comparator,
-                                             salvage->table, &salvage->report.ranges, &list);
+    enum bb_status status =
+        bb_range_tombstone_salvage(salvage->file, salvage->path, salvage->comparator,
+                                   salvage->table, &salvage->report.ranges, &list);
     if (status == BB_OK && list != NULL) {
         salvage->report.range_tombstones = list->sequence_count;
         if (salvage->visitor->ranges != NULL)
@@ -264,8 +265,8 @@ enum bb_status bb_table_salvage(struct bb_file_system *fs, const char *path,
     if (status == BB_OK && table_id != NULL)
         memcpy(salvage.report.table_id, table_id, BB_TABLE_ID_SIZE);
     else if (status == BB_OK)
-        status = bb_table_id_salvage(salvage.file, path, salvage.report.table_id);
-    salvage.table = bb_table_id_decode(salvage.report.table_id);
+        status = bb_table_salvage_id(salvage.file, path, salvage.report.table_id);
+    salvage.table = bb_checksum_decode_table_id(salvage.report.table_id);
     if (status == BB_OK)
         status = salvage_file(&salvage);
     if (status == BB_OK)

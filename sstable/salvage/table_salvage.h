@@ -2,9 +2,10 @@
  *
  * Footer, directory, root, properties, filters and index pages may all be gone: a block is accepted
  * when its checksum fits this table and this place (block_places.h). Range tombstones also need the
- * section directory (range_salvage.h). Salvage needs the table's id, which the checksums are bound
- * to. The id is in the store's manifest, in the footer and in the properties. When all three are
- * gone, blocks cannot be distinguished from accidental bytes, and salvage returns nothing.
+ * section directory (range_tombstone_salvage.h). Salvage needs the table's id, which the checksums
+ * are bound to. The id is in the store's manifest, in the footer and in the properties. When all
+ * three are gone, blocks cannot be distinguished from accidental bytes, and salvage returns
+ * nothing.
  *
  * Memory: the whole file, and one block. Threads: one per call.
  */
@@ -12,7 +13,7 @@
 #define BB_SSTABLE_SALVAGE_TABLE_SALVAGE_H
 
 #include "sstable/salvage/block_places.h"
-#include "sstable/salvage/range_salvage.h"
+#include "sstable/salvage/range_tombstone_salvage.h"
 
 struct bb_salvage_visitor {
     /* Receives each entry in order; borrowed for the call. May be NULL. */
@@ -43,13 +44,13 @@ struct bb_salvage_report {
     /* Bytes after the last whole page or block. In an undamaged table these are the sections and
      * the footer; in a truncated one they may be part of a block. */
     uint64_t tail_bytes;
-    enum bb_range_salvage ranges;
+    enum bb_range_tombstone_salvage ranges;
     uint64_t range_tombstones; /* sequences of all fragments */
 };
 
 /* The id that the file itself names, if a block or a directory proves it: from the footer, else
  * from the properties. Errors: BB_CORRUPT if none exists. */
-BB_MUST_CHECK enum bb_status bb_table_id_salvage(struct bb_bytes file, const char *path,
+BB_MUST_CHECK enum bb_status bb_table_salvage_id(struct bb_bytes file, const char *path,
                                                  uint8_t ret_id[BB_TABLE_ID_SIZE]);
 
 /* Passes everything that can be read to the visitor; a failure of the visitor ends the salvage.

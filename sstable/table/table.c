@@ -11,9 +11,11 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/comparator.h"
+#include "base/path.h"
 #include "sstable/build/table_options.h"
 #include "sstable/meta/table_meta.h"
-#include "sstable/ranges/range_tombstones_coding.h"
+#include "sstable/ranges/range_tombstones.h"
 #include "sstable/table/table_open.h"
 
 #define TAIL_SIZE          (16u * 1024)
@@ -64,7 +66,7 @@ static enum bb_status load_directory(struct bb_table *table, const struct tail *
         return bb_corrupt(bb_table_place(table, footer_offset), 24,
                           "a directory of %u bytes: the limit is %d", table->footer.directory_size,
                           DIRECTORY_SIZE_MAX);
-    table->id = bb_table_id_decode(table->footer.table_id);
+    table->id = bb_checksum_decode_table_id(table->footer.table_id);
     status = read_range(table, tail, table->footer.directory_offset, table->footer.directory_size,
                         &bytes);
     if (status == BB_OK)
@@ -85,7 +87,7 @@ static enum bb_status load_section(struct bb_table *table, const struct tail *ta
     *ret_place = bb_table_place(table, section->offset);
     if (section->size > UINT32_MAX)
         return bb_corrupt(*ret_place, 0, "section %s of %" PRIu64 " bytes: the limit is %u",
-                          bb_section_name(section->id), section->size, UINT32_MAX);
+                          bb_table_directory_section_name(section->id), section->size, UINT32_MAX);
     enum bb_status status =
         read_range(table, tail, section->offset, (size_t)section->size, ret_bytes);
     if (status != BB_OK)
@@ -93,9 +95,9 @@ static enum bb_status load_section(struct bb_table *table, const struct tail *ta
     uint64_t checksum = bb_checksum(table->id, BB_STORED_SECTION, section->offset, ret_bytes->data,
                                     ret_bytes->size);
     if (checksum != section->checksum)
-        return bb_corrupt(*ret_place, 0,
-                          "section %s has checksum %016" PRIx64 ", expected %016" PRIx64,
-                          bb_section_name(section->id), checksum, section->checksum);
+        return bb_corrupt(
+            *ret_place, 0, "section %s has checksum %016" PRIx64 ", expected %016" PRIx64,
+            bb_table_directory_section_name(section->id), checksum, section->checksum);
     return BB_OK;
 }
 

@@ -23,6 +23,7 @@
 #include "sstable/meta/bounds.h"
 #include "sstable/meta/footer.h"
 #include "sstable/meta/properties.h"
+#include "sstable/meta/table_directory.h"
 #include "sstable/ranges/range_tombstones.h"
 
 struct bb_table {

@@ -46,7 +46,7 @@ static const struct bb_summary *ready_summary(const struct bb_table *table)
     return atomic_load_explicit(&table->ready_summary, memory_order_acquire);
 }
 
-const struct bb_summary *bb_table_ready_summary(const struct bb_table *table)
+const struct bb_summary *bb_table_lookup_ready_summary(const struct bb_table *table)
 {
     return atomic_load(&table->ready_summary);
 }

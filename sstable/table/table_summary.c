@@ -229,7 +229,7 @@ static enum bb_status create_chunk(struct bb_table *table, const struct bb_summa
     uint64_t first = 0;
     if (chunk == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a chunk of %zu bytes", memory_size);
-    bb_cache_item_init(&chunk->item, destroy_chunk, memory_size);
+    bb_block_cache_item_init(&chunk->item, destroy_chunk, memory_size);
     chunk->shard_count = bb_summary_chunk_shards(summary, number, &first);
     memset(chunk->payload + size, 0, BB_FILTER_PAD_BYTES);
     enum bb_status status = load_chunk(table, summary, number, stats, chunk->payload);
@@ -240,7 +240,7 @@ static enum bb_status create_chunk(struct bb_table *table, const struct bb_summa
     if (status == BB_OK)
         *ret_chunk = chunk;
     else
-        bb_cache_item_unref(&chunk->item);
+        bb_block_cache_item_unref(&chunk->item);
     return status;
 }
 
@@ -290,7 +290,7 @@ static bool ask_cached(struct bb_table *table, struct bb_summary *summary,
                                                     chunk->shard_count, shard, key);
     bb_counter_add(&stats->damaged_filters, !is_usable);
     if (chunk != NULL)
-        bb_cache_item_unref(&chunk->item);
+        bb_block_cache_item_unref(&chunk->item);
     return may_contain;
 }
 

@@ -11,8 +11,8 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "sstable/build/table_ranges.h"
+#include "sstable/table/summary_verifier.h"
 #include "sstable/table/table_walk.h"
-#include "sstable/table/verify_summary.h"
 
 struct verification {
     struct bb_table *table;
@@ -49,7 +49,7 @@ static enum bb_status verify_section(struct bb_table *table, const struct bb_sec
                                        bytes.size) != section->checksum)
         status = bb_corrupt(bb_table_place(table, section->offset), 0,
                             "section %u (%s) does not have the checksum in the directory",
-                            section->id, bb_section_name(section->id));
+                            section->id, bb_table_directory_section_name(section->id));
     bb_buf_deinit(&bytes);
     return status;
 }

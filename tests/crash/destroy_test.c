@@ -28,13 +28,13 @@ struct removal {
 
 static bool has_files(struct bb_file_system *fs)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     size_t count = 0;
     enum bb_status status = fs->ops->list(fs, STORE_PATH, &names);
     assert_true(status == BB_OK || status == BB_NOT_FOUND);
     for (size_t i = 0; i < names.count; i++)
         count += strcmp(names.names[i], "LOCK") != 0 && strcmp(names.names[i], FOREIGN) != 0;
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return count > 0;
 }
 
@@ -47,13 +47,13 @@ static enum bb_status is_there(struct bb_file_system *fs)
 
 static bool has_file_like(struct bb_file_system *fs, const char *part)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     bool has = false;
     if (fs->ops->list(fs, STORE_PATH, &names) != BB_OK)
         return false;
     for (size_t i = 0; i < names.count; i++)
         has = has || strstr(names.names[i], part) != NULL;
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return has;
 }
 

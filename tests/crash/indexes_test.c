@@ -36,11 +36,11 @@ struct crashing {
 
 static void list_files(const char *directory, const struct bb_db_options *options)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     assert_ok(options->file_system->ops->list(options->file_system, directory, &names));
     for (size_t i = 0; i < names.count; i++)
         print_message("%s\n", names.names[i]);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
 }
 
 static void verify(const char *directory, const struct bb_db_options *options)

@@ -66,14 +66,14 @@ static void write_commits(const struct kept_log *test, struct bb_db *db)
 static void damage_log(struct kept_log *test, struct bb_file_memory *memory)
 {
     struct bb_file_system *fs = bb_file_memory_system(memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     size_t size = 0;
     must(test, fs->ops->list(fs, DIRECTORY, &names), "list");
     for (size_t i = 0; i < names.count; i++) {
         if (strstr(names.names[i], ".wal") != NULL)
             snprintf(test->log, sizeof(test->log), DIRECTORY "/%.32s", names.names[i]);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     snprintf(test->copy, sizeof(test->copy), "%s.damaged", test->log);
     uint8_t *bytes = bb_file_memory_bytes(memory, test->log, &size);
     if (bytes == NULL)

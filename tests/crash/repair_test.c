@@ -33,7 +33,7 @@ struct mending {
 /* Some file has the bytes of the damaged one, or of its neighbour. */
 static bool has_original(struct bb_file_system *fs, uint64_t size)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     bool has = false;
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     for (size_t i = 0; i < names.count; i++) {
@@ -44,7 +44,7 @@ static bool has_original(struct bb_file_system *fs, uint64_t size)
         assert_ok(fs->ops->status(fs, path, &is_directory, &found));
         has = has || found == size;
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return has;
 }
 
@@ -107,14 +107,14 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
 /* The first file whose name has that in it, as a path. */
 static void find_file(struct bb_file_system *fs, const char *part, char path[128])
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     path[0] = 0;
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     for (size_t i = 0; i < names.count && path[0] == 0; i++) {
         if (strstr(names.names[i], part) != NULL)
             snprintf(path, 128, STORE_PATH "/%s", names.names[i]);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     assert_true(path[0] != 0);
 }
 

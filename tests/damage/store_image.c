@@ -140,7 +140,7 @@ void store_image_take(struct store_image *image, struct bb_file_memory *memory,
                       const char *directory)
 {
     struct bb_file_system *fs = bb_file_memory_system(memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     char path[PATH_MAX];
     *image = (struct store_image){.count = 0};
     must(fs->ops->list(fs, directory, &names) == BB_OK, "listing", directory);
@@ -150,7 +150,7 @@ void store_image_take(struct store_image *image, struct bb_file_memory *memory,
         const uint8_t *bytes = bb_file_memory_bytes(memory, path, &size);
         add(image, names.names[i], bytes, size);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     sort(image);
 }
 

@@ -36,7 +36,7 @@ static void destroy_item(struct bb_cache_item *base)
 static struct item *make_item(void)
 {
     struct item *item = bb_alloc_zeroed(1, sizeof(*item));
-    bb_cache_item_init(&item->base, destroy_item, 4096);
+    bb_block_cache_item_init(&item->base, destroy_item, 4096);
     item->content = CONTENT;
     return item;
 }
@@ -52,7 +52,7 @@ static void use(struct bb_cache_item *base)
     if (base == NULL)
         return;
     explore_check(((struct item *)base)->content == CONTENT, "a pinned item has another content");
-    bb_cache_item_unref(base);
+    bb_block_cache_item_unref(base);
 }
 
 /* One unpinned item. */
@@ -97,7 +97,7 @@ static void insert_same(void)
 static void release_loose(void)
 {
     explore_check(scene->loose->content == CONTENT, "an item has another content");
-    bb_cache_item_unref(&scene->loose->base);
+    bb_block_cache_item_unref(&scene->loose->base);
 }
 
 /* ---- spares ---- */

@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "kv/memtable/memtable.h"
-#include "kv/memtable/memtable_ranges.h"
 #include "kv/memtable/memtable_node.h"
+#include "kv/memtable/memtable_ranges.h"
 #include "tests/explore/explore.h"
 
 struct scene {
@@ -275,11 +275,11 @@ static void expect_covered(void)
 
 static void list_ranges(void)
 {
-    struct bb_range_array array = {0};
+    struct bb_range_tombstone_array array = {0};
     uint64_t published = atomic_load_explicit(&scene->published, memory_order_acquire);
     explore_check(bb_memtable_ranges_list(scene->memtable, &array) == BB_OK, "no list");
     explore_check(array.count + 2 >= published, "a range tombstone is not listed");
-    bb_range_array_deinit(&array);
+    bb_range_tombstone_array_deinit(&array);
 }
 
 static const struct explore_program programs[] = {

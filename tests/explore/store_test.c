@@ -10,6 +10,7 @@
 #include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store/current_view.h"
+#include "kv/view/spare_memtable.h"
 #include "kv/wal/wal_writer.h"
 #include "tests/explore/explore.h"
 

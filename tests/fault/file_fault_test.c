@@ -116,12 +116,12 @@ static struct bb_file_memory *create_memory(void)
 static void list_files(struct bb_file_memory *memory)
 {
     struct bb_file_system *fs = bb_file_memory_system(memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     if (fs->ops->list(fs, SCRIPT_PATH, &names) == BB_OK) {
         for (size_t i = 0; i < names.count; i++)
             fprintf(stderr, "    %s\n", names.names[i]);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
 }
 
 /* Opens the image on a sound file system, compares and verifies it. */

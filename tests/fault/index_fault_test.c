@@ -88,12 +88,12 @@ static struct bb_file_memory *create_memory(void)
 
 static void list_files(struct bb_file_system *system)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     if (system->ops->list(system, INDEX_SCRIPT_PATH, &names) == BB_OK) {
         for (size_t i = 0; i < names.count; i++)
             fprintf(stderr, "    %s\n", names.names[i]);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
 }
 
 static void verify(const struct run *run, struct bb_file_system *system, const char *what)

@@ -33,13 +33,13 @@ static void take_file(struct photo *photo, struct bb_file_memory *memory, const 
 void photo_take(struct photo *photo, struct bb_file_memory *memory, const char *directory)
 {
     struct bb_file_system *fs = bb_file_memory_system(memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     *photo = (struct photo){.count = 0};
     if (fs->ops->list(fs, directory, &names) != BB_OK || names.count > PHOTO_FILES_MAX)
         abort();
     for (size_t i = 0; i < names.count; i++)
         take_file(photo, memory, directory, names.names[i]);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     qsort(photo->files, photo->count, sizeof(photo->files[0]), compare_names);
 }
 

@@ -23,7 +23,7 @@ static void remove_files(struct model *model, bool (*is_chosen)(enum loss, const
                          enum loss loss)
 {
     struct bb_file_system *fs = bb_file_memory_system(model->memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     model_must(model, fs->ops->list(fs, MODEL_DIRECTORY, &names), "list");
     for (size_t i = 0; i < names.count; i++) {
         char path[128];
@@ -31,7 +31,7 @@ static void remove_files(struct model *model, bool (*is_chosen)(enum loss, const
         if (is_chosen(loss, names.names[i]))
             model_must(model, fs->ops->remove(fs, path), "remove");
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     model_must(model, fs->ops->sync_directory(fs, MODEL_DIRECTORY), "sync");
 }
 

@@ -40,12 +40,12 @@ static void look_up(void *argument)
 static size_t count_tables(struct store *store)
 {
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     size_t count = 0;
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     for (size_t i = 0; i < names.count; i++)
         count += strstr(names.names[i], ".bbt") != NULL;
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return count;
 }
 

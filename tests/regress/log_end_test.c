@@ -144,7 +144,7 @@ static void make_mark(const struct victim *victim, const uint8_t *log, uint64_t 
     struct bb_wal_identity identity = bb_wal_identity(number, log + 24);
     struct bb_bytes body = bb_bytes_of(mark + BB_WAL_FRAGMENT_HEADER, BB_WAL_DURABLE_SIZE);
     bb_store64(mark + BB_WAL_FRAGMENT_HEADER, offset);
-    bb_store64(mark, bb_wal_check(bb_wal_seed(&identity), offset, BB_WAL_MARK, body));
+    bb_store64(mark, bb_wal_format_check(bb_wal_format_seed(&identity), offset, BB_WAL_MARK, body));
     bb_store16(mark + 8, BB_WAL_DURABLE_SIZE);
     mark[10] = BB_WAL_MARK;
 }

@@ -126,12 +126,12 @@ static void tear(struct store *store, const struct victim *victim)
 static size_t count_lost(struct store *store)
 {
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     size_t count = 0;
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     for (size_t i = 0; i < names.count; i++)
         count += strstr(names.names[i], ".bbt.lost") != NULL;
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return count;
 }
 

@@ -10,12 +10,12 @@
 static size_t count_files(struct bb_file_memory *memory, const char *part)
 {
     struct bb_file_system *fs = bb_file_memory_system(memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     size_t count = 0;
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     for (size_t i = 0; i < names.count; i++)
         count += strstr(names.names[i], part) != NULL;
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return count;
 }
 
@@ -23,14 +23,14 @@ static size_t count_files(struct bb_file_memory *memory, const char *part)
 static void path_of(struct bb_file_memory *memory, const char *part, char path[128])
 {
     struct bb_file_system *fs = bb_file_memory_system(memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     assert_int_equal(count_files(memory, part), 1);
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     for (size_t i = 0; i < names.count; i++) {
         if (strstr(names.names[i], part) != NULL)
             snprintf(path, 128, STORE_PATH "/%.64s", names.names[i]);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
 }
 
 /* TiKV 19963: CURRENT was lost, and an empty store was created over the old one. */
@@ -309,14 +309,14 @@ static void pebble_788_file_number_reused(void **state)
         store.options.file_system = bb_file_memory_system(image);
         greatest = 0;
         struct bb_file_system *fs = bb_file_memory_system(image);
-        struct bb_name_list names = {0};
+        struct bb_file_names names = {0};
         assert_ok(fs->ops->list(fs, STORE_PATH, &names));
         for (size_t i = 0; i < names.count; i++) {
             const char *name = names.names[i];
             uint64_t number = strtoull(name + strcspn(name, "0123456789"), NULL, 10);
             greatest = number > greatest ? number : greatest;
         }
-        bb_name_list_deinit(&names);
+        bb_file_names_deinit(&names);
         bb_file_memory_set_hook(image, note_creation, &greatest);
         store_open(&store);
     }

@@ -25,12 +25,12 @@ static struct bb_db *open_store(struct bb_file_fault *fault)
 
 static size_t count_tables(struct bb_file_system *fs)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     size_t count = 0;
     assert_ok(fs->ops->list(fs, "/store", &names));
     for (size_t i = 0; i < names.count; i++)
         count += strstr(names.names[i], ".bbt") != NULL;
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return count;
 }
 

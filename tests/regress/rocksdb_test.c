@@ -188,7 +188,7 @@ static void fill_one_buffer(struct store *store, char first)
 static void cut_older_log(struct bb_file_memory *memory)
 {
     struct bb_file_system *fs = bb_file_memory_system(memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     char older[128] = "";
     size_t logs = 0;
     size_t size = 0;
@@ -201,7 +201,7 @@ static void cut_older_log(struct bb_file_memory *memory)
         if (logs++ == 0 || strcmp(path, older) < 0)
             memcpy(older, path, sizeof(older));
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     assert_true(logs >= 2);
     uint8_t *bytes = bb_file_memory_bytes(memory, older, &size);
     uint8_t *front = test_malloc(size);

@@ -287,7 +287,7 @@ static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
 }
 
 static enum bb_status list_directory(struct bb_file_system *fs, const char *directory,
-                                     struct bb_name_list *ret_list)
+                                     struct bb_file_names *ret_list)
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_LIST, directory);

@@ -227,7 +227,7 @@ static int find_directory(struct bb_file_memory *memory, const char *path,
 }
 
 static enum bb_status list_directory(struct bb_file_system *fs, const char *directory,
-                                     struct bb_name_list *ret_list)
+                                     struct bb_file_names *ret_list)
 {
     struct bb_file_memory *memory = memory_of(fs);
     struct bb_memory_inode *inode = NULL;

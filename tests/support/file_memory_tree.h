@@ -101,6 +101,6 @@ void bb_memory_acquire(struct bb_memory_inode *inode);
 void bb_memory_release(struct bb_memory_tree *tree, struct bb_memory_inode *inode);
 
 /* file_memory_list.c: the names as the file seam hands them out, from the product's allocator. */
-enum bb_status bb_memory_list(const struct bb_memory_names *names, struct bb_name_list *ret_list);
+enum bb_status bb_memory_list(const struct bb_memory_names *names, struct bb_file_names *ret_list);
 
 #endif

@@ -118,7 +118,7 @@ static inline void indexed_check_all_built(struct bb_db *db)
 static inline size_t indexed_count_files(struct bb_file_system *fs, const char *directory,
                                          const char *suffix)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     size_t count = 0;
     assert_ok(fs->ops->list(fs, directory, &names));
     for (size_t i = 0; i < names.count; i++) {
@@ -126,7 +126,7 @@ static inline size_t indexed_count_files(struct bb_file_system *fs, const char *
         count +=
             size > strlen(suffix) && strcmp(names.names[i] + size - strlen(suffix), suffix) == 0;
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return count;
 }
 
@@ -134,7 +134,7 @@ static inline size_t indexed_count_files(struct bb_file_system *fs, const char *
 static inline void indexed_path(struct store *store, const char *suffix, size_t n, char path[300])
 {
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     const char *found[1000];
     size_t count = 0;
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
@@ -148,7 +148,7 @@ static inline void indexed_path(struct store *store, const char *suffix, size_t 
     }
     assert_true(n < count);
     snprintf(path, 300, STORE_PATH "/%s", found[n]);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
 }
 
 #endif

@@ -65,7 +65,7 @@ def room_rows(tree):
             layer = words.pop(0)
         for word in words:
             if not word or " " in word:
-                continue  # the text beside the rooms
+                continue  # an explanation
             rows[layer if word == "(top)" else f"{layer}/{word}"] = (layer, number)
     return rows
 

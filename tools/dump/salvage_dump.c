@@ -109,7 +109,7 @@ static enum bb_status on_ranges(void *context, const struct bb_range_tombstones 
     return BB_OK;
 }
 
-static const char *range_state(enum bb_range_salvage found)
+static const char *range_state(enum bb_range_tombstone_salvage found)
 {
     static const char *const states[] = {
         [BB_RANGE_SALVAGE_UNTOLD] = "unknown",

@@ -1,11 +1,11 @@
 /* See table_dump.h: the parts at the end of the file, in text and JSON. */
 #include <inttypes.h>
 
-#include "base/bytes.h"
 #include "base/buf.h"
+#include "base/bytes.h"
+#include "tools/dump/table_dump.h"
 #include "tools/filter/filter_summary.h"
 #include "tools/number_text.h"
-#include "tools/dump/table_dump.h"
 #include "tools/text_table.h"
 
 static const char *compression_name(uint64_t compression)
@@ -155,7 +155,7 @@ static void write_parts_text(struct table_dump *dump)
     add_sum(&table, "index pages", t->properties.index_size, t->file_size);
     add_sum(&table, "  of these filters", t->properties.filter_size, t->file_size);
     for (size_t i = 0; i < t->directory.count; i++)
-        add_part(&table, bb_section_name(t->directory.sections[i].id),
+        add_part(&table, bb_table_directory_section_name(t->directory.sections[i].id),
                  t->directory.sections[i].offset, t->directory.sections[i].size, t->file_size);
     add_part(&table, "directory", t->footer.directory_offset, t->footer.directory_size,
              t->file_size);
@@ -172,7 +172,7 @@ static json_t *sections_json(const struct bb_table *table)
         const struct bb_section *section = &table->directory.sections[i];
         json_t *row = json_object();
         json_set_count(row, "id", section->id);
-        json_set_text(row, "name", bb_section_name(section->id));
+        json_set_text(row, "name", bb_table_directory_section_name(section->id));
         json_set_bool(row, "incompatible", (section->flags & BB_SECTION_FLAG_INCOMPATIBLE) != 0);
         json_set_count(row, "offset", section->offset);
         json_set_count(row, "bytes", section->size);

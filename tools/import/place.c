@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "bb/db_files.h"
 
@@ -23,11 +24,11 @@ static enum bb_status make_name(const char *directory, const char *ending, struc
 
 static enum bb_status check_free(struct import_place *place)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     const char *path = text_of(&place->final);
     enum bb_status status = place->fs->ops->list(place->fs, path, &names);
     size_t count = names.count;
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     if (status == BB_NOT_FOUND || (status == BB_OK && count == 0))
         return BB_OK;
     return status == BB_OK

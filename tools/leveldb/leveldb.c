@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/path.h"
 #include "tools/leveldb/lock.h"
 
 /* ---- files ---- */
@@ -191,7 +192,7 @@ static enum bb_status add_log(struct leveldb *leveldb, const char *name)
     return status;
 }
 
-static enum bb_status add_logs(struct leveldb *leveldb, const struct bb_name_list *names)
+static enum bb_status add_logs(struct leveldb *leveldb, const struct bb_file_names *names)
 {
     const struct manifest *manifest = &leveldb->manifest;
     enum bb_status status = BB_OK;
@@ -215,11 +216,11 @@ static enum bb_status add_logs(struct leveldb *leveldb, const struct bb_name_lis
 
 static enum bb_status read_logs(struct leveldb *leveldb)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     enum bb_status status = leveldb->fs->ops->list(leveldb->fs, leveldb->directory, &names);
     if (status == BB_OK)
         status = add_logs(leveldb, &names);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return status;
 }
 

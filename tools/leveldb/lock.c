@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/status.h"
 
 /* LevelDB takes a write lock of the whole file: one for reading conflicts with it, and needs no

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/coding.h"
+#include "base/path.h"
 #include "tools/leveldb/entry.h"
 
 #define COMPARATOR_NAME  "leveldb.BytewiseComparator"

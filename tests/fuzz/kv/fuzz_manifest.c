@@ -19,9 +19,9 @@
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
 #include "kv/wal/wal_writer.h"
-#include "tests/unit/kv/edit_print.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
+#include "tests/unit/kv/edit_print.h"
 
 #define NUMBER 1
 #define PATH   "/MANIFEST-000001"
@@ -169,8 +169,8 @@ static void repair(uint8_t *file, size_t size)
     if (size < BB_WAL_HEADER_SIZE)
         return;
     struct bb_wal_identity identity = bb_wal_identity(bb_manifest_log_number(NUMBER), file + 24);
-    uint64_t seed = bb_wal_seed(&identity);
-    bb_wal_header_encode(&identity, file);
+    uint64_t seed = bb_wal_format_seed(&identity);
+    bb_wal_format_encode_header(&identity, file);
     size_t offset = BB_WAL_HEADER_SIZE;
     while (offset < size) {
         size_t left = bb_wal_block_left(offset);
@@ -185,8 +185,9 @@ static void repair(uint8_t *file, size_t size)
         if (body_size > rest - BB_WAL_FRAGMENT_HEADER)
             return;
         struct bb_bytes body = bb_bytes_of(file + offset + BB_WAL_FRAGMENT_HEADER, body_size);
-        bb_store64(file + offset,
-                   bb_wal_check(seed, offset, (enum bb_wal_fragment_type)file[offset + 10], body));
+        bb_store64(
+            file + offset,
+            bb_wal_format_check(seed, offset, (enum bb_wal_fragment_type)file[offset + 10], body));
         offset += BB_WAL_FRAGMENT_HEADER + body_size;
     }
 }

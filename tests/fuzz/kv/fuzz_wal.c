@@ -59,8 +59,9 @@ static struct file filled_file_of(uint8_t gap, struct bb_bytes input)
     struct bb_bytes body = bb_bytes_of(fragment + BB_WAL_FRAGMENT_HEADER,
                                        end - BB_WAL_HEADER_SIZE - BB_WAL_FRAGMENT_HEADER);
     enum bb_wal_fragment_type type = gap & 1 ? BB_WAL_FIRST : BB_WAL_FULL;
-    bb_wal_header_encode(&identity, file.bytes);
-    bb_store64(fragment, bb_wal_check(bb_wal_seed(&identity), BB_WAL_HEADER_SIZE, type, body));
+    bb_wal_format_encode_header(&identity, file.bytes);
+    bb_store64(fragment,
+               bb_wal_format_check(bb_wal_format_seed(&identity), BB_WAL_HEADER_SIZE, type, body));
     bb_store16(fragment + 8, (uint16_t)body.size);
     fragment[10] = (uint8_t)type;
     if (input.size > 0)
@@ -71,7 +72,7 @@ static struct file filled_file_of(uint8_t gap, struct bb_bytes input)
 static void repair_fragments(uint8_t *file, size_t size, uint8_t flags)
 {
     struct bb_wal_identity identity = bb_wal_identity(LOG_NUMBER, store_id);
-    uint64_t seed = bb_wal_seed(&identity);
+    uint64_t seed = bb_wal_format_seed(&identity);
     size_t offset = BB_WAL_HEADER_SIZE;
     for (unsigned number = 1; offset < size; number++) {
         size_t left = bb_wal_block_left(offset);
@@ -89,7 +90,7 @@ static void repair_fragments(uint8_t *file, size_t size, uint8_t flags)
             return;
         struct bb_bytes body = bb_bytes_of(file + offset + BB_WAL_FRAGMENT_HEADER, body_size);
         uint64_t check =
-            bb_wal_check(seed, offset, (enum bb_wal_fragment_type)file[offset + 10], body);
+            bb_wal_format_check(seed, offset, (enum bb_wal_fragment_type)file[offset + 10], body);
         bool is_left = (flags & LEAVE_DAMAGE) && number % 4 == 0;
         bb_store64(file + offset, check ^ is_left);
         offset += BB_WAL_FRAGMENT_HEADER + body_size;
@@ -102,9 +103,9 @@ static void repair(uint8_t *file, size_t size, uint8_t flags)
     if (size < BB_WAL_HEADER_SIZE)
         return;
     if (flags & REPAIR_HEADER)
-        bb_wal_header_encode(&identity, file);
+        bb_wal_format_encode_header(&identity, file);
     else
-        bb_store64(file + 40, bb_wal_header_check(file));
+        bb_store64(file + 40, bb_wal_format_check_header(file));
     if (flags & REPAIR_CHECKS)
         repair_fragments(file, size, flags);
 }

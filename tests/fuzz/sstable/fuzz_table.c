@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "tests/unit/sstable/table_repair.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
+#include "tests/unit/sstable/table_repair.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -84,7 +84,7 @@ static void check_ranges(struct bb_table *table)
 {
     const struct bb_range_tombstones *list = bb_table_range_tombstones(table);
     for (size_t i = 0; list != NULL && i < list->count; i++) {
-        const struct bb_range_fragment *fragment = &list->fragments[i];
+        const struct bb_range_tombstone_fragment *fragment = &list->fragments[i];
         bool touches = i + 1 < list->count && bb_bytes_equal(fragment[1].low, fragment->high);
         uint64_t newest = fragment->sequences[0];
         BB_ASSERT(bb_range_tombstones_covering(list, fragment->low, BB_SEQUENCE_MAX) == newest);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/comparator.h"
 #include "tests/support/rng.h"
 
 #define KEY_SIZE_MAX 40

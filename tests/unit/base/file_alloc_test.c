@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "tests/support/alloc/alloc_fault.h"
 #include "tests/support/file_memory.h"
@@ -34,7 +35,7 @@ static enum bb_status write_file(struct bb_file_system *fs, const char *path)
 static enum bb_status use_file(struct scenario *scenario, const char *path)
 {
     struct bb_file_system *fs = scenario->fs;
-    struct bb_name_list list = {0};
+    struct bb_file_names list = {0};
     struct bb_buf buf = {0};
     struct bb_file *lock = NULL;
     enum bb_status status = write_file(fs, path);
@@ -46,7 +47,7 @@ static enum bb_status use_file(struct scenario *scenario, const char *path)
         status = fs->ops->lock(fs, path, &lock);
     if (status == BB_OK)
         status = fs->ops->unlock(fs, lock);
-    bb_name_list_deinit(&list);
+    bb_file_names_deinit(&list);
     bb_buf_deinit(&buf);
     return status;
 }

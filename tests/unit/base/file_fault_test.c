@@ -106,7 +106,7 @@ static enum bb_status call_everything(struct bb_file_system *fs, struct bb_file 
     size_t got = 0;
     uint64_t number = 0;
     bool is_directory = false;
-    struct bb_name_list list = {0};
+    struct bb_file_names list = {0};
     enum bb_status status = bb_file_read_at(reader, 0, &byte, 1, &got);
     if (status == BB_OK)
         status = bb_file_size(reader, &number);
@@ -118,7 +118,7 @@ static enum bb_status call_everything(struct bb_file_system *fs, struct bb_file 
         status = fs->ops->make_directory(fs, "/d");
     if (status == BB_OK)
         status = fs->ops->list(fs, "/d", &list);
-    bb_name_list_deinit(&list);
+    bb_file_names_deinit(&list);
     if (status == BB_OK)
         status = fs->ops->sync_directory(fs, "/d");
     if (status == BB_OK)

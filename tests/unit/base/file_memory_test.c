@@ -516,10 +516,10 @@ static void file_memory__many_threads(void **state)
         bb_thread_join(&threads[i]);
         assert_int_equal(workers[i].status, BB_OK);
     }
-    struct bb_name_list list = {0};
+    struct bb_file_names list = {0};
     assert_ok(fs_of(memory)->ops->list(fs_of(memory), "/", &list));
     assert_int_equal(list.count, THREADS * FILES / 2);
-    bb_name_list_deinit(&list);
+    bb_file_names_deinit(&list);
     bb_file_memory_destroy(memory);
 }
 

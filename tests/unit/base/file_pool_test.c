@@ -270,7 +270,7 @@ static void file_pool__passes_the_rest_on(void **state)
     struct bb_file_system *fs = place->fs;
     struct bb_file *file = NULL;
     struct bb_file *lock = NULL;
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     bool is_directory = false;
     uint64_t size = 0;
     assert_ok(fs->ops->make_directory(fs, "/d"));
@@ -289,7 +289,7 @@ static void file_pool__passes_the_rest_on(void **state)
     assert_ok(fs->ops->unlock(fs, lock));
     assert_ok(fs->ops->list(fs, "/d", &names));
     assert_int_equal(names.count, 2);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     assert_ok(bb_file_open(fs, "/d/b", &file));
     assert_ok(bb_file_size(file, &size));
     assert_int_equal(size, 3);

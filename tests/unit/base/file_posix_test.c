@@ -83,14 +83,14 @@ static void file_posix__directory_behind_a_link_is_fine(void **state)
     struct place *place = *state;
     bool is_directory = false;
     uint64_t size = 0;
-    struct bb_name_list list = {0};
+    struct bb_file_names list = {0};
     assert_int_equal(symlink(place->dir.path, place->path), 0);
     assert_ok(place->fs->ops->status(place->fs, place->path, &is_directory, &size));
     assert_true(is_directory);
     assert_ok(place->fs->ops->list(place->fs, place->path, &list));
     assert_int_equal(list.count, 1);
     assert_string_equal(list.names[0], "x");
-    bb_name_list_deinit(&list);
+    bb_file_names_deinit(&list);
     assert_ok(place->fs->ops->sync_directory(place->fs, place->path));
 }
 

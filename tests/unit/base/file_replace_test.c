@@ -79,10 +79,10 @@ static uint64_t replace_observed(const char *before, uint64_t refused)
         assert_true(has(left, "new contents"));
         bb_file_memory_destroy(left);
     }
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     assert_ok(fs->ops->list(fs, "/folder", &names));
     assert_true(names.count <= 1);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     bb_file_memory_destroy(memory);
     return observer.calls;
 }

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/file_forward.h"
+#include "base/path.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/temp_dir.h"
@@ -289,10 +290,10 @@ static void file__list_has_every_name_once(void **state)
 {
     struct place *place = *state;
     struct bb_file_system *fs = place->fs;
-    struct bb_name_list list = {0};
+    struct bb_file_names list = {0};
     assert_ok(fs->ops->list(fs, place->root, &list));
     assert_int_equal(list.count, 0);
-    bb_name_list_deinit(&list);
+    bb_file_names_deinit(&list);
 
     assert_ok(fs->ops->make_directory(fs, path(place, "directory")));
     write_file(place, "directory/inner", "x");
@@ -307,15 +308,15 @@ static void file__list_has_every_name_once(void **state)
     assert_string_equal(list.names[0], "000.tbl");
     assert_string_equal(list.names[39], "039.tbl");
     assert_string_equal(list.names[40], "directory");
-    bb_name_list_deinit(&list);
-    bb_name_list_deinit(&list);
+    bb_file_names_deinit(&list);
+    bb_file_names_deinit(&list);
 }
 
 static void file__list_needs_a_directory(void **state)
 {
     struct place *place = *state;
     struct bb_file_system *fs = place->fs;
-    struct bb_name_list list = {0};
+    struct bb_file_names list = {0};
     write_file(place, "a", "x");
     assert_status(fs->ops->list(fs, path(place, "none"), &list), BB_NOT_FOUND);
     assert_message(path(place, "none"));

@@ -29,7 +29,7 @@
 
 /* Which tables' files were removed, in order. */
 struct drawn_env {
-    struct bb_table_env env;
+    struct bb_table_file_env env;
     uint64_t removed[DRAWN_TABLES_MAX];
     size_t removed_count;
 };
@@ -53,12 +53,12 @@ static inline void drawn_env_init(struct drawn_env *drawn)
 {
     *drawn =
         (struct drawn_env){.env = {.path = drawn_path, .remove = drawn_remove, .context = drawn}};
-    bb_table_env_init(&drawn->env);
+    bb_table_file_env_init(&drawn->env);
 }
 
 static inline void drawn_env_deinit(struct drawn_env *drawn)
 {
-    bb_table_env_deinit(&drawn->env);
+    bb_table_file_env_deinit(&drawn->env);
 }
 
 /* Parses one word; *text advances past it. */

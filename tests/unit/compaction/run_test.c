@@ -82,7 +82,7 @@ static bool ask(struct run_world *world, uint64_t number)
     if (summary == NULL)
         return false;
     struct bb_table *table = atomic_load(&world->files[index]->table);
-    assert_ptr_equal(summary, bb_table_ready_summary(table));
+    assert_ptr_equal(summary, bb_table_lookup_ready_summary(table));
     assert_int_equal(is_denied, visit == BB_VISIT_SUMMARY_NEGATIVE);
     assert_int_equal(is_let_through, !is_denied);
     return true;

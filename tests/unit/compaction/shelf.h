@@ -20,7 +20,7 @@ struct shelf {
     struct bb_file_memory *memory;
     struct bb_file_system *system; /* the memory's, unless a test puts another one around it */
     struct bb_hash_secret secret;
-    struct bb_table_env env;
+    struct bb_table_file_env env;
     uint64_t last_number;
     size_t removed_count; /* files removed by the environment */
 };
@@ -62,17 +62,17 @@ static inline void shelf_init(struct shelf *shelf, const struct bb_comparator *c
     shelf->system = bb_file_memory_system(shelf->memory);
     bb_hash_secret_from_seed(7, &shelf->secret);
     shelf->env =
-        (struct bb_table_env){.path = shelf_path, .remove = shelf_remove, .context = shelf};
+        (struct bb_table_file_env){.path = shelf_path, .remove = shelf_remove, .context = shelf};
     shelf->env.options = (struct bb_table_options){.file_system = shelf->system,
                                                    .comparator = comparator,
                                                    .secret = &shelf->secret,
                                                    .block_size_bytes = 256};
-    bb_table_env_init(&shelf->env);
+    bb_table_file_env_init(&shelf->env);
 }
 
 static inline void shelf_deinit(struct shelf *shelf)
 {
-    bb_table_env_deinit(&shelf->env);
+    bb_table_file_env_deinit(&shelf->env);
     bb_file_memory_destroy(shelf->memory);
 }
 

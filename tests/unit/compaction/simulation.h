@@ -38,7 +38,7 @@ struct simulated_set {
 };
 
 struct simulation {
-    struct bb_table_env env;
+    struct bb_table_file_env env;
     struct bb_levels *levels;
     struct bb_pick_options options;
     uint64_t table_keys; /* of a table below level 0 */
@@ -67,7 +67,7 @@ static inline struct simulation *simulation_create(const struct bb_pick_options 
     struct simulation *simulation = bb_must_alloc_zeroed(sizeof(*simulation));
     simulation->env.remove = simulation_forget;
     simulation->env.context = simulation;
-    bb_table_env_init(&simulation->env);
+    bb_table_file_env_init(&simulation->env);
     simulation->options = *options;
     simulation->table_keys = table_keys;
     assert_ok(bb_levels_create_empty(NULL, &simulation->levels));
@@ -77,7 +77,7 @@ static inline struct simulation *simulation_create(const struct bb_pick_options 
 static inline void simulation_destroy(struct simulation *simulation)
 {
     bb_levels_unref(simulation->levels);
-    bb_table_env_deinit(&simulation->env);
+    bb_table_file_env_deinit(&simulation->env);
     for (uint64_t i = 0; i < SIMULATED_TABLES_MAX; i++)
         simulation_forget(simulation, i);
     free(simulation);

@@ -128,7 +128,7 @@ static void check_read_only__of_a_damaged_store(void **state)
 {
     (void)state;
     struct store store;
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     fill(&store);
     struct bb_file_system *fs = bb_file_memory_system(store.memory);
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
@@ -137,7 +137,7 @@ static void check_read_only__of_a_damaged_store(void **state)
         check_damaged(names.names[i], false);
         check_damaged(names.names[i], true);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     store_deinit(&store);
 }
 
@@ -172,7 +172,7 @@ static void set_modes(struct backup *backup, mode_t directory, mode_t files)
 {
     static char path[2 * PATH_MAX];
     struct bb_file_system *fs = NULL;
-    struct bb_name_list names;
+    struct bb_file_names names;
     assert_int_equal(chmod(backup->path, 0700), 0);
     assert_ok(bb_file_system_posix_create(&fs));
     assert_ok(fs->ops->list(fs, backup->path, &names));
@@ -180,7 +180,7 @@ static void set_modes(struct backup *backup, mode_t directory, mode_t files)
         snprintf(path, sizeof(path), "%s/%s", backup->path, names.names[i]);
         assert_int_equal(chmod(path, files), 0);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     bb_file_system_posix_destroy(fs);
     assert_int_equal(chmod(backup->path, directory), 0);
 }

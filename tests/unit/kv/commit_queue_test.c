@@ -90,7 +90,7 @@ static void wait_in_line(void *argument)
     if (bb_commit_queue_enter(&waiter->line->queue, &waiter->commit))
         lead(waiter->line, waiter);
     else
-        waiter->status = bb_commit_result(&waiter->commit);
+        waiter->status = bb_commit_queue_result(&waiter->commit);
     keep_message(waiter);
 }
 
@@ -357,7 +357,7 @@ static void commit_once(struct writer *writer, uint64_t number)
         marked.commit.batch = writer->crowd->batches[bb_rng_below(&writer->rng, BATCH_SIZES)];
     bool led = bb_commit_queue_enter(&writer->crowd->queue, &marked.commit);
     enum bb_status status =
-        led ? lead_crowd(writer, &marked.commit) : bb_commit_result(&marked.commit);
+        led ? lead_crowd(writer, &marked.commit) : bb_commit_queue_result(&marked.commit);
     writer->bad += !led && marked.commit.batch == NULL;
     writer->bad += !marked.commit.is_done;
     writer->failed += status != BB_OK;

@@ -56,14 +56,14 @@ static void db_open__leaves_another_directory_alone(void **state)
     struct store store;
     store_init(&store);
     struct bb_file_system *fs = bb_file_memory_system(store.memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     assert_ok(fs->ops->make_directory(fs, STORE_PATH));
     bb_file_memory_put(store.memory, STORE_PATH "/letter.txt", bb_bytes_of_text("dear"));
     store.options.create_if_missing = false;
     assert_open_fails(&store, BB_NOT_FOUND, "create_if_missing");
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     assert_int_equal(names.count, 1);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     /* It may become one on request. */
     store.options.create_if_missing = true;
     store_open(&store);
@@ -553,13 +553,13 @@ static void db_open__a_hundred_times(void **state)
     store_open(&store);
     store_put(&store, "a", "1");
     for (int i = 0; i < 100; i++) {
-        struct bb_name_list names = {0};
+        struct bb_file_names names = {0};
         store_reopen(&store);
         assert_int_equal(store_stats(&store).last_sequence, 1);
         assert_ok(fs->ops->list(fs, STORE_PATH, &names));
         /* CURRENT, LOCK, a manifest, a log, a table. */
         assert_int_equal(names.count, 5);
-        bb_name_list_deinit(&names);
+        bb_file_names_deinit(&names);
     }
     assert_content(&store, "a=1");
     struct bb_db_verify_report report;

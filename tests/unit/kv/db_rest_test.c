@@ -194,7 +194,7 @@ static void db_rest__files_do_not_gather(void **state)
 {
     (void)state;
     struct store store;
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     struct bb_file_system *fs = NULL;
     begin(&store);
     for (int i = 0; i < 20; i++) {
@@ -211,7 +211,7 @@ static void db_rest__files_do_not_gather(void **state)
     fs = bb_file_memory_system(store.memory);
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     assert_int_equal(names.count, 5); /* CURRENT, LOCK, a manifest, a log, a table */
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     store_deinit(&store);
 }
 

@@ -158,7 +158,7 @@ static void delete_range__many_in_one_memtable(void **state)
 static uint64_t log_bytes(struct store *store)
 {
     struct bb_file_system *fs = store->options.file_system;
-    struct bb_name_list list;
+    struct bb_file_names list;
     uint64_t sum = 0;
     assert_ok(fs->ops->list(fs, STORE_PATH, &list));
     for (size_t i = 0; i < list.count; i++) {
@@ -169,7 +169,7 @@ static uint64_t log_bytes(struct store *store)
             bb_file_memory_bytes(store->memory, path, &size) != NULL)
             sum += size;
     }
-    bb_name_list_deinit(&list);
+    bb_file_names_deinit(&list);
     return sum;
 }
 

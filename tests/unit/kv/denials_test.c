@@ -59,7 +59,7 @@ static void assert_key(const struct bb_levels *levels, const struct window *wind
     const struct bb_run *asked = levels->turns[run].run;
     struct bb_table_file *file = bb_run_find(asked, levels->comparator, window->keys[k]);
     struct bb_table *table = file == NULL ? NULL : atomic_load(&file->table);
-    const struct bb_summary *summary = table == NULL ? NULL : bb_table_ready_summary(table);
+    const struct bb_summary *summary = table == NULL ? NULL : bb_table_lookup_ready_summary(table);
     bool is_outside = (found->outside[run] >> k & 1) != 0;
     bool is_denied = (found->denied[run] >> k & 1) != 0;
     bool is_let_through = (found->let_through[run] >> k & 1) != 0;

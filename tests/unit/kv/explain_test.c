@@ -103,7 +103,7 @@ static void assert_steps_add_up(const struct bb_explain *explain)
             assert_int_equal(step->found == BB_EXPLAIN_VALUE, explain->is_found);
         if (step->kind == BB_EXPLAIN_TABLE) {
             assert_table_agrees(&step->table);
-            bb_read_stats_add(&sum, &step->table.stats);
+            bb_readers_add_stats(&sum, &step->table.stats);
         }
     }
     assert_int_equal(memtables, explain->memtable_visits);

@@ -265,7 +265,8 @@ static void append_zeros(struct bb_buf *file, size_t count)
 static void append_fragment(struct bb_buf *file, uint64_t seed, int type, struct bb_bytes body)
 {
     uint8_t header[BB_WAL_FRAGMENT_HEADER];
-    bb_store64(header, bb_wal_check(seed, file->size, (enum bb_wal_fragment_type)type, body));
+    bb_store64(header,
+               bb_wal_format_check(seed, file->size, (enum bb_wal_fragment_type)type, body));
     bb_store16(header + 8, (uint16_t)body.size);
     header[10] = (uint8_t)type;
     assert_ok(bb_buf_append(file, header, sizeof(header)));
@@ -301,10 +302,10 @@ static void put_log(struct store *store, const struct log *log, const char *path
     struct bb_buf file = {0};
     uint8_t header[BB_WAL_HEADER_SIZE];
     struct record mark = {.type = BB_WAL_MARK};
-    uint64_t seed = bb_wal_seed(&log->identity);
-    bb_wal_header_encode(&log->identity, header);
+    uint64_t seed = bb_wal_format_seed(&log->identity);
+    bb_wal_format_encode_header(&log->identity, header);
     bb_store32(header + 8, log->version);
-    bb_store64(header + 40, bb_wal_header_check(header));
+    bb_store64(header + 40, bb_wal_format_check_header(header));
     assert_ok(bb_buf_append(&file, header, sizeof(header)));
     for (size_t i = first; i < end; i++)
         append_record(&file, seed, &log->records[i]);

@@ -4,6 +4,7 @@
  * a store. */
 #include "tests/support/store.h"
 
+#include "base/path.h"
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
 
@@ -144,7 +145,7 @@ static void hostile_names__repair_without_a_manifest(void **state)
 {
     (void)state;
     struct store store;
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     struct bb_buf path = {0};
     fill(&store);
     struct bb_file_system *fs = bb_file_memory_system(store.memory);
@@ -155,7 +156,7 @@ static void hostile_names__repair_without_a_manifest(void **state)
         assert_ok(bb_path_join(STORE_PATH, names.names[i], &path));
         assert_ok(fs->ops->remove(fs, (const char *)path.data));
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     bb_buf_deinit(&path);
     bb_file_memory_put(store.memory, STORE_PATH "/4611686018427387903.bbt",
                        bb_bytes_of_text("rubbish"));

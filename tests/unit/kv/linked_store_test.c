@@ -56,10 +56,10 @@ static void put(struct bb_db *db, const char *key)
 
 static size_t count_files(const struct place *place, const char *path)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     assert_ok(place->fs->ops->list(place->fs, path, &names));
     size_t count = names.count;
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return count;
 }
 
@@ -291,14 +291,14 @@ static void linked_store__no_file_is_read_over_a_link(void **state)
 {
     for (size_t i = 0;; i++) {
         struct place *place = NULL;
-        struct bb_name_list names = {0};
+        struct bb_file_names names = {0};
         setup((void **)&place);
         make_store(place);
         assert_ok(place->fs->ops->list(place->fs, place->first, &names));
         size_t count = names.count;
         if (i < count)
             check_linked_file(place, names.names[i]);
-        bb_name_list_deinit(&names);
+        bb_file_names_deinit(&names);
         teardown((void **)&place);
         assert_true(count == 5); /* CURRENT, LOCK, a manifest, a log, a table */
         if (i == count)

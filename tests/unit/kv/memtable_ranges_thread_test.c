@@ -95,11 +95,11 @@ static void check_region(struct shared *shared, uint64_t number, uint64_t sequen
                          uint64_t expected)
 {
     char text[KEY_SIZE];
-    struct bb_range_region region = {0};
+    struct bb_range_tombstone_region region = {0};
     bb_memtable_ranges_narrow(shared->memtable, key_of(number, text), sequence, &region);
     fail_if(shared, region.covering != expected);
     for (uint64_t other = number > 3 ? number - 3 : 0; other <= number + 3; other++) {
-        if (bb_range_region_contains(&region, NULL, key_of(other, text)))
+        if (bb_range_tombstone_region_contains(&region, NULL, key_of(other, text)))
             fail_if(shared, expected_of(shared, other, sequence) != expected);
         else
             fail_if(shared, other == number);
@@ -150,13 +150,13 @@ static void list_all(void *argument)
     struct shared *shared = argument;
     uint64_t published = 0;
     while (published < RANGE_COUNT) {
-        struct bb_range_array array = {0};
+        struct bb_range_tombstone_array array = {0};
         published = atomic_load_explicit(&shared->published, memory_order_acquire);
         fail_if(shared, bb_memtable_ranges_list(shared->memtable, &array) != BB_OK ||
                             array.count < published);
         for (size_t i = 0; i < array.count; i++)
             fail_if(shared, array.tombstones[i].sequence != array.count - i);
-        bb_range_array_deinit(&array);
+        bb_range_tombstone_array_deinit(&array);
     }
 }
 

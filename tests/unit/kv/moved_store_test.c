@@ -216,7 +216,7 @@ static void moved_store__removed(void **state)
     struct fixture *f = *state;
     struct bb_db *db = NULL;
     struct bb_file_system *fs = NULL;
-    struct bb_name_list list;
+    struct bb_file_names list;
     static char path[2 * PATH_MAX];
     assert_ok(bb_db_open(f->path, &f->options, &db));
     put_some(db, 0, KEYS);
@@ -226,7 +226,7 @@ static void moved_store__removed(void **state)
         snprintf(path, sizeof(path), "%s/%s", f->path, list.names[i]);
         assert_int_equal(unlink(path), 0);
     }
-    bb_name_list_deinit(&list);
+    bb_file_names_deinit(&list);
     bb_file_system_posix_destroy(fs);
     assert_int_equal(rmdir(f->path), 0);
     enum bb_status status = BB_OK;
@@ -268,7 +268,7 @@ static void remove_files(struct fixture *f, bool (*is_meant)(const char *name))
 {
     static char path[2 * PATH_MAX];
     struct bb_file_system *fs = NULL;
-    struct bb_name_list list;
+    struct bb_file_names list;
     size_t removed = 0;
     assert_ok(bb_file_system_posix_create(&fs));
     assert_ok(fs->ops->list(fs, f->path, &list));
@@ -279,7 +279,7 @@ static void remove_files(struct fixture *f, bool (*is_meant)(const char *name))
         assert_int_equal(unlink(path), 0);
         removed++;
     }
-    bb_name_list_deinit(&list);
+    bb_file_names_deinit(&list);
     bb_file_system_posix_destroy(fs);
     assert_true(removed > 0);
 }

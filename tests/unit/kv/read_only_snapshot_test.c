@@ -116,7 +116,7 @@ static enum bb_status open_in_race(struct bb_file_system *fs, const char *path,
 }
 
 static enum bb_status list_in_race(struct bb_file_system *fs, const char *path,
-                                   struct bb_name_list *ret_list)
+                                   struct bb_file_names *ret_list)
 {
     race(fs);
     enum bb_status status = inner_of(fs)->ops->list(inner_of(fs), path, ret_list);

@@ -222,9 +222,9 @@ static void read_only__damage_is_damage(void **state)
     store_deinit(&store);
 }
 
-static struct bb_name_list names_of(struct bb_file_system *fs)
+static struct bb_file_names names_of(struct bb_file_system *fs)
 {
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     return names;
 }
@@ -232,14 +232,14 @@ static struct bb_name_list names_of(struct bb_file_system *fs)
 /* The path of the one log. */
 static void find_log(struct bb_file_system *fs, char path[64])
 {
-    struct bb_name_list names = names_of(fs);
+    struct bb_file_names names = names_of(fs);
     path[0] = 0;
     for (size_t i = 0; i < names.count; i++) {
         if (strstr(names.names[i], ".wal") != NULL)
             snprintf(path, 64, STORE_PATH "/%s", names.names[i]);
     }
     assert_true(path[0] != 0);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
 }
 
 static void read_only__a_half_written_record_is_the_end(void **state)

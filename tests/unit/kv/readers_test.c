@@ -161,7 +161,7 @@ static void readers__stats_add_field_by_field(void **state)
     struct bb_read_stats part;
     number_fields(&sum, sizeof(sum), 1000);
     number_fields(&part, sizeof(part), 1);
-    bb_read_stats_add(&sum, &part);
+    bb_readers_add_stats(&sum, &part);
     assert_fields(&sum, sizeof(sum), 1001, 2);
     assert_fields(&part, sizeof(part), 1, 1);
 }
@@ -294,7 +294,7 @@ static void add_scan(struct reader_thread *thread, struct bb_rng *rng)
 {
     struct bb_read_stats stats = {.block_requests = bb_rng_below(rng, 100)};
     bb_readers_add_scan(&thread->store->readers, &stats);
-    bb_read_stats_add(&thread->counted.scan_reads, &stats);
+    bb_readers_add_stats(&thread->counted.scan_reads, &stats);
 }
 
 static void read_often(void *argument)

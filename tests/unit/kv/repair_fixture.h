@@ -19,14 +19,14 @@ static inline int compare_paths(const void *a, const void *b)
 static inline size_t find_files(struct store *store, const char *part, char paths[16][128])
 {
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     size_t count = 0;
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     for (size_t i = 0; i < names.count; i++) {
         if (strstr(names.names[i], part) != NULL && strstr(names.names[i], ".lost") == NULL)
             snprintf(paths[count++], 128, STORE_PATH "/%s", names.names[i]);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     qsort(paths, count, 128, compare_paths);
     return count;
 }

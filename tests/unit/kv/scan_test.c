@@ -260,7 +260,7 @@ static void scan__of_a_range_asks_for_the_blocks_of_the_range(void **state)
             assert_int_equal(scan_all(&store, &range, backward == 1, &one), 1);
             assert_in_range(one.block_requests, 1, 1);
             assert_in_range(one.page_requests, 1, 1);
-            bb_read_stats_add(&parts, &one);
+            bb_readers_add_stats(&parts, &one);
             ranges++;
         }
         assert_int_equal(parts.block_requests, ranges);

@@ -61,7 +61,7 @@ static void flip(struct store *store, const char *path, uint64_t offset)
 /* Of the store's files with this in their names, the newest. */
 static void find_newest(struct store *store, const char *part, char path[512])
 {
-    struct bb_name_list names;
+    struct bb_file_names names;
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
     path[0] = 0;
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
@@ -71,7 +71,7 @@ static void find_newest(struct store *store, const char *part, char path[512])
         if (strstr(found, part) != NULL && strcmp(found, path) > 0)
             memcpy(path, found, sizeof(found));
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     assert_true(path[0] != 0);
 }
 

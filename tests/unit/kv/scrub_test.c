@@ -220,7 +220,7 @@ static void scrub__checks_index_files(void **state)
     struct store store;
     struct told told = {0};
     struct bb_db_scrub_report report;
-    struct bb_name_list names;
+    struct bb_file_names names;
     char path[512] = "";
     store_init(&store);
     store.options.on_event = note_event;
@@ -235,7 +235,7 @@ static void scrub__checks_index_files(void **state)
         if (strstr(names.names[i], ".bbi") != NULL)
             snprintf(path, sizeof(path), "%s/%s", STORE_PATH, names.names[i]);
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     assert_true(path[0] != 0);
     flip(&store, path, 300);
     assert_status(bb_db_scrub(store.db, NULL, &report), BB_CORRUPT);
@@ -433,14 +433,14 @@ static void scrub_rate__is_done_in_time(void **state)
         double step = work / 100;
         for (int table = 0; table < 100; table++) {
             uint64_t rate =
-                bb_scrub_rate((uint64_t)(work - step * table), interval - (uint64_t)taken);
+                bb_scrubber_rate((uint64_t)(work - step * table), interval - (uint64_t)taken);
             assert_true(rate >= BB_SCRUB_RATE_MIN);
             taken += step / (double)rate * (double)SECOND;
             assert_true(taken < (double)interval);
         }
     }
-    assert_int_equal(bb_scrub_rate(1000000, 0), 0);
-    assert_int_equal(bb_scrub_rate(0, SECOND), BB_SCRUB_RATE_MIN);
+    assert_int_equal(bb_scrubber_rate(1000000, 0), 0);
+    assert_int_equal(bb_scrubber_rate(0, SECOND), BB_SCRUB_RATE_MIN);
 }
 
 int main(void)

@@ -461,7 +461,7 @@ static size_t for_index_files(struct store *store, struct bb_rng *rng,
                               void (*change)(struct bb_rng *rng, uint8_t *bytes, size_t size))
 {
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
-    struct bb_name_list names = {0};
+    struct bb_file_names names = {0};
     size_t count = 0;
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     for (size_t i = 0; i < names.count; i++) {
@@ -477,7 +477,7 @@ static size_t for_index_files(struct store *store, struct bb_rng *rng,
             change(rng, bytes, size);
         count++;
     }
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     return count;
 }
 

@@ -209,7 +209,7 @@ static void store_destroy__of_a_damaged_store(void **state)
     static const char *const spoilt[] = {"CURRENT", "MANIFEST", ".wal", ".bbt"};
     for (size_t i = 0; i < sizeof(spoilt) / sizeof(spoilt[0]); i++) {
         struct store store;
-        struct bb_name_list names = {0};
+        struct bb_file_names names = {0};
         fill(&store);
         struct bb_file_system *fs = bb_file_memory_system(store.memory);
         assert_ok(fs->ops->list(fs, STORE_PATH, &names));
@@ -217,7 +217,7 @@ static void store_destroy__of_a_damaged_store(void **state)
             if (strstr(names.names[j], spoilt[i]) != NULL)
                 put_file(&store, names.names[j], "rubbish");
         }
-        bb_name_list_deinit(&names);
+        bb_file_names_deinit(&names);
         assert_ok(bb_db_destroy(STORE_PATH, &store.options, NULL));
         assert_false(exists(&store, STORE_PATH));
         bb_file_memory_destroy(store.memory);

@@ -10,7 +10,7 @@ static enum bb_status create(void *context)
 {
     struct bb_iter *stream = NULL;
     struct bb_iter *iter = NULL;
-    const struct bb_range_cover cover = {0};
+    const struct bb_range_tombstone_cover cover = {0};
     enum bb_status status = bb_memtable_iter_create(context, &stream);
     if (status == BB_OK)
         status = bb_uncovered_iter_create(stream, &cover, &iter);

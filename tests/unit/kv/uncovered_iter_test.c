@@ -28,7 +28,7 @@ static struct bb_bytes key_of(size_t i)
 struct test {
     struct bb_write_buffer buffers[RUNS];
     struct bb_view view;
-    struct bb_range_array ranges[RUNS];
+    struct bb_range_tombstone_array ranges[RUNS];
 };
 
 static void fill(struct test *test, struct bb_rng *rng, size_t run)
@@ -64,12 +64,13 @@ static void test_deinit(struct test *test)
 {
     for (size_t run = 0; run < RUNS; run++) {
         bb_memtable_destroy(test->buffers[run].memtable);
-        bb_range_array_deinit(&test->ranges[run]);
+        bb_range_tombstone_array_deinit(&test->ranges[run]);
     }
     bb_levels_unref(test->view.levels);
 }
 
-static uint64_t covering(const struct bb_range_array *array, struct bb_bytes key, uint64_t sequence)
+static uint64_t covering(const struct bb_range_tombstone_array *array, struct bb_bytes key,
+                         uint64_t sequence)
 {
     uint64_t greatest = 0;
     for (size_t i = 0; i < array->count; i++) {
@@ -138,12 +139,12 @@ static void check_seeks(struct bb_iter *iter, struct bb_rng *rng, const struct b
 static void check(const struct test *test, struct bb_rng *rng, size_t run, uint64_t sequence)
 {
     struct bb_entry shown[WRITES];
-    struct bb_range_cover cover;
+    struct bb_range_tombstone_cover cover;
     struct bb_iter *iter = NULL;
     size_t count = list_shown(test, run, sequence, shown);
     size_t index = 0;
-    bb_range_cover_init(&cover, &test->view, NULL, sequence, run);
-    if (!bb_range_cover_is_needed(&cover)) {
+    bb_range_tombstone_cover_init(&cover, &test->view, NULL, sequence, run);
+    if (!bb_range_tombstone_cover_is_needed(&cover)) {
         assert_int_equal(test->ranges[0].count + (run == 0 ? 0 : test->ranges[run].count), 0);
         return;
     }
@@ -183,14 +184,14 @@ static void range_cover__region_has_one_answer(void **state)
     bb_rng_init(&rng, bb_rng_seed("uncovered_iter_test", 2));
     for (int round = 0; round < 60; round++) {
         struct test test;
-        struct bb_range_cover cover;
+        struct bb_range_tombstone_cover cover;
         uint64_t sequence = bb_rng_between(&rng, 1, RUNS * WRITES);
         test_init(&test, &rng);
-        bb_range_cover_init(&cover, &test.view, NULL, sequence, 1);
+        bb_range_tombstone_cover_init(&cover, &test.view, NULL, sequence, 1);
         for (int i = 0; i < 100; i++) {
             struct bb_bytes key = key_of(bb_rng_below(&rng, KEYS));
-            assert_ok(bb_range_cover_find(&cover, key));
-            assert_true(bb_range_region_contains(&cover.region, NULL, key));
+            assert_ok(bb_range_tombstone_cover_find(&cover, key));
+            assert_true(bb_range_tombstone_region_contains(&cover.region, NULL, key));
             assert_int_equal(cover.region.covering, covering(&test.ranges[0], key, sequence));
             assert_int_equal(cover.own, covering(&test.ranges[1], key, sequence));
         }

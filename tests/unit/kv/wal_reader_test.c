@@ -484,7 +484,7 @@ static void wal_reader__newer_version(void **state)
     size_t size = 0;
     uint8_t *bytes = log_bytes(&log, &size);
     bb_store32(bytes + 8, BB_WAL_VERSION + 1);
-    bb_store64(bytes + 40, bb_wal_header_check(bytes));
+    bb_store64(bytes + 40, bb_wal_format_check_header(bytes));
     assert_int_equal(read_log(&log, log.fs, true).status, BB_UNSUPPORTED);
     assert_message("version");
     log_deinit(&log);

@@ -268,10 +268,10 @@ static void wal_claim__is_told_by_a_sound_header_alone(void **state)
     bool is_told = false;
     bb_rng_init(&rng, 6);
     log_init(&log, &rng);
-    assert_ok(bb_wal_claim_read(log.fs, PATH, id, &is_told));
+    assert_ok(bb_wal_salvage_read_claim(log.fs, PATH, id, &is_told));
     assert_true(is_told);
     assert_memory_equal(id, store_id, sizeof(id));
-    assert_status(bb_wal_claim_read(log.fs, "/no", id, &is_told), BB_NOT_FOUND);
+    assert_status(bb_wal_salvage_read_claim(log.fs, "/no", id, &is_told), BB_NOT_FOUND);
     size_t size = 0;
     uint8_t bytes[BB_WAL_HEADER_SIZE];
     memcpy(bytes, bb_file_memory_bytes(log.memory, PATH, &size), sizeof(bytes));
@@ -279,11 +279,11 @@ static void wal_claim__is_told_by_a_sound_header_alone(void **state)
     for (size_t i = 0; i < BB_WAL_HEADER_SIZE; i++) {
         bytes[i] ^= 4;
         bb_file_memory_put(log.memory, PATH, bb_bytes_of(bytes, size));
-        assert_ok(bb_wal_claim_read(log.fs, PATH, id, &is_told));
+        assert_ok(bb_wal_salvage_read_claim(log.fs, PATH, id, &is_told));
         assert_false(is_told);
         bytes[i] ^= 4;
         bb_file_memory_put(log.memory, PATH, bb_bytes_of(bytes, i));
-        assert_ok(bb_wal_claim_read(log.fs, PATH, id, &is_told));
+        assert_ok(bb_wal_salvage_read_claim(log.fs, PATH, id, &is_told));
         assert_false(is_told);
     }
     struct bb_file_fault *fault = bb_file_fault_create(log.fs);
@@ -292,7 +292,8 @@ static void wal_claim__is_told_by_a_sound_header_alone(void **state)
             continue;
         struct bb_file_fault_plan plan = {.call = (enum bb_file_call)call, .nth = 1};
         bb_file_fault_arm(fault, &plan);
-        assert_status(bb_wal_claim_read(bb_file_fault_system(fault), PATH, id, &is_told), BB_IO);
+        assert_status(bb_wal_salvage_read_claim(bb_file_fault_system(fault), PATH, id, &is_told),
+                      BB_IO);
     }
     bb_file_fault_destroy(fault);
     log_deinit(&log);

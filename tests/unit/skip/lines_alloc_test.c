@@ -64,10 +64,10 @@ static enum bb_status count_lines(const struct trouble *trouble, struct bb_file_
 
 static void expect_files(struct bb_file_system *fs, size_t count)
 {
-    struct bb_name_list names;
+    struct bb_file_names names;
     assert_ok(fs->ops->list(fs, ".", &names));
     assert_int_equal(names.count, count);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
 }
 
 /* If its creation fails anywhere: the old state or the new one, and no other file. */

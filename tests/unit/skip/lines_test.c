@@ -338,10 +338,10 @@ static void progress__cancels(void **state)
     assert_status(bb_lines_index_create(PATH, &index, NULL), BB_BUSY);
     assert_message("cancelled");
     assert_true(bb_file_memory_calls(fixture.memory) > calls);
-    struct bb_name_list names;
+    struct bb_file_names names;
     assert_ok(fixture.fs->ops->list(fixture.fs, ".", &names));
     assert_int_equal(names.count, 1);
-    bb_name_list_deinit(&names);
+    bb_file_names_deinit(&names);
     struct bb_lines *lines = open_lines(&fixture);
     struct bb_lines_select_options options = select_options(&fixture, "kind = 'GET'");
     options.progress = cancel_select;

@@ -34,8 +34,8 @@ static void block_cache__growth_without_memory(void **state)
     assert_ok(bb_block_cache_create(100 << 10, &cache));
     bb_alloc_fault_arm(1, true);
     for (uint64_t i = 0; i < COUNT; i++) {
-        bb_cache_item_init(&items[i], no_destroy, 1);
-        bb_cache_item_unref(bb_block_cache_insert(cache, 1, i, &items[i]));
+        bb_block_cache_item_init(&items[i], no_destroy, 1);
+        bb_block_cache_item_unref(bb_block_cache_insert(cache, 1, i, &items[i]));
     }
     assert_true(bb_alloc_fault_failures() > 0);
     bb_alloc_fault_disarm();

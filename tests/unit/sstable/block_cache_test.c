@@ -37,7 +37,7 @@ static struct bb_cache_item *thing_create(uint64_t owner, uint64_t offset, uint6
 {
     struct thing *thing = calloc(1, sizeof(*thing));
     assert_non_null(thing);
-    bb_cache_item_init(&thing->item, thing_destroy, charge);
+    bb_block_cache_item_init(&thing->item, thing_destroy, charge);
     thing->owner = owner;
     thing->offset = offset;
     thing->deaths = deaths;
@@ -54,7 +54,7 @@ static struct bb_block_cache *cache_of(uint64_t capacity_bytes)
 static void put(struct bb_block_cache *cache, uint64_t owner, uint64_t offset, _Atomic int *deaths)
 {
     struct bb_cache_item *item = thing_create(owner, offset, CHARGE, deaths);
-    bb_cache_item_unref(bb_block_cache_insert(cache, owner, offset, item));
+    bb_block_cache_item_unref(bb_block_cache_insert(cache, owner, offset, item));
 }
 
 static bool touch(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
@@ -64,7 +64,7 @@ static bool touch(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
         return false;
     assert_int_equal(((struct thing *)item)->owner, owner);
     assert_int_equal(((struct thing *)item)->offset, offset);
-    bb_cache_item_unref(item);
+    bb_block_cache_item_unref(item);
     return true;
 }
 
@@ -124,7 +124,7 @@ static bool ask_for(struct bb_block_cache *cache, uint64_t offset, uint64_t char
     bool is_hit = item != NULL;
     if (!is_hit && is_wanted)
         item = bb_block_cache_insert(cache, 1, offset, thing_create(1, offset, charge, NULL));
-    bb_cache_item_unref(item);
+    bb_block_cache_item_unref(item);
     return is_hit;
 }
 
@@ -220,7 +220,7 @@ static void block_cache__keeps_pinned_items_over_its_share(void **state)
     bb_block_cache_clear(cache);
     assert_int_equal(stats_of(cache).used_bytes, 5 * CHARGE);
     for (uint64_t i = 0; i < 5; i++)
-        bb_cache_item_unref(pinned[i]);
+        bb_block_cache_item_unref(pinned[i]);
     assert_int_equal(stats_of(cache).pinned_bytes, 0);
     assert_int_equal(stats_of(cache).used_bytes, 2 * CHARGE);
     assert_true(bb_block_cache_contains(cache, 1, 4));
@@ -236,7 +236,7 @@ static void block_cache__item_beyond_the_capacity_goes_with_its_pin(void **state
         bb_block_cache_insert(cache, 1, 0, thing_create(1, 0, 1000 * CHARGE, &deaths));
     assert_true(bb_block_cache_contains(cache, 1, 0));
     assert_int_equal(deaths, 0);
-    bb_cache_item_unref(item);
+    bb_block_cache_item_unref(item);
     assert_int_equal(deaths, 1);
     assert_int_equal(stats_of(cache).used_bytes, 0);
     bb_block_cache_destroy(cache);
@@ -254,9 +254,9 @@ static void block_cache__second_insert_gives_the_first_item(void **state)
     assert_ptr_equal(first, second);
     assert_int_equal(deaths, 1);
     assert_int_equal(stats_of(cache).used_bytes, CHARGE);
-    bb_cache_item_unref(first);
+    bb_block_cache_item_unref(first);
     assert_int_equal(stats_of(cache).pinned_bytes, CHARGE);
-    bb_cache_item_unref(second);
+    bb_block_cache_item_unref(second);
     assert_int_equal(stats_of(cache).pinned_bytes, 0);
     bb_block_cache_destroy(cache);
 }
@@ -297,7 +297,7 @@ static void block_cache__dropped_item_lives_until_its_last_pin(void **state)
     put(cache, 1, 0, NULL); /* the same place, another item */
     for (int i = 0; i < 4; i++) {
         assert_int_equal(deaths, 0);
-        bb_cache_item_unref(item);
+        bb_block_cache_item_unref(item);
     }
     assert_int_equal(deaths, 1);
     assert_true(touch(cache, 1, 0));
@@ -324,8 +324,8 @@ static void block_cache__item_without_a_cache(void **state)
 {
     (void)state;
     _Atomic int deaths = 0;
-    bb_cache_item_unref(NULL);
-    bb_cache_item_unref(thing_create(0, 0, CHARGE, &deaths));
+    bb_block_cache_item_unref(NULL);
+    bb_block_cache_item_unref(thing_create(0, 0, CHARGE, &deaths));
     assert_int_equal(deaths, 1);
 }
 
@@ -431,7 +431,7 @@ static void stress_step(struct stress *stress, struct bb_rng *rng, struct bb_cac
     if (*pin != NULL) {
         struct thing *thing = (struct thing *)*pin;
         BB_ASSERT(thing->owner < 4 && thing->offset < STRESS_KEYS);
-        bb_cache_item_unref(*pin);
+        bb_block_cache_item_unref(*pin);
         *pin = NULL;
     }
     if (bb_rng_one_in(rng, 2000)) {
@@ -456,7 +456,7 @@ static void stress_run(void *argument)
     for (int i = 0; i < STRESS_ROUNDS; i++)
         stress_step(self->stress, &rng, &pins[bb_rng_below(&rng, PINS)]);
     for (size_t i = 0; i < PINS; i++)
-        bb_cache_item_unref(pins[i]);
+        bb_block_cache_item_unref(pins[i]);
 }
 
 static void block_cache__threads_share_it(void **state)

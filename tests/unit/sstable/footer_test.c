@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/coding.h"
 #include "sstable/meta/footer.h"
+#include "sstable/meta/table_directory.h"
 
 #define FOOTER_OFFSET    10000
 #define DIRECTORY_OFFSET 9900
@@ -31,8 +32,8 @@ static struct sample sound_footer(void)
 
 static void reseal(struct sample *sample)
 {
-    bb_store64(sample->bytes + 48, bb_checksum(bb_table_id_decode(sample->bytes), BB_STORED_FOOTER,
-                                               FOOTER_OFFSET, sample->bytes, 48));
+    bb_store64(sample->bytes + 48, bb_checksum(bb_checksum_decode_table_id(sample->bytes),
+                                               BB_STORED_FOOTER, FOOTER_OFFSET, sample->bytes, 48));
 }
 
 static void assert_footer_refused(const struct sample *sample, enum bb_status expected,
@@ -194,7 +195,8 @@ static void directory__unknown_sections(void **state)
         assert_ok(decode(&directory, &found));
         assert_int_equal(found.count, 3);
         directory.sections[2].flags = BB_SECTION_FLAG_INCOMPATIBLE;
-        assert_directory_refused(&directory, BB_UNSUPPORTED, bb_section_name(ids[i]));
+        assert_directory_refused(&directory, BB_UNSUPPORTED,
+                                 bb_table_directory_section_name(ids[i]));
     }
     assert_message("99");
 }

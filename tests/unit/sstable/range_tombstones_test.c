@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/coding.h"
 #include "bb/table.h"
-#include "sstable/ranges/range_region.h"
-#include "sstable/ranges/range_tombstones_coding.h"
+#include "sstable/ranges/range_tombstone_region.h"
+#include "sstable/ranges/range_tombstones.h"
 #include "tests/support/rng.h"
 
 #define TOMBSTONES_MAX 30
@@ -53,14 +53,14 @@ static void assert_says(const struct bb_range_tombstones *list,
 {
     for (size_t i = 0; i < KEYS; i++) {
         for (uint64_t sequence = 0; sequence <= 41; sequence++) {
-            struct bb_range_region region = {0};
+            struct bb_range_tombstone_region region = {0};
             uint64_t expected = covering(tombstones, count, key_of(i), sequence);
             assert_int_equal(bb_range_tombstones_covering(list, key_of(i), sequence), expected);
-            bb_range_region_take_list(&region, list, key_of(i), sequence);
+            bb_range_tombstone_region_take_list(&region, list, key_of(i), sequence);
             assert_int_equal(region.covering, expected);
-            assert_true(bb_range_region_contains(&region, NULL, key_of(i)));
+            assert_true(bb_range_tombstone_region_contains(&region, NULL, key_of(i)));
             for (size_t j = 0; j < KEYS; j++) {
-                if (bb_range_region_contains(&region, NULL, key_of(j)))
+                if (bb_range_tombstone_region_contains(&region, NULL, key_of(j)))
                     assert_int_equal(covering(tombstones, count, key_of(j), sequence), expected);
             }
         }

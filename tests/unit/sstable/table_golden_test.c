@@ -155,7 +155,7 @@ static void print_ranges(struct bb_buf *text, const struct bb_table *table)
 {
     const struct bb_range_tombstones *list = table->range_tombstones;
     for (size_t i = 0; list != NULL && i < list->count; i++) {
-        const struct bb_range_fragment *fragment = &list->fragments[i];
+        const struct bb_range_tombstone_fragment *fragment = &list->fragments[i];
         assert_ok(bb_buf_print(text, "range "));
         print_quoted(text, fragment->low);
         assert_ok(bb_buf_print(text, " to "));

@@ -5,6 +5,7 @@
 
 #include "base/coding.h"
 #include "sstable/meta/footer.h"
+#include "sstable/meta/table_directory.h"
 #include "tests/unit/sstable/table_fixture.h"
 
 #define PATCH_SECTIONS_MAX 8
@@ -24,7 +25,7 @@ static inline void parts_read(struct table_parts *parts, struct bb_file_memory *
     struct bb_place place = {.offset = size - BB_FOOTER_SIZE};
     *parts = (struct table_parts){0};
     assert_ok(bb_footer_decode(bytes + place.offset, place, &parts->footer));
-    parts->id = bb_table_id_decode(parts->footer.table_id);
+    parts->id = bb_checksum_decode_table_id(parts->footer.table_id);
     place.offset = parts->footer.directory_offset;
     assert_ok(
         bb_table_directory_decode(bb_bytes_of(bytes + place.offset, parts->footer.directory_size),

@@ -129,7 +129,7 @@ static inline void table_repair_all(uint8_t *bytes, uint64_t size)
         return;
     uint64_t footer = size - BB_FOOTER_SIZE;
     struct table_repair repair = {
-        .bytes = bytes, .size = size, .id = bb_table_id_decode(bytes + footer)};
+        .bytes = bytes, .size = size, .id = bb_checksum_decode_table_id(bytes + footer)};
     uint64_t directory_size = bb_load32(bytes + footer + 24);
     if (directory_size > footer || directory_size % BB_SECTION_ENTRY_SIZE != BB_CHECKSUM_SIZE)
         directory_size = TABLE_REPAIR_DIRECTORY_SIZE;

@@ -52,7 +52,7 @@ static void check_short_way(struct world *world, struct bb_table *table, struct 
     struct bb_read_stats stats = {0};
     struct bb_buf again = {0};
     bool is_let_through = false;
-    const struct bb_summary *summary = bb_table_ready_summary(table);
+    const struct bb_summary *summary = bb_table_lookup_ready_summary(table);
     if (summary != NULL && bb_summary_denies(summary, hash, &is_let_through)) {
         assert_int_equal(visit, BB_VISIT_SUMMARY_NEGATIVE);
         assert_false(is_let_through);

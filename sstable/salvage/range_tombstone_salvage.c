@@ -1,9 +1,9 @@
-/* See range_salvage.h. */
-#include "sstable/salvage/range_salvage.h"
+/* See range_tombstone_salvage.h. */
+#include "sstable/salvage/range_tombstone_salvage.h"
 
 #include "base/status.h"
-#include "sstable/meta/footer.h"
-#include "sstable/ranges/range_tombstones_coding.h"
+#include "sstable/meta/table_directory.h"
+#include "sstable/ranges/range_tombstones.h"
 
 /* The number of directory entries at the offset that are adjacent sections up to the directory, or
  * 0. */
@@ -56,7 +56,7 @@ static bool find_directory(struct bb_bytes file, struct bb_table_id table, size_
     return false;
 }
 
-bool bb_range_salvage_has_directory(struct bb_bytes file, struct bb_table_id table)
+bool bb_range_tombstone_salvage_has_directory(struct bb_bytes file, struct bb_table_id table)
 {
     size_t offset = 0;
     struct bb_bytes stored;
@@ -77,10 +77,11 @@ static enum bb_status read_section(struct bb_bytes file, struct bb_place place,
     return bb_range_tombstones_decode(bytes, comparator, place, ret_list);
 }
 
-enum bb_status bb_range_salvage(struct bb_bytes file, const char *path,
-                                const struct bb_comparator *comparator, struct bb_table_id table,
-                                enum bb_range_salvage *ret_found,
-                                struct bb_range_tombstones **ret_list)
+enum bb_status bb_range_tombstone_salvage(struct bb_bytes file, const char *path,
+                                          const struct bb_comparator *comparator,
+                                          struct bb_table_id table,
+                                          enum bb_range_tombstone_salvage *ret_found,
+                                          struct bb_range_tombstones **ret_list)
 {
     struct bb_place place = {.file = path};
     struct bb_bytes stored = {0};

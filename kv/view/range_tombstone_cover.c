@@ -1,15 +1,17 @@
-/* See range_cover.h. */
-#include "kv/view/range_cover.h"
+/* See range_tombstone_cover.h. */
+#include "kv/view/range_tombstone_cover.h"
 
 #include "base/buf.h"
 #include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_ranges.h"
 
-void bb_range_cover_init(struct bb_range_cover *cover, const struct bb_view *view,
-                         const struct bb_comparator *comparator, uint64_t sequence, size_t run)
+void bb_range_tombstone_cover_init(struct bb_range_tombstone_cover *cover,
+                                   const struct bb_view *view,
+                                   const struct bb_comparator *comparator, uint64_t sequence,
+                                   size_t run)
 {
-    *cover = (struct bb_range_cover){
+    *cover = (struct bb_range_tombstone_cover){
         .view = view, .comparator = comparator, .sequence = sequence, .run = run};
 }
 
@@ -40,7 +42,7 @@ static bool has_ranges(const struct bb_view *view, size_t run)
                             : run_of(view, run)->range_tombstone_count > 0;
 }
 
-bool bb_range_cover_is_needed(const struct bb_range_cover *cover)
+bool bb_range_tombstone_cover_is_needed(const struct bb_range_tombstone_cover *cover)
 {
     for (size_t run = 0; run <= cover->run; run++) {
         if (has_ranges(cover->view, run))
@@ -51,46 +53,49 @@ bool bb_range_cover_is_needed(const struct bb_range_cover *cover)
 
 /* ---- regions ---- */
 
-static enum bb_status take_table(const struct bb_range_cover *cover, struct bb_table_file *file,
-                                 struct bb_bytes key, struct bb_range_region *region)
+static enum bb_status take_table(const struct bb_range_tombstone_cover *cover,
+                                 struct bb_table_file *file, struct bb_bytes key,
+                                 struct bb_range_tombstone_region *region)
 {
     struct bb_table *table = NULL;
     if (file->meta.range_tombstone_count == 0)
         return BB_OK;
     enum bb_status status = bb_table_file_open(file, &table);
     if (status == BB_OK)
-        bb_range_region_take_list(region, bb_table_range_tombstones(table), key, cover->sequence);
+        bb_range_tombstone_region_take_list(region, bb_table_range_tombstones(table), key,
+                                            cover->sequence);
     return status;
 }
 
 /* Only the table for the key matters: from the end of the previous one, or from its start, up to
  * the next one. */
-static enum bb_status take_files(const struct bb_range_cover *cover, const struct bb_run *run,
-                                 struct bb_bytes key, struct bb_range_region *region)
+static enum bb_status take_files(const struct bb_range_tombstone_cover *cover,
+                                 const struct bb_run *run, struct bb_bytes key,
+                                 struct bb_range_tombstone_region *region)
 {
     size_t index = bb_run_find_index(run, cover->comparator, key);
     if (index > 0) {
         /* Inclusive or not: the range tombstones of that table end here or earlier. */
         struct bb_bytes low = bb_buf_bytes(&run->files[index - 1]->meta.largest);
-        bb_range_region_clip(region, cover->comparator, &low, NULL);
+        bb_range_tombstone_region_clip(region, cover->comparator, &low, NULL);
     }
     if (index == run->count)
         return BB_OK;
     struct bb_bytes smallest = bb_buf_bytes(&run->files[index]->meta.smallest);
     if (bb_key_compare(cover->comparator, key, smallest) < 0) {
-        bb_range_region_clip(region, cover->comparator, NULL, &smallest);
+        bb_range_tombstone_region_clip(region, cover->comparator, NULL, &smallest);
         return BB_OK;
     }
-    bb_range_region_clip(region, cover->comparator, &smallest, NULL);
+    bb_range_tombstone_region_clip(region, cover->comparator, &smallest, NULL);
     if (index + 1 < run->count) {
         struct bb_bytes next = bb_buf_bytes(&run->files[index + 1]->meta.smallest);
-        bb_range_region_clip(region, cover->comparator, NULL, &next);
+        bb_range_tombstone_region_clip(region, cover->comparator, NULL, &next);
     }
     return take_table(cover, run->files[index], key, region);
 }
 
-static enum bb_status take_run(const struct bb_range_cover *cover, size_t run, struct bb_bytes key,
-                               struct bb_range_region *region)
+static enum bb_status take_run(const struct bb_range_tombstone_cover *cover, size_t run,
+                               struct bb_bytes key, struct bb_range_tombstone_region *region)
 {
     const struct bb_memtable *memtable = memtable_of(cover->view, run);
     if (memtable == NULL)
@@ -99,9 +104,9 @@ static enum bb_status take_run(const struct bb_range_cover *cover, size_t run, s
     return BB_OK;
 }
 
-static enum bb_status work_out(struct bb_range_cover *cover, struct bb_bytes key)
+static enum bb_status work_out(struct bb_range_tombstone_cover *cover, struct bb_bytes key)
 {
-    struct bb_range_region region = {0};
+    struct bb_range_tombstone_region region = {0};
     enum bb_status status = BB_OK;
     for (size_t run = 0; run < cover->run && status == BB_OK; run++) {
         if (has_ranges(cover->view, run))
@@ -120,9 +125,11 @@ static enum bb_status work_out(struct bb_range_cover *cover, struct bb_bytes key
     return BB_OK;
 }
 
-enum bb_status bb_range_cover_find(struct bb_range_cover *cover, struct bb_bytes key)
+enum bb_status bb_range_tombstone_cover_find(struct bb_range_tombstone_cover *cover,
+                                             struct bb_bytes key)
 {
-    if (cover->has_region && bb_range_region_contains(&cover->region, cover->comparator, key))
+    if (cover->has_region &&
+        bb_range_tombstone_region_contains(&cover->region, cover->comparator, key))
         return BB_OK;
     return work_out(cover, key);
 }

@@ -3,7 +3,7 @@
  * ones. */
 #include "tests/unit/compaction/shelf.h"
 
-#include "compaction/merge/compact.h"
+#include "compaction/merge/compaction.h"
 #include "tests/support/alloc/alloc_fault.h"
 
 #define TABLES_MAX 20
@@ -70,7 +70,7 @@ static enum bb_status compact_all(void *context)
     return status;
 }
 
-static void compact__without_memory(void **state)
+static void compaction__without_memory(void **state)
 {
     (void)state;
     struct scene scene = {0};
@@ -90,7 +90,7 @@ static void compact__without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compact__without_memory),
+        cmocka_unit_test(compaction__without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

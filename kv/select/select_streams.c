@@ -1,5 +1,5 @@
-/* See streams.h. */
-#include "kv/select/streams.h"
+/* See select_streams.h. */
+#include "kv/select/select_streams.h"
 
 #include "base/alloc.h"
 #include "base/bytes.h"

@@ -7,7 +7,8 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sstable/meta/footer.h"
-#include "sstable/salvage/range_salvage.h"
+#include "sstable/meta/table_directory.h"
+#include "sstable/salvage/range_tombstone_salvage.h"
 #include "sstable/salvage/table_salvage.h"
 #include "sstable/table/table_walk.h"
 
@@ -80,13 +81,13 @@ static void check_list(const struct bb_range_tombstones *list)
 }
 
 /* Of the first `size` bytes. The result is right. */
-static enum bb_range_salvage salvage(const struct world *world, size_t size)
+static enum bb_range_tombstone_salvage salvage(const struct world *world, size_t size)
 {
-    enum bb_range_salvage found = BB_RANGE_SALVAGE_UNTOLD;
+    enum bb_range_tombstone_salvage found = BB_RANGE_SALVAGE_UNTOLD;
     struct bb_range_tombstones *list = NULL;
-    struct bb_table_id id = bb_table_id_decode(world->id);
-    assert_ok(bb_range_salvage(bb_bytes_of(world->file.data, size), FIXTURE_PATH, NULL, id, &found,
-                               &list));
+    struct bb_table_id id = bb_checksum_decode_table_id(world->id);
+    assert_ok(bb_range_tombstone_salvage(bb_bytes_of(world->file.data, size), FIXTURE_PATH, NULL,
+                                         id, &found, &list));
     assert_true((list != NULL) == (found == BB_RANGE_SALVAGE_FOUND));
     if (list != NULL)
         check_list(list);
@@ -94,7 +95,7 @@ static enum bb_range_salvage salvage(const struct world *world, size_t size)
     return found;
 }
 
-static enum bb_range_salvage expected_with_damage_at(const struct world *world, size_t at)
+static enum bb_range_tombstone_salvage expected_with_damage_at(const struct world *world, size_t at)
 {
     const struct bb_section *section =
         bb_table_directory_find(&world->directory, BB_SECTION_RANGE_TOMBSTONES);
@@ -183,5 +184,5 @@ int main(void)
         cmocka_unit_test(salvage__takes_no_ranges_of_another_table_or_place),
         cmocka_unit_test(salvage__of_a_table_of_ranges_alone_believes_its_id),
     };
-    return cmocka_run_group_tests_name("range_salvage", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("range_tombstone_salvage", tests, NULL, NULL);
 }

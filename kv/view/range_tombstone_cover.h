@@ -9,29 +9,32 @@
  * Tables without range tombstones are not opened.
  * Threads: one; a view may have any number.
  */
-#ifndef BB_KV_VIEW_RANGE_COVER_H
-#define BB_KV_VIEW_RANGE_COVER_H
+#ifndef BB_KV_VIEW_RANGE_TOMBSTONE_COVER_H
+#define BB_KV_VIEW_RANGE_TOMBSTONE_COVER_H
 
 #include "kv/view/view.h"
-#include "sstable/ranges/range_region.h"
+#include "sstable/ranges/range_tombstone_region.h"
 
-struct bb_range_cover {
+struct bb_range_tombstone_cover {
     const struct bb_view *view; /* borrowed */
     const struct bb_comparator *comparator;
     uint64_t sequence; /* later tombstones are ignored */
     /* Number of the stream's run in the view; 0 is the active memtable. */
     size_t run;
     bool has_region;
-    struct bb_range_region region; /* covering: by newer runs */
-    uint64_t own;                  /* by the run itself, in the same region */
+    struct bb_range_tombstone_region region; /* covering: by newer runs */
+    uint64_t own;                            /* by the run itself, in the same region */
 };
 
-void bb_range_cover_init(struct bb_range_cover *cover, const struct bb_view *view,
-                         const struct bb_comparator *comparator, uint64_t sequence, size_t run);
+void bb_range_tombstone_cover_init(struct bb_range_tombstone_cover *cover,
+                                   const struct bb_view *view,
+                                   const struct bb_comparator *comparator, uint64_t sequence,
+                                   size_t run);
 /* True when the run or a newer one has a range tombstone. For the active memtable: as of now, which
  * is enough for everything committed earlier. */
-bool bb_range_cover_is_needed(const struct bb_range_cover *cover);
+bool bb_range_tombstone_cover_is_needed(const struct bb_range_tombstone_cover *cover);
 /* Moves the region to the key. Fails when a table cannot be opened. */
-BB_MUST_CHECK enum bb_status bb_range_cover_find(struct bb_range_cover *cover, struct bb_bytes key);
+BB_MUST_CHECK enum bb_status bb_range_tombstone_cover_find(struct bb_range_tombstone_cover *cover,
+                                                           struct bb_bytes key);
 
 #endif

@@ -4,8 +4,8 @@
  * Memory: the table filter, and the memory to rebuild it. Call order: create add* finish destroy.
  * One thread.
  */
-#ifndef BB_SSTABLE_TABLE_VERIFY_SUMMARY_H
-#define BB_SSTABLE_TABLE_VERIFY_SUMMARY_H
+#ifndef BB_SSTABLE_TABLE_SUMMARY_VERIFIER_H
+#define BB_SSTABLE_TABLE_SUMMARY_VERIFIER_H
 
 #include "sstable/table/table.h"
 

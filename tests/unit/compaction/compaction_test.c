@@ -5,7 +5,7 @@
  * contradict their properties. */
 #include "tests/unit/compaction/shelf.h"
 
-#include "compaction/merge/compact.h"
+#include "compaction/merge/compaction.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/must_alloc.h"
 
@@ -265,12 +265,12 @@ static int compare_backward(void *context, struct bb_bytes a, struct bb_bytes b)
 
 static const struct bb_comparator backward = {.name = "backward", .compare = compare_backward};
 
-static void compact__keeps_what_is_needed(void **state)
+static void compaction__keeps_what_is_needed(void **state)
 {
     (void)state;
     struct bb_rng rng;
     size_t cuts = 0;
-    bb_rng_init(&rng, bb_rng_seed("compact__keeps_what_is_needed", 17));
+    bb_rng_init(&rng, bb_rng_seed("compaction__keeps_what_is_needed", 17));
     for (int round = 0; round < 150; round++) {
         struct store store;
         struct bb_plan plan = {0};
@@ -294,12 +294,12 @@ static void compact__keeps_what_is_needed(void **state)
 }
 
 /* A value with a separate block is copied in its stored form. */
-static void compact__passes_large_values_on(void **state)
+static void compaction__passes_large_values_on(void **state)
 {
     (void)state;
     struct bb_rng rng;
     uint64_t as_stored = 0;
-    bb_rng_init(&rng, bb_rng_seed("compact__passes_large_values_on", 18));
+    bb_rng_init(&rng, bb_rng_seed("compaction__passes_large_values_on", 18));
     for (int round = 0; round < 6; round++) {
         struct store store;
         struct bb_plan plan = {0};
@@ -317,7 +317,7 @@ static void compact__passes_large_values_on(void **state)
     assert_true(as_stored > 100);
 }
 
-static void compact__committed_outputs_stay(void **state)
+static void compaction__committed_outputs_stay(void **state)
 {
     (void)state;
     struct bb_rng rng;
@@ -341,7 +341,7 @@ static void compact__committed_outputs_stay(void **state)
     store_deinit(&store);
 }
 
-static void compact__abandoned_half_way(void **state)
+static void compaction__abandoned_half_way(void **state)
 {
     (void)state;
     struct bb_rng rng;
@@ -367,7 +367,7 @@ static void compact__abandoned_half_way(void **state)
 
 /* Distant entries over a level with many tables in between: outputs are cut long before the
  * requested size. */
-static void compact__cuts_where_too_much_lies_below(void **state)
+static void compaction__cuts_where_too_much_lies_below(void **state)
 {
     (void)state;
     enum { BELOW = 60 };
@@ -415,7 +415,7 @@ static void compact__cuts_where_too_much_lies_below(void **state)
     store_deinit(&store);
 }
 
-static void compact__everything_deleted_leaves_nothing(void **state)
+static void compaction__everything_deleted_leaves_nothing(void **state)
 {
     (void)state;
     struct store store = {0};
@@ -451,7 +451,7 @@ static void compact__everything_deleted_leaves_nothing(void **state)
 
 /* An input with fewer entries than expected: the rest was lost somewhere, and must not be lost for
  * good. Opening it would find the count wrong: it is open. */
-static void compact__corrupt_entry_count(void **state)
+static void compaction__corrupt_entry_count(void **state)
 {
     (void)state;
     struct bb_rng rng;
@@ -507,7 +507,7 @@ static bool compact_with_fault(enum bb_file_call call, uint64_t nth)
     return was_hit;
 }
 
-static void compact__any_call_may_fail(void **state)
+static void compaction__any_call_may_fail(void **state)
 {
     (void)state;
     static const enum bb_file_call calls[] = {BB_FILE_CALL_OPEN,   BB_FILE_CALL_READ_AT,
@@ -523,7 +523,7 @@ static void compact__any_call_may_fail(void **state)
 
 /* ---- a stream to one table ---- */
 
-static void compact_to_table__drops_what_nobody_sees(void **state)
+static void compaction_to_table__drops_what_nobody_sees(void **state)
 {
     (void)state;
     struct shelf shelf;
@@ -543,8 +543,8 @@ static void compact_to_table__drops_what_nobody_sees(void **state)
     bb_entry_array_add_text(&expected, "b", 7, NULL);
     bb_entry_array_add_text(&expected, "b", 3, "value");
     struct bb_iter *iter = bb_entry_array_iter(&array);
-    assert_ok(
-        bb_compact_to_table(iter, NULL, "/000001", &shelf.env.options, snapshots, 1, NULL, &meta));
+    assert_ok(bb_compaction_to_table(iter, NULL, "/000001", &shelf.env.options, snapshots, 1, NULL,
+                                     &meta));
     assert_int_equal(meta.entry_count, 4);
     assert_int_equal(meta.key_count, 2);
     assert_int_equal(meta.tombstone_count, 1);
@@ -563,15 +563,15 @@ static void compact_to_table__drops_what_nobody_sees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compact__keeps_what_is_needed),
-        cmocka_unit_test(compact__passes_large_values_on),
-        cmocka_unit_test(compact__committed_outputs_stay),
-        cmocka_unit_test(compact__abandoned_half_way),
-        cmocka_unit_test(compact__cuts_where_too_much_lies_below),
-        cmocka_unit_test(compact__everything_deleted_leaves_nothing),
-        cmocka_unit_test(compact__corrupt_entry_count),
-        cmocka_unit_test(compact__any_call_may_fail),
-        cmocka_unit_test(compact_to_table__drops_what_nobody_sees),
+        cmocka_unit_test(compaction__keeps_what_is_needed),
+        cmocka_unit_test(compaction__passes_large_values_on),
+        cmocka_unit_test(compaction__committed_outputs_stay),
+        cmocka_unit_test(compaction__abandoned_half_way),
+        cmocka_unit_test(compaction__cuts_where_too_much_lies_below),
+        cmocka_unit_test(compaction__everything_deleted_leaves_nothing),
+        cmocka_unit_test(compaction__corrupt_entry_count),
+        cmocka_unit_test(compaction__any_call_may_fail),
+        cmocka_unit_test(compaction_to_table__drops_what_nobody_sees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

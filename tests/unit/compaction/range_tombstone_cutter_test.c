@@ -5,7 +5,7 @@
 #include "tests/unit/compaction/shelf.h"
 
 #include "base/bytes.h"
-#include "compaction/merge/range_cutter.h"
+#include "compaction/merge/range_tombstone_cutter.h"
 
 #define KEYS       26
 #define TOMBSTONES 20
@@ -25,8 +25,8 @@ struct cutting {
     struct bb_levels *levels;
     struct bb_plan plan; /* to level 1 */
     struct bb_retain retain;
-    struct bb_range_cutter cutter;
-    struct bb_range_array written;
+    struct bb_range_tombstone_cutter cutter;
+    struct bb_range_tombstone_array written;
 };
 
 static uint64_t covering(const struct bb_range_tombstone *tombstones, size_t count, size_t key,
@@ -63,8 +63,8 @@ static void begin(struct cutting *cutting, struct bb_rng *rng)
 
 static void end(struct cutting *cutting)
 {
-    bb_range_cutter_deinit(&cutting->cutter);
-    bb_range_array_deinit(&cutting->written);
+    bb_range_tombstone_cutter_deinit(&cutting->cutter);
+    bb_range_tombstone_array_deinit(&cutting->written);
     bb_levels_unref(cutting->levels);
     bb_retain_deinit(&cutting->retain);
 }
@@ -89,19 +89,20 @@ static void put_below(struct cutting *cutting, struct shelf *shelf, size_t first
 
 static void take(struct cutting *cutting, const struct bb_bytes *low, const struct bb_bytes *high)
 {
-    struct bb_range_array part = {0};
-    assert_ok(bb_range_cutter_take(&cutting->cutter, high, cutting->levels, &cutting->plan,
-                                   &cutting->retain, &part));
+    struct bb_range_tombstone_array part = {0};
+    assert_ok(bb_range_tombstone_cutter_take(&cutting->cutter, high, cutting->levels,
+                                             &cutting->plan, &cutting->retain, &part));
     for (size_t i = 0; i < part.count; i++) {
         struct bb_range_tombstone *t = &part.tombstones[i];
         assert_true(bb_bytes_compare(t->low, t->high) < 0);
         assert_true(low == NULL || bb_bytes_compare(*low, t->low) <= 0);
         assert_true(high == NULL || bb_bytes_compare(t->high, *high) <= 0);
         /* The keys are the cutter's until the next cut. */
-        assert_ok(bb_range_array_add(&cutting->written, key_of((size_t)(t->low.data[0] - 'a')),
-                                     key_of((size_t)(t->high.data[0] - 'a')), t->sequence));
+        assert_ok(
+            bb_range_tombstone_array_add(&cutting->written, key_of((size_t)(t->low.data[0] - 'a')),
+                                         key_of((size_t)(t->high.data[0] - 'a')), t->sequence));
     }
-    bb_range_array_deinit(&part);
+    bb_range_tombstone_array_deinit(&part);
 }
 
 static void cut_all(struct cutting *cutting, struct bb_rng *rng)
@@ -111,15 +112,15 @@ static void cut_all(struct cutting *cutting, struct bb_rng *rng)
     for (size_t key = bb_rng_below(rng, 6); key < KEYS; key += bb_rng_below(rng, 9)) {
         struct bb_bytes high = key_of(key);
         take(cutting, has_low ? &low : NULL, &high);
-        assert_ok(bb_range_cutter_cut(&cutting->cutter, high));
+        assert_ok(bb_range_tombstone_cutter_cut(&cutting->cutter, high));
         low = high;
         has_low = true;
         if (bb_rng_one_in(rng, 8))
             break;
     }
     take(cutting, has_low ? &low : NULL, NULL);
-    assert_ok(bb_range_cutter_cut(&cutting->cutter, key_of(KEYS - 1)));
-    assert_true(bb_range_cutter_is_done(&cutting->cutter));
+    assert_ok(bb_range_tombstone_cutter_cut(&cutting->cutter, key_of(KEYS - 1)));
+    assert_true(bb_range_tombstone_cutter_is_done(&cutting->cutter));
 }
 
 /* True when the tombstone is older than all snapshots, so that no reader can see an older
@@ -129,7 +130,7 @@ static bool is_oldest(const struct cutting *cutting, uint64_t sequence)
     return sequence <= cutting->snapshots[0];
 }
 
-static void range_cutter__parts_are_the_whole(void **state)
+static void range_tombstone_cutter__parts_are_the_whole(void **state)
 {
     (void)state;
     struct bb_rng rng;
@@ -155,7 +156,7 @@ static void range_cutter__parts_are_the_whole(void **state)
 
 /* Where the table below has keys, tombstones stay; elsewhere tombstones visible to every reader are
  * dropped. */
-static void range_cutter__hides_what_is_below(void **state)
+static void range_tombstone_cutter__hides_what_is_below(void **state)
 {
     (void)state;
     struct bb_rng rng;
@@ -184,7 +185,7 @@ static void range_cutter__hides_what_is_below(void **state)
     shelf_deinit(&shelf);
 }
 
-static void range_cutter__nothing_below_leaves_what_snapshots_need(void **state)
+static void range_tombstone_cutter__nothing_below_leaves_what_snapshots_need(void **state)
 {
     (void)state;
     struct bb_rng rng;
@@ -200,31 +201,32 @@ static void range_cutter__nothing_below_leaves_what_snapshots_need(void **state)
 }
 
 /* The tombstones that begin before the key, and at or after the last cut. */
-static void range_cutter__counts_what_it_passes(void **state)
+static void range_tombstone_cutter__counts_what_it_passes(void **state)
 {
     (void)state;
     struct bb_range_tombstone tombstones[] = {
         {key_of(1), key_of(3), 5}, {key_of(4), key_of(9), 6}, {key_of(12), key_of(14), 7}};
     const uint64_t one = 2 + sizeof(uint64_t);
-    struct bb_range_cutter cutter = {0};
-    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(20)), 0);
+    struct bb_range_tombstone_cutter cutter = {0};
+    assert_int_equal(bb_range_tombstone_cutter_pass(&cutter, key_of(20)), 0);
     assert_ok(bb_range_tombstones_create(tombstones, 3, NULL, SIZE_MAX, &cutter.list));
-    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(1)), 0);
-    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(2)), one);
-    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(6)), 2 * one);
-    assert_ok(bb_range_cutter_cut(&cutter, key_of(6)));
-    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(7)), one); /* the rest of the second */
-    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(20)), 2 * one);
-    bb_range_cutter_deinit(&cutter);
+    assert_int_equal(bb_range_tombstone_cutter_pass(&cutter, key_of(1)), 0);
+    assert_int_equal(bb_range_tombstone_cutter_pass(&cutter, key_of(2)), one);
+    assert_int_equal(bb_range_tombstone_cutter_pass(&cutter, key_of(6)), 2 * one);
+    assert_ok(bb_range_tombstone_cutter_cut(&cutter, key_of(6)));
+    assert_int_equal(bb_range_tombstone_cutter_pass(&cutter, key_of(7)),
+                     one); /* the rest of the second */
+    assert_int_equal(bb_range_tombstone_cutter_pass(&cutter, key_of(20)), 2 * one);
+    bb_range_tombstone_cutter_deinit(&cutter);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(range_cutter__parts_are_the_whole),
-        cmocka_unit_test(range_cutter__hides_what_is_below),
-        cmocka_unit_test(range_cutter__nothing_below_leaves_what_snapshots_need),
-        cmocka_unit_test(range_cutter__counts_what_it_passes),
+        cmocka_unit_test(range_tombstone_cutter__parts_are_the_whole),
+        cmocka_unit_test(range_tombstone_cutter__hides_what_is_below),
+        cmocka_unit_test(range_tombstone_cutter__nothing_below_leaves_what_snapshots_need),
+        cmocka_unit_test(range_tombstone_cutter__counts_what_it_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

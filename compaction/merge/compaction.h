@@ -3,15 +3,15 @@
  * The work is done in steps, so that one thread can do more urgent work in between. An output ends
  * at the requested size, or where it would overlap too much of the level below it, but never
  * between versions of one user key. Range tombstones are cut at the same places
- * (compaction/merge/range_cutter.h). Where range tombstones overlap much of the level below without
- * entries, they get separate outputs.
+ * (compaction/merge/range_tombstone_cutter.h). Where range tombstones overlap much of the level
+ * below without entries, they get separate outputs.
  *
  * Call order: create step* (until done) outputs, optionally commit, destroy. Outputs that were not
  * committed are removed. The inputs are only read.
  * Threads: one.
  */
-#ifndef BB_COMPACTION_MERGE_COMPACT_H
-#define BB_COMPACTION_MERGE_COMPACT_H
+#ifndef BB_COMPACTION_MERGE_COMPACTION_H
+#define BB_COMPACTION_MERGE_COMPACTION_H
 
 #include "compaction/pick/pick.h"
 #include "sstable/ranges/range_tombstones.h"
@@ -28,7 +28,7 @@ struct bb_output_hooks {
 };
 
 struct bb_compact_options {
-    struct bb_table_env *env;      /* borrowed */
+    struct bb_table_file_env *env; /* borrowed */
     struct bb_table_options table; /* for the outputs, filter_rate included */
     uint64_t table_size_bytes;
     const uint64_t *snapshots; /* ascending; copied */
@@ -79,9 +79,9 @@ void bb_compaction_commit(struct bb_compaction *compaction);
  * dropped; tombstones stay. On failure the file is removed. hooks (NULL: none) are called once.
  * *ret_meta is owned by the caller. */
 BB_MUST_CHECK enum bb_status
-bb_compact_to_table(struct bb_iter *stream, const struct bb_range_tombstones *ranges,
-                    const char *path, const struct bb_table_options *options,
-                    const uint64_t *snapshots, size_t snapshot_count,
-                    const struct bb_output_hooks *hooks, struct bb_table_meta *ret_meta);
+bb_compaction_to_table(struct bb_iter *stream, const struct bb_range_tombstones *ranges,
+                       const char *path, const struct bb_table_options *options,
+                       const uint64_t *snapshots, size_t snapshot_count,
+                       const struct bb_output_hooks *hooks, struct bb_table_meta *ret_meta);
 
 #endif

@@ -2,7 +2,8 @@
  * One thread. */
 #include "sstable/build/table_builder.h"
 #include "sstable/meta/footer.h"
-#include "sstable/ranges/range_tombstones_coding.h"
+#include "sstable/meta/table_directory.h"
+#include "sstable/ranges/range_tombstones.h"
 
 /* Writes a section and enters it into the directory. */
 static enum bb_status write_bytes(struct bb_table_builder *builder,

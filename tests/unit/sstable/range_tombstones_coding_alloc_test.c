@@ -1,6 +1,6 @@
 /* Goal: an encoder of range tombstones reports that its buffer cannot grow. Method: space for each
  * number of bytes below the size of the encoded section, and no other memory. */
-#include "sstable/ranges/range_tombstones_coding.h"
+#include "sstable/ranges/range_tombstones.h"
 
 #include "tests/support/alloc/narrow_buf.h"
 
@@ -13,7 +13,7 @@ static void ranges__without_memory(void **state)
 {
     (void)state;
     static const uint64_t sequences[] = {1289, 1280};
-    const struct bb_range_fragment fragments[] = {
+    const struct bb_range_tombstone_fragment fragments[] = {
         {bb_bytes_of_text("a"), bb_bytes_of_text("f"), sequences, 2},
         {bb_bytes_of_text("f"), bb_bytes_of_text("m"), sequences, 1},
         {bb_bytes_of_text("x"), bb_bytes_of_text("y"), sequences, 1},

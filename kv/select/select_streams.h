@@ -3,8 +3,8 @@
  *
  * Call order: init (first next*)? deinit. Threads: one.
  */
-#ifndef BB_KV_SELECT_STREAMS_H
-#define BB_KV_SELECT_STREAMS_H
+#ifndef BB_KV_SELECT_SELECT_STREAMS_H
+#define BB_KV_SELECT_SELECT_STREAMS_H
 
 #include "kv/select/candidates.h"
 #include "kv/select/newest.h"

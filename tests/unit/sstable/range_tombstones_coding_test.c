@@ -1,6 +1,6 @@
 /* Goal: a section of range tombstones with a wrong field is refused. Method: a table of the
  * rejected forms of each field, and every cut. */
-#include "sstable/ranges/range_tombstones_coding.h"
+#include "sstable/ranges/range_tombstones.h"
 
 #include "tests/support/assert_status.h"
 #include "tests/support/hostile.h"

@@ -1,5 +1,5 @@
 /* Verifies the table filter. See the header. One thread. */
-#include "sstable/table/verify_summary.h"
+#include "sstable/table/summary_verifier.h"
 
 #include <inttypes.h>
 

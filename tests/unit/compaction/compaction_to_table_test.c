@@ -1,7 +1,7 @@
 /* Goal: a stream becomes a table or nothing; hooks see every entry that the table gets and no
  * dropped one, and their failures fail the table. Method: streams and hooks that fail; hooks that
  * count a stream with invisible versions. */
-#include "compaction/merge/compact.h"
+#include "compaction/merge/compaction.h"
 
 #include "sstable/build/table_builder.h"
 #include "tests/support/entry_array.h"
@@ -57,14 +57,14 @@ static enum bb_status write_table(struct shelf *shelf, struct witness *witness,
     }
     bb_entry_array_sort(&array);
     struct bb_iter *iter = bb_entry_array_iter(&array);
-    enum bb_status status =
-        bb_compact_to_table(iter, NULL, "/000001", &shelf->env.options, NULL, 0, &hooks, ret_meta);
+    enum bb_status status = bb_compaction_to_table(iter, NULL, "/000001", &shelf->env.options, NULL,
+                                                   0, &hooks, ret_meta);
     bb_iter_destroy(iter);
     bb_entry_array_deinit(&array);
     return status;
 }
 
-static void compact_to_table__hooks_see_what_is_kept(void **state)
+static void compaction_to_table__hooks_see_what_is_kept(void **state)
 {
     (void)state;
     struct shelf shelf;
@@ -81,7 +81,7 @@ static void compact_to_table__hooks_see_what_is_kept(void **state)
     shelf_deinit(&shelf);
 }
 
-static void compact_to_table__failing_hooks_leave_no_file(void **state)
+static void compaction_to_table__failing_hooks_leave_no_file(void **state)
 {
     (void)state;
     static const struct witness failing[] = {
@@ -97,7 +97,7 @@ static void compact_to_table__failing_hooks_leave_no_file(void **state)
     }
 }
 
-static void compact_to_table__failure_leaves_no_file(void **state)
+static void compaction_to_table__failure_leaves_no_file(void **state)
 {
     (void)state;
     for (uint64_t move = 1; move <= 5; move++) {
@@ -110,11 +110,11 @@ static void compact_to_table__failure_leaves_no_file(void **state)
         struct bb_iter *iter = bb_entry_array_iter(&array);
         bb_array_iter_fail(iter, move, BB_IO);
         assert_status(
-            bb_compact_to_table(iter, NULL, "/000001", &shelf.env.options, NULL, 0, NULL, &meta),
+            bb_compaction_to_table(iter, NULL, "/000001", &shelf.env.options, NULL, 0, NULL, &meta),
             BB_IO);
         assert_false(shelf_has(&shelf, 1));
-        assert_ok(
-            bb_compact_to_table(iter, NULL, "/000001", &shelf.env.options, NULL, 0, NULL, &meta));
+        assert_ok(bb_compaction_to_table(iter, NULL, "/000001", &shelf.env.options, NULL, 0, NULL,
+                                         &meta));
         assert_int_equal(meta.entry_count, 1);
         bb_iter_destroy(iter);
         bb_table_meta_deinit(&meta);
@@ -126,9 +126,9 @@ static void compact_to_table__failure_leaves_no_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compact_to_table__hooks_see_what_is_kept),
-        cmocka_unit_test(compact_to_table__failing_hooks_leave_no_file),
-        cmocka_unit_test(compact_to_table__failure_leaves_no_file),
+        cmocka_unit_test(compaction_to_table__hooks_see_what_is_kept),
+        cmocka_unit_test(compaction_to_table__failing_hooks_leave_no_file),
+        cmocka_unit_test(compaction_to_table__failure_leaves_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
-/* See compact.h. */
-#include "compaction/merge/compact.h"
+/* See compaction.h. */
+#include "compaction/merge/compaction.h"
 
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "compaction/merge/merge.h"
-#include "compaction/merge/range_cutter.h"
+#include "compaction/merge/range_tombstone_cutter.h"
 #include "compaction/merge/retain.h"
 #include "compaction/merge/run_iter.h"
 #include "sstable/block/stored_entry.h"
@@ -23,7 +23,7 @@ struct bb_compaction {
     uint64_t *snapshots; /* owned copy */
     struct bb_iter *stream;
     struct bb_retain retain;
-    struct bb_range_cutter ranges;
+    struct bb_range_tombstone_cutter ranges;
     bool has_kept; /* of the last judged key, a version was kept */
     struct bb_read_stats reads;
     struct bb_table_builder *builder; /* of the open output, or NULL */
@@ -99,7 +99,7 @@ static enum bb_status copy_snapshots(struct bb_compaction *c,
 static enum bb_status open_ranges(struct bb_compaction *c)
 {
     enum bb_status status =
-        bb_range_cutter_init(&c->ranges, c->plan.inputs, c->plan.input_count, &c->retain);
+        bb_range_tombstone_cutter_init(&c->ranges, c->plan.inputs, c->plan.input_count, &c->retain);
     bb_retain_set_ranges(&c->retain, c->ranges.list);
     return status;
 }
@@ -153,7 +153,7 @@ void bb_compaction_destroy(struct bb_compaction *c)
     bb_free(c->outputs);
     bb_iter_destroy(c->stream);
     bb_retain_deinit(&c->retain);
-    bb_range_cutter_deinit(&c->ranges);
+    bb_range_tombstone_cutter_deinit(&c->ranges);
     bb_free(c->snapshots);
     bb_buf_deinit(&c->path);
     bb_plan_deinit(&c->plan);
@@ -227,18 +227,18 @@ static enum bb_status finish_output(struct bb_compaction *c)
 /* Writes the range tombstones up to high (NULL: to the end) to the open output, or to a new one. */
 static enum bb_status write_ranges(struct bb_compaction *c, const struct bb_bytes *high)
 {
-    struct bb_range_array array = {0};
+    struct bb_range_tombstone_array array = {0};
     enum bb_status status =
-        bb_range_cutter_take(&c->ranges, high, c->levels, &c->plan, &c->retain, &array);
+        bb_range_tombstone_cutter_take(&c->ranges, high, c->levels, &c->plan, &c->retain, &array);
     if (status == BB_OK && c->builder == NULL && array.count > 0)
         status = open_output(c);
     for (size_t i = 0; i < array.count && status == BB_OK; i++)
         status = bb_table_builder_add_range_tombstone(c->builder, array.tombstones[i].low,
                                                       array.tombstones[i].high,
                                                       array.tombstones[i].sequence);
-    bb_range_array_deinit(&array);
+    bb_range_tombstone_array_deinit(&array);
     if (status == BB_OK && high != NULL)
-        status = bb_range_cutter_cut(&c->ranges, *high);
+        status = bb_range_tombstone_cutter_cut(&c->ranges, *high);
     return status;
 }
 
@@ -259,7 +259,8 @@ static enum bb_status cut_ranges(struct bb_compaction *c, const struct bb_bytes 
     enum bb_status status = BB_OK;
     if (below == NULL || c->plan.output_level == 0)
         return BB_OK;
-    for (size_t i = c->below_last; i < below->count && !bb_range_cutter_is_done(&c->ranges); i++) {
+    for (size_t i = c->below_last;
+         i < below->count && !bb_range_tombstone_cutter_is_done(&c->ranges); i++) {
         struct bb_bytes key = bb_buf_bytes(&below->files[i]->meta.smallest);
         if (high != NULL && bb_key_compare(c->levels->comparator, key, *high) >= 0)
             break;
@@ -299,7 +300,7 @@ static void pass_below(struct bb_compaction *c, struct bb_bytes key)
 /* Includes the range tombstones up to the key, which are written when the output is closed. */
 static bool is_full(struct bb_compaction *c, struct bb_bytes key)
 {
-    uint64_t ranges = bb_range_cutter_pass(&c->ranges, key);
+    uint64_t ranges = bb_range_tombstone_cutter_pass(&c->ranges, key);
     return bb_table_builder_size_estimate(c->builder) + ranges >= c->options.table_size_bytes ||
            c->overlap_bytes > OVERLAP_TABLES_MAX * c->options.table_size_bytes;
 }
@@ -443,7 +444,7 @@ static enum bb_status write_fragments(const struct bb_range_tombstones *ranges,
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; ranges != NULL && i < ranges->count; i++) {
-        const struct bb_range_fragment *fragment = &ranges->fragments[i];
+        const struct bb_range_tombstone_fragment *fragment = &ranges->fragments[i];
         for (size_t j = 0; j < fragment->count && status == BB_OK; j++) {
             if (bb_retain_keeps_range(retain, fragment, j, false))
                 status = bb_table_builder_add_range_tombstone(
@@ -453,11 +454,12 @@ static enum bb_status write_fragments(const struct bb_range_tombstones *ranges,
     return status;
 }
 
-enum bb_status bb_compact_to_table(struct bb_iter *stream, const struct bb_range_tombstones *ranges,
-                                   const char *path, const struct bb_table_options *options,
-                                   const uint64_t *snapshots, size_t snapshot_count,
-                                   const struct bb_output_hooks *hooks,
-                                   struct bb_table_meta *ret_meta)
+enum bb_status bb_compaction_to_table(struct bb_iter *stream,
+                                      const struct bb_range_tombstones *ranges, const char *path,
+                                      const struct bb_table_options *options,
+                                      const uint64_t *snapshots, size_t snapshot_count,
+                                      const struct bb_output_hooks *hooks,
+                                      struct bb_table_meta *ret_meta)
 {
     struct bb_table_builder *builder = NULL;
     struct bb_retain retain;
