@@ -81,7 +81,7 @@ static size_t ask_piece(struct bb_skip_file *file, const struct bb_piece *piece,
     size_t count = 0;
     for (size_t i = 0; i < verdicts.word_count; i++)
         count += (size_t)__builtin_popcountll(verdicts.may_be_true[i]);
-    bb_question_memory_deinit(&memory);
+    bb_index_question_memory_deinit(&memory);
     free(words);
     return count;
 }

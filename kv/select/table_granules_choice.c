@@ -126,7 +126,7 @@ static void want_matches(struct bb_table_granules *granules, uint64_t begin, uin
     }
     uint32_t first = 0;
     for (size_t part = 0; part < bits->part_count; part++) {
-        if (bb_bits_any(bits->may_be_true, first, bits->part_records[part]))
+        if (bb_truth_bits_any(bits->may_be_true, first, bits->part_records[part]))
             bb_table_granules_want(granules, begin + part, begin + part + 1);
         first += bits->part_records[part];
     }

@@ -23,7 +23,7 @@ static struct bb_literal literal_of(const struct bb_attribute *value)
 enum bb_status bb_condition_parse(const struct bb_schema *schema, struct bb_bytes text,
                                   struct bb_condition **ret_condition)
 {
-    return bb_parse(text, schema, ret_condition);
+    return bb_parser_parse(text, schema, ret_condition);
 }
 
 enum bb_status bb_condition_compare(const struct bb_schema *schema, size_t attribute,

@@ -171,12 +171,12 @@ static bool equals_ignoring_case(struct bb_bytes text, const char *upper)
     return true;
 }
 
-bool bb_word_is(const struct bb_word *word, const char *upper)
+bool bb_lexer_word_is(const struct bb_word *word, const char *upper)
 {
     return word->kind == BB_WORD_WORD && equals_ignoring_case(word->text, upper);
 }
 
-bool bb_word_is_keyword(struct bb_bytes text)
+bool bb_lexer_word_is_keyword(struct bb_bytes text)
 {
     for (size_t i = 0; i < BB_ARRAY_LENGTH(KEYWORDS); i++)
         if (equals_ignoring_case(text, KEYWORDS[i]))
@@ -184,9 +184,9 @@ bool bb_word_is_keyword(struct bb_bytes text)
     return false;
 }
 
-bool bb_word_is_plain(struct bb_bytes name)
+bool bb_lexer_word_is_plain(struct bb_bytes name)
 {
-    if (name.size == 0 || !is_letter(name.data[0]) || bb_word_is_keyword(name))
+    if (name.size == 0 || !is_letter(name.data[0]) || bb_lexer_word_is_keyword(name))
         return false;
     for (size_t i = 0; i < name.size; i++)
         if (!is_word_byte(name.data[i]))
@@ -194,7 +194,7 @@ bool bb_word_is_plain(struct bb_bytes name)
     return true;
 }
 
-size_t bb_word_unquote(const struct bb_word *word, uint8_t *to)
+size_t bb_lexer_word_unquote(const struct bb_word *word, uint8_t *to)
 {
     size_t size = 0;
     for (size_t i = 0; i < word->text.size; i++) {

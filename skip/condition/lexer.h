@@ -44,15 +44,15 @@ struct bb_word {
 struct bb_word bb_lexer_next(struct bb_bytes text, size_t offset);
 
 /* A word without regard to case; upper is in capitals. */
-bool bb_word_is(const struct bb_word *word, const char *upper);
+bool bb_lexer_word_is(const struct bb_word *word, const char *upper);
 
 /* Keywords are no attributes unless they are quoted. */
-bool bb_word_is_keyword(struct bb_bytes text);
+bool bb_lexer_word_is_keyword(struct bb_bytes text);
 
 /* Whether an attribute of this name can be written without quotes. */
-bool bb_word_is_plain(struct bb_bytes name);
+bool bb_lexer_word_is_plain(struct bb_bytes name);
 
 /* Writes NAME or STRING with doubled quotes made single; at most text.size bytes. The size. */
-size_t bb_word_unquote(const struct bb_word *word, uint8_t *to);
+size_t bb_lexer_word_unquote(const struct bb_word *word, uint8_t *to);
 
 #endif

@@ -118,7 +118,7 @@ static bool literal_is_at(const struct bb_like *like, const struct window *windo
     if (window->end - at < literal.size)
         return false;
     if (like->ignores_case)
-        return bb_folded_is_at(window->text, at, literal);
+        return bb_search_folded_is_at(window->text, at, literal);
     return memcmp(window->text.data + at, literal.data, literal.size) == 0;
 }
 

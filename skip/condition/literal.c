@@ -218,7 +218,7 @@ static enum bb_status fit_text(struct bb_bytes text, enum bb_attribute_type type
     if (type == BB_ATTRIBUTE_BYTES)
         fit.floor.as.bytes = text;
     else {
-        enum bb_status status = bb_time_parse(text, &fit.floor.as.i64);
+        enum bb_status status = bb_time_text_parse(text, &fit.floor.as.i64);
         if (status != BB_OK)
             return status;
     }

@@ -212,8 +212,8 @@ static void find(const struct bb_condition *node, const struct bb_schema *schema
     }
 }
 
-void bb_condition_needles(const struct bb_condition *condition, const struct bb_schema *schema,
-                          struct bb_needles *ret_needles)
+void bb_needles_of_condition(const struct bb_condition *condition, const struct bb_schema *schema,
+                             struct bb_needles *ret_needles)
 {
     find(condition, schema, false, ret_needles);
 }

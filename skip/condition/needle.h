@@ -35,7 +35,7 @@ struct bb_needles {
  * integers without short ones has a run of digits. A byte that escapes others
  * (BB_VERBATIM_UNESCAPED) is a needle too. schema: the schema of the condition. The condition must
  * outlive the needles. */
-void bb_condition_needles(const struct bb_condition *condition, const struct bb_schema *schema,
-                          struct bb_needles *ret_needles);
+void bb_needles_of_condition(const struct bb_condition *condition, const struct bb_schema *schema,
+                             struct bb_needles *ret_needles);
 
 #endif

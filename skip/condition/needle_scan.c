@@ -5,7 +5,7 @@ void bb_needle_finder_init(struct bb_needle_finder *finder, const struct bb_cond
                            const struct bb_schema *schema)
 {
     enum bb_cpu cpu = bb_cpu_best();
-    bb_condition_needles(condition, schema, &finder->needles);
+    bb_needles_of_condition(condition, schema, &finder->needles);
     finder->find_run = bb_digit_run_choose(cpu);
     for (size_t i = 0; i < finder->needles.count; i++)
         if (finder->needles.items[i].run_size == 0)

@@ -22,7 +22,7 @@ struct bb_needle_scan {
     size_t places[BB_NEEDLES_MAX]; /* of each needle, the next place; SIZE_MAX: it has no more */
 };
 
-/* Of the condition, as bb_condition_needles. */
+/* Of the condition, as bb_needles_of_condition. */
 void bb_needle_finder_init(struct bb_needle_finder *finder, const struct bb_condition *condition,
                            const struct bb_schema *schema);
 static inline bool bb_needle_finder_is_empty(const struct bb_needle_finder *finder)

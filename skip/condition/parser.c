@@ -57,7 +57,7 @@ static enum bb_status take(struct parser *parser, enum bb_word_kind kind, const 
 
 static bool take_keyword(struct parser *parser, const char *upper)
 {
-    if (!bb_word_is(&parser->word, upper))
+    if (!bb_lexer_word_is(&parser->word, upper))
         return false;
     advance(parser);
     return true;
@@ -68,7 +68,7 @@ static struct bb_bytes unquote(struct parser *parser, const struct bb_word *word
     if (word->kind == BB_WORD_WORD)
         return word->text;
     uint8_t *to = parser->strings + parser->strings_size;
-    size_t size = bb_word_unquote(word, to);
+    size_t size = bb_lexer_word_unquote(word, to);
     parser->strings_size += size;
     return bb_bytes_of(to, size);
 }
@@ -82,7 +82,7 @@ static enum bb_status take_literal(struct parser *parser, struct bb_literal *ret
     } else if (parser->word.kind == BB_WORD_STRING) {
         literal.kind = BB_LITERAL_TEXT;
         literal.text = unquote(parser, &parser->word);
-    } else if (bb_word_is(&parser->word, "NULL"))
+    } else if (bb_lexer_word_is(&parser->word, "NULL"))
         return fail_expected(parser, "a string or a number (NULL is asked for by IS NULL)");
     else
         return fail_expected(parser, "a string or a number");
@@ -95,7 +95,7 @@ static enum bb_status take_attribute(struct parser *parser, size_t *ret_attribut
 {
     const struct bb_word *word = &parser->word;
     bool is_name = word->kind == BB_WORD_NAME ||
-                   (word->kind == BB_WORD_WORD && !bb_word_is_keyword(word->text));
+                   (word->kind == BB_WORD_WORD && !bb_lexer_word_is_keyword(word->text));
     if (!is_name)
         return fail_expected(parser, "a condition on an attribute");
     if (bb_schema_find(parser->schema, unquote(parser, word), ret_attribute) != BB_OK)
@@ -301,7 +301,7 @@ static enum bb_predicate function_of(const struct parser *parser)
         bb_lexer_next(parser->text, parser->word.end).kind != BB_WORD_OPEN)
         return (enum bb_predicate)0;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(FUNCTIONS); i++)
-        if (bb_word_is(&parser->word, FUNCTIONS[i].name))
+        if (bb_lexer_word_is(&parser->word, FUNCTIONS[i].name))
             return FUNCTIONS[i].predicate;
     return (enum bb_predicate)0;
 }
@@ -404,7 +404,7 @@ static enum bb_status parse_not(struct parser *parser, struct bb_condition **ret
         return bb_tree_constant(BB_TRUTH_UNKNOWN, ret_condition);
     if (parser->word.kind == BB_WORD_OPEN)
         return parse_parentheses(parser, ret_condition);
-    if (!bb_word_is(&parser->word, "NOT"))
+    if (!bb_lexer_word_is(&parser->word, "NOT"))
         return parse_predicate(parser, ret_condition);
     struct bb_condition *inner = NULL;
     enum bb_status status = enter(parser);
@@ -454,8 +454,8 @@ static enum bb_status parse_all(struct parser *parser, struct bb_condition **ret
     return BB_OK;
 }
 
-enum bb_status bb_parse(struct bb_bytes text, const struct bb_schema *schema,
-                        struct bb_condition **ret_condition)
+enum bb_status bb_parser_parse(struct bb_bytes text, const struct bb_schema *schema,
+                               struct bb_condition **ret_condition)
 {
     if (text.size > BB_CONDITION_SIZE_MAX)
         return bb_fail(BB_TOO_LARGE, "a condition of %zu bytes; the limit is %u", text.size,

@@ -11,7 +11,7 @@
 #include "skip/condition/tree.h"
 
 /* As bb_condition_parse. */
-BB_MUST_CHECK enum bb_status bb_parse(struct bb_bytes text, const struct bb_schema *schema,
-                                      struct bb_condition **ret_condition);
+BB_MUST_CHECK enum bb_status bb_parser_parse(struct bb_bytes text, const struct bb_schema *schema,
+                                             struct bb_condition **ret_condition);
 
 #endif

@@ -36,7 +36,7 @@ enum bb_status bb_print_quoted(struct bb_bytes text, char quote, struct bb_buf *
 static enum bb_status print_name(const char *name, struct bb_buf *buf)
 {
     struct bb_bytes text = bb_bytes_of_text(name);
-    return bb_word_is_plain(text) ? append(buf, name) : bb_print_quoted(text, '`', buf);
+    return bb_lexer_word_is_plain(text) ? append(buf, name) : bb_print_quoted(text, '`', buf);
 }
 
 /* As few digits as give the same double; the point is one in every locale. */
@@ -73,7 +73,7 @@ static enum bb_status print_value(const struct bb_attribute *value, struct bb_bu
     case BB_ATTRIBUTE_F64:
         return print_double(value->as.f64, buf);
     case BB_ATTRIBUTE_TIME:
-        bb_time_print(value->as.i64, time);
+        bb_time_text_print(value->as.i64, time);
         return bb_buf_print(buf, "'%s'", time);
     case BB_ATTRIBUTE_I64:
         break;
@@ -116,7 +116,7 @@ static enum bb_status print_interval(const struct bb_leaf *leaf, bool is_negated
                                      struct bb_buf *buf)
 {
     const struct bb_interval *interval = &leaf->intervals[0];
-    if (bb_interval_is_point(interval))
+    if (bb_ranges_is_point(interval))
         return print_operand(is_negated ? " <> " : " = ", &interval->low.value, buf);
     if (interval->low.is_open && interval->high.is_open)
         return print_all(leaf->type, buf);

@@ -74,7 +74,7 @@ static bool is_crossed(const struct bb_interval *interval)
 /* A single value stays one, also at the end of the type. */
 static void open_needless(struct bb_interval *interval)
 {
-    if (bb_interval_is_point(interval))
+    if (bb_ranges_is_point(interval))
         return;
     if (!interval->low.is_open && !interval->low.is_exclusive && is_lowest(&interval->low.value))
         interval->low = OPEN;
@@ -194,7 +194,7 @@ size_t bb_ranges_sort_points(struct bb_interval *points, size_t count)
     return kept;
 }
 
-bool bb_interval_is_point(const struct bb_interval *interval)
+bool bb_ranges_is_point(const struct bb_interval *interval)
 {
     return !interval->low.is_open && !interval->high.is_open &&
            bb_attribute_compare(&interval->low.value, &interval->high.value) == 0;

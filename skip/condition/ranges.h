@@ -27,7 +27,7 @@ BB_MUST_CHECK enum bb_status bb_ranges_between(enum bb_attribute_type type,
 size_t bb_ranges_sort_points(struct bb_interval *points, size_t count);
 
 /* A single value. */
-bool bb_interval_is_point(const struct bb_interval *interval);
+bool bb_ranges_is_point(const struct bb_interval *interval);
 
 /* Whether a value is in one of ascending, disjoint intervals. REQUIRES: PRESENT, of the intervals'
  * type. NaN is in no interval. */

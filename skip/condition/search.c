@@ -125,7 +125,7 @@ bool bb_search(struct bb_bytes text, size_t from, struct bb_bytes wanted, size_t
     return search_long(text, from, wanted, ret_at);
 }
 
-bool bb_folded_is_at(struct bb_bytes text, size_t at, struct bb_bytes wanted)
+bool bb_search_folded_is_at(struct bb_bytes text, size_t at, struct bb_bytes wanted)
 {
     if (text.size - at < wanted.size)
         return false;
@@ -146,7 +146,7 @@ bool bb_search_folded(struct bb_bytes text, size_t from, struct bb_bytes wanted,
     struct ends ends = ends_of(wanted, true);
     size_t at = 0;
     while (next_place(text, from, &ends, &at)) {
-        if (bb_folded_is_at(text, at, wanted)) {
+        if (bb_search_folded_is_at(text, at, wanted)) {
             *ret_at = at;
             return true;
         }

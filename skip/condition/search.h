@@ -18,6 +18,6 @@ bool bb_search(struct bb_bytes text, size_t from, struct bb_bytes wanted, size_t
 bool bb_search_folded(struct bb_bytes text, size_t from, struct bb_bytes wanted, size_t *ret_at);
 
 /* Whether `wanted`, in lower case, is at this place. REQUIRES: at <= text.size. */
-bool bb_folded_is_at(struct bb_bytes text, size_t at, struct bb_bytes wanted);
+bool bb_search_folded_is_at(struct bb_bytes text, size_t at, struct bb_bytes wanted);
 
 #endif

@@ -106,7 +106,7 @@ static bool take_clock(struct cursor *cursor, struct bb_calendar_time *calendar)
     return take_zone(cursor, &calendar->offset_seconds);
 }
 
-enum bb_status bb_time_parse(struct bb_bytes text, int64_t *ret_nanoseconds)
+enum bb_status bb_time_text_parse(struct bb_bytes text, int64_t *ret_nanoseconds)
 {
     struct cursor cursor = {.at = text.data,
                             .end = text.size == 0 ? text.data : text.data + text.size};
@@ -144,7 +144,7 @@ static int64_t days_of_month(int64_t year, int64_t month)
     return days[month - 1] + (month == 2 && is_leap(year) ? 1 : 0);
 }
 
-void bb_time_print(int64_t nanoseconds, char text[BB_TIME_TEXT_SIZE])
+void bb_time_text_print(int64_t nanoseconds, char text[BB_TIME_TEXT_SIZE])
 {
     int64_t second = nanoseconds / BB_NANOSECONDS_PER_SECOND -
                      (nanoseconds % BB_NANOSECONDS_PER_SECOND < 0 ? 1 : 0);

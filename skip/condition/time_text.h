@@ -7,14 +7,14 @@
 
 #include "bb/base.h"
 
-/* Room for every time that bb_time_print prints, with its terminator. */
+/* Room for every time that bb_time_text_print prints, with its terminator. */
 #define BB_TIME_TEXT_SIZE 32
 
 /* BB_INVALID for any other text, for days that do not exist, and for times that nanoseconds in 64
  * bits do not reach (before 1677-09-21, after 2262-04-11). */
-BB_MUST_CHECK enum bb_status bb_time_parse(struct bb_bytes text, int64_t *ret_nanoseconds);
+BB_MUST_CHECK enum bb_status bb_time_text_parse(struct bb_bytes text, int64_t *ret_nanoseconds);
 
 /* 2015-05-17T10:05:03.25Z: without zeros at the end of the fraction, without it if it is 0. */
-void bb_time_print(int64_t nanoseconds, char text[BB_TIME_TEXT_SIZE]);
+void bb_time_text_print(int64_t nanoseconds, char text[BB_TIME_TEXT_SIZE]);
 
 #endif

@@ -96,7 +96,7 @@ static enum bb_status copy_intervals(struct bb_condition *leaf, const struct bb_
 static bool are_points(const struct bb_interval *intervals, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!bb_interval_is_point(&intervals[i]))
+        if (!bb_ranges_is_point(&intervals[i]))
             return false;
     return true;
 }

@@ -194,7 +194,7 @@ void bb_skip_evaluator_destroy(struct bb_skip_evaluator *evaluator)
 {
     if (evaluator == NULL)
         return;
-    bb_question_memory_deinit(&evaluator->memory);
+    bb_index_question_memory_deinit(&evaluator->memory);
     bb_free(evaluator->words);
     bb_free(evaluator);
 }

@@ -157,7 +157,7 @@ static bool form_fits(enum bb_skip_kind kind, enum bb_skip_form form)
 static bool decode_bounds(struct bb_cursor *cursor, enum bb_attribute_type type, uint64_t file_size,
                           struct bb_head_segment *segment)
 {
-    return bb_read_bounds_decode(cursor, type, &segment->bounds) &&
+    return bb_min_max_bounds_decode(cursor, type, &segment->bounds) &&
            decode_unit(cursor, file_size, segment);
 }
 

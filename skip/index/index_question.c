@@ -53,7 +53,7 @@ static bool segment_decides(struct question *question, const struct bb_head_segm
 {
     bool may_be_true = false;
     bool may_be_false = false;
-    bb_read_bounds_judge(&segment->bounds, question->leaf, &may_be_true, &may_be_false);
+    bb_min_max_bounds_judge(&segment->bounds, question->leaf, &may_be_true, &may_be_false);
     if (may_be_true && may_be_false)
         return false;
     if (may_be_true)
@@ -248,10 +248,10 @@ static enum bb_status ask_segment(struct question *question, const struct bb_hea
         question->last = (struct bb_skip_section){0};
         return BB_OK;
     }
-    account->granules_excluded +=
-        bb_bits_restrict(verdicts->may_be_true, first, segment->granule_count, &answer.may_be_true);
-    account->granules_included += bb_bits_restrict(verdicts->may_be_false, first,
-                                                   segment->granule_count, &answer.may_be_false);
+    account->granules_excluded += bb_truth_bits_restrict(
+        verdicts->may_be_true, first, segment->granule_count, &answer.may_be_true);
+    account->granules_included += bb_truth_bits_restrict(
+        verdicts->may_be_false, first, segment->granule_count, &answer.may_be_false);
     return BB_OK;
 }
 
@@ -262,10 +262,10 @@ static bool find_needed(struct question *question, const struct bb_head_segment 
 {
     size_t first = (size_t)segment->first_granule;
     struct bb_granule_bits other;
-    bb_bits_window(verdicts->may_be_true, first, segment->granule_count, &question->needed);
+    bb_truth_bits_window(verdicts->may_be_true, first, segment->granule_count, &question->needed);
     set_all(&other);
     if (needed != NULL)
-        bb_bits_window(needed, first, segment->granule_count, &other);
+        bb_truth_bits_window(needed, first, segment->granule_count, &other);
     bool is_needed = restrict_to(&question->needed, &other);
     if (segment->form != BB_SKIP_FORM_DICTIONARY)
         set_all(&question->needed);
@@ -282,7 +282,7 @@ static enum bb_status ask_all(struct question *question, const struct bb_loaded_
     return status;
 }
 
-void bb_question_memory_deinit(struct bb_question_memory *memory)
+void bb_index_question_memory_deinit(struct bb_question_memory *memory)
 {
     bb_query_cache_deinit(&memory->queries);
     bb_buf_deinit(&memory->scratch);

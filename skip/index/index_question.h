@@ -8,14 +8,14 @@
 #include "skip/index/truth_bits.h"
 
 /* Memory that questions of one condition share. Zeroed it is valid; owned:
- * bb_question_memory_deinit. */
+ * bb_index_question_memory_deinit. */
 struct bb_question_memory {
     struct bb_query_cache queries;
     struct bb_buf scratch;
     struct bb_text_question text;
 };
 
-void bb_question_memory_deinit(struct bb_question_memory *memory);
+void bb_index_question_memory_deinit(struct bb_question_memory *memory);
 
 /* Whether the index can answer such a leaf, which is of its attribute: it reads no bytes. */
 bool bb_index_question_fits(const struct bb_directory_entry *index, const struct bb_leaf *leaf);

@@ -36,7 +36,7 @@ static const struct bb_interval *first_from(const struct bb_leaf *leaf,
     return begin < leaf->interval_count ? &leaf->intervals[begin] : NULL;
 }
 
-bool bb_intervals_have(const struct bb_leaf *leaf, const struct bb_attribute *value)
+bool bb_interval_set_has(const struct bb_leaf *leaf, const struct bb_attribute *value)
 {
     if (bb_attribute_is_nan(value))
         return false;
@@ -44,13 +44,13 @@ bool bb_intervals_have(const struct bb_leaf *leaf, const struct bb_attribute *va
     return interval != NULL && !is_below(value, &interval->low);
 }
 
-bool bb_intervals_meet(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds)
+bool bb_interval_set_meets(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds)
 {
     const struct bb_interval *interval = first_from(leaf, &bounds->low);
     return interval != NULL && (bounds->high_is_open || !is_below(&bounds->high, &interval->low));
 }
 
-bool bb_intervals_cover(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds)
+bool bb_interval_set_covers(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds)
 {
     const struct bb_interval *interval = first_from(leaf, &bounds->low);
     if (interval == NULL || is_below(&bounds->low, &interval->low))

@@ -12,10 +12,10 @@ struct bb_value_bounds {
 };
 
 /* Does an interval have the value? value: present, of the leaf's type. */
-bool bb_intervals_have(const struct bb_leaf *leaf, const struct bb_attribute *value);
+bool bb_interval_set_has(const struct bb_leaf *leaf, const struct bb_attribute *value);
 /* Does an interval have any value between the bounds? */
-bool bb_intervals_meet(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds);
+bool bb_interval_set_meets(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds);
 /* Does one interval have every value between the bounds? */
-bool bb_intervals_cover(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds);
+bool bb_interval_set_covers(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds);
 
 #endif

@@ -16,7 +16,7 @@ enum bb_status bb_member_scan_init(struct bb_member_scan *scan, const struct bb_
                                     .folds_case = spec->folds_case,
                                     .tokenizer = spec->tokenizer,
                                     .secret = *secret,
-                                    .find_edges = bb_token_edges_of(bb_cpu_best())};
+                                    .find_edges = bb_tokenizer_edges_of(bb_cpu_best())};
     scan->hashes = bb_alloc(BB_MEMBER_SCAN_HASHES * sizeof(scan->hashes[0]));
     scan->edges =
         bb_alloc((BB_TOKENIZER_PIECE_SIZE + 2 + BB_TOKENIZER_EDGES_SLACK) * sizeof(scan->edges[0]));
@@ -187,6 +187,6 @@ static size_t next_ngrams(struct bb_member_scan *scan)
 size_t bb_member_scan_next(struct bb_member_scan *scan)
 {
     if (scan->tokenizer == BB_TOKENIZER_UNICODE)
-        return bb_member_scan_next_words(scan);
+        return bb_word_scan_next(scan);
     return scan->kind == BB_SKIP_TOKENS ? next_tokens(scan) : next_ngrams(scan);
 }

@@ -61,7 +61,7 @@ static inline struct bb_bytes bb_token_known(struct bb_bytes token)
 }
 
 /* bb_member_scan_next of words of Unicode. */
-size_t bb_member_scan_next_words(struct bb_member_scan *scan);
+size_t bb_word_scan_next(struct bb_member_scan *scan);
 
 /* The number of hashes found in the next piece; 0: the value has no more. */
 size_t bb_member_scan_next(struct bb_member_scan *scan);

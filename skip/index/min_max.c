@@ -145,8 +145,8 @@ static bool decode_number(struct bb_cursor *cursor, enum bb_attribute_type type,
     return !bb_attribute_is_nan(ret_value);
 }
 
-bool bb_read_bounds_decode(struct bb_cursor *cursor, enum bb_attribute_type type,
-                           struct bb_read_bounds *ret_bounds)
+bool bb_min_max_bounds_decode(struct bb_cursor *cursor, enum bb_attribute_type type,
+                              struct bb_read_bounds *ret_bounds)
 {
     uint8_t flags = 0;
     *ret_bounds = (struct bb_read_bounds){0};
@@ -217,16 +217,16 @@ static bool text_may_match(const struct bb_leaf *leaf, const struct bb_value_bou
     return true;
 }
 
-void bb_read_bounds_judge(const struct bb_read_bounds *bounds, const struct bb_leaf *leaf,
-                          bool *ret_may_be_true, bool *ret_may_be_false)
+void bb_min_max_bounds_judge(const struct bb_read_bounds *bounds, const struct bb_leaf *leaf,
+                             bool *ret_may_be_true, bool *ret_may_be_false)
 {
     *ret_may_be_true = false;
     *ret_may_be_false = bounds->has_nan;
     if (!bounds->has_values)
         return;
     if (leaf->kind == BB_LEAF_RANGES) {
-        *ret_may_be_true = bb_intervals_meet(leaf, &bounds->values);
-        *ret_may_be_false |= !bb_intervals_cover(leaf, &bounds->values);
+        *ret_may_be_true = bb_interval_set_meets(leaf, &bounds->values);
+        *ret_may_be_false |= !bb_interval_set_covers(leaf, &bounds->values);
     } else {
         *ret_may_be_true = text_may_match(leaf, &bounds->values);
         *ret_may_be_false = true;
@@ -245,9 +245,9 @@ static bool judge_granules(struct bb_bytes unit, enum bb_attribute_type type,
         struct bb_read_bounds bounds;
         bool is_true = false;
         bool is_false = false;
-        if (!bb_read_bounds_decode(&cursor, type, &bounds))
+        if (!bb_min_max_bounds_decode(&cursor, type, &bounds))
             return false;
-        bb_read_bounds_judge(&bounds, leaf, &is_true, &is_false);
+        bb_min_max_bounds_judge(&bounds, leaf, &is_true, &is_false);
         if (is_true)
             bb_granule_bits_set(may_be_true, granule);
         if (is_false)

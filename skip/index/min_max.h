@@ -59,12 +59,12 @@ struct bb_read_bounds {
     struct bb_value_bounds values;
 };
 /* False: the bytes are no bounds. */
-BB_MUST_CHECK bool bb_read_bounds_decode(struct bb_cursor *cursor, enum bb_attribute_type type,
-                                         struct bb_read_bounds *ret_bounds);
+BB_MUST_CHECK bool bb_min_max_bounds_decode(struct bb_cursor *cursor, enum bb_attribute_type type,
+                                            struct bb_read_bounds *ret_bounds);
 /* The possible truths of a leaf for present values within the bounds. leaf: RANGES or TEXT of the
  * type. */
-void bb_read_bounds_judge(const struct bb_read_bounds *bounds, const struct bb_leaf *leaf,
-                          bool *ret_may_be_true, bool *ret_may_be_false);
+void bb_min_max_bounds_judge(const struct bb_read_bounds *bounds, const struct bb_leaf *leaf,
+                             bool *ret_may_be_true, bool *ret_may_be_false);
 /* The possible truths of a leaf in each granule of a unit of bounds. False: the unit is
  * malformed. */
 BB_MUST_CHECK bool bb_min_max_judge(struct bb_bytes unit, enum bb_attribute_type type,

@@ -369,7 +369,7 @@ static enum bb_status measure(struct bb_segment_builder *builder, const struct t
 {
     struct bb_member_pairs pairs = trial->pairs;
     double factor = (double)trial->pair_count / (double)(pairs.end - pairs.first);
-    struct bb_segment_counts counts = bb_segment_count(trial->granule_count, form, pairs);
+    struct bb_segment_counts counts = bb_segment_plan_count(trial->granule_count, form, pairs);
     builder->form = form;
     builder->segment = bb_segment_plan(trial->granule_count, form, counts, factor, trial->rate);
     uint64_t chunks = bb_segment_chunk_count(&builder->segment) >> trial->zero_bits;
@@ -403,21 +403,22 @@ static enum bb_status try_stripes(struct bb_segment_builder *builder, struct tri
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < sizeof(stripe_bits) && status == BB_OK; i++)
         if (trial->granule_count >> stripe_bits[i] > 0)
-            status = try_form(builder, trial,
-                              bb_segment_ribbon_form(trial->granule_count, limit, stripe_bits[i]));
+            status =
+                try_form(builder, trial,
+                         bb_segment_plan_ribbon_form(trial->granule_count, limit, stripe_bits[i]));
     return status;
 }
 
 static enum bb_status choose_form(struct bb_segment_builder *builder, struct trial *trial)
 {
-    struct bb_segment_form inverted = bb_segment_inverted_form(trial->granule_count);
-    uint32_t limit = bb_segment_ribbon_limit(trial->granule_count, trial->rate);
+    struct bb_segment_form inverted = bb_segment_plan_inverted_form(trial->granule_count);
+    uint32_t limit = bb_segment_plan_ribbon_limit(trial->granule_count, trial->rate);
     trial->best = inverted;
     trial->best_cost = INFINITY;
     builder->is_on_trial = true;
     enum bb_status status = try_form(builder, trial, inverted);
     if (status == BB_OK)
-        status = try_form(builder, trial, bb_segment_ribbon_form(trial->granule_count, 1, 0));
+        status = try_form(builder, trial, bb_segment_plan_ribbon_form(trial->granule_count, 1, 0));
     if (status == BB_OK)
         status = try_stripes(builder, trial, inverted.frequent_limit);
     if (status == BB_OK && limit > inverted.frequent_limit)
@@ -432,7 +433,7 @@ static enum bb_status find_form(struct bb_segment_builder *builder, struct bb_me
     struct trial trial = {.rate = rate,
                           .granule_count = granule_count,
                           .pair_count = (size_t)(pairs.end - pairs.first)};
-    builder->form = bb_segment_inverted_form(granule_count);
+    builder->form = bb_segment_plan_inverted_form(granule_count);
     if (trial.pair_count == 0 || builder->is_inverted)
         return BB_OK;
     while (trial.pair_count >> trial.zero_bits > 2 * TRIAL_PAIRS)
@@ -465,7 +466,7 @@ enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder, cons
     enum bb_status status = find_form(builder, rest, granule_count, rate);
     if (status != BB_OK)
         return status;
-    struct bb_segment_counts counts = bb_segment_count(granule_count, builder->form, rest);
+    struct bb_segment_counts counts = bb_segment_plan_count(granule_count, builder->form, rest);
     builder->segment = bb_segment_plan(granule_count, builder->form, counts, 1, rate);
     status = choose_code(builder, rest);
     if (status == BB_OK)

@@ -22,17 +22,17 @@ static double posting_bits(double granules, double count)
     return 2 + (bits < granules ? bits : granules);
 }
 
-struct bb_segment_form bb_segment_inverted_form(uint32_t granule_count)
+struct bb_segment_form bb_segment_plan_inverted_form(uint32_t granule_count)
 {
     uint32_t limit = granule_count / BB_SEGMENT_FREQUENT_SHARE;
     return (struct bb_segment_form){
         .frequent_limit = limit < BB_SEGMENT_FREQUENT_MIN ? BB_SEGMENT_FREQUENT_MIN : limit};
 }
 
-struct bb_segment_form bb_segment_ribbon_form(uint32_t granule_count, uint32_t limit,
-                                              uint32_t stripe_bits)
+struct bb_segment_form bb_segment_plan_ribbon_form(uint32_t granule_count, uint32_t limit,
+                                                   uint32_t stripe_bits)
 {
-    struct bb_segment_form form = bb_segment_inverted_form(granule_count);
+    struct bb_segment_form form = bb_segment_plan_inverted_form(granule_count);
     form.ribbon_limit = limit;
     form.stripe_bits = stripe_bits;
     if (form.frequent_limit < limit)
@@ -40,7 +40,7 @@ struct bb_segment_form bb_segment_ribbon_form(uint32_t granule_count, uint32_t l
     return form;
 }
 
-uint32_t bb_segment_ribbon_limit(uint32_t granule_count, double rate)
+uint32_t bb_segment_plan_ribbon_limit(uint32_t granule_count, double rate)
 {
     double key_bits = bb_rate_limit(rate);
     double hash_bits = BB_MEMBER_HASH_BITS - 2 * key_bits; /* bucket and ribbon determine some */
@@ -81,8 +81,8 @@ static void count_rare(struct bb_segment_counts *counts, uint32_t granule_count,
         counts->bucket_bits += posting_bits(granule_count, as_address);
 }
 
-struct bb_segment_counts bb_segment_count(uint32_t granule_count, struct bb_segment_form form,
-                                          struct bb_member_pairs pairs)
+struct bb_segment_counts bb_segment_plan_count(uint32_t granule_count, struct bb_segment_form form,
+                                               struct bb_member_pairs pairs)
 {
     struct bb_segment_counts counts = {.pairs = (double)(pairs.end - pairs.first)};
     while (pairs.first < pairs.end) {

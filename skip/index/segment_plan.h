@@ -31,14 +31,14 @@ struct bb_segment_form {
     uint32_t stripe_bits;
 };
 
-struct bb_segment_form bb_segment_inverted_form(uint32_t granule_count);
+struct bb_segment_form bb_segment_plan_inverted_form(uint32_t granule_count);
 
 /* Ribbons for members of up to `limit` granules. */
-struct bb_segment_form bb_segment_ribbon_form(uint32_t granule_count, uint32_t limit,
-                                              uint32_t stripe_bits);
+struct bb_segment_form bb_segment_plan_ribbon_form(uint32_t granule_count, uint32_t limit,
+                                                   uint32_t stripe_bits);
 
 /* In how many granules a member may be that takes fewer bits in a ribbon than apart. */
-uint32_t bb_segment_ribbon_limit(uint32_t granule_count, double rate);
+uint32_t bb_segment_plan_ribbon_limit(uint32_t granule_count, double rate);
 
 /* Which granules of a member a ribbon holds: the first of each stripe. Granules ascend. */
 struct bb_segment_stripes {
@@ -62,8 +62,8 @@ struct bb_segment_counts {
     double ribbon_pairs;
 };
 
-struct bb_segment_counts bb_segment_count(uint32_t granule_count, struct bb_segment_form form,
-                                          struct bb_member_pairs pairs);
+struct bb_segment_counts bb_segment_plan_count(uint32_t granule_count, struct bb_segment_form form,
+                                               struct bb_member_pairs pairs);
 
 /* Sizes of a segment with `factor` times these counts. */
 struct bb_segment bb_segment_plan(uint32_t granule_count, struct bb_segment_form form,

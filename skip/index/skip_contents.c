@@ -55,7 +55,7 @@ static enum bb_status read_bounds(const struct place *place, struct owned_conten
     enum bb_status status = read_unit(place, place->segment->data, owned, &unit);
     struct bb_cursor cursor = bb_cursor_of(unit);
     for (uint32_t i = 0; i <= place->granule && status == BB_OK; i++)
-        if (!bb_read_bounds_decode(&cursor, place->type, &bounds))
+        if (!bb_min_max_bounds_decode(&cursor, place->type, &bounds))
             status = refuse(place, place->segment->data);
     if (status != BB_OK)
         return status;

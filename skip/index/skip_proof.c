@@ -125,7 +125,7 @@ static enum bb_status begin_bounds(struct bb_skip_proof *proof, struct proof_ind
         return status;
     if (index->granule == 0)
         index->cursor = bb_cursor_of(kept_unit(index));
-    return bb_read_bounds_decode(&index->cursor, index->type, &index->bounds)
+    return bb_min_max_bounds_decode(&index->cursor, index->type, &index->bounds)
                ? BB_OK
                : refuse(proof, index, proof->granule, "has no bounds of");
 }

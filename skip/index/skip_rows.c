@@ -196,7 +196,7 @@ static enum bb_status test_value(struct bb_skip_rows *rows, struct row_leaf *lea
 {
     const struct bb_leaf *condition = &leaf->node->leaf;
     if (condition->kind == BB_LEAF_RANGES)
-        *ret_truth = bb_intervals_have(condition, value) ? BB_TRUTH_TRUE : BB_TRUTH_FALSE;
+        *ret_truth = bb_interval_set_has(condition, value) ? BB_TRUTH_TRUE : BB_TRUTH_FALSE;
     if (condition->kind == BB_LEAF_NULLS)
         *ret_truth = BB_TRUTH_FALSE;
     if (condition->kind != BB_LEAF_TEXT)

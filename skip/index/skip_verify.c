@@ -69,7 +69,7 @@ static enum bb_status check_bounds(struct verification *verification,
     struct bb_cursor cursor = bb_cursor_of(unit);
     for (uint32_t granule = 0; granule < head->granule_count && status == BB_OK; granule++) {
         struct bb_read_bounds bounds;
-        if (!bb_read_bounds_decode(&cursor, type, &bounds))
+        if (!bb_min_max_bounds_decode(&cursor, type, &bounds))
             status = refuse(verification, head->data, "the bounds of an index are malformed");
     }
     if (status == BB_OK && bb_cursor_left(&cursor) != 0)

@@ -84,8 +84,8 @@ static enum bb_status ask_token(struct bb_text_question *question,
     if (number == block->token_count || !bb_bytes_equal(bb_token_block_token(block, number), token))
         return BB_OK;
     struct bb_token_lists lists;
-    bb_token_lists_begin(&lists, block);
-    return bb_token_lists_read(&lists, number, bits, counts) ? BB_OK : BB_CORRUPT;
+    bb_token_block_lists_begin(&lists, block);
+    return bb_token_block_lists_read(&lists, number, bits, counts) ? BB_OK : BB_CORRUPT;
 }
 
 enum bb_status bb_text_question_count(struct bb_text_question *question,
@@ -112,10 +112,10 @@ static enum bb_status add_prefix(struct bb_text_question *question, struct bb_by
     const struct bb_token_block *block = &question->block;
     struct bb_token_lists lists;
     uint32_t number = bb_token_block_find(block, prefix);
-    bb_token_lists_begin(&lists, block);
+    bb_token_block_lists_begin(&lists, block);
     while (number < block->token_count &&
            begins_with(bb_token_block_token(block, number), prefix) && !covers(bits, needed))
-        if (!bb_token_lists_read(&lists, number++, bits, NULL))
+        if (!bb_token_block_lists_read(&lists, number++, bits, NULL))
             return BB_CORRUPT;
     *ret_is_last = number < block->token_count;
     return BB_OK;
@@ -202,9 +202,9 @@ static bool next_cut(const struct bb_token_block *block, uint32_t from, uint32_t
 static enum bb_status add_cut(struct search *search, const struct bb_token_block *block)
 {
     struct bb_token_lists lists;
-    bb_token_lists_begin(&lists, block);
+    bb_token_block_lists_begin(&lists, block);
     for (uint32_t number = 0; next_cut(block, number, &number); number++)
-        if (!bb_token_lists_read(&lists, number, search->bits, NULL))
+        if (!bb_token_block_lists_read(&lists, number, search->bits, NULL))
             return BB_CORRUPT;
     return BB_OK;
 }
@@ -215,11 +215,11 @@ static enum bb_status search_block(struct search *search, const struct bb_token_
     struct bb_token_lists lists;
     size_t at = 0;
     bool starts_before = !search->part->is_open_at_start;
-    bb_token_lists_begin(&lists, block);
+    bb_token_block_lists_begin(&lists, block);
     while (lists.next < block->token_count && find_next(search, text, at, &at) &&
            !covers(search->bits, search->needed)) {
         uint32_t number = token_at(block, lists.next, at + (starts_before ? 1 : 0));
-        if (!bb_token_lists_read(&lists, number, search->bits, NULL))
+        if (!bb_token_block_lists_read(&lists, number, search->bits, NULL))
             return BB_CORRUPT;
         at = block->begins[number + 1] - (starts_before ? 1 : 0);
     }

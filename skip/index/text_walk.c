@@ -54,7 +54,7 @@ static enum bb_status read_block(struct bb_text_walk *walk)
         return refuse(walk, "has a malformed block");
     if (status == BB_OK && !is_between_fences(walk))
         return refuse(walk, "has tokens in the wrong block");
-    bb_token_lists_begin(&walk->lists, &walk->block);
+    bb_token_block_lists_begin(&walk->lists, &walk->block);
     return status;
 }
 
@@ -109,8 +109,8 @@ static enum bb_status read_token(struct bb_text_walk *walk)
     if (!is_token(walk, token) || bb_bytes_compare(bb_buf_bytes(&walk->last), token) >= 0)
         return refuse(walk, "has invalid or unordered tokens");
     clear(walk);
-    if (!bb_token_lists_read(&walk->lists, number, &walk->granules,
-                             walk->has_counts ? walk->counts : NULL))
+    if (!bb_token_block_lists_read(&walk->lists, number, &walk->granules,
+                                   walk->has_counts ? walk->counts : NULL))
         return refuse(walk, "has a malformed list of granules");
     if (!counts_are_possible(walk))
         return refuse(walk, "counts more records for a token than its granule has");
@@ -131,7 +131,7 @@ enum bb_status bb_text_walk_next(struct bb_text_walk *walk, bool *ret_has_token)
     enum bb_status status = BB_OK;
     bool has_block = walk->next_block > 0;
     if (has_block && walk->lists.next == walk->block.token_count) {
-        if (!bb_token_lists_end(&walk->lists))
+        if (!bb_token_block_lists_end(&walk->lists))
             return refuse(walk, "has bytes that belong to no token");
         has_block = false;
     }

@@ -163,7 +163,7 @@ uint32_t bb_token_block_find(const struct bb_token_block *block, struct bb_bytes
 
 /* --- Lists --- */
 
-void bb_token_lists_begin(struct bb_token_lists *lists, const struct bb_token_block *block)
+void bb_token_block_lists_begin(struct bb_token_lists *lists, const struct bb_token_block *block)
 {
     *lists = (struct bb_token_lists){.block = block, .bits = bb_bit_reader_of(block->bits)};
 }
@@ -246,8 +246,8 @@ static bool pass_token(struct bb_token_lists *lists)
                                            : pass_list(lists->block, &lists->bits, count);
 }
 
-bool bb_token_lists_read(struct bb_token_lists *lists, uint32_t number,
-                         struct bb_granule_bits *bits, uint32_t *counts)
+bool bb_token_block_lists_read(struct bb_token_lists *lists, uint32_t number,
+                               struct bb_granule_bits *bits, uint32_t *counts)
 {
     uint32_t count = 0;
     struct bb_bytes list = {0};
@@ -266,7 +266,7 @@ bool bb_token_lists_read(struct bb_token_lists *lists, uint32_t number,
            reader.end - reader.position < 8;
 }
 
-bool bb_token_lists_end(const struct bb_token_lists *lists)
+bool bb_token_block_lists_end(const struct bb_token_lists *lists)
 {
     return !lists->bits.is_past_end && lists->bits.end - lists->bits.position < 8 &&
            lists->frequent == lists->block->frequent.size;

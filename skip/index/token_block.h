@@ -107,13 +107,13 @@ struct bb_token_lists {
     uint32_t next;
 };
 
-void bb_token_lists_begin(struct bb_token_lists *lists, const struct bb_token_block *block);
+void bb_token_block_lists_begin(struct bb_token_lists *lists, const struct bb_token_block *block);
 /* Adds the granules of a token, which is not before the next one, to *bits. counts: NULL, or of
  * each granule of the segment, to which the records are added; REQUIRES then has_counts. False: the
  * block is damaged, and *bits and *counts may have anything. */
-BB_MUST_CHECK bool bb_token_lists_read(struct bb_token_lists *lists, uint32_t number,
-                                       struct bb_granule_bits *bits, uint32_t *counts);
+BB_MUST_CHECK bool bb_token_block_lists_read(struct bb_token_lists *lists, uint32_t number,
+                                             struct bb_granule_bits *bits, uint32_t *counts);
 /* All lists were read: are all bytes used? */
-bool bb_token_lists_end(const struct bb_token_lists *lists);
+bool bb_token_block_lists_end(const struct bb_token_lists *lists);
 
 #endif

@@ -26,14 +26,14 @@ static size_t edges_portable(const uint8_t *data, size_t size, uint32_t *ret_edg
     return bb_edge_list_finish(&list, (uint32_t)size);
 }
 
-bb_token_edges *bb_token_edges_of(enum bb_cpu cpu)
+bb_token_edges *bb_tokenizer_edges_of(enum bb_cpu cpu)
 {
     (void)cpu;
 #if BB_CPU_X86
     if (cpu == BB_CPU_AVX512)
-        return bb_token_edges_avx512;
+        return bb_tokenizer_edges_avx512;
     if (cpu == BB_CPU_AVX2)
-        return bb_token_edges_avx2;
+        return bb_tokenizer_edges_avx2;
 #endif
     return edges_portable;
 }

@@ -44,6 +44,6 @@ static inline uint64_t bb_token_lower_word(uint64_t word)
 typedef size_t bb_token_edges(const uint8_t *data, size_t size, uint32_t *ret_edges);
 
 /* For a processor that has the instruction set. */
-bb_token_edges *bb_token_edges_of(enum bb_cpu cpu);
+bb_token_edges *bb_tokenizer_edges_of(enum bb_cpu cpu);
 
 #endif

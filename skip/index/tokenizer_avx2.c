@@ -24,7 +24,8 @@ BB_CPU_TARGET_AVX2 static inline uint64_t mask_of(const uint8_t *data)
     return low | high << 32;
 }
 
-BB_CPU_TARGET_AVX2 size_t bb_token_edges_avx2(const uint8_t *data, size_t size, uint32_t *ret_edges)
+BB_CPU_TARGET_AVX2 size_t bb_tokenizer_edges_avx2(const uint8_t *data, size_t size,
+                                                  uint32_t *ret_edges)
 {
     struct bb_edge_list list = {.edges = ret_edges};
     size_t at = 0;

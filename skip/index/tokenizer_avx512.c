@@ -40,8 +40,8 @@ static const uint8_t NUMBERS[BB_TOKENIZER_STEP] = {
     44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
 };
 
-BB_CPU_TARGET_AVX512 size_t bb_token_edges_avx512(const uint8_t *data, size_t size,
-                                                  uint32_t *ret_edges)
+BB_CPU_TARGET_AVX512 size_t bb_tokenizer_edges_avx512(const uint8_t *data, size_t size,
+                                                      uint32_t *ret_edges)
 {
     struct bb_edge_list list = {.edges = ret_edges};
     __m512i numbers = _mm512_loadu_si512(NUMBERS);

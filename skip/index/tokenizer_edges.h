@@ -50,8 +50,8 @@ static inline size_t bb_edge_list_finish(struct bb_edge_list *list, uint32_t siz
 }
 
 #if BB_CPU_X86
-bb_token_edges bb_token_edges_avx2;
-bb_token_edges bb_token_edges_avx512;
+bb_token_edges bb_tokenizer_edges_avx2;
+bb_token_edges bb_tokenizer_edges_avx512;
 #endif
 
 #endif

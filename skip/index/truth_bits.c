@@ -71,8 +71,8 @@ static size_t clear_bits(uint64_t *word, uint64_t mask)
     return cleared;
 }
 
-size_t bb_bits_restrict(uint64_t *words, size_t first, uint32_t count,
-                        const struct bb_granule_bits *bits)
+size_t bb_truth_bits_restrict(uint64_t *words, size_t first, uint32_t count,
+                              const struct bb_granule_bits *bits)
 {
     size_t cleared = 0;
     for (uint32_t from = 0; from < count; from += 64) {
@@ -85,8 +85,8 @@ size_t bb_bits_restrict(uint64_t *words, size_t first, uint32_t count,
     return cleared;
 }
 
-void bb_bits_window(const uint64_t *words, size_t first, uint32_t count,
-                    struct bb_granule_bits *ret_bits)
+void bb_truth_bits_window(const uint64_t *words, size_t first, uint32_t count,
+                          struct bb_granule_bits *ret_bits)
 {
     *ret_bits = (struct bb_granule_bits){{0}};
     for (uint32_t from = 0; from < count; from += 64) {
@@ -99,7 +99,7 @@ void bb_bits_window(const uint64_t *words, size_t first, uint32_t count,
     }
 }
 
-bool bb_bits_any(const uint64_t *words, size_t first, uint32_t count)
+bool bb_truth_bits_any(const uint64_t *words, size_t first, uint32_t count)
 {
     for (uint32_t from = 0; from < count; from += 64) {
         uint64_t wanted = window(from, count);

@@ -36,12 +36,12 @@ void bb_truth_bits_or(struct bb_skip_verdicts *verdicts, const struct bb_skip_ve
 void bb_truth_bits_not(struct bb_skip_verdicts *verdicts);
 
 /* words[first ... first + count - 1] &= bits. Gives how many bits were cleared. */
-size_t bb_bits_restrict(uint64_t *words, size_t first, uint32_t count,
-                        const struct bb_granule_bits *bits);
+size_t bb_truth_bits_restrict(uint64_t *words, size_t first, uint32_t count,
+                              const struct bb_granule_bits *bits);
 /* Whether any of words[first ... first + count - 1] is set. */
-bool bb_bits_any(const uint64_t *words, size_t first, uint32_t count);
+bool bb_truth_bits_any(const uint64_t *words, size_t first, uint32_t count);
 /* words[first ... first + count - 1]. count: at most BB_SEGMENT_GRANULES_MAX. */
-void bb_bits_window(const uint64_t *words, size_t first, uint32_t count,
-                    struct bb_granule_bits *ret_bits);
+void bb_truth_bits_window(const uint64_t *words, size_t first, uint32_t count,
+                          struct bb_granule_bits *ret_bits);
 
 #endif

@@ -9,7 +9,7 @@ static_assert(BB_MEMBER_SCAN_HASHES * 2 <= BB_TOKENIZER_PIECE_SIZE + 2 + BB_TOKE
               "there are edges for all hashes");
 
 /* One word after the other into the room for a piece, while there is room for the longest. */
-size_t bb_member_scan_next_words(struct bb_member_scan *scan)
+size_t bb_word_scan_next(struct bb_member_scan *scan)
 {
     uint8_t room[BB_WORD_FOLDED_MAX];
     struct bb_bytes word;

@@ -5,7 +5,7 @@
 #include "base/coding.h"
 #include "base/hash.h"
 
-enum bb_status bb_line_file_state_read(struct bb_file *file, struct bb_line_file_state *ret_state)
+enum bb_status bb_line_source_read_state(struct bb_file *file, struct bb_line_file_state *ret_state)
 {
     struct bb_line_file_state state = {0};
     enum bb_status status = bb_file_size(file, &state.size);
@@ -25,8 +25,8 @@ static enum bb_status checksum(struct bb_file *file, uint64_t offset, size_t siz
     return status;
 }
 
-enum bb_status bb_line_ends_read(struct bb_file *file, uint64_t indexed_bytes,
-                                 struct bb_line_ends *ret_ends)
+enum bb_status bb_line_source_read_ends(struct bb_file *file, uint64_t indexed_bytes,
+                                        struct bb_line_ends *ret_ends)
 {
     size_t size = indexed_bytes < BB_LINE_ENDS_SIZE ? (size_t)indexed_bytes : BB_LINE_ENDS_SIZE;
     struct bb_line_ends ends = {0};
@@ -102,7 +102,7 @@ enum bb_status bb_line_source_check(const struct bb_line_source *source, struct 
     struct bb_line_ends ends;
     enum bb_status status = check_state(source, file->path, now);
     if (status == BB_OK)
-        status = bb_line_ends_read(file, source->indexed_bytes, &ends);
+        status = bb_line_source_read_ends(file, source->indexed_bytes, &ends);
     if (status != BB_OK)
         return status;
     bool is_first = ends.first_checksum == source->ends.first_checksum;

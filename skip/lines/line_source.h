@@ -35,11 +35,11 @@ struct bb_line_source {
     struct bb_bytes schema; /* bb_schema_encode; borrowed */
 };
 
-BB_MUST_CHECK enum bb_status bb_line_file_state_read(struct bb_file *file,
-                                                     struct bb_line_file_state *ret_state);
+BB_MUST_CHECK enum bb_status bb_line_source_read_state(struct bb_file *file,
+                                                       struct bb_line_file_state *ret_state);
 /* Checksums of the ends of the first bytes. BB_CORRUPT: the file is shorter. */
-BB_MUST_CHECK enum bb_status bb_line_ends_read(struct bb_file *file, uint64_t indexed_bytes,
-                                               struct bb_line_ends *ret_ends);
+BB_MUST_CHECK enum bb_status bb_line_source_read_ends(struct bb_file *file, uint64_t indexed_bytes,
+                                                      struct bb_line_ends *ret_ends);
 
 BB_MUST_CHECK enum bb_status bb_line_source_append(const struct bb_line_source *source,
                                                    struct bb_buf *buf);

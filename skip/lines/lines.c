@@ -110,7 +110,7 @@ static enum bb_status open_file(struct bb_lines *lines, const char *path)
     if (status == BB_OK)
         status = bb_file_open(lines->fs, path, &lines->file);
     if (status == BB_OK)
-        status = bb_line_file_state_read(lines->file, &lines->state);
+        status = bb_line_source_read_state(lines->file, &lines->state);
     if (status == BB_OK)
         status = bb_lines_index_path(path, &index_path);
     if (status == BB_OK)

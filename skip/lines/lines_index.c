@@ -279,13 +279,13 @@ static enum bb_status check_unchanged(const struct work *work)
     const struct bb_lines *lines = work->lines;
     struct bb_line_file_state now;
     struct bb_line_ends ends;
-    enum bb_status status = bb_line_file_state_read(lines->file, &now);
+    enum bb_status status = bb_line_source_read_state(lines->file, &now);
     if (status != BB_OK)
         return status;
     if (now.size < lines->state.size ||
         (now.size == lines->state.size && now.modified != lines->state.modified))
         return fail_changed(work);
-    status = bb_line_ends_read(lines->file, lines->state.size, &ends);
+    status = bb_line_source_read_ends(lines->file, lines->state.size, &ends);
     if (status == BB_OK && (ends.first_checksum != work->ends.first_checksum ||
                             ends.last_checksum != work->ends.last_checksum))
         status = fail_changed(work);
@@ -301,7 +301,7 @@ static enum bb_status set_source(struct work *work, uint64_t indexed_bytes)
     enum bb_status status = bb_schema_encode(work->schema, &schema);
     source.schema = bb_buf_bytes(&schema);
     if (status == BB_OK)
-        status = bb_line_ends_read(lines->file, indexed_bytes, &source.ends);
+        status = bb_line_source_read_ends(lines->file, indexed_bytes, &source.ends);
     if (status == BB_OK)
         status = bb_line_source_append(&source, &work->encoded);
     if (status == BB_OK)
@@ -357,7 +357,7 @@ static enum bb_status run(struct work *work)
     const struct bb_lines *lines = work->lines;
     enum bb_status status = choose(work);
     if (status == BB_OK)
-        status = bb_line_ends_read(lines->file, lines->state.size, &work->ends);
+        status = bb_line_source_read_ends(lines->file, lines->state.size, &work->ends);
     if (status == BB_OK)
         status = begin(work);
     if (status == BB_OK)

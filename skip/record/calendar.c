@@ -40,7 +40,7 @@ static bool is_possible(const struct bb_calendar_time *calendar)
            is_within(calendar->second, 0, 60);
 }
 
-bool bb_seconds_to_time(int64_t seconds, int64_t nanoseconds, int64_t *ret_time)
+bool bb_calendar_seconds_to_time(int64_t seconds, int64_t nanoseconds, int64_t *ret_time)
 {
     int64_t time;
     /* The earliest times begin in a second that starts before them. */
@@ -63,5 +63,5 @@ bool bb_calendar_to_time(const struct bb_calendar_time *calendar, int64_t *ret_t
                    calendar->day - 1;
     int64_t seconds = days * 86400 + calendar->hour * 3600 + calendar->minute * 60 +
                       calendar->second - calendar->offset_seconds;
-    return bb_seconds_to_time(seconds, calendar->nanosecond, ret_time);
+    return bb_calendar_seconds_to_time(seconds, calendar->nanosecond, ret_time);
 }

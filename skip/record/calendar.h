@@ -23,6 +23,6 @@ bool bb_calendar_to_time(const struct bb_calendar_time *calendar, int64_t *ret_t
 
 /* seconds + nanoseconds, of which there are 0 to 999,999,999. False when an int64_t cannot hold
  * it. */
-bool bb_seconds_to_time(int64_t seconds, int64_t nanoseconds, int64_t *ret_time);
+bool bb_calendar_seconds_to_time(int64_t seconds, int64_t nanoseconds, int64_t *ret_time);
 
 #endif

@@ -53,9 +53,10 @@ static enum bb_status parse_arguments(struct bb_definition_text *text,
             return BB_OK;
         }
     }
-    return bb_definition_fail(text, at,
-                              "unknown field, expected host, ident, user, time, request, method, "
-                              "path, protocol, status, bytes, referer or agent");
+    return bb_definition_text_fail(
+        text, at,
+        "unknown field, expected host, ident, user, time, request, method, "
+        "path, protocol, status, bytes, referer or agent");
 }
 
 static enum bb_status print_arguments(const struct bb_definition *definition, struct bb_buf *buf)
@@ -299,7 +300,7 @@ static void read_line(struct bb_pass *pass, struct bb_record *record)
 
 static enum bb_status prepare(struct bb_pass *pass)
 {
-    bb_slots_sort(pass->slots, pass->slot_count);
+    bb_separated_sort_slots(pass->slots, pass->slot_count);
     return BB_OK;
 }
 

@@ -49,7 +49,7 @@ struct bb_csv_field bb_csv_row_next(struct bb_csv_row *row)
                                  .text = {first, (size_t)(last - first)}};
 }
 
-size_t bb_csv_unquote(struct bb_bytes text, uint8_t *target)
+size_t bb_csv_row_unquote(struct bb_bytes text, uint8_t *target)
 {
     size_t size = 0;
     for (size_t i = 0; i < text.size; i++) {

@@ -29,6 +29,6 @@ static inline void bb_csv_row_init(struct bb_csv_row *row, struct bb_bytes line,
 struct bb_csv_field bb_csv_row_next(struct bb_csv_row *row);
 
 /* Writes the text with one quote for every two: not more bytes than it has. Gives their number. */
-size_t bb_csv_unquote(struct bb_bytes text, uint8_t *target);
+size_t bb_csv_row_unquote(struct bb_bytes text, uint8_t *target);
 
 #endif

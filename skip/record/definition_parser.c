@@ -49,10 +49,10 @@ static enum bb_status parse_name(struct bb_definition_text *text, struct bb_defi
     if (status != BB_OK)
         return status;
     if (name.size > BB_ATTRIBUTE_NAME_MAX)
-        return bb_definition_fail(text, at, "the name has more than %d bytes",
-                                  BB_ATTRIBUTE_NAME_MAX);
+        return bb_definition_text_fail(text, at, "the name has more than %d bytes",
+                                       BB_ATTRIBUTE_NAME_MAX);
     if (is_reserved(name))
-        return bb_definition_fail(text, at, "this is a word of conditions, not a name");
+        return bb_definition_text_fail(text, at, "this is a word of conditions, not a name");
     return copy_word(name, &definition->name);
 }
 
@@ -65,7 +65,7 @@ static enum bb_status parse_pattern(struct bb_definition_text *text,
     if (status == BB_OK) {
         const char *wrong = bb_time_format_of_pattern(bb_buf_bytes(&pattern), &definition->time);
         if (wrong != NULL)
-            status = bb_definition_fail(text, at, "%s", wrong);
+            status = bb_definition_text_fail(text, at, "%s", wrong);
     }
     bb_buf_deinit(&pattern);
     return status;
@@ -78,9 +78,10 @@ static enum bb_status parse_time_kind(struct bb_definition_text *text,
     size_t at = bb_definition_text_next(text);
     enum bb_status status = bb_definition_text_word(text, "a format of time", &name);
     if (status == BB_OK && !bb_time_format_named(name, &definition->time))
-        return bb_definition_fail(text, at,
-                                  "unknown format of time, expected rfc3339, clf, unix, unix_ms, "
-                                  "unix_us, unix_ns, unix_float or a pattern in single quotes");
+        return bb_definition_text_fail(
+            text, at,
+            "unknown format of time, expected rfc3339, clf, unix, unix_ms, "
+            "unix_us, unix_ns, unix_float or a pattern in single quotes");
     return status;
 }
 
@@ -106,7 +107,8 @@ static enum bb_status parse_type(struct bb_definition_text *text, struct bb_defi
         if (bb_bytes_equal(name, bb_bytes_of_text(known)))
             return type == BB_ATTRIBUTE_TIME ? parse_time(text, definition) : BB_OK;
     }
-    return bb_definition_fail(text, at, "unknown type, expected bytes, i64, u64, f64 or time(...)");
+    return bb_definition_text_fail(text, at,
+                                   "unknown type, expected bytes, i64, u64, f64 or time(...)");
 }
 
 static enum bb_status parse_callback(struct bb_definition_text *text,
@@ -124,7 +126,7 @@ static enum bb_status parse_callback(struct bb_definition_text *text,
             return BB_OK;
         }
     }
-    return bb_definition_fail(text, at, "no callback of this name is registered");
+    return bb_definition_text_fail(text, at, "no callback of this name is registered");
 }
 
 static enum bb_status parse_arguments(struct bb_definition_text *text,
@@ -152,8 +154,8 @@ static enum bb_status parse_format(struct bb_definition_text *text,
     definition->format = bb_format_find(name);
     return definition->format != NULL
                ? BB_OK
-               : bb_definition_fail(text, at, "unknown extractor, expected one of %s",
-                                    bb_format_names);
+               : bb_definition_text_fail(text, at, "unknown extractor, expected one of %s",
+                                         bb_format_names);
 }
 
 /* --- Canonical text --- */
@@ -163,12 +165,13 @@ static enum bb_status print_type(const struct bb_definition *definition, struct 
     const struct bb_time_format *time = &definition->time;
     if (definition->type != BB_ATTRIBUTE_TIME)
         return bb_buf_print(buf, "%s", bb_attribute_type_name(definition->type));
-    const char *name = bb_time_kind_name(time->kind);
+    const char *name = bb_time_format_kind_name(time->kind);
     if (name != NULL)
         return bb_buf_print(buf, "time(%s)", name);
     enum bb_status status = bb_buf_append(buf, "time(", 5);
     if (status == BB_OK)
-        status = bb_definition_print_string(buf, bb_bytes_of(time->pattern, time->pattern_size));
+        status =
+            bb_definition_text_print_string(buf, bb_bytes_of(time->pattern, time->pattern_size));
     return status == BB_OK ? bb_buf_append(buf, ")", 1) : status;
 }
 

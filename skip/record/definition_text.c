@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-enum bb_status bb_definition_fail(const struct bb_definition_text *text, size_t offset,
-                                  const char *format, ...)
+enum bb_status bb_definition_text_fail(const struct bb_definition_text *text, size_t offset,
+                                       const char *format, ...)
 {
     char escaped[256];
     char message[512];
@@ -47,13 +47,13 @@ enum bb_status bb_definition_text_expect(struct bb_definition_text *text, uint8_
 {
     return bb_definition_text_accept(text, mark)
                ? BB_OK
-               : bb_definition_fail(text, text->at, "expected '%c'", mark);
+               : bb_definition_text_fail(text, text->at, "expected '%c'", mark);
 }
 
 enum bb_status bb_definition_text_expect_end(struct bb_definition_text *text)
 {
     size_t at = bb_definition_text_next(text);
-    return at == text->bytes.size ? BB_OK : bb_definition_fail(text, at, "expected the end");
+    return at == text->bytes.size ? BB_OK : bb_definition_text_fail(text, at, "expected the end");
 }
 
 static bool is_digit(uint8_t byte)
@@ -67,7 +67,7 @@ static bool is_word_byte(uint8_t byte, bool is_first)
     return (lower >= 'a' && lower <= 'z') || byte == '_' || (!is_first && is_digit(byte));
 }
 
-bool bb_is_word(struct bb_bytes bytes)
+bool bb_definition_text_is_word(struct bb_bytes bytes)
 {
     for (size_t i = 0; i < bytes.size; i++) {
         if (!is_word_byte(bytes.data[i], i == 0))
@@ -84,7 +84,7 @@ enum bb_status bb_definition_text_word(struct bb_definition_text *text, const ch
     while (at < text->bytes.size && is_word_byte(text->bytes.data[at], at == first))
         at++;
     if (at == first)
-        return bb_definition_fail(text, first, "expected %s", what);
+        return bb_definition_text_fail(text, first, "expected %s", what);
     text->at = at;
     *ret_word = bb_bytes_of(text->bytes.data + first, at - first);
     return BB_OK;
@@ -102,10 +102,10 @@ enum bb_status bb_definition_text_number(struct bb_definition_text *text, const 
             is_too_large || __builtin_mul_overflow(number, (uint64_t)10, &number) ||
             __builtin_add_overflow(number, (uint64_t)(text->bytes.data[at] - '0'), &number);
     if (at == first)
-        return bb_definition_fail(text, first, "expected %s, a number", what);
+        return bb_definition_text_fail(text, first, "expected %s, a number", what);
     if (is_too_large || number < low || number > high)
-        return bb_definition_fail(text, first, "%s is from %llu to %llu", what,
-                                  (unsigned long long)low, (unsigned long long)high);
+        return bb_definition_text_fail(text, first, "%s is from %llu to %llu", what,
+                                       (unsigned long long)low, (unsigned long long)high);
     text->at = at;
     *ret_number = number;
     return BB_OK;
@@ -145,7 +145,7 @@ enum bb_status bb_definition_text_string(struct bb_definition_text *text, const 
     struct bb_bytes bytes = text->bytes;
     size_t first = bb_definition_text_next(text);
     if (!bb_definition_text_accept(text, '\''))
-        return bb_definition_fail(text, first, "expected %s in single quotes", what);
+        return bb_definition_text_fail(text, first, "expected %s in single quotes", what);
     for (size_t at = first + 1; at < bytes.size; at++) {
         uint8_t byte = bytes.data[at];
         if (byte == '\'') {
@@ -155,15 +155,15 @@ enum bb_status bb_definition_text_string(struct bb_definition_text *text, const 
         if (byte == '\\') {
             size_t size = read_escape(bytes, at + 1, &byte);
             if (size == 0)
-                return bb_definition_fail(text, at,
-                                          "unknown escape, expected \\\\ \\' \\t \\n \\r or \\xNN");
+                return bb_definition_text_fail(
+                    text, at, "unknown escape, expected \\\\ \\' \\t \\n \\r or \\xNN");
             at += size;
         }
         enum bb_status status = bb_buf_append(buf, &byte, 1);
         if (status != BB_OK)
             return status;
     }
-    return bb_definition_fail(text, first, "the quote has no end");
+    return bb_definition_text_fail(text, first, "the quote has no end");
 }
 
 static enum bb_status print_byte(struct bb_buf *buf, uint8_t byte)
@@ -177,7 +177,7 @@ static enum bb_status print_byte(struct bb_buf *buf, uint8_t byte)
     return bb_buf_append(buf, &byte, 1);
 }
 
-enum bb_status bb_definition_print_string(struct bb_buf *buf, struct bb_bytes bytes)
+enum bb_status bb_definition_text_print_string(struct bb_buf *buf, struct bb_bytes bytes)
 {
     enum bb_status status = bb_buf_append(buf, "'", 1);
     for (size_t i = 0; i < bytes.size && status == BB_OK; i++)

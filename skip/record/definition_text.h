@@ -14,8 +14,8 @@ struct bb_definition_text {
 };
 
 /* "definition '...': at offset N: REASON". Gives BB_INVALID. */
-enum bb_status bb_definition_fail(const struct bb_definition_text *text, size_t offset,
-                                  const char *format, ...)
+enum bb_status bb_definition_text_fail(const struct bb_definition_text *text, size_t offset,
+                                       const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
 /* Where the next part begins. */
@@ -40,9 +40,10 @@ BB_MUST_CHECK enum bb_status bb_definition_text_number(struct bb_definition_text
 BB_MUST_CHECK enum bb_status bb_definition_text_string(struct bb_definition_text *text,
                                                        const char *what, struct bb_buf *buf);
 
-bool bb_is_word(struct bb_bytes bytes);
+bool bb_definition_text_is_word(struct bb_bytes bytes);
 
 /* Appends bytes in single quotes, with escapes. bb_definition_text_string reads them back. */
-BB_MUST_CHECK enum bb_status bb_definition_print_string(struct bb_buf *buf, struct bb_bytes bytes);
+BB_MUST_CHECK enum bb_status bb_definition_text_print_string(struct bb_buf *buf,
+                                                             struct bb_bytes bytes);
 
 #endif

@@ -62,15 +62,15 @@ static enum bb_status parse_form(struct bb_definition_text *text, struct bb_defi
         if (!bb_bytes_equal(name, bb_bytes_of_text(FORMS[i].name)))
             continue;
         if (!gives_type(&FORMS[i], definition))
-            return bb_definition_fail(text, at, "%s does not give %s", FORMS[i].name,
-                                      bb_attribute_type_name(definition->type));
+            return bb_definition_text_fail(text, at, "%s does not give %s", FORMS[i].name,
+                                           bb_attribute_type_name(definition->type));
         definition->form = (int)i;
         definition->size = FORMS[i].size;
         return BB_OK;
     }
-    return bb_definition_fail(text, at,
-                              "unknown form, expected u8, i8, u16le, u16be, ... i64be, f32le, "
-                              "f32be, f64le, f64be or bytes");
+    return bb_definition_text_fail(text, at,
+                                   "unknown form, expected u8, i8, u16le, u16be, ... i64be, f32le, "
+                                   "f32be, f64le, f64be or bytes");
 }
 
 static enum bb_status parse_arguments(struct bb_definition_text *text,
@@ -126,7 +126,7 @@ static bool set_signed(const struct bb_definition *definition, const struct fixe
     if (form->kind == FIXED_UNSIGNED && value < 0)
         return false;
     if (definition->type == BB_ATTRIBUTE_TIME)
-        return bb_time_of_integer(&definition->time, value, &attribute->as.i64);
+        return bb_time_format_of_integer(&definition->time, value, &attribute->as.i64);
     attribute->as.i64 = value;
     return true;
 }

@@ -125,8 +125,8 @@ FORM_TARGET static inline const uint8_t *take_key(struct bb_json_walk *walk,
     at = skip_blanks(last + 1, walk->end);
     if (at == walk->end || *at != ':')
         return NULL;
-    *ret_child =
-        bb_json_walk_key(walk, node, (struct bb_bytes){first, (size_t)(last - first)}, has_escape);
+    *ret_child = bb_json_tree_walk_key(walk, node, (struct bb_bytes){first, (size_t)(last - first)},
+                                       has_escape);
     return at + 1;
 }
 
@@ -139,7 +139,7 @@ FORM_TARGET static const uint8_t *read_object(struct bb_json_walk *walk, struct 
     bool is_end = false;
     const uint8_t *first = skip_blanks(at, walk->end);
     if (first < walk->end && *first == '}') {
-        bb_json_walk_missing(walk, node, false);
+        bb_json_tree_walk_missing(walk, node, false);
         return first + 1;
     }
     while (left > 0 && !is_end) {
@@ -155,7 +155,7 @@ FORM_TARGET static const uint8_t *read_object(struct bb_json_walk *walk, struct 
             return NULL;
     }
     if (is_end)
-        bb_json_walk_missing(walk, node, false);
+        bb_json_tree_walk_missing(walk, node, false);
     return is_end || walk->slots_left == 0 ? at : skip_brackets(at, walk->end, 1);
 }
 
@@ -167,11 +167,11 @@ FORM_TARGET static const uint8_t *read_array(struct bb_json_walk *walk, struct b
     bool is_end = false;
     const uint8_t *first = skip_blanks(at, walk->end);
     if (first < walk->end && *first == ']') {
-        bb_json_walk_missing(walk, node, true);
+        bb_json_tree_walk_missing(walk, node, true);
         return first + 1;
     }
     for (uint64_t index = 0; left > 0 && !is_end; index++) {
-        struct bb_json_node *child = bb_json_walk_index(node, index);
+        struct bb_json_node *child = bb_json_tree_walk_index(node, index);
         at = take_value(walk, child, at);
         if (at != NULL && child != NULL && --left == 0)
             break;
@@ -181,7 +181,7 @@ FORM_TARGET static const uint8_t *read_array(struct bb_json_walk *walk, struct b
             return NULL;
     }
     if (is_end)
-        bb_json_walk_missing(walk, node, true);
+        bb_json_tree_walk_missing(walk, node, true);
     return is_end || walk->slots_left == 0 ? at : skip_brackets(at, walk->end, 1);
 }
 
@@ -190,7 +190,7 @@ FORM_TARGET static inline const uint8_t *read_below(struct bb_json_walk *walk,
                                                     struct bb_json_node *node, const uint8_t *at)
 {
     bool is_object = *at == '{';
-    bb_json_walk_missing(walk, node, is_object);
+    bb_json_tree_walk_missing(walk, node, is_object);
     return is_object ? read_object(walk, node, at + 1) : read_array(walk, node, at + 1);
 }
 
@@ -216,8 +216,8 @@ FORM_TARGET static const uint8_t *read_value(struct bb_json_walk *walk, struct b
         (after == walk->end && !has_brackets && *at != '"' && node != &walk->tree->root))
         return NULL;
     if (has_children && !has_brackets)
-        bb_json_walk_scalar(walk, node, at, after);
-    bb_json_walk_found(walk, node, at, after);
+        bb_json_tree_walk_scalar(walk, node, at, after);
+    bb_json_tree_walk_found(walk, node, at, after);
     return after;
 }
 

@@ -34,7 +34,7 @@ static enum bb_status parse_bare_key(struct bb_definition_text *text, struct bb_
     while (text->at < bytes.size && is_bare(bytes.data[text->at]))
         text->at++;
     if (text->at == first)
-        return bb_definition_fail(text, first, "expected a key, or a key in double quotes");
+        return bb_definition_text_fail(text, first, "expected a key, or a key in double quotes");
     return bb_buf_append(key, bytes.data + first, text->at - first);
 }
 
@@ -52,14 +52,14 @@ static enum bb_status parse_quoted_key(struct bb_definition_text *text, struct b
         if (byte == '\\') {
             byte = ++text->at < bytes.size ? bytes.data[text->at] : 0;
             if (byte != '"' && byte != '\\')
-                return bb_definition_fail(text, text->at - 1,
-                                          "unknown escape, expected \\\" or \\\\");
+                return bb_definition_text_fail(text, text->at - 1,
+                                               "unknown escape, expected \\\" or \\\\");
         }
         if (byte < 0x20)
-            return bb_definition_fail(text, text->at, "a control character in a key");
+            return bb_definition_text_fail(text, text->at, "a control character in a key");
         status = bb_buf_append(key, &byte, 1);
     }
-    return status != BB_OK ? status : bb_definition_fail(text, first, "the quote has no end");
+    return status != BB_OK ? status : bb_definition_text_fail(text, first, "the quote has no end");
 }
 
 static enum bb_status parse_key(struct bb_definition_text *text, struct path_draft *draft,
@@ -90,7 +90,8 @@ static enum bb_status parse_steps(struct bb_definition_text *text, struct path_d
         if (!is_key && !bb_definition_text_accept(text, '['))
             return BB_OK;
         if (draft->count == BB_JSON_DEPTH_MAX)
-            return bb_definition_fail(text, at, "a path has at most %d steps", BB_JSON_DEPTH_MAX);
+            return bb_definition_text_fail(text, at, "a path has at most %d steps",
+                                           BB_JSON_DEPTH_MAX);
         struct bb_json_step *step = &draft->steps[draft->count++];
         status = is_key ? parse_key(text, draft, step) : parse_index(text, step);
     }
@@ -163,7 +164,7 @@ enum bb_status bb_json_path_print(const struct bb_json_path *path, struct bb_buf
     return status;
 }
 
-bool bb_json_step_equal(const struct bb_json_step *a, const struct bb_json_step *b)
+bool bb_json_path_step_equal(const struct bb_json_step *a, const struct bb_json_step *b)
 {
     if (a->is_index || b->is_index)
         return a->is_index && b->is_index && a->index == b->index;

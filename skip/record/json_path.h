@@ -22,6 +22,6 @@ BB_MUST_CHECK enum bb_status bb_json_path_parse(struct bb_definition_text *text,
 BB_MUST_CHECK enum bb_status bb_json_path_print(const struct bb_json_path *path,
                                                 struct bb_buf *buf);
 
-bool bb_json_step_equal(const struct bb_json_step *a, const struct bb_json_step *b);
+bool bb_json_path_step_equal(const struct bb_json_step *a, const struct bb_json_step *b);
 
 #endif

@@ -28,7 +28,7 @@ static bool read_hex4(const uint8_t *at, const uint8_t *end, uint32_t *ret_value
     return true;
 }
 
-size_t bb_utf8_encode(uint32_t code, uint8_t *target)
+size_t bb_json_text_encode_utf8(uint32_t code, uint8_t *target)
 {
     if (code < 0x80) {
         target[0] = (uint8_t)code;
@@ -42,7 +42,7 @@ size_t bb_utf8_encode(uint32_t code, uint8_t *target)
     return size;
 }
 
-bool bb_json_read_code(const uint8_t **at, const uint8_t *end, uint32_t *ret_code)
+bool bb_json_text_read_code(const uint8_t **at, const uint8_t *end, uint32_t *ret_code)
 {
     uint32_t code, low;
     if (!read_hex4(*at, end, &code))
@@ -68,9 +68,9 @@ static bool read_escape(const uint8_t **at, const uint8_t *end, uint8_t **target
     uint8_t name = *at < end ? *(*at)++ : 0;
     if (name == 'u') {
         uint32_t code;
-        if (!bb_json_read_code(at, end, &code))
+        if (!bb_json_text_read_code(at, end, &code))
             return false;
-        *target += bb_utf8_encode(code, *target);
+        *target += bb_json_text_encode_utf8(code, *target);
         return true;
     }
     const char *found = name == 0 ? NULL : strchr(names, name);
@@ -80,7 +80,7 @@ static bool read_escape(const uint8_t **at, const uint8_t *end, uint8_t **target
     return true;
 }
 
-bool bb_json_unescape(struct bb_bytes text, uint8_t *target, size_t *ret_size)
+bool bb_json_text_unescape(struct bb_bytes text, uint8_t *target, size_t *ret_size)
 {
     const uint8_t *at = text.data;
     const uint8_t *end = text.data + text.size;
@@ -134,7 +134,7 @@ static bool is_number(struct bb_bytes text)
     return at == end;
 }
 
-enum bb_attribute_state bb_json_scalar_state(struct bb_bytes text)
+enum bb_attribute_state bb_json_text_scalar_state(struct bb_bytes text)
 {
     if (bb_bytes_equal(text, bb_bytes_of("null", 4)))
         return BB_ATTRIBUTE_NULL;

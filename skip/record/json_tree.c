@@ -14,7 +14,7 @@ static struct bb_json_node *find_child(const struct bb_json_node *node,
                                        const struct bb_json_step *step)
 {
     struct bb_json_node *child = node->first_child;
-    while (child != NULL && !bb_json_step_equal(&child->step, step))
+    while (child != NULL && !bb_json_path_step_equal(&child->step, step))
         child = child->next;
     return child;
 }
@@ -99,13 +99,13 @@ static struct bb_json_node *find_key(const struct bb_json_node *node, struct bb_
     return NULL;
 }
 
-struct bb_json_node *bb_json_walk_key(struct bb_json_walk *walk, struct bb_json_node *node,
-                                      struct bb_bytes key, bool has_escape)
+struct bb_json_node *bb_json_tree_walk_key(struct bb_json_walk *walk, struct bb_json_node *node,
+                                           struct bb_bytes key, bool has_escape)
 {
     struct bb_json_tree *tree = walk->tree;
     if (has_escape) {
         size_t size;
-        if (key.size > tree->key_room || !bb_json_unescape(key, tree->key, &size))
+        if (key.size > tree->key_room || !bb_json_text_unescape(key, tree->key, &size))
             return NULL;
         key = bb_bytes_of(tree->key, size);
     }
@@ -116,7 +116,7 @@ struct bb_json_node *bb_json_walk_key(struct bb_json_walk *walk, struct bb_json_
     return child;
 }
 
-struct bb_json_node *bb_json_walk_index(struct bb_json_node *node, uint64_t index)
+struct bb_json_node *bb_json_tree_walk_index(struct bb_json_node *node, uint64_t index)
 {
     for (struct bb_json_node *child = node->first_child; child != NULL; child = child->next) {
         if (child->step.is_index && child->step.index == index) {
@@ -138,7 +138,7 @@ static struct bb_field string_field(struct bb_record *record, const uint8_t *at,
     size_t used = 0;
     if (target == NULL)
         return bb_field_without(BB_ATTRIBUTE_MALFORMED);
-    if (bb_json_unescape(field.text, target, &used))
+    if (bb_json_text_unescape(field.text, target, &used))
         field.text = bb_bytes_of(target, used);
     else
         field.state = BB_ATTRIBUTE_MALFORMED;
@@ -152,7 +152,7 @@ static struct bb_field field_of(struct bb_record *record, const uint8_t *at, con
     if (*at == '"')
         return string_field(record, at, after);
     if (*at != '{' && *at != '[')
-        field.state = bb_json_scalar_state(field.text);
+        field.state = bb_json_text_scalar_state(field.text);
     return field;
 }
 
@@ -164,8 +164,8 @@ static void set_slots(struct bb_json_walk *walk, const struct bb_json_node *node
     walk->slots_left -= node->slot_count;
 }
 
-void bb_json_walk_found(struct bb_json_walk *walk, const struct bb_json_node *node,
-                        const uint8_t *at, const uint8_t *after)
+void bb_json_tree_walk_found(struct bb_json_walk *walk, const struct bb_json_node *node,
+                             const uint8_t *at, const uint8_t *after)
 {
     if (node->slot_count > 0)
         set_slots(walk, node, field_of(walk->record, at, after));
@@ -179,7 +179,8 @@ static void set_missing(struct bb_json_walk *walk, const struct bb_json_node *no
         set_missing(walk, child);
 }
 
-void bb_json_walk_missing(struct bb_json_walk *walk, const struct bb_json_node *node, bool is_index)
+void bb_json_tree_walk_missing(struct bb_json_walk *walk, const struct bb_json_node *node,
+                               bool is_index)
 {
     for (struct bb_json_node *child = node->first_child; child != NULL; child = child->next) {
         if (!child->is_seen && child->step.is_index == is_index)
@@ -187,12 +188,12 @@ void bb_json_walk_missing(struct bb_json_walk *walk, const struct bb_json_node *
     }
 }
 
-void bb_json_walk_scalar(struct bb_json_walk *walk, const struct bb_json_node *node,
-                         const uint8_t *at, const uint8_t *after)
+void bb_json_tree_walk_scalar(struct bb_json_walk *walk, const struct bb_json_node *node,
+                              const uint8_t *at, const uint8_t *after)
 {
     if (*at != '"' &&
-        bb_json_scalar_state(bb_bytes_of(at, (size_t)(after - at))) == BB_ATTRIBUTE_MALFORMED)
+        bb_json_text_scalar_state(bb_bytes_of(at, (size_t)(after - at))) == BB_ATTRIBUTE_MALFORMED)
         return;
-    bb_json_walk_missing(walk, node, false);
-    bb_json_walk_missing(walk, node, true);
+    bb_json_tree_walk_missing(walk, node, false);
+    bb_json_tree_walk_missing(walk, node, true);
 }

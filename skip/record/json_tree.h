@@ -50,20 +50,20 @@ struct bb_json_walk {
 
 /* The child of this key, which was not seen before; NULL when there is no child, and for a repeated
  * key. */
-struct bb_json_node *bb_json_walk_key(struct bb_json_walk *walk, struct bb_json_node *node,
-                                      struct bb_bytes key, bool has_escape);
+struct bb_json_node *bb_json_tree_walk_key(struct bb_json_walk *walk, struct bb_json_node *node,
+                                           struct bb_bytes key, bool has_escape);
 /* The child of this index. */
-struct bb_json_node *bb_json_walk_index(struct bb_json_node *node, uint64_t index);
+struct bb_json_node *bb_json_tree_walk_index(struct bb_json_node *node, uint64_t index);
 /* Sets the attributes of a node to the value at ... after. */
-void bb_json_walk_found(struct bb_json_walk *walk, const struct bb_json_node *node,
-                        const uint8_t *at, const uint8_t *after);
+void bb_json_tree_walk_found(struct bb_json_walk *walk, const struct bb_json_node *node,
+                             const uint8_t *at, const uint8_t *after);
 /* Sets the attributes of the children of one kind that were not seen, and of all below them, to
  * MISSING. */
-void bb_json_walk_missing(struct bb_json_walk *walk, const struct bb_json_node *node,
-                          bool is_index);
+void bb_json_tree_walk_missing(struct bb_json_walk *walk, const struct bb_json_node *node,
+                               bool is_index);
 /* The value is neither object nor array: it has no values below it, if it is a value. */
-void bb_json_walk_scalar(struct bb_json_walk *walk, const struct bb_json_node *node,
-                         const uint8_t *at, const uint8_t *after);
+void bb_json_tree_walk_scalar(struct bb_json_walk *walk, const struct bb_json_node *node,
+                              const uint8_t *at, const uint8_t *after);
 
 static inline void bb_json_node_begin(struct bb_json_node *node)
 {

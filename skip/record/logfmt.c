@@ -70,7 +70,7 @@ static enum bb_status parse_arguments(struct bb_definition_text *text,
     size_t at = bb_definition_text_next(text);
     enum bb_status status = parse_name(text, &name);
     if (status == BB_OK && !is_possible(&name))
-        status = bb_definition_fail(text, at, "expected a name without blanks and '='");
+        status = bb_definition_text_fail(text, at, "expected a name without blanks and '='");
     if (status == BB_OK)
         status = keep_name(definition, &name);
     bb_buf_deinit(&name);
@@ -87,7 +87,7 @@ static enum bb_status print_arguments(const struct bb_definition *definition, st
 {
     struct bb_bytes name = name_of(definition);
     return bare_size(name) == name.size ? bb_buf_append(buf, name.data, name.size)
-                                        : bb_definition_print_string(buf, name);
+                                        : bb_definition_text_print_string(buf, name);
 }
 
 static enum bb_verbatim verbatim(const struct bb_definition *definition, uint8_t *ret_escape)
@@ -172,9 +172,9 @@ static bool take_pair(struct logfmt_cursor *cursor, struct logfmt_pair *pair)
 static bool read_code(const uint8_t **at, const uint8_t *end, uint8_t **target)
 {
     uint32_t code;
-    if (!bb_json_read_code(at, end, &code))
+    if (!bb_json_text_read_code(at, end, &code))
         return false;
-    *target += bb_utf8_encode(code, *target);
+    *target += bb_json_text_encode_utf8(code, *target);
     return true;
 }
 

@@ -20,11 +20,11 @@ static bool read_value(const struct bb_definition *definition, struct bb_bytes t
     case BB_ATTRIBUTE_TIME:
         break;
     }
-    return bb_time_read(&definition->time, text, &attribute->as.i64);
+    return bb_time_format_read(&definition->time, text, &attribute->as.i64);
 }
 
-void bb_slot_set_text(const struct bb_slot *slot, struct bb_record *record,
-                      enum bb_attribute_state state, struct bb_bytes text)
+void bb_pass_slot_set_text(const struct bb_slot *slot, struct bb_record *record,
+                           enum bb_attribute_state state, struct bb_bytes text)
 {
     const struct bb_definition *definition = slot->definition;
     struct bb_attribute *attribute = &record->attributes[slot->attribute];

@@ -49,15 +49,15 @@ struct bb_pass_type {
 
 /* Sets the attribute of the slot to the text, as its type reads it. The text counts if the state is
  * PRESENT. */
-void bb_slot_set_text(const struct bb_slot *slot, struct bb_record *record,
-                      enum bb_attribute_state state, struct bb_bytes text);
+void bb_pass_slot_set_text(const struct bb_slot *slot, struct bb_record *record,
+                           enum bb_attribute_state state, struct bb_bytes text);
 
 /* WHY inline: a field passed as a whole is copied by loads that are wider than the stores that made
  * it, and each such copy waits for the stores. */
 static inline void bb_slot_set(const struct bb_slot *slot, struct bb_record *record,
                                struct bb_field field)
 {
-    bb_slot_set_text(slot, record, field.state, field.text);
+    bb_pass_slot_set_text(slot, record, field.state, field.text);
 }
 
 static inline struct bb_field bb_field_without(enum bb_attribute_state state)

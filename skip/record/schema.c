@@ -54,7 +54,7 @@ static void *grow(void *list, size_t count)
 static enum bb_status check_callback(const struct bb_schema *schema, const char *name)
 {
     struct bb_bytes bytes = bb_bytes_of_text(name);
-    if (!bb_is_word(bytes) || bytes.size > BB_ATTRIBUTE_NAME_MAX)
+    if (!bb_definition_text_is_word(bytes) || bytes.size > BB_ATTRIBUTE_NAME_MAX)
         return bb_fail(
             BB_INVALID,
             "\"%.80s\" is no name of a callback: expected a letter or '_', then letters, "

@@ -21,13 +21,13 @@ static int compare_slots(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void bb_slots_sort(struct bb_slot *slots, size_t count)
+void bb_separated_sort_slots(struct bb_slot *slots, size_t count)
 {
     qsort(slots, count, sizeof(slots[0]), compare_slots);
 }
 
-size_t bb_slots_set_field(const struct bb_pass *pass, size_t first, struct bb_record *record,
-                          struct bb_field field)
+size_t bb_separated_set_field(const struct bb_pass *pass, size_t first, struct bb_record *record,
+                              struct bb_field field)
 {
     uint64_t number = pass->slots[first].definition->field;
     while (first < pass->slot_count && pass->slots[first].definition->field == number)
@@ -42,7 +42,7 @@ enum bb_status bb_separated_prepare(struct bb_pass *pass)
         return BB_NO_MEMORY;
     state->skip = bb_separator_skip_of(bb_cpu_best());
     pass->state = state;
-    bb_slots_sort(pass->slots, pass->slot_count);
+    bb_separated_sort_slots(pass->slots, pass->slot_count);
     return BB_OK;
 }
 
@@ -74,7 +74,7 @@ void bb_separated_read(struct bb_pass *pass, struct bb_record *record, bb_separa
         number = wanted;
         struct bb_field field = at == NULL ? bb_field_without(BB_ATTRIBUTE_MISSING)
                                            : read_field(record, at, separator, reading);
-        i = bb_slots_set_field(pass, i, record, field);
+        i = bb_separated_set_field(pass, i, record, field);
     }
 }
 
@@ -89,7 +89,7 @@ static uint64_t find_in_row(struct bb_bytes header, uint8_t separator, struct bb
     for (uint64_t number = 1; row.at != NULL; number++) {
         struct bb_csv_field field = bb_csv_row_next(&row);
         if (field.has_doubled_quotes && field.state == BB_ATTRIBUTE_PRESENT)
-            field.text = bb_bytes_of(unquoted, bb_csv_unquote(field.text, unquoted));
+            field.text = bb_bytes_of(unquoted, bb_csv_row_unquote(field.text, unquoted));
         if (field.state == BB_ATTRIBUTE_PRESENT && bb_bytes_equal(field.text, name))
             return number;
     }
@@ -131,13 +131,13 @@ static enum bb_status find_column(struct bb_definition_text *text, size_t at,
                          ? find_in_row(bb_buf_bytes(header), (uint8_t)separators[0], name, unquoted)
                          : find_in_list(bb_buf_bytes(header), separators, name);
     if (found == 0)
-        return bb_definition_fail(text, at, "the header has no column of this name");
+        return bb_definition_text_fail(text, at, "the header has no column of this name");
     *ret_field = found;
     return BB_OK;
 }
 
-enum bb_status bb_definition_parse_column(struct bb_definition_text *text, const char *separators,
-                                          bool with_quotes, uint64_t *ret_field)
+enum bb_status bb_separated_parse_column(struct bb_definition_text *text, const char *separators,
+                                         bool with_quotes, uint64_t *ret_field)
 {
     struct bb_buf name = {0};
     struct bb_buf header = {0};

@@ -15,15 +15,15 @@ void bb_separated_read(struct bb_pass *pass, struct bb_record *record,
                        bb_separated_reading reading);
 
 /* Sorts slots by definition->field. */
-void bb_slots_sort(struct bb_slot *slots, size_t count);
+void bb_separated_sort_slots(struct bb_slot *slots, size_t count);
 /* Sets all slots from `first` on that want the same field as it. Gives the number of the next. */
-size_t bb_slots_set_field(const struct bb_pass *pass, size_t first, struct bb_record *record,
-                          struct bb_field field);
+size_t bb_separated_set_field(const struct bb_pass *pass, size_t first, struct bb_record *record,
+                              struct bb_field field);
 
 /* Looks the name of a column up: reads "NAME, 'HEADER'" of a definition. Columns are separated by
  * any of the bytes of separators; with_quotes: HEADER is a row of CSV. */
-BB_MUST_CHECK enum bb_status bb_definition_parse_column(struct bb_definition_text *text,
-                                                        const char *separators, bool with_quotes,
-                                                        uint64_t *ret_field);
+BB_MUST_CHECK enum bb_status bb_separated_parse_column(struct bb_definition_text *text,
+                                                       const char *separators, bool with_quotes,
+                                                       uint64_t *ret_field);
 
 #endif

@@ -26,14 +26,14 @@ static enum bb_status parse_csv(struct bb_definition_text *text, struct bb_defin
     definition->separator = ',';
     definition->has_quotes = true;
     return is_number_next(text) ? parse_field(text, definition)
-                                : bb_definition_parse_column(text, ",", true, &definition->field);
+                                : bb_separated_parse_column(text, ",", true, &definition->field);
 }
 
 static enum bb_status parse_tsv(struct bb_definition_text *text, struct bb_definition *definition)
 {
     definition->separator = '\t';
     return is_number_next(text) ? parse_field(text, definition)
-                                : bb_definition_parse_column(text, "\t", false, &definition->field);
+                                : bb_separated_parse_column(text, "\t", false, &definition->field);
 }
 
 static enum bb_status parse_separator(struct bb_definition_text *text,
@@ -43,9 +43,9 @@ static enum bb_status parse_separator(struct bb_definition_text *text,
     size_t at = bb_definition_text_next(text);
     enum bb_status status = bb_definition_text_string(text, "a separator", &separator);
     if (status == BB_OK && separator.size != 1)
-        status = bb_definition_fail(text, at, "a separator is one byte");
+        status = bb_definition_text_fail(text, at, "a separator is one byte");
     else if (status == BB_OK && separator.data[0] == '\n')
-        status = bb_definition_fail(text, at, "a newline separates no fields of a line");
+        status = bb_definition_text_fail(text, at, "a newline separates no fields of a line");
     else if (status == BB_OK)
         definition->separator = separator.data[0];
     bb_buf_deinit(&separator);
@@ -63,8 +63,8 @@ static enum bb_status parse_quoted(struct bb_definition_text *text,
     if (status != BB_OK)
         return status;
     if (!bb_bytes_equal(word, bb_bytes_of_text("quoted")) || definition->separator == '"')
-        return bb_definition_fail(text, at,
-                                  "expected \"quoted\", which quotes as separator exclude");
+        return bb_definition_text_fail(text, at,
+                                       "expected \"quoted\", which quotes as separator exclude");
     definition->has_quotes = true;
     return BB_OK;
 }
@@ -86,7 +86,8 @@ static enum bb_status print_field(const struct bb_definition *definition, struct
 
 static enum bb_status print_split(const struct bb_definition *definition, struct bb_buf *buf)
 {
-    enum bb_status status = bb_definition_print_string(buf, bb_bytes_of(&definition->separator, 1));
+    enum bb_status status =
+        bb_definition_text_print_string(buf, bb_bytes_of(&definition->separator, 1));
     if (status == BB_OK)
         status = bb_buf_append(buf, ", ", 2);
     if (status == BB_OK)
@@ -117,7 +118,7 @@ static struct bb_field unquoted(struct bb_csv_field found, struct bb_record *rec
     uint8_t *target = bb_scratch_take(record->scratch, found.text.size);
     if (target == NULL)
         return bb_field_without(BB_ATTRIBUTE_MALFORMED);
-    size_t size = bb_csv_unquote(found.text, target);
+    size_t size = bb_csv_row_unquote(found.text, target);
     bb_scratch_shrink(record->scratch, found.text.size - size);
     field.text = bb_bytes_of(target, size);
     return field;
@@ -134,7 +135,7 @@ static void read_quoted(struct bb_pass *pass, struct bb_record *record)
             (void)bb_csv_row_next(&row);
         struct bb_field field = row.at == NULL ? bb_field_without(BB_ATTRIBUTE_MISSING)
                                                : unquoted(bb_csv_row_next(&row), record);
-        i = bb_slots_set_field(pass, i, record, field);
+        i = bb_separated_set_field(pass, i, record, field);
     }
 }
 

@@ -20,7 +20,7 @@ static const char *const KIND_NAMES[] = {
 
 #define NANOSECOND_DIGITS 9
 
-const char *bb_time_kind_name(enum bb_time_kind kind)
+const char *bb_time_format_kind_name(enum bb_time_kind kind)
 {
     return kind < BB_TIME_KIND_COUNT ? KIND_NAMES[kind] : NULL;
 }
@@ -288,9 +288,9 @@ static bool read_unix_float(struct bb_bytes text, int64_t *ret_time)
     if (cursor.at < cursor.end)
         return false;
     if (text.data[0] != '-' || fraction == 0)
-        return bb_seconds_to_time(seconds, fraction, ret_time);
+        return bb_calendar_seconds_to_time(seconds, fraction, ret_time);
     return seconds > INT64_MIN &&
-           bb_seconds_to_time(seconds - 1, BB_NANOSECONDS_PER_SECOND - fraction, ret_time);
+           bb_calendar_seconds_to_time(seconds - 1, BB_NANOSECONDS_PER_SECOND - fraction, ret_time);
 }
 
 bool bb_time_format_has_unit(const struct bb_time_format *format)
@@ -298,7 +298,8 @@ bool bb_time_format_has_unit(const struct bb_time_format *format)
     return format->kind >= BB_TIME_UNIX && format->kind <= BB_TIME_UNIX_NS;
 }
 
-bool bb_time_of_integer(const struct bb_time_format *format, int64_t value, int64_t *ret_time)
+bool bb_time_format_of_integer(const struct bb_time_format *format, int64_t value,
+                               int64_t *ret_time)
 {
     static const int64_t units[] = {1000000000, 1000000, 1000, 1};
     int64_t time;
@@ -312,10 +313,11 @@ static bool read_integer(const struct bb_time_format *format, struct bb_bytes te
                          int64_t *ret_time)
 {
     int64_t value;
-    return bb_number_i64(text, &value) && bb_time_of_integer(format, value, ret_time);
+    return bb_number_i64(text, &value) && bb_time_format_of_integer(format, value, ret_time);
 }
 
-bool bb_time_read(const struct bb_time_format *format, struct bb_bytes text, int64_t *ret_time)
+bool bb_time_format_read(const struct bb_time_format *format, struct bb_bytes text,
+                         int64_t *ret_time)
 {
     struct time_cursor cursor = {text.data, text.data + text.size};
     struct bb_calendar_time calendar = {0};

@@ -29,18 +29,20 @@ struct bb_time_format {
 };
 
 /* "rfc3339" and so on; NULL for a pattern. */
-const char *bb_time_kind_name(enum bb_time_kind kind);
+const char *bb_time_format_kind_name(enum bb_time_kind kind);
 /* False when no kind has this name. */
 bool bb_time_format_named(struct bb_bytes name, struct bb_time_format *ret_format);
 /* NULL, or the error in the pattern: a constant sentence without its end. */
 const char *bb_time_format_of_pattern(struct bb_bytes pattern, struct bb_time_format *ret_format);
 
 /* All of the text is the time. False when it is no time, or out of range. */
-bool bb_time_read(const struct bb_time_format *format, struct bb_bytes text, int64_t *ret_time);
+bool bb_time_format_read(const struct bb_time_format *format, struct bb_bytes text,
+                         int64_t *ret_time);
 
 /* Whether integers of the format are times: unix, unix_ms, unix_us, unix_ns. */
 bool bb_time_format_has_unit(const struct bb_time_format *format);
 /* REQUIRES: bb_time_format_has_unit. False when out of range. */
-bool bb_time_of_integer(const struct bb_time_format *format, int64_t value, int64_t *ret_time);
+bool bb_time_format_of_integer(const struct bb_time_format *format, int64_t value,
+                               int64_t *ret_time);
 
 #endif

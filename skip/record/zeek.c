@@ -14,7 +14,7 @@ static enum bb_status parse_arguments(struct bb_definition_text *text,
     return byte >= '0' && byte <= '9'
                ? bb_definition_text_number(text, "the number of a field", 1, BB_RECORD_FIELD_MAX,
                                            &definition->field)
-               : bb_definition_parse_column(text, "\t ", false, &definition->field);
+               : bb_separated_parse_column(text, "\t ", false, &definition->field);
 }
 
 static enum bb_status print_arguments(const struct bb_definition *definition, struct bb_buf *buf)

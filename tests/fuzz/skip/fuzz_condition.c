@@ -117,7 +117,7 @@ static void check_needles(const struct bb_schema *schema, const struct bb_condit
     bool is_found = false;
     snprintf(i64, sizeof(i64), "%" PRId64, record[2].as.i64);
     snprintf(u64, sizeof(u64), "%" PRIu64, record[3].as.u64);
-    bb_condition_needles(condition, schema, &needles);
+    bb_needles_of_condition(condition, schema, &needles);
     for (size_t i = 0; i < needles.count; i++) {
         const struct bb_needle *needle = &needles.items[i];
         is_found |= is_in(record[0].as.bytes, needle) || is_in(bb_bytes_of_text(i64), needle) ||

@@ -154,7 +154,7 @@ static void assert_needles(const char *text, const char *expected)
     assert_status(bb_schema_add(schema, "b u64 = fixed(4, u32le)"), BB_OK);
     assert_status(bb_schema_add(schema, "d i64 = fixed(4, bytes 8)"), BB_OK);
     assert_status(bb_condition_parse(schema, bb_bytes_of_text(text), &condition), BB_OK);
-    bb_condition_needles(condition, schema, &needles);
+    bb_needles_of_condition(condition, schema, &needles);
     for (size_t i = 0; i < needles.count; i++) {
         const struct bb_needle *needle = &needles.items[i];
         assert_status(bb_buf_print(&found, "%s", i == 0 ? "" : "|"), BB_OK);

@@ -162,7 +162,7 @@ static bool record_holds_needle(const struct bb_needles *needles,
 static void check_needle(struct check *check, const struct bb_condition *condition)
 {
     struct bb_needles needles;
-    bb_condition_needles(condition, check->schema, &needles);
+    bb_needles_of_condition(condition, check->schema, &needles);
     must_hold(check, needles.count == 0 || needles.shortest > 0);
     for (size_t i = 0; i < RECORDS && needles.count > 0; i++) {
         const struct bb_attribute *attributes = check->records[i].attributes;

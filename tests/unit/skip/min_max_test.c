@@ -116,7 +116,7 @@ static void prefixes__are_compared_with_the_bounds(void **state)
         bounds.values.high.as.bytes = bb_bytes_of_text("d");
         bounds.values.high_is_open = rows[i].high_is_open;
         assert_true(bb_min_max_knows(&leaf));
-        bb_read_bounds_judge(&bounds, &leaf, &may_be_true, &may_be_false);
+        bb_min_max_bounds_judge(&bounds, &leaf, &may_be_true, &may_be_false);
         if (may_be_true != rows[i].may_be_true)
             fail_msg("prefix \"%s\"", rows[i].prefix);
         assert_true(may_be_false);

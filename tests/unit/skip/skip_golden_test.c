@@ -266,7 +266,7 @@ static void set_source(const struct golden *golden, const struct bb_buf *text)
         .granule_bytes = 65536};
     assert_ok(bb_file_create(bb_file_memory_system(golden->memory), "lines", &file));
     assert_ok(bb_file_append(file, bb_buf_bytes(text)));
-    assert_ok(bb_line_ends_read(file, text->size, &source.ends));
+    assert_ok(bb_line_source_read_ends(file, text->size, &source.ends));
     assert_ok(bb_file_close(file));
     assert_ok(bb_schema_encode(golden->schema, &definitions_text));
     source.schema = bb_buf_bytes(&definitions_text);

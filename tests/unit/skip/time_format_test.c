@@ -155,7 +155,7 @@ static void time_format__dates_are_those_of_timegm(void **state)
         time_t seconds = (time_t)bb_rng_below(&rng, 18446744072u) - 9223372036;
         assert_non_null(gmtime_r(&seconds, &tm));
         strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-        assert_true(bb_time_read(&format, bb_bytes_of_text(text), &found));
+        assert_true(bb_time_format_read(&format, bb_bytes_of_text(text), &found));
         assert_true(found == (int64_t)seconds * 1000000000);
     }
 }

@@ -104,7 +104,7 @@ static void check_list(struct bb_token_lists *lists, uint32_t number)
     uint16_t granules[BB_SEGMENT_GRANULES_MAX];
     struct bb_granule_bits bits = {{0}};
     memset(counts, 0, sizeof(counts));
-    assert_true(bb_token_lists_read(lists, number, &bits, sample.has_counts ? counts : NULL));
+    assert_true(bb_token_block_lists_read(lists, number, &bits, sample.has_counts ? counts : NULL));
     assert_int_equal(bb_granule_bits_list(&bits, granules), sample.pair_counts[number]);
     for (uint32_t i = 0; i < sample.pair_counts[number]; i++) {
         assert_int_equal(granules[i], bb_token_pair_granule(sample.pairs[number][i]));
@@ -124,11 +124,11 @@ static void check_sample(struct bb_rng *rng, struct bb_token_block *block)
         assert_true(bb_bytes_equal(bb_token_block_token(block, i), token_of(i)));
         assert_int_equal(bb_token_block_find(block, token_of(i)), i);
     }
-    bb_token_lists_begin(&lists, block);
+    bb_token_block_lists_begin(&lists, block);
     for (uint32_t i = 0; i < sample.token_count; i++)
         check_list(&lists, i);
-    assert_true(bb_token_lists_end(&lists));
-    bb_token_lists_begin(&lists, block);
+    assert_true(bb_token_block_lists_end(&lists));
+    bb_token_block_lists_begin(&lists, block);
     for (uint32_t i = 0; i < sample.token_count; i += 1 + (uint32_t)bb_rng_below(rng, 9))
         check_list(&lists, i);
     free(copy);
@@ -181,11 +181,11 @@ static void read_all(struct bb_token_block *block, struct bb_bytes unit)
     if (bb_token_block_decode(block, unit, sample.granule_count, sample.has_counts) != BB_OK)
         return;
     (void)bb_token_block_find(block, bb_bytes_of("5", 1));
-    bb_token_lists_begin(&lists, block);
+    bb_token_block_lists_begin(&lists, block);
     for (uint32_t i = 0; i < block->token_count; i++)
-        if (!bb_token_lists_read(&lists, i, &bits, sample.has_counts ? counts : NULL))
+        if (!bb_token_block_lists_read(&lists, i, &bits, sample.has_counts ? counts : NULL))
             return;
-    (void)bb_token_lists_end(&lists);
+    (void)bb_token_block_lists_end(&lists);
 }
 
 static void blocks__survive_any_bytes(void **state)

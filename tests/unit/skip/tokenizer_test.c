@@ -43,7 +43,7 @@ static void forms__find_the_same_tokens(void **state)
         for (uint32_t cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
             if (!bb_cpu_has((enum bb_cpu)cpu))
                 continue;
-            assert_int_equal(bb_token_edges_of((enum bb_cpu)cpu)(at, size, edges), count);
+            assert_int_equal(bb_tokenizer_edges_of((enum bb_cpu)cpu)(at, size, edges), count);
             assert_memory_equal(edges, expected, count * sizeof(edges[0]));
         }
     }
