@@ -160,7 +160,7 @@ static enum bb_status check_kind(const struct bb_db_options *o)
     if (o->filter_kind != BB_FILTER_NONE ||
         (amount->unit == BB_FILTER_WASTED_READS && amount->value == 0))
         return BB_OK;
-    return bb_fail(BB_INVALID, "option filter_kind is none, and filter_amount is given: without "
+    return bb_fail(BB_INVALID, "options filter_kind none and filter_amount are both given: without "
                                "filters it has no effect");
 }
 
@@ -319,6 +319,23 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
         o.table_size_bytes = default_table_size(&o);
     *ret_resolved = o;
     return BB_OK;
+}
+
+enum bb_status bb_options_resolve_stored(const struct bb_db_options *given,
+                                         const struct bb_stored_options *stored,
+                                         struct bb_db_options *ret_resolved,
+                                         struct bb_stored_options *ret_merged)
+{
+    struct bb_db_options options = *given;
+    struct bb_stored_options explicit_ones = bb_stored_options_of(given);
+    struct bb_stored_options merged = bb_stored_options_merge(stored, &explicit_ones);
+    bb_stored_options_fill(&merged, &options);
+    enum bb_status status = bb_options_resolve(&options, ret_resolved);
+    if (status == BB_OK)
+        *ret_merged = merged;
+    else if (!bb_stored_options_are_equal(&merged, &explicit_ones))
+        status = bb_fail_context(status, "with the options that the store keeps");
+    return status;
 }
 
 void bb_options_for_table(const struct bb_db_options *options, struct bb_file_system *file_system,

@@ -4,6 +4,7 @@
 #define BB_KV_OPTIONS_H
 
 #include "bb/db.h"
+#include "kv/stored_options.h"
 
 #define BB_TARGET_WASTED_READS_DEFAULT 0.01
 
@@ -13,6 +14,13 @@
  * range. */
 BB_MUST_CHECK enum bb_status bb_options_resolve(const struct bb_db_options *options,
                                                 struct bb_db_options *ret_resolved);
+
+/* The options of an existing store: given ones, else stored ones, else defaults. *ret_merged
+ * receives the options to store. Errors: BB_INVALID as above. */
+BB_MUST_CHECK enum bb_status bb_options_resolve_stored(const struct bb_db_options *given,
+                                                       const struct bb_stored_options *stored,
+                                                       struct bb_db_options *ret_resolved,
+                                                       struct bb_stored_options *ret_merged);
 
 /* The value of filter_amount if it has this unit, else 0. options: resolved. */
 static inline double bb_options_filter_amount(const struct bb_db_options *options,

@@ -29,8 +29,8 @@ struct progress {
 
 /* Owned: progress_stop. Never fails: for want of a thread there is no bar. */
 void progress_start(struct progress *progress, const char *label, uint64_t total, bool is_bytes);
-/* The same for a call of the library that reads about `total` bytes: the thread asks the system how
- * much was read. */
+/* The same for a call of the library that reads about `total` bytes: the system counts the
+ * bytes read. */
 void progress_start_reads(struct progress *progress, const char *label, uint64_t total);
 /* The work has a next part, of unknown size. label: borrowed. */
 void progress_next(struct progress *progress, const char *label);

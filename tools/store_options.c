@@ -62,8 +62,8 @@ static void add_tables(struct store_options *store)
         "size at which a block is closed (4K)");
     add(store, "restart-interval", "N", OPTION_COUNT32, &db->restart_interval,
         "entries between full keys (16)");
-    add(store, "no-compression", NULL, OPTION_FLAG, &store->no_compression,
-        "blocks are stored raw");
+    add(store, "compression", "KIND", OPTION_TEXT, &store->compression,
+        "of blocks: lz4 (default) or none");
     add(store, "table-size", "SIZE", OPTION_SIZE, &db->table_size_bytes,
         "compaction cuts its output here (1/8 of level 1, at most 8M)");
     add(store, "level0-compact", "N", OPTION_COUNT32, &db->level0_run_count_compact,
@@ -150,13 +150,30 @@ static enum bb_status decode_summary_residency(const char *text, enum bb_summary
     return bb_fail(BB_INVALID, "option --summary: \"%s\" is not pinned, cached or unused", text);
 }
 
+static const char *const style_names[] = {[BB_COMPACTION_LEVELED] = "leveled",
+                                          [BB_COMPACTION_TIERED] = "tiered",
+                                          [BB_COMPACTION_LAZY_LEVELING] = "lazy"};
+
+const char *store_style_name(enum bb_compaction_style style)
+{
+    return style_names[style];
+}
+
+static enum bb_status decode_compression(const char *text, enum bb_compression *ret)
+{
+    if (strcmp(text, "lz4") == 0)
+        *ret = BB_COMPRESSION_LZ4;
+    else if (strcmp(text, "none") == 0)
+        *ret = BB_COMPRESSION_NONE;
+    else
+        return bb_fail(BB_INVALID, "option --compression: \"%s\" is not lz4 or none", text);
+    return BB_OK;
+}
+
 static enum bb_status decode_style(const char *text, enum bb_compaction_style *ret)
 {
-    static const char *const names[] = {[BB_COMPACTION_LEVELED] = "leveled",
-                                        [BB_COMPACTION_TIERED] = "tiered",
-                                        [BB_COMPACTION_LAZY_LEVELING] = "lazy"};
-    for (size_t i = BB_COMPACTION_LEVELED; i < BB_ARRAY_LENGTH(names); i++)
-        if (strcmp(text, names[i]) == 0) {
+    for (size_t i = BB_COMPACTION_LEVELED; i < BB_ARRAY_LENGTH(style_names); i++)
+        if (strcmp(text, style_names[i]) == 0) {
             *ret = (enum bb_compaction_style)i;
             return BB_OK;
         }
@@ -187,6 +204,8 @@ static enum bb_status decode_texts(struct store_options *store)
         status = decode_summary_bits(store->summary_bits, &db->summary_bits);
     if (status == BB_OK && store->summary_residency != NULL)
         status = decode_summary_residency(store->summary_residency, &db->summary_residency);
+    if (status == BB_OK && store->compression != NULL)
+        status = decode_compression(store->compression, &db->compression);
     if (status == BB_OK && store->style != NULL)
         status = decode_style(store->style, &db->compaction_style);
     if (status == BB_OK && store->recovery != NULL)
@@ -239,8 +258,6 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
     struct bb_db_options *db = &store->db;
     if (db->cache_off && store->index_cached)
         return bb_fail(BB_INVALID, "options --cache-off and --index-cached exclude each other");
-    if (store->no_compression)
-        db->compression = BB_COMPRESSION_NONE;
     if (store->index_cached)
         db->index_residency = BB_INDEX_CACHED;
     enum bb_status status = decode_texts(store);
@@ -258,8 +275,8 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
     return status == BB_OK ? BB_OK : store_words_fail(status, store->filter_amount);
 }
 
-/* WHY deterministic: only writes then do background work. The store does not keep the options, so a
- * reader without --target or --level1-size would begin to rewrite it. */
+/* WHY deterministic: only writes then do background work, and a reader is not to rewrite the
+ * store. */
 enum bb_status store_open_to_read(struct store_options *store, const char *directory,
                                   struct bb_db **ret_db)
 {

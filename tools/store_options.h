@@ -15,7 +15,7 @@ struct store_options {
     const char *filter_amount;     /* the option that was given, or NULL */
     const struct command *command; /* for warnings */
     const char *directory;         /* of the opening; NULL before; borrowed */
-    bool no_compression;
+    const char *compression;       /* "lz4" or "none", NULL: not given */
     bool index_cached;
     const char *summary_bits;        /* a number, "none" or "all", NULL: not given */
     const char *style;               /* "leveled", "tiered" or "lazy", NULL: not given */
@@ -42,6 +42,9 @@ BB_MUST_CHECK enum bb_status store_open(struct store_options *store, const char 
 /* The same for a command that only reads: it causes no compaction, with any options. */
 BB_MUST_CHECK enum bb_status store_open_to_read(struct store_options *store, const char *directory,
                                                 struct bb_db **ret_db);
+
+/* As in --style. style: not the default. */
+const char *store_style_name(enum bb_compaction_style style);
 
 /* "synced", "strict", "point-in-time" or "salvage"; BB_INVALID for other texts. */
 BB_MUST_CHECK enum bb_status store_recovery_decode(const char *text,

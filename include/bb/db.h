@@ -156,7 +156,13 @@ struct bb_filter_amount {
 };
 
 /* Zero means the default in every field. Most programs need only the everyday options.
- * docs/options.md ranks all options and names the recorded ones. */
+ *
+ * Stored options: filter_amount, write_buffer_bytes, block_size_bytes, compression, and of the
+ * expert options those of filters (without summary_residency) and of tables and compaction. An
+ * opening for writing stores each that is not 0, durably before it returns; a later opening uses
+ * the stored value where its own is 0. So whoever opens a store keeps the shape of its data, and
+ * changes it only by naming an option. To return to a default, give the default.
+ * docs/options.md ranks all options and describes the effect of a change. */
 struct bb_db_options {
     /* ---- everyday options ---- */
 
@@ -567,6 +573,10 @@ struct bb_db_table_list {
 BB_API BB_MUST_CHECK enum bb_status bb_db_tables(struct bb_db *db,
                                                  struct bb_db_table_list *ret_list);
 BB_API void bb_db_table_list_deinit(struct bb_db_table_list *list);
+
+/* The options that the store keeps (struct bb_db_options, "Stored options"), in ret_options; all
+ * other fields, and options that no opening has given, are 0. */
+BB_API void bb_db_stored_options(const struct bb_db *db, struct bb_db_options *ret_options);
 
 /* The store's secret, for computing key hashes outside the store. */
 BB_API void bb_db_secret(const struct bb_db *db, struct bb_hash_secret *ret_secret);

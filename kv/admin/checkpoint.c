@@ -157,6 +157,7 @@ static enum bb_status describe(struct checkpoint *c, struct bb_edit *edit)
         bb_manifest_identity_new(c->fs, c->db->options.comparator, &c->db->secret, &edit->identity);
     edit->has_identity = true;
     edit->last_sequence = last_sequence(c);
+    edit->options = c->db->stored_options;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < c->levels->levels[level].run_count && status == BB_OK; i++)
             status = describe_run(c, edit, level, bb_levels_run(c->levels, level, i));

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bb/table.h"
+#include "kv/stored_options.h"
 #include "kv/wal/wal_format.h"
 
 /* ON DISK: the version of the store's format, for manifest, logs and names together. Version 0 is
@@ -62,6 +63,8 @@ struct bb_edit {
     /* Of attributes and indexes: replaces the previous catalog. */
     bool has_catalog;
     struct bb_buf catalog; /* owned */
+    /* Replace the previous stored options, unless they are empty. */
+    struct bb_stored_options options;
     /* The last edit of a store that was closed: no write followed it. */
     bool is_close;
     /* With is_close: the ends of the store's logs; owned. */

@@ -41,6 +41,7 @@ enum edit_tag {
     TAG_ADDED = 14,
     TAG_CATALOG = 16,
     TAG_CLOSE = 17, /* odd: readers may skip it */
+    TAG_OPTIONS = 18,
 };
 
 /* Tags of the fields after a table. */
@@ -206,6 +207,20 @@ static enum bb_status encode_close(const struct bb_edit *edit, struct bb_buf *bu
     return status;
 }
 
+static enum bb_status encode_options(const struct bb_edit *edit, struct bb_buf *buf)
+{
+    struct bb_buf value = {0};
+    if (bb_stored_options_are_empty(&edit->options))
+        return BB_OK;
+    enum bb_status status = bb_stored_options_encode(&edit->options, &value);
+    if (status == BB_OK)
+        status = append_head(buf, TAG_OPTIONS, value.size);
+    if (status == BB_OK)
+        status = bb_buf_append(buf, value.data, value.size);
+    bb_buf_deinit(&value);
+    return status;
+}
+
 enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf)
 {
     size_t size_before = buf->size;
@@ -220,6 +235,8 @@ enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf)
         status = encode_catalog(edit, buf);
     if (status == BB_OK && edit->is_close)
         status = encode_close(edit, buf);
+    if (status == BB_OK)
+        status = encode_options(edit, buf);
     if (status == BB_OK && buf->size - size_before > BB_EDIT_SIZE_MAX)
         status = bb_fail(BB_TOO_LARGE, "an edit of %zu bytes, the limit is %" PRIu32,
                          buf->size - size_before, BB_EDIT_SIZE_MAX);
@@ -456,6 +473,15 @@ static enum bb_status decode_close(struct decoder *decoder, const struct field *
     return status;
 }
 
+static enum bb_status decode_options(struct decoder *decoder, const struct field *field)
+{
+    struct bb_place place = decoder->place;
+    if (field->value.size == 0)
+        return corrupt_at(decoder, field->start, "stored options that are empty");
+    place.offset += (uint64_t)(field->value.data - decoder->begin);
+    return bb_stored_options_decode(field->value, place, &decoder->edit->options);
+}
+
 static enum bb_status decode_value(struct decoder *decoder, const struct field *field)
 {
     struct bb_edit *edit = decoder->edit;
@@ -478,6 +504,8 @@ static enum bb_status decode_value(struct decoder *decoder, const struct field *
         return decode_catalog(decoder, field);
     case TAG_CLOSE:
         return decode_close(decoder, field);
+    case TAG_OPTIONS:
+        return decode_options(decoder, field);
     default:
         return pass_over(decoder, field);
     }

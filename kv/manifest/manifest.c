@@ -75,6 +75,7 @@ static enum bb_status make_snapshot(const struct bb_manifest_state *state,
         .log_is_absent = state->log_is_absent,
         .has_catalog = state->catalog.size > 0,
         .catalog = state->catalog,
+        .options = state->options,
         .added_count = state->table_count,
     };
     edit.added = bb_alloc_zeroed(state->table_count + 1, sizeof(*edit.added));

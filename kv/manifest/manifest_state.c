@@ -376,6 +376,8 @@ void bb_manifest_state_commit(struct bb_manifest_state *state, struct bb_manifes
         state->catalog = change->catalog;
         change->catalog = before;
     }
+    if (!bb_stored_options_are_empty(&edit->options))
+        state->options = edit->options;
     commit_removed(state, change);
     commit_added(state, change);
     commit_log_ends(state, change);

@@ -20,6 +20,7 @@ struct bb_manifest_state {
     bool log_is_absent;
     /* Of attributes and indexes; empty if none exist; owned. */
     struct bb_buf catalog;
+    struct bb_stored_options options;
     bool is_closed; /* the last edit was that of a close */
     /* If is_closed: the ends of the logs, ascending by number; owned. */
     struct bb_wal_end *log_ends;

@@ -61,11 +61,13 @@ static enum bb_status init_parts(struct bb_db *db)
     return status;
 }
 
-static struct bb_db *create_db(const char *directory, const struct bb_db_options *options)
+static struct bb_db *create_db(const char *directory, const struct bb_db_options *given,
+                               const struct bb_db_options *options)
 {
     struct bb_db *db = bb_alloc_zeroed(1, sizeof(*db));
     if (db == NULL)
         return NULL;
+    db->given = *given;
     db->options = *options;
     db->process = bb_process_number();
     db->process_id = bb_process_id();
@@ -139,10 +141,10 @@ static enum bb_status open_db(struct bb_db *db)
     return db->options.read_only ? bb_read_only_start(db) : open_to_write(db);
 }
 
-static enum bb_status open_resolved(const char *directory, const struct bb_db_options *resolved,
-                                    struct bb_db **ret_db)
+static enum bb_status open_resolved(const char *directory, const struct bb_db_options *given,
+                                    const struct bb_db_options *resolved, struct bb_db **ret_db)
 {
-    struct bb_db *db = create_db(directory, resolved);
+    struct bb_db *db = create_db(directory, given, resolved);
     if (db == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a store");
     enum bb_status status = open_db(db);
@@ -151,7 +153,9 @@ static enum bb_status open_resolved(const char *directory, const struct bb_db_op
         (void)!bb_close_release(db);
         return bb_error_restore(&failure);
     }
-    db->options.recovery_report = NULL; /* belongs to the caller, for this call only */
+    /* Belongs to the caller, for this call only. */
+    db->options.recovery_report = NULL;
+    db->given.recovery_report = NULL;
     *ret_db = db;
     return BB_OK;
 }
@@ -169,7 +173,6 @@ static void report_repair(const struct bb_db_repair_report *repair, struct bb_db
                                       .deletions_may_return = repair->deletions_may_return};
 }
 
-/* options: the caller's original. */
 static enum bb_status repair_and_open(const char *directory, const struct bb_db_options *options,
                                       const struct bb_db_options *resolved, struct bb_db **ret_db)
 {
@@ -178,13 +181,16 @@ static enum bb_status repair_and_open(const char *directory, const struct bb_db_
     if (status != BB_OK)
         return status;
     report_repair(&repair, resolved->recovery_report);
-    return open_resolved(directory, resolved, ret_db);
+    return open_resolved(directory, options, resolved, ret_db);
 }
 
 static enum bb_status open_or_repair(const char *directory, const struct bb_db_options *options,
                                      struct bb_db **ret_db)
 {
+    const struct bb_db_options defaults = {0};
     struct bb_db_options resolved;
+    if (options == NULL)
+        options = &defaults;
     enum bb_status status = bb_options_resolve(options, &resolved);
     if (status == BB_OK)
         status = bb_path_check(directory, "the store's directory");
@@ -192,7 +198,7 @@ static enum bb_status open_or_repair(const char *directory, const struct bb_db_o
         return status;
     if (resolved.recovery_report != NULL)
         *resolved.recovery_report = (struct bb_db_recovery){0};
-    status = open_resolved(directory, &resolved, ret_db);
+    status = open_resolved(directory, options, &resolved, ret_db);
     bool is_repairable = resolved.recovery == BB_RECOVERY_SALVAGE && !resolved.read_only;
     return status == BB_CORRUPT && is_repairable
                ? repair_and_open(directory, options, &resolved, ret_db)

@@ -18,6 +18,7 @@
 #include "kv/recovery/replay.h"
 #include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
+#include "kv/store/store_options.h"
 #include "kv/write/freeze.h"
 
 static enum bb_status sync_parent(struct bb_db *db)
@@ -174,6 +175,9 @@ static enum bb_status read_manifest(struct bb_opening *opening)
         return BB_OK;
     memcpy(db->store_id, opening->state.identity.store_id, sizeof(db->store_id));
     db->secret = opening->state.identity.secret;
+    status = bb_store_options_take(db, &opening->state.options);
+    if (status != BB_OK)
+        return status;
     return bb_store_catalog_load(db, &opening->state.catalog);
 }
 
@@ -208,7 +212,9 @@ static bool is_at_rest(const struct bb_opening *opening)
     const struct bb_manifest_state *state = &opening->state;
     const struct bb_replay_report *replay = &opening->replay;
     uint64_t named_logs = state->log_is_absent ? 0 : 1;
-    return state->is_closed && opening->manifest.is_whole && state->log_number != 0 &&
+    const struct bb_stored_options *wanted = &opening->db->stored_options;
+    return state->is_closed && bb_stored_options_are_equal(&state->options, wanted) &&
+           opening->manifest.is_whole && state->log_number != 0 &&
            replay->log_count == named_logs && replay->record_count == 0 &&
            replay->dropped.bytes == 0 && replay->cut_count == 0 &&
            bb_directory_is_clean(&opening->directory, state, opening->manifest.number);
@@ -235,6 +241,7 @@ static enum bb_status publish_manifest(struct bb_opening *opening)
     bb_edit_init(&edit);
     edit.log_is_absent = opening->buffer->log == NULL;
     edit.log_number = opening->buffer->log_number;
+    edit.options = db->stored_options;
     enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK && edit.log_is_absent)
         status = bb_file_number_new(db, &edit.log_number);

@@ -14,6 +14,7 @@
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/recovery/replay.h"
+#include "kv/store/store_options.h"
 
 /* Gives up if the writer changes the store during this many attempts. Each attempt has less to open
  * than the previous one. */
@@ -109,6 +110,9 @@ static enum bb_status read_manifest(struct attempt *attempt)
     if (status != BB_OK)
         return status;
     if (memcmp(db->store_id, nobody, sizeof(nobody)) == 0) {
+        status = bb_store_options_take(db, &attempt->state.options);
+        if (status != BB_OK)
+            return status;
         memcpy(db->store_id, identity->store_id, sizeof(db->store_id));
         db->secret = identity->secret;
     }

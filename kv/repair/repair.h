@@ -22,7 +22,8 @@
 struct bb_repair {
     const char *path;
     struct bb_file_system *fs;
-    struct bb_db_options options; /* resolved */
+    struct bb_db_options given;
+    struct bb_db_options options; /* resolved, from the given and the stored ones */
     struct bb_db_repair_options how;
     struct bb_directory directory;
     /* Per file of the directory: it will not be part of the store; owned. */

@@ -100,9 +100,25 @@ static bool has_broken_run(const struct bb_repair *repair)
     return false;
 }
 
+/* Options that cannot be used are not worth the data: the given ones are used. */
+static void take_stored_options(struct bb_repair *repair)
+{
+    struct bb_stored_options merged;
+    struct bb_db_options resolved;
+    if (bb_options_resolve_stored(&repair->given, &repair->state.options, &resolved, &merged) !=
+        BB_OK) {
+        bb_repair_tell(repair, "stored options are not used: %s", bb_error_last()->message);
+        return;
+    }
+    repair->options = resolved;
+    repair->edit.options = merged;
+}
+
 static enum bb_status begin(struct bb_repair *repair)
 {
     enum bb_status status = bb_repair_find_state(repair);
+    if (status == BB_OK)
+        take_stored_options(repair);
     if (status == BB_OK)
         status = bb_directory_next_number(repair->path, &repair->directory, &repair->state,
                                           &repair->first_number);
@@ -203,6 +219,8 @@ static enum bb_status take_options(struct bb_repair *repair, const struct bb_db_
 {
     if (how != NULL)
         repair->how = *how;
+    if (options != NULL)
+        repair->given = *options;
     return bb_options_resolve(options, &repair->options);
 }
 

@@ -91,7 +91,9 @@ struct bb_db {
     /* The process that opened it: base/process.h, kv/store/inherited.h. */
     uint64_t process;
     long process_id;
-    struct bb_db_options options; /* resolved */
+    struct bb_db_options given;   /* by the caller of bb_db_open */
+    struct bb_db_options options; /* resolved, from the given and the stored ones */
+    struct bb_stored_options stored_options;
     char *directory;
     struct bb_file_system *system; /* the caller's, or the operating system's */
     bool owns_system;

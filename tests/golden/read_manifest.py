@@ -182,6 +182,17 @@ def read_close(value):
     return "closed" + ("," + ";".join(ends) if ends else "")
 
 
+def read_options(value):
+    lines, before = [], 0
+    while value.left() > 0:
+        number, bits = value.varint(), value.number("<Q")
+        must(before < number <= 19 and bits != 0, "a stored option")
+        lines.append(f"option {number} is {bits:016x}")
+        before = number
+    must(lines, "empty stored options")
+    return lines
+
+
 def print_edit(record, store_id, live, counters):
     cursor, lines, is_first = Cursor(record), [], not counters
     must(cursor.number("<B") == 0, "version of an edit")
@@ -211,6 +222,8 @@ def print_edit(record, store_id, live, counters):
             lines.append(f"catalog of {value.left()} bytes")
         elif tag == 17:
             lines.append(read_close(value))
+        elif tag == 18:
+            lines += read_options(value)
         else:
             must(tag % 2 == 1, f"unsupported tag {tag}")
     return lines

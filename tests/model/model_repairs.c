@@ -87,6 +87,7 @@ void model_repair(struct model *model)
     if (loss == LOSS_OF_MANIFESTS) { /* with them the definitions are lost */
         model->has_attributes = false;
         model->indexes = 0;
+        model->tombstone_age_max = model->options.tombstone_age_max;
     }
     model_open(model);
     if (loss == LOSS_OF_MANIFESTS && !has_tables)

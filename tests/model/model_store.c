@@ -120,6 +120,18 @@ void model_differ(const struct model *model, const char *what)
     abort();
 }
 
+/* An option that this opening does not give has the value of an earlier one. */
+static void check_stored_options(struct model *model)
+{
+    struct bb_db_options stored;
+    if (model->options.tombstone_age_max != 0)
+        model->tombstone_age_max = model->options.tombstone_age_max;
+    bb_db_stored_options(model->db, &stored);
+    if (stored.block_size_bytes != model->options.block_size_bytes ||
+        stored.tombstone_age_max != model->tombstone_age_max)
+        model_differ(model, "the store keeps other options than it was given");
+}
+
 void model_open(struct model *model)
 {
     struct bb_db_recovery found;
@@ -135,6 +147,7 @@ void model_open(struct model *model)
     model->options.recovery_report = NULL;
     if (found.is_repaired || (found.is_damaged && found.files_set_aside == 0))
         model_differ(model, "an opening finds damage, and there is none");
+    check_stored_options(model);
 }
 
 struct model *model_create(uint64_t seed, struct model_coverage *coverage)

@@ -115,6 +115,7 @@ struct model {
     struct oracle *oracle;
     struct bb_file_memory *memory;
     struct bb_db_options options;
+    uint64_t tombstone_age_max; /* the latest that was given; the store keeps it */
     struct bb_db *db;
     uint32_t key_space; /* number of different keys */
     uint32_t value_max; /* bytes */

@@ -67,7 +67,7 @@ class Load(ToolTest):
 
     def test_options_of_the_store_are_honoured(self):
         keys = words(fewer(5000))
-        cases = (["--filter", "bloom"], ["--filter", "blocked-bloom"], ["--filter", "none"], ["--no-compression"],
+        cases = (["--filter", "bloom"], ["--filter", "blocked-bloom"], ["--filter", "none"], ["--compression", "none"],
                  ["--granularity", "4"], ["--granularity", "page"], ["--block-size", "512"], ["--target", "0.2"],
                  ["--sync"], ["--batch", "1"], ["--no-flush"], ["--deterministic"], ["--cache-off"],
                  ["--index-cached"], ["--restart-interval", "1"], ["--table-size", "64K"], ["--no-wal"])
@@ -89,7 +89,7 @@ class Load(ToolTest):
         properties = self.ok("dump", self.tables(None, *options)[0], "--json").json["properties"]
         self.assertEqual((properties["block_size_bytes"], properties["filter_granularity"],
                           properties["restart_interval"], properties["filter_kind"]), (1024, 3, 5, "bloom"))
-        options = ["--granularity", "page", "--no-compression"]
+        options = ["--granularity", "page", "--compression", "none"]
         self.store = self.path("other")
         self.load(words(2000), *options)
         properties = self.ok("dump", self.tables(None, *options)[0], "--json").json["properties"]
@@ -132,7 +132,8 @@ class Filters(ToolTest):
         self.assertEqual(report["filter_budget_bytes"], 8192)
         self.assertTrue(0.92 * 8192 <= report["filter_bytes"] <= 1.02 * 8192, report["filter_bytes"])
         self.assertIn("of a budget of 8.0 KiB", self.ok("stat", self.store, *options).text)
-        self.assertNotIn("budget", self.ok("stat", self.store).text)
+        self.assertIn("budget", self.ok("stat", self.store).text)
+        self.assertNotIn("budget", self.ok("stat", self.store, "--target", "0.01").text)
 
     def test_bits_per_key_are_kept_and_shown(self):
         options = ("--bits-per-key", "10")
@@ -155,7 +156,24 @@ class Filters(ToolTest):
         self.assertEqual(report["expected_wasted_reads"], 0.001)
         self.assertIn("per look-up, weighted: target 0.01000, expected 0.00100",
                       self.ok("stat", self.store, *options).text)
-        self.assertIn("per absent look-up: target", self.ok("stat", self.store).text)
+        self.assertIn("per look-up, weighted: target", self.ok("stat", self.store).text)
+        self.assertIn("per absent look-up: target", self.ok("stat", self.store, "--absent-share", "1").text)
+
+    def test_the_store_keeps_the_options_that_shape_its_data(self):
+        self.load(words(3000), "--target", "0.001", "--block-size", "1K", "--style", "tiered", "--write-buffer", "64K")
+        self.load(words(3000)[:10])
+        self.ok("compact", self.store)
+        report = self.ok("stat", self.store, "--json").json
+        self.assertEqual(report["target_wasted_reads"], 0.001)
+        self.assertLessEqual(report["expected_wasted_reads"], 0.0011)
+        self.assertEqual(report["stored_options"], {"filter_wasted_reads": 0.001, "block_size_bytes": 1024,
+                                                    "compaction_style": "tiered", "write_buffer_bytes": 65536})
+        line = "stored options: --target 0.001 --write-buffer 65536 --block-size 1024 --style tiered"
+        self.assertIn(line, self.ok("stat", self.store).lines)
+        options = line.split(": ")[1].split() + ["--compression", "none", "--granularity", "page"]
+        self.ok("compact", self.store, *options)
+        self.assertIn("--granularity page --write-buffer 65536 --block-size 1024 --compression none",
+                      self.ok("stat", self.store, "--read-only", "--target", "0.5").text)
 
 
 class Limits(ToolTest):

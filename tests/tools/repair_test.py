@@ -34,7 +34,7 @@ class Repair(ToolTest):
     def setUp(self):
         super().setUp()
         self.load(words(COUNT), "--write-buffer", "64K")
-        self.ok("compact", self.store)
+        self.ok("compact", self.store, "--write-buffer", "64M")  # into one table
         self.before = files(self.store)
 
     def find(self, pattern):
@@ -188,7 +188,7 @@ class Repair(ToolTest):
             self.ok("verify", self.store)
             self.assertEqual(self.count(), 0)
             self.load(words(COUNT), "--write-buffer", "64K")
-            self.ok("compact", self.store)
+            self.ok("compact", self.store, "--write-buffer", "64M")
 
     def test_tables_that_nobody_names(self):
         shutil.copy(self.table(), os.path.join(self.store, "900000.bbt"))

@@ -177,7 +177,7 @@ class Words(ToolTest):
         err = self.expect(USAGE, "stat", self.store, "--target", "0.1", "--filter-budget", "1M").err
         self.assertIn("options --target and --filter-budget are both given", err)
         err = self.expect(USAGE, "stat", self.store, "--filter", "none", "--bits-per-key", "10").err
-        self.assertIn("option --filter is none, and --bits-per-key is given", err)
+        self.assertIn("options --filter none and --bits-per-key are both given", err)
 
     def test_a_file_named_like_an_option_keeps_its_name(self):
         store = self.path("cache_bytes")

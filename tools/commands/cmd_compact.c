@@ -117,7 +117,7 @@ const struct command command_compact = {
     .arguments = "DIR",
     .description = "Merges the whole store into one sorted run: overwritten and deleted data is "
                    "removed, and every table\n"
-                   "has filters for the target given here. Prints the levels before and after.\n"
+                   "has filters for the store's target. Prints the levels before and after.\n"
                    "With --from or --to only that range is merged, level by level to the deepest "
                    "that has keys of it.\n"
                    "\n"

@@ -7,6 +7,7 @@
 #include "tools/records/index_report.h"
 #include "tools/recovery_report.h"
 #include "tools/store_options.h"
+#include "tools/stored_report.h"
 #include "tools/table_report.h"
 
 struct stat_report {
@@ -63,6 +64,7 @@ static void write_recovery(struct stat_report *report)
 
 static void write_text(struct stat_report *report)
 {
+    struct bb_db_options stored;
     struct output *out = &report->out;
     const struct bb_db_stats *stats = &report->stats;
     level_report_write(stats, out);
@@ -84,6 +86,8 @@ static void write_text(struct stat_report *report)
                  number_bytes(stats->memtable_bytes).text,
                  number_bytes(stats->table_memory_bytes).text,
                  number_grouped(stats->last_sequence).text);
+    bb_db_stored_options(report->db, &stored);
+    stored_report_write(&stored, out);
     write_recovery(report);
     index_report_write_files(&report->indexes, out);
     if (report->indexes.list.count > 0)
@@ -97,6 +101,9 @@ static void write_json(struct stat_report *report)
     const struct bb_db_stats *stats = &report->stats;
     struct bb_level_stats total = level_report_total(stats);
     json_t *document = json_object();
+    struct bb_db_options stored;
+    bb_db_stored_options(report->db, &stored);
+    json_object_set_new(document, "stored_options", stored_report_json(&stored));
     json_object_set_new(document, "levels", level_report_json(stats));
     json_set_count(document, "runs", total.run_count);
     json_set_real(document, "space_amplification", stats->space_amplification);

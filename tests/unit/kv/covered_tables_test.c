@@ -375,7 +375,7 @@ static void covered_tables__excess_that_shows_is_mended_at_once(void **state)
     store_open(store);
     ingest(&promise, 'z', 0, 2);
     store_close(store);
-    store->options.filter_kind = BB_FILTER_DEFAULT;
+    store->options.filter_kind = BB_FILTER_RIBBON;
     store_open(store);
     assert_ok(bb_db_wait_idle(store->db));
     look(&promise);

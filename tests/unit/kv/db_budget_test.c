@@ -280,7 +280,7 @@ static void db_budget__without_filters(void **state)
     for (size_t i = 0; i < BB_ARRAY_LENGTH(given); i++) {
         given[i].filter_kind = BB_FILTER_NONE;
         assert_status(bb_db_open(STORE_PATH, &given[i], &store.db), BB_INVALID);
-        assert_message("option filter_kind is none, and filter_amount is given");
+        assert_message("options filter_kind none and filter_amount are both given");
     }
     store.options.filter_kind = BB_FILTER_NONE;
     store_open(&store);

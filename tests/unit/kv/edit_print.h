@@ -110,6 +110,12 @@ static enum bb_status edit_print(const struct bb_edit *edit, struct bb_buf *text
         status = print_table(&edit->added[i], text);
     if (status == BB_OK && edit->has_catalog)
         status = bb_buf_print(text, "catalog of %zu bytes\n", edit->catalog.size);
-    return status == BB_OK && edit->is_close ? print_close(edit, text) : status;
+    if (status == BB_OK && edit->is_close)
+        status = print_close(edit, text);
+    for (size_t i = 0; i < BB_STORED_OPTION_END && status == BB_OK; i++)
+        if (edit->options.values[i] != 0)
+            status =
+                bb_buf_print(text, "option %zu is %016" PRIx64 "\n", i, edit->options.values[i]);
+    return status;
 }
 #endif

@@ -72,6 +72,15 @@ static struct bb_store_identity make_identity(void)
     return identity;
 }
 
+static struct bb_stored_options make_options(void)
+{
+    const struct bb_db_options options = {.filter_amount = {BB_FILTER_BITS_PER_KEY, 10},
+                                          .block_size_bytes = 8192,
+                                          .compaction_style = BB_COMPACTION_TIERED,
+                                          .tombstone_age_max = UINT64_C(1) << 40};
+    return bb_stored_options_of(&options);
+}
+
 static void manifest_golden__edit(void **state)
 {
     (void)state;
@@ -87,6 +96,7 @@ static void manifest_golden__edit(void **state)
     add_to_run(&edit, 6, 1000, 202, 2, "apple", "pear\xff");
     bb_edit_set_index(&edit, 203);
     assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of_text("a catalog")));
+    edit.options = make_options();
     assert_ok(bb_edit_encode(&edit, &bytes));
     assert_golden("edit.bin", bb_buf_bytes(&bytes));
     bb_buf_deinit(&bytes);
@@ -101,7 +111,7 @@ static void append(struct bb_manifest *manifest, struct bb_edit *edit)
 
 /* A store's life: begun, flushed, flushed, compacted, one table moved to another level, one to a
  * separate run, two with range tombstones, opened without a log; an edit of more than a block; a
- * catalog, and a table that gets an index file; closed. */
+ * catalog, stored options, and a table that gets an index file; closed. */
 static void write_manifest(struct bb_file_system *fs)
 {
     struct bb_manifest_state state = {0};
@@ -143,6 +153,7 @@ static void write_manifest(struct bb_file_system *fs)
     append(manifest, &edit);
     edit = (struct bb_edit){0};
     assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of_text("a catalog")));
+    edit.options = make_options();
     assert_ok(bb_edit_remove_table(&edit, 20));
     add(&edit, 2, 20, 1, "a", "k");
     bb_edit_set_index(&edit, 47);

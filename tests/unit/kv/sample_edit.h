@@ -101,6 +101,9 @@ static inline struct bb_edit sample_edit(struct bb_rng *rng)
         bb_rng_bytes(rng, catalog, size);
         assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of(catalog, size)));
     }
+    for (size_t i = 3; i < BB_STORED_OPTION_END; i++)
+        if (bb_rng_one_in(rng, 20))
+            edit.options.values[i] = 1 + bb_rng_skewed(rng, UINT32_MAX - 1);
     edit.is_close = bb_rng_one_in(rng, 4);
     for (uint64_t n = edit.is_close ? bb_rng_below(rng, 4) : 0; n > 0; n--)
         sample_add_log_end(rng, &edit);
@@ -138,6 +141,7 @@ static inline void assert_edits_equal(const struct bb_edit *a, const struct bb_e
     assert_int_equal(a->log_is_absent, b->log_is_absent);
     assert_int_equal(a->has_catalog, b->has_catalog);
     assert_true(bb_bytes_equal(bb_buf_bytes(&a->catalog), bb_buf_bytes(&b->catalog)));
+    assert_true(bb_stored_options_are_equal(&a->options, &b->options));
     assert_int_equal(a->removed_count, b->removed_count);
     for (size_t i = 0; i < a->removed_count; i++)
         assert_int_equal(a->removed[i], b->removed[i]);
