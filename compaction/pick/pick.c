@@ -121,7 +121,7 @@ static enum bb_status plan_table(const struct bb_levels *levels,
     /* A rewrite may drop data that range tombstones cover. */
     plan->is_move = plan->input_count == 1 && file->meta.range_tombstone_count == 0;
     *ret_waste = bb_plan_rates_waste(levels, options, plan);
-    if (plan->is_move && (!bb_plan_rates_keep_promise(levels, options, number + 1, *ret_waste) ||
+    if (plan->is_move && (!bb_plan_rates_keep_target(levels, options, number + 1, *ret_waste) ||
                           bb_plan_rates_save_by_rewriting(levels, options, plan))) {
         plan->is_move = false;
         *ret_waste = bb_plan_rates_waste(levels, options, plan);
@@ -148,7 +148,7 @@ static enum bb_status pick_candidate(const struct bb_levels *levels,
             least = waste;
         }
         bb_plan_deinit(&next);
-        if (bb_plan_rates_keep_promise(levels, options, number + 1, least))
+        if (bb_plan_rates_keep_target(levels, options, number + 1, least))
             break;
     }
     if (status != BB_OK)
@@ -244,7 +244,7 @@ static bool is_close(const struct bb_levels *levels, const struct bb_pick_option
                                       .target = options->target_wasted_reads,
                                       .weights = &options->weights,
                                       .budget = bb_plan_rates_budget(options)};
-    double expected = bb_rates_level_expected(levels, deepest);
+    double expected = bb_rates_level_waste(levels, deepest);
     if (!bb_filter_budget_is_given(&options->budget) &&
         bb_read_weights_are_plain(&options->weights) &&
         options->target_wasted_reads > BB_FILTER_RATE_MAX)

@@ -84,7 +84,7 @@ bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_
     if (!options->has_filters || bb_filter_budget_is_given(&options->budget))
         return false;
     int last = bb_plan_rates_last_level(levels, options, bb_levels_deepest(levels));
-    return bb_rates_planned(levels, &options->weights, last) >
+    return bb_rates_waste(levels, &options->weights, last) >
            BB_RATES_EXCESS * options->target_wasted_reads;
 }
 

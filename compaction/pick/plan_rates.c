@@ -70,7 +70,7 @@ double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_
 {
     struct bb_rate_request request = request_for(levels, options, plan);
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : bb_rates_for_run(&request);
-    return bb_rates_after(&request, rate);
+    return bb_rates_waste_after(&request, rate);
 }
 
 double bb_plan_rates_waste_added(const struct bb_levels *levels,
@@ -81,7 +81,7 @@ double bb_plan_rates_waste_added(const struct bb_levels *levels,
     request.pending_waste = 0;
     int last = bb_rate_request_last_level(&request);
     double added =
-        bb_rates_after(&request, rate) - bb_rates_planned(levels, &options->weights, last);
+        bb_rates_waste_after(&request, rate) - bb_rates_waste(levels, &options->weights, last);
     return added > 0 ? added : 0;
 }
 
@@ -103,15 +103,15 @@ struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
     return merge;
 }
 
-bool bb_plan_rates_keep_promise(const struct bb_levels *levels,
-                                const struct bb_pick_options *options, int output_level,
-                                double waste)
+bool bb_plan_rates_keep_target(const struct bb_levels *levels,
+                               const struct bb_pick_options *options, int output_level,
+                               double waste)
 {
     double limit = BB_RATES_FILL * options->target_wasted_reads * (1 + 1e-9);
     if (!options->has_filters || bb_filter_budget_is_given(&options->budget) || waste <= limit)
         return true;
     int last = bb_plan_rates_last_level(levels, options, output_level);
-    return waste <= bb_rates_planned(levels, &options->weights, last);
+    return waste <= bb_rates_waste(levels, &options->weights, last);
 }
 
 bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,

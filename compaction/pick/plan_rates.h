@@ -34,9 +34,9 @@ struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
                                          const struct bb_plan *plan, double rate);
 /* True when the target permits a plan for that level. A level that exceeds the target already may
  * keep its excess, but not increase it. */
-bool bb_plan_rates_keep_promise(const struct bb_levels *levels,
-                                const struct bb_pick_options *options, int output_level,
-                                double waste);
+bool bb_plan_rates_keep_target(const struct bb_levels *levels,
+                               const struct bb_pick_options *options, int output_level,
+                               double waste);
 
 /* True when the filters have more bytes than `factor` times the budget. */
 bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,

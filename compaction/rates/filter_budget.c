@@ -15,7 +15,7 @@ double bb_filter_budget_bits(const struct bb_filter_budget *budget, double key_c
     return budget->bytes > 0 ? 8 * (double)budget->bytes : budget->bits_per_key * key_count;
 }
 
-double bb_filter_budget_planned(const struct bb_filter_budget *budget, double key_count)
+double bb_filter_budget_planned_bits(const struct bb_filter_budget *budget, double key_count)
 {
     double share = budget->bytes > 0 ? 1 : PLANNED_SHARE;
     return share * bb_filter_budget_bits(budget, key_count);

@@ -25,6 +25,6 @@ bool bb_filter_budget_is_given(const struct bb_filter_budget *budget);
 /* The bits for the filters of tables with this many keys in total. REQUIRES: a budget. */
 double bb_filter_budget_bits(const struct bb_filter_budget *budget, double key_count);
 /* The share of those bits to plan for: filters turn out slightly larger or smaller than planned. */
-double bb_filter_budget_planned(const struct bb_filter_budget *budget, double key_count);
+double bb_filter_budget_planned_bits(const struct bb_filter_budget *budget, double key_count);
 
 #endif

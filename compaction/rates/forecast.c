@@ -26,7 +26,7 @@ void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request
         forecast->keys[level] = part.keys + (is_output ? (double)request->output_keys : 0);
         forecast->runs[level] = (double)part.runs + is_output;
         if (bb_rate_request_fills_first(request, level)) {
-            forecast->keys[level] += bb_rate_request_room(request, level, &part);
+            forecast->keys[level] += bb_rate_request_free_keys(request, level, &part);
             forecast->runs[level] += bb_rate_request_runs_to_come(request, level, &part);
         }
         forecast->weights[level] = mean_weight(request, level, last, forecast->runs[level]);
@@ -48,7 +48,7 @@ static double room_above(const struct bb_rate_request *request)
     int last = bb_rate_request_last_level(request);
     for (int level = 0; level < request->output_level; level++) {
         struct bb_rate_part part = bb_rate_request_part(request, level, last);
-        room += bb_rate_request_room(request, level, &part);
+        room += bb_rate_request_free_keys(request, level, &part);
     }
     return room;
 }
@@ -59,7 +59,7 @@ void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request
     if (request->shape == NULL || above < 1)
         return;
     int last = bb_rate_request_last_level(request);
-    double flow = bb_rate_request_full(request, above) - room_above(request);
+    double flow = bb_rate_request_full_keys(request, above) - room_above(request);
     forecast->keys[last] += flow > 0 ? flow : 0;
 }
 

@@ -122,17 +122,17 @@ static double room_for_runs(const struct bb_rate_request *request, int level,
     return bb_rate_request_runs_to_come(request, level, part) * run_keys;
 }
 
-double bb_rate_request_full(const struct bb_rate_request *request, int number)
+double bb_rate_request_full_keys(const struct bb_rate_request *request, int number)
 {
     return bb_shape_level_bytes(request->shape, number) * keys_per_byte(request->levels);
 }
 
-double bb_rate_request_room(const struct bb_rate_request *request, int number,
-                            const struct bb_rate_part *part)
+double bb_rate_request_free_keys(const struct bb_rate_request *request, int number,
+                                 const struct bb_rate_part *part)
 {
     if (number == 0 || (number == request->output_level && is_tiered(request, number)))
         return room_for_runs(request, number, part);
-    return larger(0, bb_rate_request_full(request, number) - part->keys);
+    return larger(0, bb_rate_request_full_keys(request, number) - part->keys);
 }
 
 static double planned_runs(const struct bb_rate_request *request, int number)

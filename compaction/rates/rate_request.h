@@ -63,10 +63,10 @@ double bb_rate_request_run_weight(const struct bb_levels *levels,
 
 /* The number of keys that a level can still take until it is full, in addition to the tables that
  * stay and the output, if the output is a separate run. REQUIRES: a shape. */
-double bb_rate_request_room(const struct bb_rate_request *request, int level,
-                            const struct bb_rate_part *part);
+double bb_rate_request_free_keys(const struct bb_rate_request *request, int level,
+                                 const struct bb_rate_part *part);
 /* The number of keys of a full level below level 0. REQUIRES: a shape. */
-double bb_rate_request_full(const struct bb_rate_request *request, int level);
+double bb_rate_request_full_keys(const struct bb_rate_request *request, int level);
 /* The number of runs that a level will gain until it is full, in addition to its present runs and
  * the output. REQUIRES: a shape. */
 double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int level,

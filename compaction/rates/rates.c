@@ -25,11 +25,11 @@ struct scene {
     double run_waste;
     double run_keys; /* in these tables */
     /* Keys that the levels above the output can take until they are full. */
-    double room;
+    double free_keys;
     /* Keys that share the rest of the target with the output. */
-    double rivals;
+    double rival_keys;
     /* The minimum waste of runs that do not exist yet. */
-    double reserve;
+    double future_waste;
 };
 
 static double smaller(double a, double b)
@@ -47,7 +47,7 @@ static double mean(double sum, double keys)
     return keys == 0 ? 0 : sum / keys;
 }
 
-double bb_rates_level_expected(const struct bb_levels *levels, int number)
+double bb_rates_level_waste(const struct bb_levels *levels, int number)
 {
     const struct bb_level *level = &levels->levels[number];
     double sum = 0;
@@ -56,8 +56,8 @@ double bb_rates_level_expected(const struct bb_levels *levels, int number)
     return sum;
 }
 
-double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
-                        int last_level)
+double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
+                      int last_level)
 {
     double sum = 0;
     for (int number = 0; number < BB_LEVEL_COUNT; number++) {
@@ -108,14 +108,14 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
 
 /* Flushes may continue without a compaction. A run of a level that takes several therefore never
  * takes the whole rest of the target, and beyond the planned count only a third of it. */
-static double rivals_of(const struct bb_rate_request *request, const struct bb_rate_part *own,
-                        double room)
+static double rival_keys_of(const struct bb_rate_request *request, const struct bb_rate_part *own,
+                            double free_keys)
 {
     if (!bb_rate_request_fills_first(request, request->output_level) && request->output_level > 0)
-        return room;
+        return free_keys;
     bool is_planned =
         request->shape != NULL && bb_rate_request_is_planned(request, request->output_level, own);
-    return larger(room, (double)request->output_keys * (is_planned ? 0.25 : 2));
+    return larger(free_keys, (double)request->output_keys * (is_planned ? 0.25 : 2));
 }
 
 static struct scene look_around(const struct bb_rate_request *request)
@@ -130,8 +130,8 @@ static struct scene look_around(const struct bb_rate_request *request)
         struct bb_rate_part part = bb_rate_request_part(request, level, last);
         if (bb_rate_request_fills_first(request, level)) {
             double weight = bb_read_weights_planned(request->weights, level, last);
-            scene.room += bb_rate_request_room(request, level, &part);
-            scene.reserve +=
+            scene.free_keys += bb_rate_request_free_keys(request, level, &part);
+            scene.future_waste +=
                 bb_rate_request_runs_to_come(request, level, &part) * BB_FILTER_RATE_MIN * weight;
         }
         own = level == output ? part : own;
@@ -140,12 +140,12 @@ static struct scene look_around(const struct bb_rate_request *request)
     }
     scene.run_waste = own.run_rate_keys;
     scene.run_keys = own.run_keys;
-    scene.rivals = rivals_of(request, &own, scene.room);
+    scene.rival_keys = rival_keys_of(request, &own, scene.free_keys);
     return scene;
 }
 
 /* The rate of new_keys keys that gives their whole run that mean. */
-static double balance(const struct scene *scene, double run_mean, double new_keys)
+static double rate_for_mean(const struct scene *scene, double run_mean, double new_keys)
 {
     return run_mean + (run_mean * scene->run_keys - scene->run_waste) / new_keys;
 }
@@ -156,25 +156,25 @@ static double keys_min(const struct bb_rate_request *request)
 }
 
 /* The mean rate of the output's run that uses up the rest of the target. */
-static double left_by(const struct bb_rate_request *request, const struct scene *scene)
+static double rest_run_rate(const struct bb_rate_request *request, const struct scene *scene)
 {
     double fill = request->output_level == 0 ? BB_RATES_FILL_LEVEL0 : BB_RATES_FILL;
-    return (fill * request->target - scene->waste - scene->reserve) / scene->weight;
+    return (fill * request->target - scene->waste - scene->future_waste) / scene->weight;
 }
 
 /* The rate that brings the sum to BB_RATES_FILL for any number of keys. */
-static double limit_of(const struct bb_rate_request *request, const struct scene *scene)
+static double limit_rate(const struct bb_rate_request *request, const struct scene *scene)
 {
-    double left = left_by(request, scene);
-    return smaller(balance(scene, left, (double)request->output_keys),
-                   balance(scene, left, keys_min(request)));
+    double left = rest_run_rate(request, scene);
+    return smaller(rate_for_mean(scene, left, (double)request->output_keys),
+                   rate_for_mean(scene, left, keys_min(request)));
 }
 
 /* If others have used up the target, new tables get a small part of their share: more bits would
  * not make up for the others. Below BB_RATES_SLACK the target holds, and must not be exceeded by
  * this. */
-static double least_of(const struct bb_rate_request *request, const struct scene *scene,
-                       double ideal)
+static double least_run_rate(const struct bb_rate_request *request, const struct scene *scene,
+                             double ideal)
 {
     double slack = (BB_RATES_SLACK * request->target - scene->waste) / scene->weight;
     return slack <= 0 ? ideal * SHARE_MIN : smaller(ideal * SHARE_MIN, slack / 4);
@@ -183,28 +183,29 @@ static double least_of(const struct bb_rate_request *request, const struct scene
 /* The rate of the output's run in a store that keeps the target with minimal memory. If all wasted
  * reads count the same, and the target is too low for a run without filters, it is proportional to
  * the keys. */
-static double ideal_of(const struct bb_rate_request *request, const struct scene *scene)
+static double ideal_run_rate(const struct bb_rate_request *request, const struct scene *scene)
 {
     struct bb_forecast forecast;
     double rates[BB_LEVEL_COUNT];
     double run_keys = scene->run_keys + (double)request->output_keys;
     if (bb_read_weights_are_plain(request->weights))
-        return request->target * run_keys / (scene->keys + run_keys + scene->room);
+        return request->target * run_keys / (scene->keys + run_keys + scene->free_keys);
     bb_forecast_init(&forecast, request);
     bb_forecast_rates(&forecast, request->target, rates);
     double rate = rates[request->output_level];
     return bb_forecast_scale(&forecast, request->output_level, run_keys, rate);
 }
 
-/* The mean rate for the whole run of the output. */
-static double allowance_of(const struct bb_rate_request *request, const struct scene *scene)
+/* The mean rate for the whole run of the output: the lower of the ideal rate and its part of the
+ * rest. */
+static double run_rate_of(const struct bb_rate_request *request, const struct scene *scene)
 {
     double run_keys = scene->run_keys + (double)request->output_keys;
-    double ideal = ideal_of(request, scene);
-    double left = left_by(request, scene);
+    double ideal = ideal_run_rate(request, scene);
+    double left = rest_run_rate(request, scene);
     if (left <= 0)
-        return least_of(request, scene, ideal);
-    return smaller(ideal, left * run_keys / (run_keys + scene->rivals));
+        return least_run_rate(request, scene, ideal);
+    return smaller(ideal, left * run_keys / (run_keys + scene->rival_keys));
 }
 
 /* No filter only if the target permits a wasted request each time; a filter of half a bit is
@@ -236,7 +237,8 @@ double bb_rates_target(const struct bb_rate_request *request)
         return request->target;
     struct bb_forecast forecast = forecast_of(request);
     double keys = bb_forecast_key_count(&forecast);
-    return bb_forecast_target(&forecast, &budget->cost, bb_filter_budget_planned(budget, keys));
+    return bb_forecast_target(&forecast, &budget->cost,
+                              bb_filter_budget_planned_bits(budget, keys));
 }
 
 /* The bits per key that the remaining tables leave for the output, from a budget in bits per key.
@@ -254,7 +256,7 @@ static double bits_left(const struct bb_rate_request *request)
     }
     double bits = 8 * bytes + (request->merge != NULL ? request->merge->bits : 0);
     double output = (double)request->output_keys;
-    double left = (bb_filter_budget_planned(budget, keys + output) - bits) / output;
+    double left = (bb_filter_budget_planned_bits(budget, keys + output) - bits) / output;
     return larger(left, BITS_LEFT_MIN * budget->bits_per_key);
 }
 
@@ -297,22 +299,22 @@ static bool is_replaced(const struct bb_rate_request *request)
            bb_rate_request_opens(request->levels, request->shape, request->output_level);
 }
 
-static double promised_rate(const struct bb_rate_request *request)
+static double target_rate(const struct bb_rate_request *request)
 {
     struct scene scene = look_around(request);
-    double allowance = allowance_of(request, &scene);
+    double run_rate = run_rate_of(request, &scene);
     if (scene.run_keys == 0 || is_replaced(request))
-        return clamp(allowance);
-    double rate = balance(&scene, allowance, (double)request->output_keys);
-    rate = larger(smaller(rate, allowance * UNEVEN_MAX), allowance * UNEVEN_MIN);
-    return clamp(smaller(rate, larger(limit_of(request, &scene), allowance * SHARE_MIN)));
+        return clamp(run_rate);
+    double rate = rate_for_mean(&scene, run_rate, (double)request->output_keys);
+    rate = larger(smaller(rate, run_rate * UNEVEN_MAX), run_rate * UNEVEN_MIN);
+    return clamp(smaller(rate, larger(limit_rate(request, &scene), run_rate * SHARE_MIN)));
 }
 
 double bb_rates_for_run(const struct bb_rate_request *request)
 {
     if (request->output_keys == 0)
         return clamp(bb_rates_target(request));
-    return request->budget != NULL ? budget_rate(request) : promised_rate(request);
+    return request->budget != NULL ? budget_rate(request) : target_rate(request);
 }
 
 static double mean_after(const struct scene *scene, double new_keys, double rate)
@@ -320,7 +322,7 @@ static double mean_after(const struct scene *scene, double new_keys, double rate
     return mean(scene->run_waste + rate * new_keys, scene->run_keys + new_keys);
 }
 
-double bb_rates_after(const struct bb_rate_request *request, double rate)
+double bb_rates_waste_after(const struct bb_rate_request *request, double rate)
 {
     struct scene scene = look_around(request);
     return scene.waste +

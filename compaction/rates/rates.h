@@ -41,14 +41,14 @@
 #define BB_RATES_SLACK       1.1
 
 /* Expected wasted requests of a level per lookup of an absent key. */
-double bb_rates_level_expected(const struct bb_levels *levels, int level);
+double bb_rates_level_waste(const struct bb_levels *levels, int level);
 
 /* The same with weights, as rates are planned: with the bound of each run's weight, when last_level
  * is the store's last level. */
-double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
-                        int last_level);
+double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
+                      int last_level);
 
-/* The current waste of a level. Summed over all levels it is never more than bb_rates_planned with
+/* The current waste of a level. Summed over all levels it is never more than bb_rates_waste with
  * the deepest level as the last one. */
 struct bb_rate_level {
     /* Share of all lookups that check a run of the level in vain; the mean over its runs. */
@@ -70,6 +70,6 @@ double bb_rates_for_run(const struct bb_rate_request *request);
 
 /* The expected waste with the new tables in place, all at that rate; the worst case within the
  * known bounds of their keys. */
-double bb_rates_after(const struct bb_rate_request *request, double rate);
+double bb_rates_waste_after(const struct bb_rate_request *request, double rate);
 
 #endif

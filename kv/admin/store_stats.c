@@ -57,7 +57,7 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
                 atomic_load(&file->is_damaged) + (uint64_t)is_index_damaged(file);
         }
         level->run_count = view->levels->levels[number].run_count;
-        level->filter_rate_sum = bb_rates_level_expected(view->levels, number);
+        level->filter_rate_sum = bb_rates_level_waste(view->levels, number);
         struct bb_rate_level rates = bb_rates_level(view->levels, number, &target.weights);
         level->visit_share = rates.visit_share;
         level->expected_wasted_reads = rates.waste;

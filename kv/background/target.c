@@ -80,8 +80,8 @@ static double added_by(const struct bb_rate_request *request, double rate)
         return rate * bb_read_weights_planned(request->weights, 0, last);
     struct bb_rate_request alone = *request;
     alone.pending_waste = 0;
-    double added =
-        bb_rates_after(&alone, rate) - bb_rates_planned(request->levels, request->weights, last);
+    double added = bb_rates_waste_after(&alone, rate) -
+                   bb_rates_waste(request->levels, request->weights, last);
     return added > 0 ? added : 0;
 }
 
@@ -109,10 +109,10 @@ bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
         return true;
     int deepest = bb_levels_deepest(after);
     int last = deepest < 1 ? 1 : deepest;
-    double waste = bb_rates_planned(after, &options.weights, last);
+    double waste = bb_rates_waste(after, &options.weights, last);
     double limit = BB_RATES_SLACK * options.target_wasted_reads;
     return waste + pending_waste <= limit * (1 + 1e-9) ||
-           waste <= bb_rates_planned(before, &options.weights, last) * (1 + 1e-9);
+           waste <= bb_rates_waste(before, &options.weights, last) * (1 + 1e-9);
 }
 
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels)

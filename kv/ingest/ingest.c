@@ -114,8 +114,8 @@ static enum bb_status describe(struct bb_intake *intake, const struct bb_levels 
 
 /* The levels may have changed since the filters were planned. At the tables' final places the same
  * rates may add more waste. */
-static enum bb_status check_promise(struct ingest *ingest, struct bb_levels *levels,
-                                    const struct bb_edit *edit)
+static enum bb_status check_target(struct ingest *ingest, struct bb_levels *levels,
+                                   const struct bb_edit *edit)
 {
     struct bb_db *db = ingest->intake.db;
     struct bb_levels *after = NULL;
@@ -161,7 +161,7 @@ static enum bb_status place(void *context, struct bb_levels *levels, struct bb_e
         status = describe(&ingest->intake, levels, edit);
     /* In level 0 they add exactly the planned waste. */
     if (status == BB_OK && !ingest->intake.is_level0_only)
-        status = check_promise(ingest, levels, edit);
+        status = check_target(ingest, levels, edit);
     ingest->is_handed_over = status == BB_OK;
     return status;
 }

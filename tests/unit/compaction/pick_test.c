@@ -125,7 +125,7 @@ static void pick__what_overlaps_nothing_is_moved(void **state)
 /* ---- the target ---- */
 
 /* Two runs of 0.6 R each would be there, where there was one. */
-static void pick__a_move_must_keep_the_promise(void **state)
+static void pick__a_move_must_keep_the_target(void **state)
 {
     (void)state;
     struct bb_pick_options options = plain;
@@ -142,7 +142,7 @@ static void pick__a_move_must_keep_the_promise(void **state)
 
 /* When a low rate leaves level 1, its mean goes up to 0.009, and the deeper levels have their
  * 0.0055 already. */
-static void pick__the_next_candidate_keeps_the_promise(void **state)
+static void pick__the_next_candidate_keeps_the_target(void **state)
 {
     (void)state;
     assert_pick("1: 1[a-d]*2~0.0001 2[e-h]*2~0.009\n2: 4[x-z]*20~0.0055", "move -> 2: 1/2");
@@ -277,8 +277,8 @@ int main(void)
         cmocka_unit_test(pick__the_greatest_score_wins),
         cmocka_unit_test(pick__the_least_overlap_for_its_size),
         cmocka_unit_test(pick__what_overlaps_nothing_is_moved),
-        cmocka_unit_test(pick__a_move_must_keep_the_promise),
-        cmocka_unit_test(pick__the_next_candidate_keeps_the_promise),
+        cmocka_unit_test(pick__a_move_must_keep_the_target),
+        cmocka_unit_test(pick__the_next_candidate_keeps_the_target),
         cmocka_unit_test(pick__the_greatest_rate_is_the_last_resort),
         cmocka_unit_test(pick__an_excess_is_rewritten_in_its_place),
         cmocka_unit_test(pick__rate_of_a_plan),

@@ -9,7 +9,7 @@ static inline double rates_expected(const struct bb_levels *levels)
 {
     double sum = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        sum += bb_rates_level_expected(levels, level);
+        sum += bb_rates_level_waste(levels, level);
     return sum;
 }
 

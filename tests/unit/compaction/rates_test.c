@@ -26,9 +26,9 @@ static void rates__expected_adds_runs_and_weighs_tables(void **state)
     drawn_env_init(&drawn);
     struct bb_levels *levels =
         draw(&drawn, "0: 9[a-z]*5~0.01 8[a-z]~0.02\n1: 3[a-d]*3~0.1 2[m-q]~0.2\n4: 1[a-z]~0.5");
-    assert_near(bb_rates_level_expected(levels, 0), 0.03);
-    assert_near(bb_rates_level_expected(levels, 1), 0.125);
-    assert_near(bb_rates_level_expected(levels, 2), 0);
+    assert_near(bb_rates_level_waste(levels, 0), 0.03);
+    assert_near(bb_rates_level_waste(levels, 1), 0.125);
+    assert_near(bb_rates_level_waste(levels, 2), 0);
     assert_near(rates_expected(levels), 0.655);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
@@ -97,7 +97,7 @@ static void rates__first_runs_share_with_those_to_come(void **state)
     drawn_env_deinit(&drawn);
 }
 
-static void rates__only_run_gets_the_promise(void **state)
+static void rates__only_run_gets_the_target(void **state)
 {
     (void)state;
     struct drawn_env drawn;
@@ -110,7 +110,7 @@ static void rates__only_run_gets_the_promise(void **state)
     for (uint64_t number = 1; number <= 3; number++)
         ask_without(&question, number);
     assert_near(bb_rates_for_run(&question.request), 0.01);
-    assert_near(bb_rates_after(&question.request, 0.01), 0.01);
+    assert_near(bb_rates_waste_after(&question.request, 0.01), 0.01);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
 }
@@ -126,7 +126,7 @@ static void rates__never_beyond_what_others_leave(void **state)
     assert_near(bb_rates_for_run(&question.request), (0.0008 - 3 * BB_FILTER_RATE_MIN) / 4);
     ask(&question, levels, 1, 100);
     double rate = bb_rates_for_run(&question.request);
-    assert_true(bb_rates_after(&question.request, rate) <= 0.01 * BB_RATES_FILL);
+    assert_true(bb_rates_waste_after(&question.request, rate) <= 0.01 * BB_RATES_FILL);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
 }
@@ -152,7 +152,7 @@ static void rates__flushes_never_take_all_that_is_left(void **state)
 }
 
 /* If the target is exceeded already, new tables with filters of 24 bits do not help. */
-static void rates__a_broken_promise_costs_no_more_than_some_bits(void **state)
+static void rates__an_exceeded_target_costs_no_more_than_some_bits(void **state)
 {
     (void)state;
     struct drawn_env drawn;
@@ -183,7 +183,7 @@ static void rates__a_part_balances_its_run(void **state)
     double rate = bb_rates_for_run(&question.request);
     double mean = 0.01 * 120 / 124;
     assert_near(rate, 3 * mean - 0.0085 - 0.0095);
-    assert_near(bb_rates_after(&question.request, rate), mean);
+    assert_near(bb_rates_waste_after(&question.request, rate), mean);
     bb_levels_unref(before);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
@@ -206,7 +206,7 @@ static void rates__fewer_keys_than_expected(void **state)
     const double limit = 0.01 * BB_RATES_FILL;
     assert_true((0.02 + rate) / 2 <= limit * (1 + 1e-9));
     assert_true((0.02 + rate * 2) / 3 <= limit * (1 + 1e-9));
-    assert_near(bb_rates_after(&question.request, rate), (0.02 + rate) / 2);
+    assert_near(bb_rates_waste_after(&question.request, rate), (0.02 + rate) / 2);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
 }
@@ -240,7 +240,7 @@ static void rates__ends_of_the_scale(void **state)
 static void check_step(const struct simulation *simulation)
 {
     if (simulation->worst > BB_RATES_SLACK)
-        fail_msg("the rates add up to %.4f times the promise", simulation->worst);
+        fail_msg("the rates add up to %.4f times the target", simulation->worst);
 }
 
 static void check_full(struct simulation *simulation)
@@ -281,7 +281,7 @@ static void run_load(const struct form *form, enum load load, uint64_t seed)
     simulate_compactions(simulation);
     double excess = simulation_excess_bits(simulation);
     printf(
-        "%-10s %-8s runs %u, ratio %2u, promise %-6g: worst sum %.3f, now %.3f; %.2f bits over the "
+        "%-10s %-8s runs %u, ratio %2u, target %-6g: worst sum %.3f, now %.3f; %.2f bits over the "
         "least; %llu merges, "
         "%llu moves, %llu for rates\n",
         load_names[load], style_names[form->style], form->run_count, form->size_ratio, form->target,
@@ -295,20 +295,20 @@ static void run_load(const struct form *form, enum load load, uint64_t seed)
     simulation_destroy(simulation);
 }
 
-static void rates__keep_the_promise_at_every_step(void **state)
+static void rates__keep_the_target_at_every_step(void **state)
 {
     (void)state;
-    uint64_t seed = bb_rng_seed("rates__keep_the_promise_at_every_step", 31);
+    uint64_t seed = bb_rng_seed("rates__keep_the_target_at_every_step", 31);
     for (int load = 0; load < LOAD_COUNT; load++) {
         for (size_t i = 0; i < BB_ARRAY_LENGTH(forms); i++)
             run_load(&forms[i], (enum load)load, seed + (uint64_t)load * 100 + i);
     }
 }
 
-static void rates__keep_the_promise_in_tiers(void **state)
+static void rates__keep_the_target_in_tiers(void **state)
 {
     (void)state;
-    uint64_t seed = bb_rng_seed("rates__keep_the_promise_in_tiers", 77);
+    uint64_t seed = bb_rng_seed("rates__keep_the_target_in_tiers", 77);
     for (int load = 0; load < LOAD_COUNT; load++) {
         for (size_t i = 0; i < BB_ARRAY_LENGTH(tier_forms); i++)
             run_load(&tier_forms[i], (enum load)load, seed + (uint64_t)load * 100 + i);
@@ -317,11 +317,11 @@ static void rates__keep_the_promise_in_tiers(void **state)
 
 /* The target becomes ten times lower: the tables with the largest excess are rewritten until it is
  * kept. */
-static void rates__a_stricter_promise_is_kept_in_the_end(void **state)
+static void rates__a_stricter_target_is_kept_in_the_end(void **state)
 {
     (void)state;
     struct bb_rng rng;
-    bb_rng_init(&rng, bb_rng_seed("rates__a_stricter_promise_is_kept_in_the_end", 8));
+    bb_rng_init(&rng, bb_rng_seed("rates__a_stricter_target_is_kept_in_the_end", 8));
     for (size_t i = 0; i < BB_ARRAY_LENGTH(forms); i++) {
         struct simulation *simulation = simulation_of(&forms[i]);
         for (uint64_t flush = 0; flush < 60; flush++)
@@ -338,13 +338,13 @@ static void rates__a_stricter_promise_is_kept_in_the_end(void **state)
     }
 }
 
-static void rates__strictest_promise(void **state)
+static void rates__strictest_target(void **state)
 {
     (void)state;
     struct form form = {4, 10, 4, 300, 300, 1e-6, 0, BB_COMPACTION_LEVELED};
     struct simulation *simulation = simulation_of(&form);
     struct bb_rng rng;
-    bb_rng_init(&rng, bb_rng_seed("rates__strictest_promise", 3));
+    bb_rng_init(&rng, bb_rng_seed("rates__strictest_target", 3));
     for (uint64_t flush = 0; flush < 60; flush++)
         flush_some(simulation, &form, LOAD_UNIFORM, &rng, flush);
     simulation_destroy(simulation);
@@ -355,17 +355,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates__expected_adds_runs_and_weighs_tables),
         cmocka_unit_test(rates__first_runs_share_with_those_to_come),
-        cmocka_unit_test(rates__only_run_gets_the_promise),
+        cmocka_unit_test(rates__only_run_gets_the_target),
         cmocka_unit_test(rates__never_beyond_what_others_leave),
         cmocka_unit_test(rates__flushes_never_take_all_that_is_left),
-        cmocka_unit_test(rates__a_broken_promise_costs_no_more_than_some_bits),
+        cmocka_unit_test(rates__an_exceeded_target_costs_no_more_than_some_bits),
         cmocka_unit_test(rates__a_part_balances_its_run),
         cmocka_unit_test(rates__fewer_keys_than_expected),
         cmocka_unit_test(rates__ends_of_the_scale),
-        cmocka_unit_test(rates__keep_the_promise_at_every_step),
-        cmocka_unit_test(rates__keep_the_promise_in_tiers),
-        cmocka_unit_test(rates__a_stricter_promise_is_kept_in_the_end),
-        cmocka_unit_test(rates__strictest_promise),
+        cmocka_unit_test(rates__keep_the_target_at_every_step),
+        cmocka_unit_test(rates__keep_the_target_in_tiers),
+        cmocka_unit_test(rates__a_stricter_target_is_kept_in_the_end),
+        cmocka_unit_test(rates__strictest_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,8 @@ static void rates_weights__visits_in_vain(void **state)
     assert_near(bb_rates_level(levels, 1, &weights).visit_share, level1);
     assert_near(bb_rates_level(levels, 2, &weights).waste, 0.2 * 0.5);
     assert_near(bb_rates_level(levels, 2, &weights).visit_share, 0.2);
-    assert_near(bb_rates_planned(levels, &weights, 2), 0.03 + level1_rate + 0.2 * 0.5);
-    assert_true(rates_waste(levels, &weights) <= bb_rates_planned(levels, &weights, 2));
+    assert_near(bb_rates_waste(levels, &weights, 2), 0.03 + level1_rate + 0.2 * 0.5);
+    assert_true(rates_waste(levels, &weights) <= bb_rates_waste(levels, &weights, 2));
     assert_near(rates_waste(levels, NULL), rates_expected(levels));
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
@@ -58,7 +58,7 @@ static double single_run_rate(double target, const struct bb_read_weights *weigh
                                       .target = target,
                                       .weights = weights};
     double rate = bb_rates_for_run(&request);
-    assert_true(rate == 1 || bb_rates_after(&request, rate) <= target * (1 + 1e-9));
+    assert_true(rate == 1 || bb_rates_waste_after(&request, rate) <= target * (1 + 1e-9));
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
     return rate;
@@ -137,7 +137,7 @@ static const struct bb_read_weights weightings[] = {
 static void check_step(const struct simulation *simulation)
 {
     if (simulation->worst > BB_RATES_SLACK)
-        fail_msg("the waste is %.4f times the promise", simulation->worst);
+        fail_msg("the waste is %.4f times the target", simulation->worst);
 }
 
 static double bits_per_key(const struct simulation *simulation)
@@ -172,7 +172,7 @@ static double run_load(const struct form *form, enum load load,
     simulate_compactions(simulation);
     check_step(simulation);
     double compacted = bits_per_key(simulation);
-    printf("%-10s runs %u, ratio %2u, promise %-6g, absent %g: worst %.3f; %.2f bits per key, "
+    printf("%-10s runs %u, ratio %2u, target %-6g, absent %g: worst %.3f; %.2f bits per key, "
            "compacted %.2f; %llu merges, %llu moves, %llu for rates\n",
            load_names[load], form->run_count, form->size_ratio, form->target,
            bb_read_weights_absent(weights), simulation->worst, loaded, compacted,
@@ -182,10 +182,10 @@ static double run_load(const struct form *form, enum load load,
     return compacted;
 }
 
-static void rates_weights__keep_the_promise_at_every_step(void **state)
+static void rates_weights__keep_the_target_at_every_step(void **state)
 {
     (void)state;
-    uint64_t seed = bb_rng_seed("rates_weights__keep_the_promise_at_every_step", 77);
+    uint64_t seed = bb_rng_seed("rates_weights__keep_the_target_at_every_step", 77);
     for (int load = 0; load < LOAD_COUNT; load++) {
         for (size_t i = 0; i < BB_ARRAY_LENGTH(weightings); i++) {
             const struct form *form = &forms[(i + (size_t)load) % BB_ARRAY_LENGTH(forms)];
@@ -219,7 +219,7 @@ int main(void)
         cmocka_unit_test(rates_weights__a_single_run),
         cmocka_unit_test(rates_weights__what_is_left_is_spread_again),
         cmocka_unit_test(rates_weights__a_full_last_level_counts_as_any),
-        cmocka_unit_test(rates_weights__keep_the_promise_at_every_step),
+        cmocka_unit_test(rates_weights__keep_the_target_at_every_step),
         cmocka_unit_test(rates_weights__fewer_absent_keys_need_less_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,7 +318,7 @@ static void put_and_delete(struct promise *promise, struct bb_rng *rng)
 }
 
 /* Tables of low rates are removed, and the mean of the others may exceed the level's share. */
-static void covered_tables__the_promise_is_kept(void **state)
+static void covered_tables__the_target_is_kept(void **state)
 {
     (void)state;
     static const enum bb_compaction_style styles[] = {BB_COMPACTION_LEVELED, BB_COMPACTION_TIERED,
@@ -326,7 +326,7 @@ static void covered_tables__the_promise_is_kept(void **state)
     for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
         struct promise promise = {0};
         struct bb_rng rng;
-        bb_rng_init(&rng, bb_rng_seed("covered_tables__the_promise_is_kept", 20240601) + i);
+        bb_rng_init(&rng, bb_rng_seed("covered_tables__the_target_is_kept", 20240601) + i);
         store_init(&promise.store);
         promise.store.options.compaction_style = styles[i];
         store_open(&promise.store);
@@ -334,7 +334,7 @@ static void covered_tables__the_promise_is_kept(void **state)
         for (int round = 0; round < 25; round++)
             put_and_delete(&promise, &rng);
         bb_file_memory_set_hook(promise.store.memory, NULL, NULL);
-        print_message("style %zu: %llu tables went, at most %.3f of the promise\n", i,
+        print_message("style %zu: %llu tables went, at most %.3f of the target\n", i,
                       (unsigned long long)store_stats(&promise.store).covered_tables,
                       promise.worst);
         assert_true(store_stats(&promise.store).covered_tables > 0);
@@ -344,7 +344,7 @@ static void covered_tables__the_promise_is_kept(void **state)
 }
 
 /* The last table is a small part of a large level, and its only one once the others are removed. */
-static void covered_tables__the_promise_is_kept_by_what_stays(void **state)
+static void covered_tables__the_target_is_kept_by_what_stays(void **state)
 {
     (void)state;
     struct promise promise = {0};
@@ -384,7 +384,7 @@ static void covered_tables__excess_that_shows_is_mended_at_once(void **state)
     assert_ok(bb_db_delete_range(store->db, NULL, bb_bytes_of_text("k"), bb_bytes_of_text("l")));
     assert_ok(bb_db_flush(store->db));
     bb_file_memory_set_hook(store->memory, NULL, NULL);
-    print_message("at most %.3f of the promise, for a moment\n", promise.worst);
+    print_message("at most %.3f of the target, for a moment\n", promise.worst);
     assert_true(store_stats(store).covered_tables > 10);
     assert_true(promise.worst > 1.1);
     promise.worst = 0;
@@ -402,8 +402,8 @@ int main(void)
         cmocka_unit_test(covered_tables__later_writes_stay),
         cmocka_unit_test(covered_tables__an_iterator_keeps_its_own),
         cmocka_unit_test(covered_tables__whole_or_not_at_all_when_the_power_fails),
-        cmocka_unit_test(covered_tables__the_promise_is_kept),
-        cmocka_unit_test(covered_tables__the_promise_is_kept_by_what_stays),
+        cmocka_unit_test(covered_tables__the_target_is_kept),
+        cmocka_unit_test(covered_tables__the_target_is_kept_by_what_stays),
         cmocka_unit_test(covered_tables__excess_that_shows_is_mended_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,7 +200,7 @@ static void compact_asynchronously(void *argument)
 
 /* Each of the two is planned with the other included. Otherwise runs flushed during a compaction of
  * everything, which uses up the target, would take the share of its inputs. */
-static void db_background__promise_is_kept_beside_each_other(void **state)
+static void db_background__target_is_kept_beside_each_other(void **state)
 {
     (void)state;
     struct store store;
@@ -221,7 +221,7 @@ static void db_background__promise_is_kept_beside_each_other(void **state)
     double excess = stage.excess;
     bb_mutex_unlock(&stage.mutex);
     if (excess > 1.1)
-        fail_msg("%.3f of the promise were in use", excess);
+        fail_msg("%.3f of the target were in use", excess);
     tear_down(&store, &stage);
 }
 
@@ -586,7 +586,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(db_background__flush_waits_for_no_merge),
         cmocka_unit_test(db_background__merge_waits_for_no_flush),
-        cmocka_unit_test(db_background__promise_is_kept_beside_each_other),
+        cmocka_unit_test(db_background__target_is_kept_beside_each_other),
         cmocka_unit_test(db_background__writing_stays_below_its_limit),
         cmocka_unit_test(db_background__close_drains_those_before_it),
         cmocka_unit_test(db_background__close_gives_up_a_compaction),

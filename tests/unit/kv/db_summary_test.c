@@ -56,7 +56,7 @@ static void measure(struct store *store, double *ret_measured, double *ret_expec
     }
     *ret_measured = (double)wasted / LOOKUPS;
     *ret_expected = before.expected_wasted_reads;
-    print_message("%.5f wasted requests, %.5f expected, %.5f promised, summaries %llu bytes\n",
+    print_message("%.5f wasted requests, %.5f expected, target %.5f, summaries %llu bytes\n",
                   *ret_measured, *ret_expected, before.target_wasted_reads,
                   (unsigned long long)bytes);
 }
@@ -98,7 +98,7 @@ static void check_unused(double summary_bits, double rate_min)
     store_deinit(&store);
 }
 
-static void db_summary__unused_is_no_part_of_the_promise(void **state)
+static void db_summary__unused_is_no_part_of_the_target(void **state)
 {
     (void)state;
     check_unused(5, 0.05);
@@ -106,7 +106,7 @@ static void db_summary__unused_is_no_part_of_the_promise(void **state)
 }
 
 /* Where there is no cache, cached is as good as pinned. */
-static void db_summary__other_residencies_keep_the_promise(void **state)
+static void db_summary__other_residencies_keep_the_target(void **state)
 {
     (void)state;
     struct store store;
@@ -126,8 +126,8 @@ static void db_summary__other_residencies_keep_the_promise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(db_summary__unused_is_no_part_of_the_promise),
-        cmocka_unit_test(db_summary__other_residencies_keep_the_promise),
+        cmocka_unit_test(db_summary__unused_is_no_part_of_the_target),
+        cmocka_unit_test(db_summary__other_residencies_keep_the_target),
     };
     return cmocka_run_group_tests_name("db_summary", tests, NULL, NULL);
 }

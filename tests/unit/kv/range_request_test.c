@@ -108,7 +108,7 @@ static void look(void *context, const struct bb_event *event)
 }
 
 /* leveldb#184: no deleted key reappears; in any order of ranges. */
-static void range_request__keeps_the_content_and_the_promise(void **state)
+static void range_request__keeps_the_content_and_the_target(void **state)
 {
     (void)state;
     struct bb_rng rng;
@@ -119,7 +119,7 @@ static void range_request__keeps_the_content_and_the_promise(void **state)
     store.options.event_context = &watch;
     store_reopen(&store);
     watch.db = store.db;
-    bb_rng_init(&rng, bb_rng_seed("range_request__keeps_the_content_and_the_promise", 1));
+    bb_rng_init(&rng, bb_rng_seed("range_request__keeps_the_content_and_the_target", 1));
     for (int round = 0; round < 30; round++) {
         uint32_t low = (uint32_t)bb_rng_below(&rng, KEYS);
         compact(&store, low, low + 1 + (uint32_t)bb_rng_below(&rng, 600));
@@ -130,7 +130,7 @@ static void range_request__keeps_the_content_and_the_promise(void **state)
         assert_true(stats.expected_wasted_reads <= 1.1 * stats.target_wasted_reads);
     }
     assert_filled(store.db);
-    print_message("greatest share of the promise: %.3f\n", watch.greatest);
+    print_message("greatest share of the target: %.3f\n", watch.greatest);
     assert_true(watch.greatest > 0 && watch.greatest <= 1.1);
     store_deinit(&store);
 }
@@ -262,7 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(range_request__drops_what_is_dead),
-        cmocka_unit_test(range_request__keeps_the_content_and_the_promise),
+        cmocka_unit_test(range_request__keeps_the_content_and_the_target),
         cmocka_unit_test(range_request__leaves_the_rest_alone),
         cmocka_unit_test(range_request__tells_a_failure),
         cmocka_unit_test(range_request__starves_nobody),

@@ -119,14 +119,14 @@ static void run(struct nest *nest, enum bb_compaction_style style)
     bb_file_memory_set_hook(store->memory, NULL, NULL);
     assert_true(nest->built == 3 * nest->depth_max);
     assert_true(nest->looks > nest->built);
-    print_message("style %d, %s, %u at once: at most %.3f of the promise\n", (int)style,
+    print_message("style %d, %s, %u at once: at most %.3f of the target\n", (int)style,
                   nest->is_apart ? "apart" : "overlapping", nest->depth_max, nest->worst);
     assert_true(nest->worst <= 1.1 * (1 + 1e-9));
     store_deinit(store);
 }
 
 /* Regression: the rate of each was planned without the other running ones. */
-static void ingest_promise__of_several_at_once(void **state)
+static void ingest_target__of_several_at_once(void **state)
 {
     static const enum bb_compaction_style styles[] = {BB_COMPACTION_LEVELED, BB_COMPACTION_TIERED,
                                                       BB_COMPACTION_LAZY_LEVELING};
@@ -143,7 +143,7 @@ static void ingest_promise__of_several_at_once(void **state)
 
 /* Regression: tables that were planned as one run of a deep level were put into level 0 as separate
  * runs, because a flush happened in between. */
-static void ingest_promise__where_a_flush_has_come_between(void **state)
+static void ingest_target__where_a_flush_has_come_between(void **state)
 {
     (void)state;
     for (uint32_t puts = 0; puts < 2; puts++) {
@@ -165,7 +165,7 @@ static void ingest_promise__where_a_flush_has_come_between(void **state)
 }
 
 /* Regression: a full compaction took all of the target, and so did a concurrent ingest. */
-static void ingest_promise__beside_a_full_compaction(void **state)
+static void ingest_target__beside_a_full_compaction(void **state)
 {
     (void)state;
     struct nest nest = {.depth_max = 1, .keys = 2000, .compacts = true};
@@ -184,12 +184,12 @@ static void ingest_promise__beside_a_full_compaction(void **state)
 
 int main(void)
 {
-    uint64_t seed = bb_rng_seed("ingest_promise_test", 1);
+    uint64_t seed = bb_rng_seed("ingest_target_test", 1);
     void *state = &seed;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(ingest_promise__of_several_at_once, state),
-        cmocka_unit_test(ingest_promise__where_a_flush_has_come_between),
-        cmocka_unit_test(ingest_promise__beside_a_full_compaction),
+        cmocka_unit_test_prestate(ingest_target__of_several_at_once, state),
+        cmocka_unit_test(ingest_target__where_a_flush_has_come_between),
+        cmocka_unit_test(ingest_target__beside_a_full_compaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
