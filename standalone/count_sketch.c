@@ -214,11 +214,11 @@ enum bb_status bb_count_sketch_encode(const struct bb_count_sketch *sketch, stru
     return status;
 }
 
-struct bb_count_head bb_count_head_decode(const struct bb_envelope *envelope)
+struct bb_count_sketch_head bb_count_sketch_head_decode(const struct bb_envelope *envelope)
 {
     const uint8_t *data = envelope->payload.data;
     uint64_t error = bb_load64(data + 8);
-    struct bb_count_head head = {
+    struct bb_count_sketch_head head = {
         .total = bb_load64(data),
         .flags = bb_load32(data + 16),
         .top_capacity = bb_load32(data + 20),
@@ -232,12 +232,13 @@ struct bb_count_head bb_count_head_decode(const struct bb_envelope *envelope)
     return head;
 }
 
-struct bb_count_cursor bb_count_cursor(const struct bb_count_head *head)
+struct bb_count_sketch_cursor bb_count_sketch_cursor(const struct bb_count_sketch_head *head)
 {
-    return (struct bb_count_cursor){bb_cursor_of(head->entries)};
+    return (struct bb_count_sketch_cursor){bb_cursor_of(head->entries)};
 }
 
-bool bb_count_cursor_next(struct bb_count_cursor *cursor, struct bb_count_entry *ret_entry)
+bool bb_count_sketch_cursor_next(struct bb_count_sketch_cursor *cursor,
+                                 struct bb_count_entry *ret_entry)
 {
     struct bb_count_entry entry;
     uint32_t size = 0;
@@ -250,16 +251,16 @@ bool bb_count_cursor_next(struct bb_count_cursor *cursor, struct bb_count_entry 
 }
 
 /* From an envelope that was checked, into a sketch of its shape. */
-static enum bb_status load(struct bb_count_sketch *sketch, const struct bb_count_head *head,
+static enum bb_status load(struct bb_count_sketch *sketch, const struct bb_count_sketch_head *head,
                            uint64_t key_count)
 {
-    struct bb_count_cursor cursor = bb_count_cursor(head);
+    struct bb_count_sketch_cursor cursor = bb_count_sketch_cursor(head);
     struct bb_count_entry entry;
     enum bb_status status = BB_OK;
     memcpy(sketch->cells, head->cells, (size_t)bb_count_min_size(&head->shape));
     sketch->total = head->total;
     sketch->key_count = key_count;
-    while (status == BB_OK && bb_count_cursor_next(&cursor, &entry))
+    while (status == BB_OK && bb_count_sketch_cursor_next(&cursor, &entry))
         status = bb_top_list_add(&sketch->top, entry.hash, entry.key, entry.count, entry.count);
     return status;
 }
@@ -273,7 +274,7 @@ enum bb_status bb_count_sketch_decode(struct bb_bytes envelope, struct bb_count_
         status = bb_envelope_check_kind(&fields, BB_FILTER_COUNT_MIN);
     if (status != BB_OK)
         return status;
-    struct bb_count_head head = bb_count_head_decode(&fields);
+    struct bb_count_sketch_head head = bb_count_sketch_head_decode(&fields);
     struct bb_count_sketch_options options = {.error = head.error,
                                               .error_probability = fields.target_rate,
                                               .top_count = head.top_capacity,

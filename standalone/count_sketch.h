@@ -10,7 +10,7 @@
 #define BB_COUNT_HEAD_SIZE    32
 #define BB_COUNT_CONSERVATIVE 1U /* a flag */
 
-struct bb_count_head {
+struct bb_count_sketch_head {
     uint64_t total;
     double error;
     uint32_t flags;
@@ -23,14 +23,15 @@ struct bb_count_head {
 };
 
 /* Of an envelope whose payload has room for the head and the cells. */
-struct bb_count_head bb_count_head_decode(const struct bb_envelope *envelope);
+struct bb_count_sketch_head bb_count_sketch_head_decode(const struct bb_envelope *envelope);
 
 /* Reads the entries of the top list one by one. */
-struct bb_count_cursor {
+struct bb_count_sketch_cursor {
     struct bb_cursor bytes;
 };
-struct bb_count_cursor bb_count_cursor(const struct bb_count_head *head);
+struct bb_count_sketch_cursor bb_count_sketch_cursor(const struct bb_count_sketch_head *head);
 /* False where they end, or do not fit. */
-bool bb_count_cursor_next(struct bb_count_cursor *cursor, struct bb_count_entry *ret_entry);
+bool bb_count_sketch_cursor_next(struct bb_count_sketch_cursor *cursor,
+                                 struct bb_count_entry *ret_entry);
 
 #endif

@@ -30,7 +30,7 @@ enum bb_status bb_matcher_init(struct bb_matcher *matcher, const struct bb_schem
         return bb_fail(BB_NO_MEMORY, "no memory for %zu attributes", count);
     if (condition == NULL)
         return BB_OK;
-    bb_needle_finder_init(&matcher->finder, condition, schema);
+    bb_needle_scan_init_finder(&matcher->finder, condition, schema);
     return create_reader(matcher);
 }
 
@@ -46,7 +46,7 @@ void bb_matcher_deinit(struct bb_matcher *matcher)
 bool bb_matcher_may_match(const struct bb_matcher *matcher, struct bb_bytes bytes)
 {
     return bb_needle_finder_is_empty(&matcher->finder) ||
-           bb_needle_finder_is_in(&matcher->finder, bytes);
+           bb_needle_scan_finds(&matcher->finder, bytes);
 }
 
 enum bb_status bb_matcher_test(struct bb_matcher *matcher, struct bb_bytes key,

@@ -1,8 +1,9 @@
 /* See needle_scan.h. */
 #include "skip/condition/needle_scan.h"
 
-void bb_needle_finder_init(struct bb_needle_finder *finder, const struct bb_condition *condition,
-                           const struct bb_schema *schema)
+void bb_needle_scan_init_finder(struct bb_needle_finder *finder,
+                                const struct bb_condition *condition,
+                                const struct bb_schema *schema)
 {
     enum bb_cpu cpu = bb_cpu_best();
     bb_needles_of_condition(condition, schema, &finder->needles);
@@ -21,7 +22,7 @@ static bool find(const struct bb_needle_finder *finder, size_t needle, struct bb
                         : bb_searcher_find(&finder->searchers[needle], text, from, ret_at);
 }
 
-bool bb_needle_finder_is_in(const struct bb_needle_finder *finder, struct bb_bytes text)
+bool bb_needle_scan_finds(const struct bb_needle_finder *finder, struct bb_bytes text)
 {
     size_t at = 0;
     for (size_t i = 0; i < finder->needles.count; i++)

@@ -23,14 +23,15 @@ struct bb_needle_scan {
 };
 
 /* Of the condition, as bb_needles_of_condition. */
-void bb_needle_finder_init(struct bb_needle_finder *finder, const struct bb_condition *condition,
-                           const struct bb_schema *schema);
+void bb_needle_scan_init_finder(struct bb_needle_finder *finder,
+                                const struct bb_condition *condition,
+                                const struct bb_schema *schema);
 static inline bool bb_needle_finder_is_empty(const struct bb_needle_finder *finder)
 {
     return finder->needles.count == 0;
 }
 /* Is one of them in the text? REQUIRES: the finder is not empty. */
-bool bb_needle_finder_is_in(const struct bb_needle_finder *finder, struct bb_bytes text);
+bool bb_needle_scan_finds(const struct bb_needle_finder *finder, struct bb_bytes text);
 
 /* REQUIRES: the finder is not empty. */
 void bb_needle_scan_init(struct bb_needle_scan *scan, const struct bb_needle_finder *finder,

@@ -20,7 +20,7 @@ static bool is_same_index(const struct bb_skip_builder *builder, const struct bb
            bb_spec_is_same(&entry->spec, own);
 }
 
-bool bb_skip_builder_can_take(const struct bb_skip_builder *builder,
+bool bb_take_over_is_possible(const struct bb_skip_builder *builder,
                               const struct bb_skip_file *from)
 {
     const struct bb_index_directory *theirs = &from->directory;
@@ -242,8 +242,8 @@ static size_t count_taken(const struct bb_skip_builder *builder)
     return (size_t)taken;
 }
 
-enum bb_status bb_skip_builder_take(struct bb_skip_builder *builder, struct bb_skip_file *from,
-                                    size_t *ret_granules)
+enum bb_status bb_take_over(struct bb_skip_builder *builder, struct bb_skip_file *from,
+                            size_t *ret_granules)
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < builder->index_count && status == BB_OK; i++)

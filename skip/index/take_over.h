@@ -12,14 +12,14 @@
 #include "skip/index/skip_file.h"
 
 /* Does `from` have the builder's indexes and no others, in this order, with its secret? */
-bool bb_skip_builder_can_take(const struct bb_skip_builder *builder,
+bool bb_take_over_is_possible(const struct bb_skip_builder *builder,
                               const struct bb_skip_file *from);
 
 /* To a builder that has no granule yet. *ret_granules: how many of the first granules need not be
  * added; the next record is the first one of the next granule, at its place. Every unit is checked
  * on its way: BB_CORRUPT, after which the builder is of no use. REQUIRES:
- * bb_skip_builder_can_take. */
-BB_MUST_CHECK enum bb_status bb_skip_builder_take(struct bb_skip_builder *builder,
-                                                  struct bb_skip_file *from, size_t *ret_granules);
+ * bb_take_over_is_possible. */
+BB_MUST_CHECK enum bb_status bb_take_over(struct bb_skip_builder *builder,
+                                          struct bb_skip_file *from, size_t *ret_granules);
 
 #endif

@@ -161,7 +161,7 @@ static bool can_take(const struct work *work)
     const struct bb_lines *lines = work->lines;
     return !work->options.rebuild && lines->index_state == BB_LINES_INDEX_USED &&
            lines->source.granule_bytes == work->granule_bytes &&
-           bb_skip_builder_can_take(work->builder, lines->index);
+           bb_take_over_is_possible(work->builder, lines->index);
 }
 
 /* Begins the new file with the entries of the old one, or empty where it has no entries. */
@@ -171,7 +171,7 @@ static enum bb_status begin(struct work *work)
     enum bb_status status = create_builder(work);
     if (status != BB_OK || !can_take(work))
         return status;
-    status = bb_skip_builder_take(work->builder, work->lines->index, &taken);
+    status = bb_take_over(work->builder, work->lines->index, &taken);
     if (status == BB_CORRUPT) {
         abandon(work);
         return create_builder(work);

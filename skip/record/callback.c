@@ -58,7 +58,7 @@ static void release(struct bb_pass *pass)
 }
 
 static const struct bb_pass_type CALLBACK_PASS = {
-    .shares = bb_pass_shares_all,
+    .shares = bb_formats_share_pass,
     .prepare = prepare,
     .read = read_callbacks,
     .release = release,
@@ -68,6 +68,6 @@ const struct bb_format bb_format_callback = {
     .name = "callback",
     .has_arguments = true,
     .print = print_arguments,
-    .verbatim = bb_verbatim_never,
+    .verbatim = bb_formats_verbatim_never,
     .pass_type = &CALLBACK_PASS,
 };

@@ -305,7 +305,7 @@ static enum bb_status prepare(struct bb_pass *pass)
 }
 
 static const struct bb_pass_type LINE_PASS = {
-    .shares = bb_pass_shares_all,
+    .shares = bb_formats_share_pass,
     .prepare = prepare,
     .read = read_line,
 };
@@ -315,6 +315,6 @@ const struct bb_format bb_format_clf = {
     .has_arguments = true,
     .parse = parse_arguments,
     .print = print_arguments,
-    .verbatim = bb_verbatim_always,
+    .verbatim = bb_formats_verbatim_always,
     .pass_type = &LINE_PASS,
 };

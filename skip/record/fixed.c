@@ -170,7 +170,7 @@ static void read_value(struct bb_pass *pass, struct bb_record *record)
         read_slot(&pass->slots[i], record);
 }
 
-static const struct bb_pass_type VALUE_PASS = {.shares = bb_pass_shares_all, .read = read_value};
+static const struct bb_pass_type VALUE_PASS = {.shares = bb_formats_share_pass, .read = read_value};
 
 /* Numbers may be text too. */
 static enum bb_verbatim verbatim(const struct bb_definition *definition, uint8_t *ret_escape)

@@ -22,21 +22,23 @@ const struct bb_format *bb_format_find(struct bb_bytes name)
     return NULL;
 }
 
-enum bb_verbatim bb_verbatim_always(const struct bb_definition *definition, uint8_t *ret_escape)
+enum bb_verbatim bb_formats_verbatim_always(const struct bb_definition *definition,
+                                            uint8_t *ret_escape)
 {
     (void)definition;
     (void)ret_escape;
     return BB_VERBATIM_ALWAYS;
 }
 
-enum bb_verbatim bb_verbatim_never(const struct bb_definition *definition, uint8_t *ret_escape)
+enum bb_verbatim bb_formats_verbatim_never(const struct bb_definition *definition,
+                                           uint8_t *ret_escape)
 {
     (void)definition;
     (void)ret_escape;
     return BB_VERBATIM_NEVER;
 }
 
-bool bb_pass_shares_all(const struct bb_definition *a, const struct bb_definition *b)
+bool bb_formats_share_pass(const struct bb_definition *a, const struct bb_definition *b)
 {
     (void)a;
     (void)b;

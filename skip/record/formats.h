@@ -22,9 +22,11 @@ const struct bb_format *bb_format_find(struct bb_bytes name);
 extern const char bb_format_names[];
 
 /* Formats whose attributes are pieces of the value as it is. */
-enum bb_verbatim bb_verbatim_always(const struct bb_definition *definition, uint8_t *ret_escape);
-enum bb_verbatim bb_verbatim_never(const struct bb_definition *definition, uint8_t *ret_escape);
+enum bb_verbatim bb_formats_verbatim_always(const struct bb_definition *definition,
+                                            uint8_t *ret_escape);
+enum bb_verbatim bb_formats_verbatim_never(const struct bb_definition *definition,
+                                           uint8_t *ret_escape);
 /* Functions of a format that finds all attributes in one pass. */
-bool bb_pass_shares_all(const struct bb_definition *a, const struct bb_definition *b);
+bool bb_formats_share_pass(const struct bb_definition *a, const struct bb_definition *b);
 
 #endif

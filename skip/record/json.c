@@ -54,7 +54,7 @@ static void release(struct bb_pass *pass)
 }
 
 static const struct bb_pass_type TEXT_PASS = {
-    .shares = bb_pass_shares_all,
+    .shares = bb_formats_share_pass,
     .prepare = prepare,
     .read = read_text,
     .release = release,

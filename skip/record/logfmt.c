@@ -279,7 +279,7 @@ static void release(struct bb_pass *pass)
 }
 
 static const struct bb_pass_type LINE_PASS = {
-    .shares = bb_pass_shares_all,
+    .shares = bb_formats_share_pass,
     .prepare = prepare,
     .read = read_line,
     .release = release,

@@ -16,18 +16,18 @@ static void read_whole_value(struct bb_pass *pass, struct bb_record *record)
         bb_slot_set(&pass->slots[i], record, field);
 }
 
-static const struct bb_pass_type KEY_PASS = {.shares = bb_pass_shares_all, .read = read_key};
-static const struct bb_pass_type VALUE_PASS = {.shares = bb_pass_shares_all,
+static const struct bb_pass_type KEY_PASS = {.shares = bb_formats_share_pass, .read = read_key};
+static const struct bb_pass_type VALUE_PASS = {.shares = bb_formats_share_pass,
                                                .read = read_whole_value};
 
 const struct bb_format bb_format_key = {
     .name = "key",
-    .verbatim = bb_verbatim_never,
+    .verbatim = bb_formats_verbatim_never,
     .pass_type = &KEY_PASS,
 };
 
 const struct bb_format bb_format_value = {
     .name = "value",
-    .verbatim = bb_verbatim_always,
+    .verbatim = bb_formats_verbatim_always,
     .pass_type = &VALUE_PASS,
 };

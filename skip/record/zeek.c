@@ -86,7 +86,7 @@ static void read_line(struct bb_pass *pass, struct bb_record *record)
 }
 
 static const struct bb_pass_type LINE_PASS = {
-    .shares = bb_pass_shares_all,
+    .shares = bb_formats_share_pass,
     .prepare = bb_separated_prepare,
     .read = read_line,
     .release = bb_separated_release,

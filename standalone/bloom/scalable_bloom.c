@@ -23,13 +23,13 @@ static double stage_rate(const struct bb_scalable_bloom *bloom, uint32_t stage)
 
 /* The number of keys with which a filter has a given number of set bits, half of them, deviates by
  * 0.67 sqrt(keys / probes); three times that, and one for the bits that a key may need. */
-uint64_t bb_scalable_spare_keys(uint64_t keys, double rate)
+uint64_t bb_scalable_bloom_spare_keys(uint64_t keys, double rate)
 {
     double probes = rate >= RATE_OF_MOST_PROBES ? bb_rate_limit(rate) : BB_BLOOM_PROBES_MAX;
     return 1 + (uint64_t)ceil(2 * sqrt((double)keys / probes));
 }
 
-uint64_t bb_scalable_stage_bits(uint64_t keys, double rate, uint32_t *ret_probes)
+uint64_t bb_scalable_bloom_stage_bits(uint64_t keys, double rate, uint32_t *ret_probes)
 {
     uint64_t bits = 0;
     *ret_probes = BB_BLOOM_PROBES_MAX;
@@ -44,8 +44,8 @@ static struct bb_scalable_stage plan_stage(const struct bb_scalable_bloom *bloom
     struct bb_scalable_stage stage = {0};
     double rate = stage_rate(bloom, number);
     uint64_t keys = bb_scalable_stage_keys(bloom->first_key_count, number);
-    keys += bb_scalable_spare_keys(keys, rate);
-    stage.bits = bb_scalable_stage_bits(keys, rate, &stage.probes);
+    keys += bb_scalable_bloom_spare_keys(keys, rate);
+    stage.bits = bb_scalable_bloom_stage_bits(keys, rate, &stage.probes);
     return stage;
 }
 
@@ -173,16 +173,16 @@ enum bb_status bb_scalable_bloom_encode(const struct bb_scalable_bloom *bloom, s
     return status;
 }
 
-struct bb_scalable_walk bb_scalable_walk(struct bb_bytes payload)
+struct bb_scalable_bloom_walk bb_scalable_bloom_walk(struct bb_bytes payload)
 {
     uint32_t stages = (uint32_t)bb_load64(payload.data);
-    return (struct bb_scalable_walk){.stage_count = stages,
-                                     .offset = BB_SCALABLE_HEADER_SIZE +
-                                               (size_t)stages * BB_SCALABLE_STAGE_ENTRY_SIZE};
+    return (struct bb_scalable_bloom_walk){.stage_count = stages,
+                                           .offset = BB_SCALABLE_HEADER_SIZE +
+                                                     (size_t)stages * BB_SCALABLE_STAGE_ENTRY_SIZE};
 }
 
-bool bb_scalable_walk_next(struct bb_scalable_walk *walk, struct bb_bytes payload,
-                           struct bb_scalable_entry *ret_entry)
+bool bb_scalable_bloom_walk_next(struct bb_scalable_bloom_walk *walk, struct bb_bytes payload,
+                                 struct bb_scalable_entry *ret_entry)
 {
     if (walk->next == walk->stage_count)
         return false;
@@ -196,7 +196,7 @@ bool bb_scalable_walk_next(struct bb_scalable_walk *walk, struct bb_bytes payloa
     return true;
 }
 
-double bb_scalable_ratio(struct bb_bytes payload)
+double bb_scalable_bloom_ratio(struct bb_bytes payload)
 {
     uint64_t bits = bb_load64(payload.data + 8);
     double ratio = 0;
@@ -225,13 +225,13 @@ static enum bb_status copy_stage(struct bb_scalable_bloom *bloom, struct bb_byte
 enum bb_status bb_scalable_bloom_decode(struct bb_scalable_bloom *bloom,
                                         const struct bb_envelope *envelope)
 {
-    struct bb_scalable_walk walk = bb_scalable_walk(envelope->payload);
+    struct bb_scalable_bloom_walk walk = bb_scalable_bloom_walk(envelope->payload);
     struct bb_scalable_entry entry;
     enum bb_status status = BB_OK;
     *bloom = (struct bb_scalable_bloom){.target_rate = envelope->target_rate,
-                                        .ratio = bb_scalable_ratio(envelope->payload),
+                                        .ratio = bb_scalable_bloom_ratio(envelope->payload),
                                         .first_key_count = envelope->parameters[0]};
-    while (status == BB_OK && bb_scalable_walk_next(&walk, envelope->payload, &entry))
+    while (status == BB_OK && bb_scalable_bloom_walk_next(&walk, envelope->payload, &entry))
         status = copy_stage(bloom, envelope->payload, &entry);
     if (status != BB_OK)
         bb_scalable_bloom_deinit(bloom);

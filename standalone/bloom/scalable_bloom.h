@@ -74,9 +74,9 @@ uint64_t bb_scalable_bloom_key_count(const struct bb_scalable_bloom *bloom);
 /* --- Sizes --- */
 
 /* Keys in excess of the planned number for which a stage has space. */
-uint64_t bb_scalable_spare_keys(uint64_t keys, double rate);
+uint64_t bb_scalable_bloom_spare_keys(uint64_t keys, double rate);
 /* Number of bits of a stage with space for this many keys, including spare keys. */
-uint64_t bb_scalable_stage_bits(uint64_t keys, double rate, uint32_t *ret_probes);
+uint64_t bb_scalable_bloom_stage_bits(uint64_t keys, double rate, uint32_t *ret_probes);
 
 /* --- Payloads --- */
 
@@ -95,15 +95,15 @@ struct bb_scalable_entry {
 };
 
 /* The stages of a payload whose header and table are there, from the first on. */
-struct bb_scalable_walk {
+struct bb_scalable_bloom_walk {
     uint32_t stage_count;
     uint32_t next;
     size_t offset; /* of the next stage's bits, in the payload */
 };
-struct bb_scalable_walk bb_scalable_walk(struct bb_bytes payload);
+struct bb_scalable_bloom_walk bb_scalable_bloom_walk(struct bb_bytes payload);
 /* False after the last stage. */
-bool bb_scalable_walk_next(struct bb_scalable_walk *walk, struct bb_bytes payload,
-                           struct bb_scalable_entry *ret_entry);
-double bb_scalable_ratio(struct bb_bytes payload);
+bool bb_scalable_bloom_walk_next(struct bb_scalable_bloom_walk *walk, struct bb_bytes payload,
+                                 struct bb_scalable_entry *ret_entry);
+double bb_scalable_bloom_ratio(struct bb_bytes payload);
 
 #endif

@@ -22,7 +22,8 @@ static enum bb_status corrupt(uint64_t at, const char *what, uint64_t found, uin
 }
 
 /* The shape is large enough for the stored error bound, with a margin for rounding. */
-static bool keeps_promise(const struct bb_envelope *envelope, const struct bb_count_head *head)
+static bool keeps_promise(const struct bb_envelope *envelope,
+                          const struct bb_count_sketch_head *head)
 {
     return (double)head->shape.columns * head->error >= exp(1) * (1 - 1e-9) &&
            head->shape.rows >= -log(envelope->target_rate) * (1 - 1e-9);
@@ -37,7 +38,7 @@ static enum bb_status check_head(const struct bb_envelope *envelope)
     if (size < BB_COUNT_HEAD_SIZE || columns < 1 ||
         columns > (size - BB_COUNT_HEAD_SIZE) / 4 / rows)
         return bb_envelope_bad_parameter(envelope, 0, "number of columns");
-    struct bb_count_head head = bb_count_head_decode(envelope);
+    struct bb_count_sketch_head head = bb_count_sketch_head_decode(envelope);
     if (!(head.error >= BB_COUNT_ERROR_MIN && head.error <= BB_COUNT_ERROR_MAX) ||
         !keeps_promise(envelope, &head))
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + 8,
@@ -56,7 +57,7 @@ static enum bb_status check_head(const struct bb_envelope *envelope)
 
 /* Every row adds up to the total; to less where cells were not raised, or are full. */
 static enum bb_status check_cells(const struct bb_envelope *envelope,
-                                  const struct bb_count_head *head)
+                                  const struct bb_count_sketch_head *head)
 {
     struct bb_count_min_sums sums = bb_count_min_sums(head->cells, &head->shape);
     bool exact = head->flags == 0 && sums.saturated == 0;
@@ -70,26 +71,26 @@ static enum bb_status check_cells(const struct bb_envelope *envelope,
     return BB_OK;
 }
 
-static bool is_repeated(const struct bb_count_head *head, uint32_t count, uint64_t hash)
+static bool is_repeated(const struct bb_count_sketch_head *head, uint32_t count, uint64_t hash)
 {
-    struct bb_count_cursor cursor = bb_count_cursor(head);
+    struct bb_count_sketch_cursor cursor = bb_count_sketch_cursor(head);
     struct bb_count_entry entry;
-    for (uint32_t i = 0; i < count && bb_count_cursor_next(&cursor, &entry); i++)
+    for (uint32_t i = 0; i < count && bb_count_sketch_cursor_next(&cursor, &entry); i++)
         if (entry.hash == hash)
             return true;
     return false;
 }
 
 static enum bb_status check_top(const struct bb_envelope *envelope,
-                                const struct bb_count_head *head)
+                                const struct bb_count_sketch_head *head)
 {
     uint64_t domain = bb_domain(BB_DOMAIN_ENVELOPE, envelope->salt);
-    struct bb_count_cursor cursor = bb_count_cursor(head);
+    struct bb_count_sketch_cursor cursor = bb_count_sketch_cursor(head);
     uint64_t greatest = BB_COUNT_MIN_CELL_MAX;
     for (uint32_t i = 0; i < head->top_count; i++) {
         struct bb_count_entry entry;
         uint64_t at = (uint64_t)(cursor.bytes.position - envelope->payload.data);
-        if (!bb_count_cursor_next(&cursor, &entry))
+        if (!bb_count_sketch_cursor_next(&cursor, &entry))
             return corrupt(at, "the list of the top keys ends at entry", i, head->top_count);
         uint64_t count =
             bb_count_min_count(head->cells, &head->shape, bb_domain_hash(domain, entry.hash));
@@ -111,7 +112,7 @@ static enum bb_status check(const struct bb_envelope *envelope)
     enum bb_status status = check_head(envelope);
     if (status != BB_OK)
         return status;
-    struct bb_count_head head = bb_count_head_decode(envelope);
+    struct bb_count_sketch_head head = bb_count_sketch_head_decode(envelope);
     status = check_cells(envelope, &head);
     return status == BB_OK ? check_top(envelope, &head) : status;
 }
@@ -135,7 +136,7 @@ static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
 
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
-    struct bb_count_head head = bb_count_head_decode(envelope);
+    struct bb_count_sketch_head head = bb_count_sketch_head_decode(envelope);
     struct bb_count_min_sums sums = bb_count_min_sums(head.cells, &head.shape);
     info->bits_per_probe = head.shape.rows;
     info->fill = (double)sums.used / ((double)head.shape.columns * head.shape.rows);

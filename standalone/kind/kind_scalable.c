@@ -54,7 +54,7 @@ static enum bb_status check_head(const struct bb_envelope *envelope)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
                           "%llu stages in %zu bytes; 1 to %d are allowed",
                           (unsigned long long)stages, payload.size, BB_SCALABLE_STAGES_MAX);
-    double ratio = bb_scalable_ratio(payload);
+    double ratio = bb_scalable_bloom_ratio(payload);
     if (!(ratio >= BB_SCALABLE_RATIO_MIN && ratio <= BB_SCALABLE_RATIO_MAX))
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + 8,
                           "tightening ratio is %g, allowed are %g to %g", ratio,
@@ -93,8 +93,8 @@ static enum bb_status check(const struct bb_envelope *envelope)
     enum bb_status status = check_head(envelope);
     if (status != BB_OK)
         return status;
-    struct bb_scalable_walk walk = bb_scalable_walk(envelope->payload);
-    while (bb_scalable_walk_next(&walk, envelope->payload, &entry)) {
+    struct bb_scalable_bloom_walk walk = bb_scalable_bloom_walk(envelope->payload);
+    while (bb_scalable_bloom_walk_next(&walk, envelope->payload, &entry)) {
         status = check_stage(envelope, walk.next - 1, &entry);
         if (status != BB_OK)
             return status;
@@ -114,10 +114,10 @@ static enum bb_status check(const struct bb_envelope *envelope)
 
 static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
 {
-    struct bb_scalable_walk walk = bb_scalable_walk(view->payload);
+    struct bb_scalable_bloom_walk walk = bb_scalable_bloom_walk(view->payload);
     struct bb_scalable_entry entry;
     uint64_t hash = bb_view_domain_hash(view, key_hash);
-    while (bb_scalable_walk_next(&walk, view->payload, &entry))
+    while (bb_scalable_bloom_walk_next(&walk, view->payload, &entry))
         if (bb_bloom_may_contain(view->payload.data + entry.offset, entry.bits,
                                  (uint32_t)entry.probes, bb_scalable_hash(hash, walk.next - 1)))
             return true;
@@ -135,11 +135,11 @@ static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
 
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
-    struct bb_scalable_walk walk = bb_scalable_walk(envelope->payload);
+    struct bb_scalable_bloom_walk walk = bb_scalable_bloom_walk(envelope->payload);
     struct bb_scalable_entry entry;
     double log_denied = 0, bits = 0, set_bits = 0;
     info->stage_count = walk.stage_count;
-    while (bb_scalable_walk_next(&walk, envelope->payload, &entry)) {
+    while (bb_scalable_bloom_walk_next(&walk, envelope->payload, &entry)) {
         double set = (double)bb_bloom_set_count(envelope->payload.data + entry.offset,
                                                 bb_bloom_size(entry.bits));
         log_denied += log1p(-pow(set / (double)entry.bits, (double)entry.probes));

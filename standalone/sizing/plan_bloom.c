@@ -125,7 +125,7 @@ static double rate_of_more_spare_keys(uint64_t keys, uint64_t spare, double rate
         double middle = none + (more - none) / 2;
         if (middle == none || middle == more)
             break;
-        *(bb_scalable_spare_keys(keys, middle) > spare ? &more : &none) = middle;
+        *(bb_scalable_bloom_spare_keys(keys, middle) > spare ? &more : &none) = middle;
     }
     return more;
 }
@@ -135,13 +135,13 @@ static double rate_of_more_spare_keys(uint64_t keys, uint64_t spare, double rate
 static uint64_t monotone_bits(uint64_t keys, double rate, double greatest_rate)
 {
     uint32_t probes = 0;
-    uint64_t spare = bb_scalable_spare_keys(keys, rate);
-    uint64_t bits = bb_scalable_stage_bits(keys + spare, rate, &probes);
+    uint64_t spare = bb_scalable_bloom_spare_keys(keys, rate);
+    uint64_t bits = bb_scalable_bloom_stage_bits(keys + spare, rate, &probes);
     double before = rate_of_more_spare_keys(keys, spare, rate);
     if (before > greatest_rate)
         return bits;
-    spare = bb_scalable_spare_keys(keys, before);
-    uint64_t bits_before = bb_scalable_stage_bits(keys + spare, before, &probes);
+    spare = bb_scalable_bloom_spare_keys(keys, before);
+    uint64_t bits_before = bb_scalable_bloom_stage_bits(keys + spare, before, &probes);
     return bits > bits_before ? bits : bits_before;
 }
 
@@ -153,8 +153,8 @@ enum bb_status bb_plan_scalable(struct bb_filter_plan *plan)
     if (plan->target_rate == 0)
         return bb_fail(BB_UNSUPPORTED,
                        "the stages of a scalable filter follow from its target rate");
-    uint64_t room = keys + bb_scalable_spare_keys(keys, rate);
-    uint64_t bits = bb_scalable_stage_bits(room, rate, &plan->bits_per_probe);
+    uint64_t room = keys + bb_scalable_bloom_spare_keys(keys, rate);
+    uint64_t bits = bb_scalable_bloom_stage_bits(room, rate, &plan->bits_per_probe);
     plan->predicted_rate = bb_rate_bloom(plan->key_count, bits, plan->bits_per_probe);
     plan->size_bytes = BB_SCALABLE_HEADER_SIZE + BB_SCALABLE_STAGE_ENTRY_SIZE +
                        bb_bloom_size(monotone_bits(keys, rate, BB_FILTER_RATE_MAX * share));

@@ -164,7 +164,7 @@ static void searcher__a_scan_finds_all_places_of_all_needles(void **state)
                                      bb_bytes_of_text("line = 'ab' OR line = 'qa0' OR line = 'b'"),
                                      &condition),
                   BB_OK);
-    bb_needle_finder_init(&finder, condition, schema);
+    bb_needle_scan_init_finder(&finder, condition, schema);
     assert_int_equal(finder.needles.count, 3);
     for (size_t i = 0; i < 2000; i++)
         assert_places(&finder, bb_bytes_of(text, draw(&rng, text, TEXT_SIZE)));
