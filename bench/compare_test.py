@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 KEYS = 3000
 LOOKUPS = 1000
@@ -115,6 +116,22 @@ def check_engines_that_end(binary, folder):
     check(all(engine["failed"] for engine in document_of(path)["engines"]), "there are figures of what was killed")
 
 
+def check_figures(path, document):
+    """A drawing of scripts/draw_figure has a bar for each phase and engine, inside the frame."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts", "draw_figure")
+    folder = os.path.dirname(path)
+    subprocess.run([sys.executable, script, path, folder], check=True)
+    for theme in ("light", "dark"):
+        drawn = os.path.join(folder, f"comparison-{theme}.svg")
+        root = xml.etree.ElementTree.parse(drawn).getroot()
+        bars = [bar for bar in root.iter("{http://www.w3.org/2000/svg}rect") if bar.get("rx")]
+        shown = [engine for engine in document["engines"] if not engine["failed"]]
+        check(len(bars) == 6 * len(shown), f"{theme}: {len(bars)} bars for {len(shown)} engines")
+        check(all(float(bar.get("x")) + float(bar.get("width")) < float(root.get("width")) for bar in bars),
+              f"{theme}: a bar leaves the frame")
+        os.remove(drawn)
+
+
 def check_rejections(binary, folder):
     for options in (["--keys", "many"], ["--keys", "1"], ["--engines", "nothing"], ["--key-size", "8"],
                     ["--slices", "0"], ["extra"]):
@@ -133,6 +150,7 @@ def main():
         check("peer's time / bloomblock's time" in text or len(document["engines"]) == 1, "no ratios in the text")
         check_ratios(document, text, "peer's time / bloomblock's time", "slice_nanoseconds")
         check_ratios(document, text, "the same, of the processor", "slice_processor_nanoseconds")
+        check_figures(f"{folder}/all.json", document)
         document = json.loads(run(binary, folder, *sizes("--engines", "bloomblock", "--rounds", "2", "--json", "-")))
         check_document(document, 2)
         if {"bloomblock", "sqlite"} <= names:
