@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "kv/background/compaction_work.h"
 #include "kv/background/range_request.h"
 #include "kv/background/work_wait.h"
 #include "kv/background/worker.h"
@@ -36,10 +37,7 @@ static enum bb_status wait_until(struct bb_db *db, enum bb_work work, const uint
     return end_wait(db, *done >= target, &db->workers[work].failure);
 }
 
-/* Called by the leader: freezes the memtable. *ret_target: the flushed_sequence to wait for. If the
- * log has failed, its memtable is in a table before this returns, because the next leader must not
- * append to that log. */
-static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
+static enum bb_status freeze_first(struct bb_db *db, uint64_t *ret_target)
 {
     if (db->is_log_failed) {
         enum bb_status status = bb_freeze_make_room(db, &(struct bb_room){0});
@@ -54,6 +52,23 @@ static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
     *ret_target = db->view->frozen_count > 0 ? db->view->frozen[0]->sequence_end : 0;
     bb_mutex_unlock(&db->mutex);
     return BB_OK;
+}
+
+/* Called by the leader: freezes the memtable. *ret_target: the flushed_sequence to wait for. If the
+ * log has failed, its memtable is in a table before this returns, because the next leader must not
+ * append to that log. When space is short, the next log gets the space of a merge's outputs. */
+static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
+{
+    struct bb_error before;
+    bb_error_save(&before);
+    enum bb_status status = freeze_first(db, ret_target);
+    if (status != BB_NO_SPACE || db->options.deterministic || !bb_compaction_work_begin_yield(db))
+        return status;
+    db->leader_yields = true;
+    status = freeze_first(db, ret_target);
+    db->leader_yields = false;
+    bb_compaction_work_end_yield(db);
+    return bb_error_settle(status, &before);
 }
 
 enum bb_status bb_maintain_flush_led(struct bb_db *db)
@@ -175,12 +190,13 @@ enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
 }
 
 /* The mutex is held. A flush requests a compaction before it counts as handled, so that no work is
- * missed between the two. */
+ * missed between the two. A merge that was cancelled for space begins again after the yield. */
 static bool is_idle(const struct bb_db *db)
 {
     const struct bb_worker *flush = &db->workers[BB_WORK_FLUSH];
     const struct bb_worker *compaction = &db->workers[BB_WORK_COMPACTION];
-    return flush->answered == flush->signals && compaction->answered == compaction->signals;
+    return flush->answered == flush->signals && compaction->answered == compaction->signals &&
+           db->yield_count == 0;
 }
 
 static bool is_well(const struct bb_db *db)
