@@ -49,7 +49,9 @@ static double build(struct table *table)
     struct bb_block_filter_builder *builder = NULL;
     struct bb_buf descriptors = {0};
     uint32_t shards = 0;
+    uint8_t *lead = NULL, *pad = NULL;
     bench_must(bb_block_filter_builder_create(&table->format, &builder));
+    bench_must(bb_buf_extend(&table->payload, BB_FILTER_LEAD_BYTES, &lead));
     double start = thread_clock_now();
     for (size_t filter = 0; filter < table->filter_count; filter++) {
         table->offsets[filter] = table->payload.size;
@@ -59,7 +61,6 @@ static double build(struct table *table)
         table->descriptors[filter] = bb_load16(descriptors.data + filter * 2);
     }
     double elapsed = thread_clock_now() - start;
-    uint8_t *pad = NULL;
     bench_must(bb_buf_extend(&table->payload, BB_FILTER_PAD_BYTES, &pad));
     bb_buf_deinit(&descriptors);
     bb_block_filter_builder_destroy(builder);
@@ -125,8 +126,9 @@ static void bench(enum bb_filter_kind kind, size_t key_count, double target_rate
     table.descriptors = bench_allocate(table.filter_count * sizeof(table.descriptors[0]));
     table.offsets = bench_allocate(table.filter_count * sizeof(table.offsets[0]));
     double build_time = build(&table);
-    double bits = (double)(table.payload.size - BB_FILTER_PAD_BYTES + table.filter_count * 2) * 8 /
-                  (double)(table.filter_count * key_count);
+    double bits = (double)(table.payload.size - BB_FILTER_LEAD_BYTES - BB_FILTER_PAD_BYTES +
+                           table.filter_count * 2) *
+                  8 / (double)(table.filter_count * key_count);
     double rate = 0, recall = 0, unused = 0;
     double foreign = measure(&table, false, false, &rate);
     double present = measure(&table, true, false, &recall);

@@ -17,7 +17,7 @@
 #include "bench/median.h"
 #include "bench/thread_clock.h"
 #include "bloomblock/descriptor.h"
-#include "bloomblock/ribbon/hash_sort.h"
+#include "bloomblock/hash_sort.h"
 #include "bloomblock/shard.h"
 
 #define ROUNDS   9

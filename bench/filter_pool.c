@@ -96,6 +96,8 @@ static void describe_shards(struct pool *pool, size_t filter, size_t start)
 static void build_table(struct pool *pool, double target_rate)
 {
     struct bb_block_filter_builder *builder = NULL;
+    uint8_t *lead = NULL, *pad = NULL;
+    bench_must(bb_buf_extend(&pool->bytes, BB_FILTER_LEAD_BYTES, &lead));
     bench_must(
         bb_block_filter_format_init(&pool->format, pool->kind->kind, target_rate, pool->seed));
     bench_must(bb_block_filter_builder_create(&pool->format, &builder));
@@ -111,9 +113,9 @@ static void build_table(struct pool *pool, double target_rate)
         describe_shards(pool, filter, start);
     }
     pool->planned = pool->predicted;
-    pool->bits_per_key = (double)(pool->bytes.size + pool->descriptors.size) * 8 /
-                         (double)(pool->key_count * pool->filter_count);
-    uint8_t *pad = NULL;
+    pool->bits_per_key =
+        (double)(pool->bytes.size - BB_FILTER_LEAD_BYTES + pool->descriptors.size) * 8 /
+        (double)(pool->key_count * pool->filter_count);
     bench_must(bb_buf_extend(&pool->bytes, BB_FILTER_PAD_BYTES, &pad));
     bb_block_filter_builder_destroy(builder);
 }

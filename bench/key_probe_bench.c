@@ -159,11 +159,12 @@ static void build_table(struct filters *filters)
 {
     const struct set *set = filters->set;
     struct bb_block_filter_builder *builder = NULL;
-    uint8_t key[KEY_QUESTION_SIZE], *pad = NULL;
+    uint8_t key[KEY_QUESTION_SIZE], *lead = NULL, *pad = NULL;
     uint32_t shard_count = 0;
     filters->starts = bench_allocate(set->filter_count * sizeof(filters->starts[0]));
     bench_must(bb_block_filter_format_init(&filters->format, BB_FILTER_RIBBON, RATE, 1));
     bench_must(bb_block_filter_builder_create(&filters->format, &builder));
+    bench_must(bb_buf_extend(&filters->payload, BB_FILTER_LEAD_BYTES, &lead));
     for (size_t filter = 0; filter < set->filter_count; filter++) {
         filters->starts[filter] = filters->payload.size;
         for (size_t i = 0; i < set->key_count; i++) {
@@ -174,7 +175,7 @@ static void build_table(struct filters *filters)
                                                   &shard_count));
     }
     bb_block_filter_builder_destroy(builder);
-    filters->bytes = filters->descriptors.size + filters->payload.size;
+    filters->bytes = filters->descriptors.size + filters->payload.size - BB_FILTER_LEAD_BYTES;
     bench_must(bb_buf_extend(&filters->payload, BB_FILTER_PAD_BYTES, &pad));
 }
 

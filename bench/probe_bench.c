@@ -89,8 +89,9 @@ static void table_build(struct table *table, size_t key_count)
     struct bb_block_filter_builder *builder = NULL;
     struct bb_buf descriptors = {0};
     uint32_t shards = 0;
-    uint8_t *pad = NULL;
+    uint8_t *lead = NULL, *pad = NULL;
     bench_must(bb_block_filter_builder_create(&table->format, &builder));
+    bench_must(bb_buf_extend(&table->payload, BB_FILTER_LEAD_BYTES, &lead));
     for (size_t filter = 0; filter < table->filter_count; filter++) {
         table->key_counts[filter] =
             key_count - key_count / 10 + foreign(filter) % (key_count / 5 + 1);

@@ -34,7 +34,7 @@
 #include "bench/die.h"
 #include "bench/thread_clock.h"
 #include "bench/turns.h"
-#include "bloomblock/ribbon/hash_sort.h"
+#include "bloomblock/hash_sort.h"
 #include "compaction/levels/run.h"
 #include "kv/read/denials.h"
 #include "sstable/filter/filter_split.h"

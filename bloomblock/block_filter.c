@@ -7,15 +7,10 @@
 #include "bloomblock/bloom/blocked_bloom_avx.h"
 #include "bloomblock/bloom/blocked_bloom.h"
 #include "bloomblock/bloom/bloom.h"
-#include "bloomblock/descriptor.h"
-#include "bloomblock/domain.h"
 #include "bloomblock/sizing/rate.h"
 #include "bloomblock/ribbon/ribbon.h"
-#include "bloomblock/ribbon/ribbon_bits.h"
-#include "bloomblock/shard_hash.h"
+#include "bloomblock/ribbon/ribbon_probe.h"
 
-_Static_assert(BB_FILTER_PAD_BYTES >= BB_RIBBON_WIDE_PAD_BYTES,
-               "probes may read the bytes after it");
 _Static_assert(BB_FILTER_GROUP_KEYS_MAX == BB_RIBBON_KEYS_MAX,
                "the largest group without shards is the largest ribbon");
 
@@ -64,7 +59,7 @@ static bool lines_may_contain_avx512(const uint8_t *payload, uint64_t descriptor
 }
 #endif
 
-static bb_ribbon_probe *lines_probe(enum bb_cpu cpu)
+static bb_filter_probe *lines_probe(enum bb_cpu cpu)
 {
 #if BB_CPU_X86
     if (cpu != BB_CPU_PORTABLE)
@@ -74,15 +69,15 @@ static bb_ribbon_probe *lines_probe(enum bb_cpu cpu)
     return lines_may_contain;
 }
 
-static struct bb_ribbon_probes same_for_all(bb_ribbon_probe *probe)
+static struct bb_filter_probes same_for_all(bb_filter_probe *probe)
 {
-    return (struct bb_ribbon_probes){.layouts = {probe, probe}};
+    return (struct bb_filter_probes){.layouts = {probe, probe}};
 }
 
 void bb_block_filter_format_use(struct bb_block_filter_format *format, enum bb_cpu cpu)
 {
     if (format->kind == BB_FILTER_RIBBON)
-        format->probes = *bb_ribbon_padded_probes_of(cpu, format->rank);
+        format->probes = *bb_ribbon_probe_of(cpu, format->rank);
     else if (format->kind == BB_FILTER_BLOCKED_BLOOM)
         format->probes = same_for_all(lines_probe(cpu));
     else if (format->kind == BB_FILTER_BLOOM)
@@ -207,11 +202,6 @@ bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format, u
         return true; /* whole bytes */
     size_t bits = (size_t)parts.size * (format->rank + parts.step);
     return bits % 8 == 0 || payload[bits / 8] >> bits % 8 == 0;
-}
-
-uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count)
-{
-    return bb_shard_of(key.hash, shard_count);
 }
 
 static void ribbon_info(const struct bb_block_filter_format *format, uint16_t descriptor,

@@ -24,11 +24,16 @@
 #define BB_BLOOMBLOCK_BLOCK_FILTER_H
 
 #include "bb/filter.h"
+#include "base/buf.h"
+#include "bloomblock/cpu.h"
 #include "bloomblock/domain.h"
-#include "bloomblock/ribbon/ribbon_probe.h"
+#include "bloomblock/filter_probe.h"
 
 #define BB_FILTER_GROUP_KEYS_MAX   2000
 #define BB_FILTER_GROUP_SHARDS_MAX 65535
+/* Keys per shard that a set too large for one filter is cut into: slots beyond the keys are fewest,
+ * in proportion, from 500 to 1,500. */
+#define BB_SHARD_KEYS 1000
 
 /* The shared parameters of the filters of a table. */
 struct bb_block_filter_format {
@@ -41,9 +46,8 @@ struct bb_block_filter_format {
      * BB_FILTER_SLACK_MAX. 0 after init: the smallest filter. */
     double slack;
     /* Derived, not stored. */
-    uint64_t domain;                /* the multipliers of this domain and salt */
-    struct bb_ribbon_probes probes; /* by the descriptor's highest bit; the same twice for Bloom
-                                     * kinds */
+    uint64_t domain; /* of this purpose and salt */
+    struct bb_filter_probes probes;
 };
 
 /* Chooses parameters that meet target_rate. BB_INVALID outside the allowed rates; NONE needs no
@@ -108,16 +112,18 @@ bb_block_filter_key(const struct bb_block_filter_format *format, uint64_t key_ha
 }
 
 /* Which of a group's shards holds the key: 0 ... shard_count - 1. */
-uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count);
+static inline uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count)
+{
+    return bb_shard_of(key.hash, shard_count);
+}
 
-/* Probes the filter for the key. payload must have the size given by the descriptor, followed by
- * BB_FILTER_PAD_BYTES readable bytes (of any content: it never changes the result). */
-#define BB_FILTER_PAD_BYTES 64
+/* Probes the filter for the key. payload must have the size given by the descriptor, between
+ * BB_FILTER_LEAD_BYTES and BB_FILTER_PAD_BYTES readable bytes (filter_probe.h). */
 static inline bool bb_block_filter_may_contain(const struct bb_block_filter_format *format,
                                                uint16_t descriptor, const uint8_t *payload,
                                                struct bb_block_filter_key key)
 {
-    return bb_ribbon_ask(&format->probes, payload, descriptor, format->rank, key.hash);
+    return bb_filter_probe_one(&format->probes, payload, descriptor, format->rank, key.hash);
 }
 
 /* For tools: the description of a filter. */

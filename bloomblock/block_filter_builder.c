@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "base/coding.h"
 #include "base/status.h"
-#include "bloomblock/ribbon/hash_sort.h"
+#include "bloomblock/hash_sort.h"
 #include "bloomblock/shard.h"
 
 struct bb_block_filter_builder {

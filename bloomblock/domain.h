@@ -14,7 +14,7 @@
 #include "base/hash.h"
 
 #define BB_DOMAIN_BLOCK    UINT64_C(0x243f6a8885a308d3) /* filters of blocks, inside a table */
-#define BB_DOMAIN_SUMMARY  UINT64_C(0x13198a2e03707344) /* the summary of a table */
+#define BB_DOMAIN_TABLE    UINT64_C(0x13198a2e03707344) /* the filter of a table */
 #define BB_DOMAIN_ENVELOPE UINT64_C(0xa4093822299f31d0) /* standalone filters */
 
 /* The domain of a purpose (one of the constants above) under a salt. */

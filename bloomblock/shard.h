@@ -16,10 +16,6 @@
 #include "bloomblock/sizing/rate.h"
 #include "bloomblock/ribbon/ribbon_solver.h"
 
-/* Keys per shard that a set too large for one filter is cut into: slots beyond the keys are fewest,
- * in proportion, from 500 to 1,500. */
-#define BB_SHARD_KEYS 1000
-
 struct bb_shard_builder {
     struct bb_block_filter_format format; /* copied */
     double excess;                        /* sum over filters of weight * (rate - target), <= 0 */

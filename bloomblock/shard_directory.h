@@ -25,10 +25,16 @@ static inline uint64_t bb_shard_directory_size(uint32_t shard_count)
     return (uint64_t)shard_count * BB_SHARD_ENTRY_SIZE;
 }
 
+/* The place of a shard, as filter_probe.h has it. */
+static inline uint64_t bb_shard_directory_place(const uint8_t *directory, uint64_t shard)
+{
+    return bb_load64(directory + shard * BB_SHARD_ENTRY_SIZE);
+}
+
 static inline struct bb_shard_entry bb_shard_directory_entry(const uint8_t *directory,
                                                              uint32_t shard)
 {
-    uint64_t stored = bb_load64(directory + (size_t)shard * BB_SHARD_ENTRY_SIZE);
+    uint64_t stored = bb_shard_directory_place(directory, shard);
     return (struct bb_shard_entry){.descriptor = (uint16_t)stored, .offset = stored >> 16};
 }
 

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bb/filter.h"
-#include "bloomblock/ribbon/hash_sort.h"
+#include "bloomblock/hash_sort.h"
 #include "standalone/kind/kind.h"
 
 #define CAPACITY_MIN 1024

@@ -58,14 +58,4 @@ static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32
                                        .coefficients = bb_ribbon_coefficients(hash, tweak)};
 }
 
-/* Probes the filter for the hash. The portable form of ribbon_probe.h, which specifies the bytes
- * read. */
-bool bb_ribbon_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                           uint64_t hash);
-/* The same for a question that was worked out before. */
-struct bb_ribbon_question;
-bool bb_ribbon_answer(const struct bb_ribbon_question *question);
-/* The sums of the columns for the question; bits from its rank on have no meaning. */
-uint32_t bb_ribbon_sums(const struct bb_ribbon_question *question);
-
 #endif

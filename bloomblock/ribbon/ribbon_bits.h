@@ -42,14 +42,4 @@ static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, u
         .coefficients = bb_ribbon_coefficients(hash, tweak) & ((UINT64_C(1) << width) - 1)};
 }
 
-/* Probes the filter for the hash. The portable form of ribbon_probe.h, which specifies the bytes
- * read. */
-bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                                uint64_t hash);
-/* The same for a question that was worked out before. */
-struct bb_ribbon_question;
-bool bb_ribbon_bits_answer(const struct bb_ribbon_question *question);
-/* See bb_ribbon_sums. */
-uint32_t bb_ribbon_bits_sums(const struct bb_ribbon_question *question);
-
 #endif

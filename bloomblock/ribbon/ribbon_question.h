@@ -5,19 +5,8 @@
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_QUESTION_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_QUESTION_H
 
-#include "bloomblock/descriptor.h"
-#include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_bits.h"
-
-#define BB_RIBBON_BATCH 64 /* questions in one word of answers */
-
-/* The arguments of questions to ribbons of any ranks and layouts. In words, for vectors. */
-struct bb_ribbon_batch {
-    uint64_t hashes[BB_RIBBON_BATCH]; /* in the ribbon's domain */
-    const uint8_t *payloads[BB_RIBBON_BATCH];
-    uint64_t descriptors[BB_RIBBON_BATCH];
-    uint64_t ranks[BB_RIBBON_BATCH]; /* of the table, of the shorter step */
-};
+#include "bloomblock/ribbon/ribbon_window.h"
 
 /* Everything that a probe works out before it looks at the payload. */
 struct bb_ribbon_question {
@@ -31,35 +20,9 @@ struct bb_ribbon_question {
 
 _Static_assert(BB_RIBBON_BITS_SLOTS_MAX <= UINT8_MAX, "slots fit into a byte");
 
-/* The part of a byte-grouped ribbon that a key's answer is in. */
-struct bb_ribbon_window {
-    const uint8_t *bytes;
-    uint64_t coefficients; /* the first is treated as set */
-    uint64_t rank;         /* of this filter */
-    uint32_t fingerprint;  /* the lowest rank bits count */
-};
-
-static inline bool bb_ribbon_has_window(uint64_t descriptor)
-{
-    return (descriptor & 255) >= BB_RIBBON_GROUPS_MIN;
-}
-
 static inline bool bb_ribbon_has_columns(uint64_t descriptor)
 {
     return (descriptor & 255) > 0;
-}
-
-/* descriptor: of the byte-grouped layout, with a window. Taken apart here, in words of 64 bits. */
-static inline struct bb_ribbon_window bb_ribbon_window(const uint8_t *payload, uint64_t descriptor,
-                                                       uint64_t rank, uint64_t hash)
-{
-    uint64_t own_rank = rank + (descriptor >> 14);
-    uint64_t drawn = bb_ribbon_draw_group(hash, descriptor, descriptor & 255);
-    uint64_t group = bb_ribbon_group(drawn, descriptor & 255);
-    return (struct bb_ribbon_window){.bytes = payload + group * own_rank,
-                                     .coefficients = bb_ribbon_later_coefficients(hash, descriptor),
-                                     .rank = own_rank,
-                                     .fingerprint = bb_ribbon_fingerprint(drawn)};
 }
 
 static inline struct bb_ribbon_question bb_ribbon_grouped_question(const uint8_t *payload,
@@ -91,8 +54,8 @@ bb_ribbon_bits_question(const uint8_t *payload, uint64_t descriptor, uint64_t ra
 /* A question whose answer is yes. */
 static inline struct bb_ribbon_question bb_ribbon_no_question(void)
 {
-    static const uint8_t nothing[8] = {0};
-    return (struct bb_ribbon_question){.bytes = nothing};
+    static const uint8_t nothing[64 + BB_FILTER_PAD_BYTES] = {0};
+    return (struct bb_ribbon_question){.bytes = nothing + 64};
 }
 
 static inline void bb_ribbon_question_set(struct bb_ribbon_question *question,
@@ -109,21 +72,31 @@ static inline void bb_ribbon_question_set(struct bb_ribbon_question *question,
 /* Parameters of probe i of a batch. Descriptors that do not exist give "maybe". Assigned field by
  * field: copying words that were stored as bytes waits for the stores. */
 static inline void bb_ribbon_question_init(struct bb_ribbon_question *question,
-                                           const struct bb_ribbon_batch *batch, size_t i)
+                                           const struct bb_filter_batch *batch, size_t i)
 {
-    struct bb_ribbon_descriptor parts =
-        bb_ribbon_descriptor_decode((uint16_t)batch->descriptors[i]);
-    const uint8_t *payload = batch->payloads[i];
-    uint32_t rank = (uint32_t)batch->ranks[i];
+    bb_filter_place place = batch->places[i];
+    uint16_t descriptor = (uint16_t)place;
+    uint64_t rank = batch->ranks[i];
     uint64_t hash = batch->hashes[i];
-    if (parts.bit_exact && parts.size > 0)
-        bb_ribbon_question_set(question, bb_ribbon_bits_question(
-                                             payload, (uint16_t)batch->descriptors[i], rank, hash));
-    else if (!parts.bit_exact && parts.size >= BB_RIBBON_GROUPS_MIN)
+    const uint8_t *payloads = batch->payloads[i];
+    if (bb_ribbon_window_exists_at(place))
         bb_ribbon_question_set(
-            question, bb_ribbon_grouped_question(payload, batch->descriptors[i], rank, hash));
+            question, bb_ribbon_grouped_question(payloads + (place >> 16), descriptor, rank, hash));
+    else if (bb_ribbon_descriptor_is_bit_exact(descriptor) && bb_ribbon_has_columns(descriptor))
+        bb_ribbon_question_set(
+            question, bb_ribbon_bits_question(payloads + (place >> 16), descriptor, rank, hash));
     else
         bb_ribbon_question_set(question, bb_ribbon_no_question());
+}
+
+/* Of a question to a byte-grouped ribbon. */
+static inline struct bb_ribbon_window
+bb_ribbon_question_window(const struct bb_ribbon_question *question)
+{
+    return (struct bb_ribbon_window){.bytes = question->bytes,
+                                     .rank = question->rank,
+                                     .coefficients = question->coefficients,
+                                     .fingerprint = question->fingerprint};
 }
 
 /* Has the bytes that the answer depends on fetched into the first-level cache. */

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "bloomblock/ribbon/ribbon_payload.h"
+#include "bloomblock/ribbon/ribbon_portable.h"
 #include "bloomblock/sizing/rate.h"
 
 _Static_assert(BB_RIBBON_VALUES_MAX == BB_RIBBON_KEYS_MAX, "shapes exist for all sets");
@@ -87,6 +88,6 @@ uint32_t bb_ribbon_values_get(const uint8_t *payload, uint16_t descriptor, uint3
         bb_ribbon_descriptor_is_bit_exact(descriptor)
             ? bb_ribbon_bits_question(payload, descriptor, rank, hash)
             : bb_ribbon_grouped_question(payload, descriptor, rank, hash);
-    uint32_t sums = question.slots > 0 ? bb_ribbon_bits_sums(&question) : bb_ribbon_sums(&question);
+    uint32_t sums = bb_ribbon_portable_sums(&question);
     return (sums ^ question.fingerprint) & bb_ribbon_rank_mask(question.rank);
 }

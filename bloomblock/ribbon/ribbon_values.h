@@ -40,7 +40,7 @@ BB_MUST_CHECK bool bb_ribbon_values_payload_size(uint16_t descriptor, uint32_t r
                                                  size_t *ret_size);
 
 /* The number of the hash, of rank + step bits. The descriptor exists and is not
- * BB_DESCRIPTOR_NONE; BB_RIBBON_PAD_BYTES after the payload are readable. */
+ * BB_DESCRIPTOR_NONE; BB_FILTER_PAD_BYTES after the payload are readable. */
 uint32_t bb_ribbon_values_get(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                               uint64_t hash);
 

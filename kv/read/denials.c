@@ -3,13 +3,13 @@
 
 #include "sstable/filter/summary.h"
 
-_Static_assert(BB_DENIALS_KEYS <= BB_RIBBON_BATCH, "a run's questions are one batch");
+_Static_assert(BB_DENIALS_KEYS <= BB_FILTER_BATCH, "a run's questions are one batch");
 
 /* The probes of a run. */
 struct batch {
-    struct bb_ribbon_batch ribbons;
-    const struct bb_summary *summaries[BB_DENIALS_KEYS];
-    const uint64_t *places[BB_DENIALS_KEYS];
+    struct bb_filter_batch filters;
+    const struct bb_summary *any; /* table filter of the batch */
+    const bb_filter_place *places[BB_DENIALS_KEYS];
     uint8_t keys[BB_DENIALS_KEYS];
     size_t count;
 };
@@ -39,8 +39,8 @@ static uint64_t find_shards(const struct bb_run *run, const struct bb_bytes *key
         }
         size_t i = batch->count++;
         batch->keys[i] = (uint8_t)key;
-        batch->summaries[i] = summary;
-        batch->places[i] = bb_summary_batch_begin(summary, hashes[key], &batch->ribbons, i);
+        batch->any = summary;
+        batch->places[i] = bb_summary_batch_begin(summary, hashes[key], &batch->filters, i);
     }
     return outside;
 }
@@ -52,12 +52,10 @@ static void ask_shards(struct batch *batch, uint64_t *ret_denied, uint64_t *ret_
     uint64_t denied = 0;
     uint64_t let_through = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        bool is_sound =
-            bb_summary_batch_find(batch->summaries[i], *batch->places[i], &batch->ribbons, i);
+        bool is_sound = bb_summary_batch_find(*batch->places[i], &batch->filters, i);
         sound |= (uint64_t)is_sound << i;
     }
-    /* Any table filter's function: a processor has one for batches, for all fingerprint sizes. */
-    uint64_t maybe = batch->summaries[0]->shards.probes->many(&batch->ribbons, batch->count);
+    uint64_t maybe = bb_summary_batch_probe(batch->any, &batch->filters, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t bit = bit_of(batch->keys[i]);
         denied |= (maybe >> i & 1) != 0 ? 0 : bit;

@@ -6,7 +6,7 @@
  *
  *     tables       of each key, by eight bytes of it; outside all bounds: outside
  *     places       of the shards in the ready table filters; all are prefetched, then read
- *     windows      of the ribbons; all are prefetched, then probed
+ *     filters      of the shards; all are prefetched, then probed
  *
  * Up to 64 keys together wait for memory twice per run, instead of twice each.
  *

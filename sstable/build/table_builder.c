@@ -54,7 +54,7 @@ static enum bb_status create_summary(struct bb_table_builder *builder, double ra
     builder->summary_part_keys = BB_SUMMARY_PART_KEYS;
     if (rate == 1)
         return BB_OK;
-    enum bb_status status = bb_summary_format_init(&format, rate, p->filter_salt);
+    enum bb_status status = bb_sharded_filter_format_init(&format, rate, p->filter_salt);
     if (status != BB_OK)
         return status;
     p->summary_rank = format.rank;

@@ -7,30 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "bloomblock/domain.h"
-
-_Static_assert(BB_FILTER_PAD_BYTES >= BB_RIBBON_SHARDS_PAD_BYTES, "the pad is enough for probes");
-
-/* ---- format ---- */
-
-bool bb_summary_format_restore(struct bb_block_filter_format *format, double rate, uint64_t salt,
-                               uint64_t rank)
-{
-    if (rank > UINT32_MAX ||
-        !bb_block_filter_format_restore(format, BB_FILTER_RIBBON, rate, salt, (uint32_t)rank))
-        return false;
-    format->domain = bb_domain(BB_DOMAIN_SUMMARY, salt);
-    return true;
-}
-
-enum bb_status bb_summary_format_init(struct bb_block_filter_format *format, double rate,
-                                      uint64_t salt)
-{
-    enum bb_status status = bb_block_filter_format_init(format, BB_FILTER_RIBBON, rate, salt);
-    if (status == BB_OK)
-        format->domain = bb_domain(BB_DOMAIN_SUMMARY, salt);
-    return status;
-}
 
 /* ---- list ---- */
 
@@ -292,26 +268,27 @@ enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
                           size, "chunk of a summary");
     if (status != BB_OK)
         return status;
-    if (bb_sharded_ribbon_check(format, bb_bytes_of(stored, size), shards, &defect))
+    if (bb_sharded_filter_check(format, bb_bytes_of(stored, size), shards, &defect))
         return BB_OK;
     struct bb_place place = {.file = reading->place.file, .offset = offset};
     return bb_corrupt(place, 0, "shard %u of the %u in a chunk of %zu bytes is not possible",
                       defect.shard, shards, size);
 }
 
-/* One allocation: places, then the chunks, then padding that probes may read. */
+/* One allocation: places, then the chunks, between bytes that probes may read. */
 enum bb_status bb_summary_pin(struct bb_summary *summary, struct bb_large_pages *pages)
 {
     size_t chunks = (size_t)summary->chunk_ends[summary->chunk_count - 1];
-    size_t places = (size_t)summary->shard_count * sizeof(uint64_t);
-    size_t size = places + chunks + BB_FILTER_PAD_BYTES;
-    uint64_t *memory = bb_large_pages_alloc(pages, size);
+    size_t places = (size_t)summary->shard_count * sizeof(bb_filter_place);
+    size_t size = places + BB_FILTER_LEAD_BYTES + chunks + BB_FILTER_PAD_BYTES;
+    bb_filter_place *memory = bb_large_pages_alloc(pages, size);
     if (memory == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a summary of %zu bytes", size);
     for (uint64_t i = 0; i < summary->shard_count; i++)
         memory[i] = BB_SUMMARY_DAMAGED;
     summary->places = memory;
-    summary->chunks = (uint8_t *)(memory + summary->shard_count);
+    summary->chunks = (uint8_t *)memory + places + BB_FILTER_LEAD_BYTES;
+    memset(summary->chunks - BB_FILTER_LEAD_BYTES, 0, BB_FILTER_LEAD_BYTES);
     memset(summary->chunks + chunks, 0, BB_FILTER_PAD_BYTES);
     summary->pages = pages;
     summary->pinned_size = size;
@@ -325,17 +302,13 @@ void bb_summary_pin_chunk(struct bb_summary *summary, uint32_t chunk)
     uint64_t first = 0;
     uint32_t shards = bb_summary_chunk_shards(summary, chunk, &first);
     for (uint32_t i = 0; i < shards; i++) {
-        struct bb_shard_entry entry = bb_sharded_ribbon_find(summary->chunks + offset, shards, i);
+        struct bb_shard_entry entry = bb_sharded_filter_find(summary->chunks + offset, shards, i);
         summary->places[first + i] = (offset + entry.offset) << 16 | entry.descriptor;
     }
 }
 
 void bb_summary_make_ready(struct bb_summary *summary, const struct bb_block_filter_format *format)
 {
-    summary->shards = (struct bb_ribbon_shards){.places = summary->places,
-                                                .payloads = summary->chunks,
-                                                .domain = format->domain,
-                                                .count = summary->parts[0].shard_count,
-                                                .rank = format->rank};
-    bb_ribbon_probe_shards(&summary->shards, &format->probes);
+    summary->shards = bb_sharded_filter_ready(format, summary->places, summary->chunks,
+                                              summary->parts[0].shard_count);
 }

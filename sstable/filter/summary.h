@@ -1,11 +1,11 @@
 /* The table filter (`summary` in the code): one filter over all keys of a table. It is probed
  * before the index.
  *
- * It is a ribbon cut into shards by the hash (bloomblock/sharded_ribbon.h), with a separate hash
+ * It is a filter cut into shards by the hash (bloomblock/sharded_filter.h), with a separate hash
  * domain. Consecutive shards form chunks of about 64 KiB, each with a checksum:
  *
  *     section  := chunk* | list | u32 size of the list | u64 checksum of list and size
- *     chunk    := sharded ribbon of 2^shift shards, the last of a part fewer | u64 checksum
+ *     chunk    := sharded filter of 2^shift shards, the last of a part fewer | u64 checksum
  *     list     := varint shift | varint parts | (varint keys | varint shards) per part
  *                 | varint stored size of each chunk | fence list of parts 1 ...
  *
@@ -16,7 +16,7 @@
  *
  * Once the table filter is used its list is in memory. When it is pinned all chunks are too,
  * contiguous and in their stored form, together with an array of eight bytes per shard that locates
- * each shard. A probe takes one load from that array and one load of eight groups of rows.
+ * each shard. A probe takes one load from that array and reads one range of bytes.
  *
  * Threads: constant after load, except for the backoffs, which are atomic.
  */
@@ -25,9 +25,7 @@
 
 #include "base/large_pages.h"
 #include "base/status.h"
-#include "bloomblock/descriptor.h"
-#include "bloomblock/ribbon/ribbon_shards.h"
-#include "bloomblock/sharded_ribbon.h"
+#include "bloomblock/sharded_filter.h"
 #include "sstable/backoff.h"
 #include "sstable/block/block_cache.h"
 #include "sstable/checksum.h"
@@ -43,11 +41,11 @@ struct bb_summary_part {
 struct bb_summary {
     /* With a single part: all that bb_summary_denies reads except places and chunks, in one cache
      * line. Set by bb_summary_make_ready. */
-    _Alignas(64) struct bb_ribbon_shards shards;
+    _Alignas(64) struct bb_filter_shards shards;
 
     /* Pinned: offset in chunks << 16 | descriptor, for each shard. NULL: the chunks are in the
      * cache. */
-    uint64_t *places;
+    bb_filter_place *places;
     uint8_t *chunks;
     uint32_t part_count; /* 0: the list is damaged, and there is nothing to probe */
     const struct bb_summary_part *parts;
@@ -64,13 +62,6 @@ struct bb_summary {
 
 /* The place of a shard in a damaged chunk: descriptor 0, which returns maybe. */
 #define BB_SUMMARY_DAMAGED (UINT64_MAX << 16)
-
-/* The format of the table filter, to read it or to build it. It has its own fingerprint bits and
- * rate. False, or BB_INVALID, when they are out of range. */
-BB_MUST_CHECK bool bb_summary_format_restore(struct bb_block_filter_format *format, double rate,
-                                             uint64_t salt, uint64_t rank);
-BB_MUST_CHECK enum bb_status bb_summary_format_init(struct bb_block_filter_format *format,
-                                                    double rate, uint64_t salt);
 
 /* The context for reading a list. */
 struct bb_summary_reading {
@@ -137,7 +128,7 @@ static inline uint32_t bb_summary_part(const struct bb_summary *summary,
 static inline uint32_t bb_summary_shard(const struct bb_summary_part *part,
                                         struct bb_block_filter_key key)
 {
-    return bb_shard_of(key.hash, part->shard_count);
+    return bb_block_filter_shard(key, part->shard_count);
 }
 
 /* REQUIRES: places are set. */
@@ -169,38 +160,42 @@ static inline bool bb_summary_may_contain(const struct bb_summary *summary,
 static inline bool bb_summary_denies(const struct bb_summary *summary, uint64_t key_hash,
                                      bool *ret_is_let_through)
 {
-    const struct bb_ribbon_shards *shards = &summary->shards;
+    const struct bb_filter_shards *shards = &summary->shards;
     if (!shards->probe(shards, key_hash))
         return true;
-    *ret_is_let_through =
-        bb_ribbon_shards_place(shards, key_hash ^ shards->domain) != BB_SUMMARY_DAMAGED;
+    *ret_is_let_through = *bb_filter_probe_place(shards, key_hash) != BB_SUMMARY_DAMAGED;
     return false;
 }
 
-/* The same probe in two steps, for a batch of keys; i is the key's index in the batch. First step:
- * returns the address of the shard's place and prefetches it. */
-static inline const uint64_t *bb_summary_batch_begin(const struct bb_summary *summary,
-                                                     uint64_t key_hash,
-                                                     struct bb_ribbon_batch *batch, size_t i)
+/* Probes of a batch of keys, in steps; i is the key's index in the batch. First step: returns the
+ * address of the shard's place and prefetches it. */
+static inline const bb_filter_place *bb_summary_batch_begin(const struct bb_summary *summary,
+                                                            uint64_t key_hash,
+                                                            struct bb_filter_batch *batch, size_t i)
 {
-    const struct bb_ribbon_shards *shards = &summary->shards;
-    uint64_t hash = key_hash ^ shards->domain;
-    const uint64_t *place = &shards->places[bb_shard_of(hash, shards->count)];
+    const struct bb_filter_shards *shards = &summary->shards;
+    const bb_filter_place *place = bb_filter_probe_place(shards, key_hash);
     __builtin_prefetch(place);
-    batch->hashes[i] = hash;
+    batch->hashes[i] = key_hash ^ shards->domain;
+    batch->payloads[i] = shards->payloads;
     batch->ranks[i] = shards->rank;
     return place;
 }
 
-/* Second step, with that place: prepares the probe of the ribbon, which shards.probes->many
- * performs. False: the shard is damaged, and the result will be maybe. */
-static inline bool bb_summary_batch_find(const struct bb_summary *summary, uint64_t place,
-                                         struct bb_ribbon_batch *batch, size_t i)
+/* Second step, with that place. False: the shard is damaged, and the result will be maybe. */
+static inline bool bb_summary_batch_find(bb_filter_place place, struct bb_filter_batch *batch,
+                                         size_t i)
 {
-    bool is_none = (uint16_t)place == BB_DESCRIPTOR_NONE;
-    batch->payloads[i] = summary->shards.payloads + (is_none ? 0 : place >> 16);
-    batch->descriptors[i] = (uint16_t)place;
+    batch->places[i] = place;
     return place != BB_SUMMARY_DAMAGED;
+}
+
+/* Third step: probes the first count table filters of the batch; bit i is the result of probe i.
+ * summary: any of them. A processor has one function for batches, for all fingerprint sizes. */
+static inline uint64_t bb_summary_batch_probe(const struct bb_summary *summary,
+                                              const struct bb_filter_batch *batch, size_t count)
+{
+    return summary->shards.probes->batch(batch, count);
 }
 
 #endif

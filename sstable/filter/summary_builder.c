@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "bloomblock/ribbon/hash_sort.h"
+#include "bloomblock/hash_sort.h"
 
 #define CAPACITY_MIN 1024
 
@@ -41,16 +41,15 @@ enum bb_status bb_summary_builder_create(const struct bb_block_filter_format *fo
                                          struct bb_summary_builder **ret_builder)
 {
     struct bb_summary_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));
-    struct bb_shard_builder *shards = bb_alloc_zeroed(1, sizeof(*shards));
-    if (builder == NULL || shards == NULL) {
-        bb_free(builder);
-        bb_free(shards);
+    if (builder == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the builder of a summary");
+    enum bb_status status = bb_sharded_filter_builder_create(format, &builder->shards);
+    if (status != BB_OK) {
+        bb_free(builder);
+        return status;
     }
     builder->format = *format;
-    builder->shards = shards;
     builder->chunk_shift = choose_shift(format->rank);
-    bb_shard_builder_init(shards, format);
     bb_fence_builder_init(&builder->fences, comparator);
     *ret_builder = builder;
     return BB_OK;
@@ -60,7 +59,7 @@ void bb_summary_builder_destroy(struct bb_summary_builder *builder)
 {
     if (builder == NULL)
         return;
-    bb_free(builder->shards);
+    bb_sharded_filter_builder_destroy(builder->shards);
     bb_free(builder->hashes);
     bb_buf_deinit(&builder->section);
     bb_buf_deinit(&builder->parts);
@@ -104,7 +103,7 @@ static enum bb_status append_chunk(struct bb_summary_builder *builder, struct bb
     uint32_t left = set->shard_count - set->next_shard;
     uint32_t full = UINT32_C(1) << builder->chunk_shift;
     uint8_t *checksum = NULL;
-    enum bb_status status = bb_sharded_ribbon_encode(builder->shards, set,
+    enum bb_status status = bb_sharded_filter_encode(builder->shards, set,
                                                      left < full ? left : full, &builder->section);
     if (status == BB_OK)
         status = bb_buf_extend(&builder->section, BB_CHECKSUM_SIZE, &checksum);
@@ -118,7 +117,7 @@ static enum bb_status finish_part(struct bb_summary_builder *builder)
 {
     size_t key_count = builder->count;
     size_t hash_count = bb_hash_sort(builder->hashes, builder->count);
-    struct bb_shard_set set = bb_shard_set_of(builder->hashes, hash_count);
+    struct bb_shard_set set = bb_sharded_filter_set(builder->hashes, hash_count);
     enum bb_status status = bb_append_varint(&builder->parts, key_count);
     if (status == BB_OK)
         status = bb_append_varint(&builder->parts, set.shard_count);

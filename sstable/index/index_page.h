@@ -23,7 +23,8 @@
  * Damage in the filter area costs only the filters: the page then returns maybe for every key.
  *
  * In memory a page is one allocation, 64-byte aligned: native arrays first, then the stored fences,
- * then the filters with BB_FILTER_PAD_BYTES after them. (Pages aligned to 4096 bytes would map to
+ * then the filters with BB_FILTER_PAD_BYTES after them. (BB_FILTER_LEAD_BYTES before them are other
+ * parts of the page.) (Pages aligned to 4096 bytes would map to
  * the same cache sets: measured 20 % slower.) Threads: constant after load.
  */
 #ifndef BB_SSTABLE_INDEX_INDEX_PAGE_H
@@ -65,6 +66,8 @@ struct bb_index_page {
     uint32_t filter_area_size; /* as stored, with its checksum */
 };
 
+static_assert(sizeof(struct bb_index_page) - sizeof(struct bb_cache_item) >= BB_FILTER_LEAD_BYTES,
+              "probes may read the struct before the first filter, but not its item");
 static_assert(offsetof(struct bb_index_page, fences) % BB_CACHE_LINE_SIZE +
                       offsetof(struct bb_fence_index, common) <=
                   BB_CACHE_LINE_SIZE,

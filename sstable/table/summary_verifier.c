@@ -36,7 +36,7 @@ static enum bb_status create_rebuilt(struct bb_summary_verifier *v)
     const struct bb_table *table = v->table;
     const struct bb_properties *p = &table->properties;
     struct bb_block_filter_format format = {0};
-    enum bb_status status = bb_summary_format_init(&format, p->summary_rate, p->filter_salt);
+    enum bb_status status = bb_sharded_filter_format_init(&format, p->summary_rate, p->filter_salt);
     if (status != BB_OK)
         return status;
     if (format.rank != p->summary_rank)

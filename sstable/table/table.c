@@ -201,8 +201,8 @@ static void set_up_summary(struct bb_table *table, const struct bb_table_options
         return;
     table->has_summary = section != NULL && section->size == p->summary_size &&
                          section->size >= BB_SUMMARY_TAIL_SIZE &&
-                         bb_summary_format_restore(&table->summary_format, p->summary_rate,
-                                                   p->filter_salt, p->summary_rank);
+                         bb_sharded_filter_format_restore(&table->summary_format, p->summary_rate,
+                                                          p->filter_salt, p->summary_rank);
     table->has_unusable_summary = !table->has_summary;
     if (!table->has_summary)
         return;

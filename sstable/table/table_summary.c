@@ -211,7 +211,8 @@ static __attribute__((noinline)) struct bb_summary *load_once(struct bb_table *t
 struct cached_chunk {
     struct bb_cache_item item; /* must be first */
     uint32_t shard_count;      /* 0: the chunk is damaged */
-    uint8_t payload[];         /* followed by BB_FILTER_PAD_BYTES */
+    uint8_t lead[BB_FILTER_LEAD_BYTES];
+    uint8_t payload[]; /* followed by BB_FILTER_PAD_BYTES */
 };
 
 static void destroy_chunk(struct bb_cache_item *item)
@@ -231,6 +232,7 @@ static enum bb_status create_chunk(struct bb_table *table, const struct bb_summa
         return bb_fail(BB_NO_MEMORY, "no memory for a chunk of %zu bytes", memory_size);
     bb_block_cache_item_init(&chunk->item, destroy_chunk, memory_size);
     chunk->shard_count = bb_summary_chunk_shards(summary, number, &first);
+    memset(chunk->lead, 0, BB_FILTER_LEAD_BYTES);
     memset(chunk->payload + size, 0, BB_FILTER_PAD_BYTES);
     enum bb_status status = load_chunk(table, summary, number, stats, chunk->payload);
     if (status == BB_CORRUPT) {
@@ -286,7 +288,7 @@ static bool ask_cached(struct bb_table *table, struct bb_summary *summary,
     bool is_usable = chunk != NULL && chunk->shard_count > 0;
     shard &= (UINT32_C(1) << summary->chunk_shift) - 1;
     bool may_contain =
-        !is_usable || bb_sharded_ribbon_may_contain(&table->summary_format, chunk->payload,
+        !is_usable || bb_sharded_filter_may_contain(&table->summary_format, chunk->payload,
                                                     chunk->shard_count, shard, key);
     bb_counter_add(&stats->damaged_filters, !is_usable);
     if (chunk != NULL)

@@ -104,7 +104,7 @@ static enum bb_status check_top(const struct bb_envelope *envelope,
     size_t left = bb_cursor_left(&cursor.bytes);
     return left == 0 ? BB_OK
                      : corrupt(envelope->payload.size - left,
-                               "bytes behind the list of the top keys:", left, 0);
+                               "bytes after the list of the top keys:", left, 0);
 }
 
 static enum bb_status check(const struct bb_envelope *envelope)

@@ -1,20 +1,14 @@
 /* The stand-alone ribbon: a directory (shard_directory.h), then the shards. Parameters: shards,
  * rank. */
-#include "standalone/kind/kind_ribbon.h"
+#include "standalone/kind/kind_ribbon_probe.h"
 
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "bloomblock/block_filter.h"
+#include "bloomblock/ribbon/ribbon_equation.h"
+#include "bloomblock/shard.h"
+#include "bloomblock/sharded_filter.h"
 #include "bloomblock/sizing/rate.h"
-#include "bloomblock/ribbon/ribbon.h"
-#include "bloomblock/ribbon/ribbon_probe.h"
-#include "bloomblock/sharded_ribbon.h"
-#include "standalone/kind/kind_ribbon_window.h"
-
-_Static_assert(BB_ENVELOPE_CHECKSUM_SIZE >= BB_RIBBON_PAD_BYTES,
-               "probes may read the checksum after the last ribbon");
 
 /* --- Writing --- */
 
@@ -29,18 +23,17 @@ static enum bb_status append(const struct bb_envelope *envelope, const uint64_t 
                              struct bb_buf *buf)
 {
     struct bb_block_filter_format format;
-    struct bb_shard_set set = bb_shard_set_of(hashes, (size_t)envelope->key_count);
-    struct bb_shard_builder *shards = bb_alloc(sizeof(*shards));
+    struct bb_shard_set set = bb_sharded_filter_set(hashes, (size_t)envelope->key_count);
+    struct bb_shard_builder *shards = NULL;
     enum bb_status status =
-        shards == NULL
-            ? bb_fail(BB_NO_MEMORY, "no memory for a filter's solver (%zu bytes)", sizeof(*shards))
-            : bb_block_filter_format_init(&format, BB_FILTER_RIBBON, envelope->target_rate, 0);
-    if (status == BB_OK) {
-        format.slack = envelope->slack;
-        bb_shard_builder_init(shards, &format);
-        status = bb_sharded_ribbon_encode(shards, &set, set.shard_count, buf);
-    }
-    bb_free(shards);
+        bb_block_filter_format_init(&format, BB_FILTER_RIBBON, envelope->target_rate, 0);
+    if (status != BB_OK)
+        return status;
+    format.slack = envelope->slack;
+    status = bb_sharded_filter_builder_create(&format, &shards);
+    if (status == BB_OK)
+        status = bb_sharded_filter_encode(shards, &set, set.shard_count, buf);
+    bb_sharded_filter_builder_destroy(shards);
     return status;
 }
 
@@ -52,7 +45,7 @@ static enum bb_status check_shards(const struct bb_envelope *envelope, uint32_t 
     struct bb_block_filter_format format = {.kind = BB_FILTER_RIBBON,
                                             .rank = (uint32_t)envelope->parameters[1]};
     struct bb_shard_defect defect = {0};
-    if (bb_sharded_ribbon_check(&format, payload, shard_count, &defect))
+    if (bb_sharded_filter_check(&format, payload, shard_count, &defect))
         return BB_OK;
     if (defect.shard == shard_count) {
         uint64_t directory_size = bb_shard_directory_size(shard_count);
@@ -63,10 +56,10 @@ static enum bb_status check_shards(const struct bb_envelope *envelope, uint32_t 
     }
     struct bb_shard_entry entry = bb_shard_directory_entry(payload.data, defect.shard);
     if (defect.has_rest)
-        return bb_corrupt(
-            bb_envelope_place,
-            BB_ENVELOPE_HEADER_SIZE + bb_shard_directory_size(shard_count) + entry.offset,
-            "shard %u of %u has bits behind its last slot", defect.shard, shard_count);
+        return bb_corrupt(bb_envelope_place,
+                          BB_ENVELOPE_HEADER_SIZE + bb_shard_directory_size(shard_count) +
+                              entry.offset,
+                          "shard %u of %u has bits after its last slot", defect.shard, shard_count);
     if (entry.offset != defect.offset)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
                           "shard %u of %u is at %llu of the payloads, expected %llu", defect.shard,
@@ -89,67 +82,13 @@ static enum bb_status check(const struct bb_envelope *envelope)
     return check_shards(envelope, (uint32_t)shard_count);
 }
 
-static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
-{
-    struct bb_kind_ribbon_place place = bb_kind_ribbon_find(view, key_hash);
-    return bb_kind_ribbon_ask(view, &place);
-}
-
-/* The rest of question i, whose hash is there. */
-static inline void batch_find(struct bb_ribbon_batch *batch, size_t i,
-                              const struct bb_filter_view *view)
-{
-    struct bb_shard_entry entry = bb_kind_ribbon_entry(view, batch->hashes[i]);
-    batch->payloads[i] = bb_kind_ribbon_shards(view) + entry.offset;
-    batch->descriptors[i] = entry.descriptor;
-    batch->ranks[i] = view->parameters[BB_VIEW_PROBES];
-}
-
-/* Each short step runs for all probes before the next step: a probe waits only for its previous
- * step, so the processor works on several probes at the same time. */
-static uint64_t may_contain_each(const struct bb_filter_view *views, size_t count,
-                                 uint64_t key_hash)
-{
-    struct bb_ribbon_batch batch;
-    const struct bb_ribbon_probes *probes = views->probe;
-    for (size_t i = 0; i < count; i++)
-        batch.hashes[i] = bb_kind_ribbon_hash(&views[i], key_hash);
-    for (size_t i = 0; i < count; i++)
-        batch_find(&batch, i, &views[i]);
-    return probes->many(&batch, count);
-}
-
-static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
-                                 size_t count)
-{
-    struct bb_ribbon_batch batch;
-    const struct bb_ribbon_probes *probes = view->probe;
-    for (size_t i = 0; i < count; i++)
-        batch.hashes[i] = bb_kind_ribbon_hash(view, hashes[i]);
-    for (size_t i = 0; i < count; i++)
-        batch_find(&batch, i, view);
-    return probes->many(&batch, count);
-}
-
-static const struct bb_kind_probe any_rank = {.may_contain = may_contain,
-                                              .use = bb_kind_ribbon_use,
-                                              .may_contain_many = may_contain_many,
-                                              .may_contain_each = may_contain_each};
-
-void bb_kind_ribbon_use(struct bb_filter_view *view, enum bb_cpu cpu)
-{
-    uint32_t rank = (uint32_t)view->parameters[BB_VIEW_PROBES];
-    view->kind =
-        bb_kind_ribbon_has_windows(view) ? bb_kind_ribbon_window_probe(cpu, rank) : &any_rank;
-    view->probe = bb_ribbon_probes_of(cpu, rank);
-}
-
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
     uint64_t directory_size = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
     view->parameters[BB_VIEW_OWN] = (uintptr_t)(view->payload.data + directory_size);
-    return &any_rank;
+    bb_kind_ribbon_probe_use(view, BB_CPU_PORTABLE);
+    return view->kind;
 }
 
 /* --- Description --- */

@@ -47,7 +47,7 @@ static enum bb_status add_chunk(struct bb_table *table, const struct bb_summary 
     for (uint32_t i = 0; i < shards; i++) {
         double weight = weight_of(summary, first + i);
         if (status == BB_OK)
-            add_shard(table, weight, bb_sharded_ribbon_find(stored->data, shards, i), stored->data,
+            add_shard(table, weight, bb_sharded_filter_find(stored->data, shards, i), stored->data,
                       sums);
         else
             add_shard(table, weight, (struct bb_shard_entry){0}, NULL, sums);

@@ -45,22 +45,22 @@ static bool ask_directory(const struct world *world, uint32_t part, struct bb_bl
     const uint8_t *stored = summary->chunks + bb_summary_chunk_offset(summary, chunk);
     if (bb_summary_chunk_check(summary, &world->reading, &world->format, chunk, stored) != BB_OK)
         return true;
-    return bb_sharded_ribbon_may_contain(&world->format, stored, count,
+    return bb_sharded_filter_may_contain(&world->format, stored, count,
                                          (uint32_t)(p->first_shard + shard - first), key);
 }
 
 /* In one call, and as a question of a batch. */
 static void ask_ready(const struct world *world, uint64_t key_hash, uint64_t place, bool expected)
 {
-    static struct bb_ribbon_batch batch;
+    static struct bb_filter_batch batch;
     const struct bb_summary *summary = world->summary;
     bool is_damaged = place == BB_SUMMARY_DAMAGED;
     bool is_let_through = false;
     BB_ASSERT(bb_summary_denies(summary, key_hash, &is_let_through) == !expected);
     BB_ASSERT(is_let_through == (expected && !is_damaged));
     BB_ASSERT(*bb_summary_batch_begin(summary, key_hash, &batch, 0) == place);
-    BB_ASSERT(bb_summary_batch_find(summary, place, &batch, 0) == !is_damaged);
-    BB_ASSERT(summary->shards.probes->many(&batch, 1) == (uint64_t)expected);
+    BB_ASSERT(bb_summary_batch_find(place, &batch, 0) == !is_damaged);
+    BB_ASSERT(bb_summary_batch_probe(summary, &batch, 1) == (uint64_t)expected);
 }
 
 static void ask(const struct world *world, struct bb_bytes text)
@@ -103,7 +103,7 @@ static void use(uint8_t how, const uint8_t *section, size_t size)
         .section = section,
     };
     uint64_t list_size = 0;
-    if (!bb_summary_format_restore(&world.format, 0.01, 5, 1 + (how >> 1) % 24) ||
+    if (!bb_sharded_filter_format_restore(&world.format, 0.01, 5, 1 + (how >> 1) % 24) ||
         bb_summary_list_size(&world.reading, section + size - BB_SUMMARY_TAIL_SIZE, &list_size) !=
             BB_OK)
         return;

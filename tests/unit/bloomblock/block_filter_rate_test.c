@@ -268,7 +268,7 @@ static void block_filter_rate__summary_and_blocks_err_independently(void **state
     (void)state;
     struct bb_block_filter_format formats[2] = {format_of(BB_FILTER_RIBBON, 0.125, 5),
                                                 format_of(BB_FILTER_RIBBON, 0.125, 5)};
-    formats[1].domain = bb_domain(BB_DOMAIN_SUMMARY, 5);
+    formats[1].domain = bb_domain(BB_DOMAIN_TABLE, 5);
     struct pair_counts counts = ask_pairs(formats, 300, 60, 5000);
     assert_independent(&counts, "keys that pass summary and block filter");
     /* The same domain twice: rates do not multiply at all. */

@@ -206,7 +206,7 @@ static void block_filter__finish_appends_and_begins_anew(void **state)
 
 static void assert_every_descriptor(const struct bb_block_filter_format *format)
 {
-    const size_t size_max = (size_t)UINT16_MAX * 64 + BB_FILTER_PAD_BYTES;
+    const size_t size_max = BB_FILTER_LEAD_BYTES + (size_t)UINT16_MAX * 64 + BB_FILTER_PAD_BYTES;
     uint8_t *zeros = bb_must_alloc_zeroed(size_max);
     struct guarded memory = guarded_copy(zeros, size_max);
     free(zeros);
@@ -219,7 +219,7 @@ static void assert_every_descriptor(const struct bb_block_filter_format *format)
             refused++;
             continue;
         }
-        assert_true(size <= size_max - BB_FILTER_PAD_BYTES);
+        assert_true(size <= size_max - BB_FILTER_LEAD_BYTES - BB_FILTER_PAD_BYTES);
         const uint8_t *payload = memory.data + size_max - BB_FILTER_PAD_BYTES - size;
         for (uint64_t i = 0; i < 4; i++)
             (void)bb_block_filter_may_contain(format, (uint16_t)descriptor, payload,

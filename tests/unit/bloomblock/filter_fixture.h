@@ -14,24 +14,29 @@ struct group {
     const struct bb_block_filter_format *format;
     uint32_t shard_count;
     struct bb_buf descriptors;
-    struct bb_buf payload; /* padded */
-    size_t payload_size;   /* without the pad */
+    struct bb_buf memory;  /* lead, payload, pad */
+    struct bb_buf payload; /* in memory, without lead and pad */
+    size_t payload_size;
 };
 
-/* Ends the builder's group. The pad is filled with ones, which must not change an answer. */
+/* Ends the builder's group. Lead and pad are filled with ones, which must not change a result. */
 static inline void group_finish(struct group *group, const struct bb_block_filter_format *format,
                                 struct bb_block_filter_builder *builder)
 {
-    uint8_t *pad = NULL;
+    uint8_t *lead = NULL, *pad = NULL;
     *group = (struct group){.format = format};
     size_t limit = bb_block_filter_builder_size_estimate(builder);
-    assert_ok(bb_block_filter_builder_finish(builder, &group->descriptors, &group->payload,
+    assert_ok(bb_buf_extend(&group->memory, BB_FILTER_LEAD_BYTES, &lead));
+    memset(lead, 0xff, BB_FILTER_LEAD_BYTES);
+    assert_ok(bb_block_filter_builder_finish(builder, &group->descriptors, &group->memory,
                                              &group->shard_count));
-    group->payload_size = group->payload.size;
+    group->payload_size = group->memory.size - BB_FILTER_LEAD_BYTES;
     assert_true(group->payload_size <= limit);
     assert_int_equal(group->descriptors.size, group->shard_count * 2);
-    assert_ok(bb_buf_extend(&group->payload, BB_FILTER_PAD_BYTES, &pad));
+    assert_ok(bb_buf_extend(&group->memory, BB_FILTER_PAD_BYTES, &pad));
     memset(pad, 0xff, BB_FILTER_PAD_BYTES);
+    group->payload = (struct bb_buf){.data = group->memory.data + BB_FILTER_LEAD_BYTES,
+                                     .size = group->payload_size};
 }
 
 /* The group of the first count members of a set. */
@@ -46,7 +51,7 @@ static inline void group_init(struct group *group, const struct bb_block_filter_
 static inline void group_deinit(struct group *group)
 {
     bb_buf_deinit(&group->descriptors);
-    bb_buf_deinit(&group->payload);
+    bb_buf_deinit(&group->memory);
 }
 
 static inline uint16_t group_descriptor(const struct group *group, uint32_t shard)

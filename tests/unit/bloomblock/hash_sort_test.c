@@ -2,7 +2,7 @@
  * limits of the two sorts, for mixed hashes and for hashes that agree in most bytes. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
-#include "bloomblock/ribbon/hash_sort.h"
+#include "bloomblock/hash_sort.h"
 #include "tests/support/must_alloc.h"
 
 static int compare_hashes(const void *a, const void *b)

@@ -1,8 +1,8 @@
 /* Goal: both layouts' probes agree with the rows in every form, for every fingerprint size, size
  * and seed, and read no forbidden byte. Method: random rows, encoded, and random keys; the expected
- * result is computed row by row. Payloads are once right after an unreadable page, and once with
- * either pad, of random bytes, right before one. Then solved systems, with probes of all
- * members. */
+ * result is computed row by row. Payloads are once, with their lead, right after an unreadable
+ * page, and once, with their pad, right before one; lead and pad are of random bytes. Then solved
+ * systems, with probes of all members. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/descriptor.h"
@@ -14,19 +14,20 @@
 #include "tests/support/step.h"
 
 #define KEYS        20 /* probes per filter */
-#define PAYLOAD_MAX (BB_RIBBON_SLOTS_MAX * BB_RIBBON_RANK_MAX / 8 + BB_RIBBON_WIDE_PAD_BYTES)
+#define PAYLOAD_MAX (BB_RIBBON_SLOTS_MAX * BB_RIBBON_RANK_MAX / 8)
+#define ROOM_MAX    (BB_FILTER_LEAD_BYTES + PAYLOAD_MAX + BB_FILTER_PAD_BYTES)
 
 struct filter {
     struct bb_ribbon_descriptor parts;
     uint32_t rank; /* of the table; the filter's is rank + step */
     struct bb_ribbon_rows rows;
-    uint8_t payload[PAYLOAD_MAX];
-    size_t size;
-    const uint8_t *places[3]; /* after an unreadable page; before one, with each pad */
+    uint8_t bytes[ROOM_MAX];  /* lead, payload, pad */
+    size_t size;              /* of the payload */
+    const uint8_t *places[2]; /* of the payload: after an unreadable page; before one */
 };
 
 /* Room for one payload with an unreadable page on either side. */
-static struct guarded room, wide_room;
+static struct guarded room;
 
 /* Random rows of rank bits; 0 after the last. */
 static void rows_fill(struct bb_ribbon_rows *rows, uint32_t slots, uint32_t rank,
@@ -40,10 +41,9 @@ static void rows_fill(struct bb_ribbon_rows *rows, uint32_t slots, uint32_t rank
 
 static int room_init(void **state)
 {
-    static const uint8_t zeros[PAYLOAD_MAX];
+    static const uint8_t zeros[ROOM_MAX];
     (void)state;
     room = guarded_copy(zeros, sizeof(zeros));
-    wide_room = guarded_copy(zeros, sizeof(zeros));
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
         print_message("%s: %s\n", bb_cpu_name(cpu), bb_cpu_has(cpu) ? "tested" : "not there");
     return 0;
@@ -53,34 +53,28 @@ static int room_deinit(void **state)
 {
     (void)state;
     guarded_free(&room);
-    guarded_free(&wide_room);
     return 0;
-}
-
-/* At the end of a room. */
-static const uint8_t *place_last(const struct filter *filter, struct guarded *place, size_t pad)
-{
-    size_t size = filter->size + pad;
-    return memcpy(place->data + PAYLOAD_MAX - size, filter->payload, size);
 }
 
 static void filter_init(struct filter *filter, struct bb_rng *rng)
 {
     uint32_t rank = filter->rank + filter->parts.step;
     uint32_t slots = filter->parts.bit_exact ? filter->parts.size : filter->parts.size * 8;
+    uint8_t *payload = filter->bytes + BB_FILTER_LEAD_BYTES;
+    bb_rng_bytes(rng, filter->bytes, sizeof(filter->bytes));
     rows_fill(&filter->rows, slots, rank, rng);
     if (filter->parts.bit_exact) {
         filter->size = bb_ribbon_bits_size(slots, rank);
-        bb_ribbon_rows_encode_bits(&filter->rows, slots, rank, filter->payload);
+        bb_ribbon_rows_encode_bits(&filter->rows, slots, rank, payload);
     } else {
         filter->size = (size_t)filter->parts.size * rank;
-        bb_ribbon_rows_encode(&filter->rows, filter->parts.size, rank, filter->payload);
+        bb_ribbon_rows_encode(&filter->rows, filter->parts.size, rank, payload);
     }
-    bb_rng_bytes(rng, filter->payload + filter->size, BB_RIBBON_WIDE_PAD_BYTES);
-    filter->places[0] =
-        memcpy(room.start, filter->payload, filter->size + BB_RIBBON_WIDE_PAD_BYTES);
-    filter->places[1] = place_last(filter, &room, BB_RIBBON_PAD_BYTES);
-    filter->places[2] = place_last(filter, &wide_room, BB_RIBBON_WIDE_PAD_BYTES);
+    size_t size = BB_FILTER_LEAD_BYTES + filter->size + BB_FILTER_PAD_BYTES;
+    uint8_t *last = room.data + ROOM_MAX - size;
+    assert_true(last >= room.start + size || filter->size > 2000);
+    filter->places[0] = (uint8_t *)memcpy(room.start, filter->bytes, size) + BB_FILTER_LEAD_BYTES;
+    filter->places[1] = (uint8_t *)memcpy(last, filter->bytes, size) + BB_FILTER_LEAD_BYTES;
 }
 
 static struct bb_ribbon_equation equation_of(const struct filter *filter, uint64_t hash)
@@ -100,29 +94,29 @@ static bool holds(const struct filter *filter, struct bb_ribbon_equation equatio
     return sum == 0;
 }
 
-static bool batch_answer(const struct bb_ribbon_probes *probes, const struct filter *filter,
-                         const uint8_t *payload, uint64_t hash)
+/* In a batch of some and of many probes: the last one; the others are of no filter. */
+static bool batch_answer(const struct bb_filter_probes *probes, const struct filter *filter,
+                         const uint8_t *payload, uint64_t hash, size_t count)
 {
-    static struct bb_ribbon_batch batch; /* question 0: no filter */
-    batch.hashes[1] = hash;
-    batch.payloads[1] = payload;
-    batch.descriptors[1] = bb_ribbon_descriptor_encode(filter->parts);
-    batch.ranks[1] = filter->rank;
-    uint64_t bits = probes->many(&batch, 2);
-    assert_true(bits % 2 == 1);
-    return bits / 2;
+    struct bb_filter_batch batch = {0};
+    batch.hashes[count - 1] = hash;
+    batch.payloads[count - 1] = payload;
+    batch.places[count - 1] = bb_ribbon_descriptor_encode(filter->parts);
+    batch.ranks[count - 1] = filter->rank;
+    uint64_t bits = probes->batch(&batch, count);
+    assert_int_equal(bits | UINT64_C(1) << (count - 1), UINT64_MAX >> (64 - count));
+    return bits >> (count - 1);
 }
 
 static void assert_form(const struct filter *filter, enum bb_cpu cpu, uint64_t hash, bool expected)
 {
     uint16_t descriptor = bb_ribbon_descriptor_encode(filter->parts);
-    const struct bb_ribbon_probes *probes = bb_ribbon_probes_of(cpu, filter->rank);
-    const struct bb_ribbon_probes *padded = bb_ribbon_padded_probes_of(cpu, filter->rank);
-    for (int i = 0; i < 3; i++) {
+    const struct bb_filter_probes *probes = bb_ribbon_probe_of(cpu, filter->rank);
+    for (int i = 0; i < 2; i++) {
         const uint8_t *payload = filter->places[i];
-        if (bb_ribbon_ask(i < 2 ? probes : padded, payload, descriptor, filter->rank, hash) ==
-                expected &&
-            (i == 2 || batch_answer(probes, filter, payload, hash) == expected))
+        if (bb_filter_probe_one(probes, payload, descriptor, filter->rank, hash) == expected &&
+            batch_answer(probes, filter, payload, hash, 2) == expected &&
+            batch_answer(probes, filter, payload, hash, 21) == expected)
             continue;
         print_error("%s, rank %u+%u, %s size %u, seed %u, hash %016llx: expected %d\n",
                     bb_cpu_name(cpu), filter->rank, filter->parts.step,
@@ -191,7 +185,7 @@ static void assert_members(bool bit_exact, uint32_t size, uint32_t rank, uint32_
     struct bb_ribbon_descriptor parts = {bit_exact, 0, seed, size};
     uint32_t slots = bit_exact ? size : size * 8;
     uint16_t descriptor = bb_ribbon_descriptor_encode(parts);
-    uint8_t payload[PAYLOAD_MAX];
+    uint8_t bytes[ROOM_MAX], *payload = bytes + BB_FILTER_LEAD_BYTES;
     uint64_t set = ((uint64_t)seed << 16) + size;
     uint64_t keys = slots * 8 / 10;
     bb_ribbon_solver_reset(&solver, slots, rank);
@@ -202,7 +196,7 @@ static void assert_members(bool bit_exact, uint32_t size, uint32_t rank, uint32_
     }
     if (!bb_ribbon_solver_finish(&solver))
         return; /* happens to a few of the smallest */
-    memset(payload, 0xff, sizeof(payload));
+    memset(bytes, 0xff, sizeof(bytes));
     if (bit_exact)
         bb_ribbon_rows_encode_bits(&solver.rows, size, rank, payload);
     else
@@ -211,10 +205,8 @@ static void assert_members(bool bit_exact, uint32_t size, uint32_t rank, uint32_
         uint64_t hash = member_hash(set, i);
         for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
             if (bb_cpu_has(cpu))
-                assert_true(bb_ribbon_ask(bb_ribbon_probes_of(cpu, rank), payload, descriptor, rank,
-                                          hash) &&
-                            bb_ribbon_ask(bb_ribbon_padded_probes_of(cpu, rank), payload,
-                                          descriptor, rank, hash));
+                assert_true(bb_filter_probe_one(bb_ribbon_probe_of(cpu, rank), payload, descriptor,
+                                                rank, hash));
     }
 }
 
@@ -277,22 +269,20 @@ static void ribbon__starts_cover_the_rows(void **state)
     }
 }
 
-static void assert_impossible_sizes(const struct bb_ribbon_probes *probes, uint32_t rank)
+static void assert_impossible_sizes(const struct bb_filter_probes *probes, uint32_t rank)
 {
-    const uint8_t *nothing = room.data + PAYLOAD_MAX; /* not readable */
+    const uint8_t *nothing = room.data + ROOM_MAX; /* not readable */
     for (uint16_t size = 0; size < BB_RIBBON_GROUPS_MIN; size++)
-        assert_true(bb_ribbon_ask(probes, nothing, size, rank, 1));
-    assert_true(bb_ribbon_ask(probes, nothing, 0x8000, rank, 1));
+        assert_true(bb_filter_probe_one(probes, nothing, size, rank, 1));
+    assert_true(bb_filter_probe_one(probes, nothing, 0x8000, rank, 1));
 }
 
 static void ribbon__impossible_sizes_may_contain(void **state)
 {
     (void)state;
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
-        for (uint32_t rank = 1; rank < BB_RIBBON_RANK_MAX && bb_cpu_has(cpu); rank++) {
-            assert_impossible_sizes(bb_ribbon_probes_of(cpu, rank), rank);
-            assert_impossible_sizes(bb_ribbon_padded_probes_of(cpu, rank), rank);
-        }
+        for (uint32_t rank = 1; rank < BB_RIBBON_RANK_MAX && bb_cpu_has(cpu); rank++)
+            assert_impossible_sizes(bb_ribbon_probe_of(cpu, rank), rank);
 }
 
 /* Whichever vectors the compiler makes of it. */

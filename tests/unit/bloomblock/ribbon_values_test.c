@@ -36,7 +36,7 @@ static void draw(struct bb_rng *rng, size_t count, uint32_t rank, bool step)
 
 static void encode(void)
 {
-    static const uint8_t pad[BB_RIBBON_PAD_BYTES] = {0x5a};
+    static const uint8_t pad[BB_FILTER_PAD_BYTES] = {0x5a};
     bb_buf_reset(&values.payload);
     assert_ok(bb_ribbon_values_encode(&values.solver, values.hashes, values.numbers, values.count,
                                       values.rank, values.step, &values.payload,
@@ -102,7 +102,7 @@ static void sizes__are_those_that_are_planned(void **state)
     for (size_t count = 0; count <= BB_RIBBON_VALUES_MAX; count += 1 + count / 9) {
         draw(&rng, count, 7, false);
         encode();
-        assert_int_equal(values.payload.size - BB_RIBBON_PAD_BYTES,
+        assert_int_equal(values.payload.size - BB_FILTER_PAD_BYTES,
                          bb_ribbon_values_size(count, 7));
         assert_int_equal(values.descriptor == BB_DESCRIPTOR_NONE, count == 0);
     }
@@ -140,8 +140,8 @@ static void any_payload__is_answered(void **state)
         }
         if (descriptor == BB_DESCRIPTOR_NONE)
             continue;
-        uint8_t *bytes = malloc(size + BB_RIBBON_PAD_BYTES);
-        for (size_t i = 0; i < size + BB_RIBBON_PAD_BYTES; i++)
+        uint8_t *bytes = malloc(size + BB_FILTER_PAD_BYTES);
+        for (size_t i = 0; i < size + BB_FILTER_PAD_BYTES; i++)
             bytes[i] = (uint8_t)bb_rng_next(&rng);
         for (uint32_t i = 0; i < 20; i++)
             assert_true(

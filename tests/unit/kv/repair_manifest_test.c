@@ -3,6 +3,7 @@
  * bytes of its manifest are changed, one at a time, and the store is repaired. */
 #include "tests/unit/kv/repair_fixture.h"
 
+#include "base/assert.h"
 #include "tests/support/step.h"
 
 #define FILES_MAX 32

@@ -4,6 +4,7 @@
  * every checksum repaired. */
 #include "tests/unit/sstable/summary_fixture.h"
 
+#include "base/assert.h"
 #include <math.h>
 
 #include "tests/unit/sstable/table_patch.h"

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "bb/table.h"

@@ -111,7 +111,7 @@ static void print_chunk(struct bb_buf *text, struct bb_table *table,
     assert_ok(bb_buf_print(text, "chunk %u of the summary: %zu bytes, %u shards\n", chunk,
                            stored.size, shards));
     for (uint32_t i = 0; i < shards; i++) {
-        struct bb_shard_entry entry = bb_sharded_ribbon_find(stored.data, shards, i);
+        struct bb_shard_entry entry = bb_sharded_filter_find(stored.data, shards, i);
         size_t size = 0;
         assert_true(bb_block_filter_size(&table->summary_format, entry.descriptor, &size));
         assert_ok(bb_buf_print(text, "  shard %" PRIu64 ": descriptor %04x, %zu bytes ", first + i,

@@ -232,7 +232,7 @@ static void envelope__corrupt_bits_behind_the_last_slot(void **state)
             *byte ^= (uint8_t)(1u << bit);
             envelope_repair(&envelope);
             assert_envelope_refused(envelope.data, envelope.size, BB_CORRUPT);
-            assert_message("shard 0 of 1 has bits behind its last slot");
+            assert_message("shard 0 of 1 has bits after its last slot");
             *byte ^= (uint8_t)(1u << bit);
             seen |= 1u << last;
         }

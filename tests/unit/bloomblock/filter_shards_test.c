@@ -1,7 +1,7 @@
 /* Goal: shards probed in one call agree with single probes, in every form, and no unreadable byte
- * is touched. Method: random descriptors over random bytes, which once begin right after an
- * unreadable page and once end, with their pad, right before one; every key is also probed in its
- * shard in the portable form. */
+ * is touched. Method: random descriptors over random bytes, which once begin, with their lead,
+ * right after an unreadable page and once end, with their pad, right before one; every key is also
+ * probed in its shard in the portable form. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/ribbon/ribbon_bits.h"
@@ -13,9 +13,9 @@
 #define PAYLOADS_MAX (SHARDS_MAX * BB_RIBBON_GROUPS_MAX * (RANK_MAX + 1))
 
 struct set {
-    struct bb_ribbon_shards shards;
+    struct bb_filter_shards shards;
     uint64_t places[SHARDS_MAX];
-    uint8_t payloads[PAYLOADS_MAX + BB_RIBBON_SHARDS_PAD_BYTES];
+    uint8_t bytes[BB_FILTER_LEAD_BYTES + PAYLOADS_MAX + BB_FILTER_PAD_BYTES];
     size_t size; /* of payloads */
 };
 
@@ -40,12 +40,12 @@ static struct bb_ribbon_descriptor random_window(struct bb_rng *rng)
 
 static void set_init(struct set *set, uint32_t rank, size_t count, struct bb_rng *rng)
 {
-    set->shards = (struct bb_ribbon_shards){
+    set->shards = (struct bb_filter_shards){
         .places = set->places, .domain = bb_rng_next(rng), .count = count, .rank = rank};
     set->size = 0;
     for (size_t i = 0; i < count; i++)
         append(set, i, random_window(rng));
-    bb_rng_bytes(rng, set->payloads, sizeof(set->payloads));
+    bb_rng_bytes(rng, set->bytes, sizeof(set->bytes));
 }
 
 /* Has an answer been of each kind? */
@@ -56,14 +56,14 @@ struct tally {
 
 static void check_key(const struct set *set, uint64_t key_hash, struct tally *tally)
 {
-    const struct bb_ribbon_shards *shards = &set->shards;
-    const struct bb_ribbon_probes *probes =
-        bb_ribbon_probes_of(BB_CPU_PORTABLE, (uint32_t)shards->rank);
+    const struct bb_filter_shards *shards = &set->shards;
+    const struct bb_filter_probes *probes =
+        bb_ribbon_probe_of(BB_CPU_PORTABLE, (uint32_t)shards->rank);
     uint64_t hash = key_hash ^ shards->domain;
     uint64_t place = set->places[bb_shard_of(hash, shards->count)];
     bool expected = (uint16_t)place == BB_DESCRIPTOR_NONE ||
-                    bb_ribbon_ask(probes, shards->payloads + (place >> 16), (uint16_t)place,
-                                  (uint32_t)shards->rank, hash);
+                    bb_filter_probe_one(probes, shards->payloads + (place >> 16), (uint16_t)place,
+                                        (uint32_t)shards->rank, hash);
     assert_int_equal(shards->probe(shards, key_hash), expected);
     *(expected ? &tally->yes : &tally->no) += 1;
 }
@@ -71,16 +71,15 @@ static void check_key(const struct set *set, uint64_t key_hash, struct tally *ta
 /* Gives whether the form is a short one. */
 static bool check_form(struct set *set, enum bb_cpu cpu, uint64_t seed)
 {
-    const struct bb_ribbon_probes *probes = bb_ribbon_probes_of(cpu, (uint32_t)set->shards.rank);
-    struct guarded room =
-        guarded_copy(set->payloads, set->size + (size_t)BB_RIBBON_SHARDS_PAD_BYTES);
+    const struct bb_filter_probes *probes = bb_ribbon_probe_of(cpu, (uint32_t)set->shards.rank);
+    size_t size = BB_FILTER_LEAD_BYTES + set->size + BB_FILTER_PAD_BYTES;
+    struct guarded room = guarded_copy(set->bytes, size);
     struct tally tally = {0};
     struct bb_rng rng;
     for (int i = 0; i < 2; i++) {
-        set->shards.payloads = i == 0 ? room.start : room.data;
         /* The copies overlap where they are larger than a page: each is made before its probe. */
-        memcpy((uint8_t *)(uintptr_t)set->shards.payloads, set->payloads,
-               set->size + BB_RIBBON_SHARDS_PAD_BYTES);
+        uint8_t *copy = memcpy(i == 0 ? room.start : room.data, set->bytes, size);
+        set->shards.payloads = copy + BB_FILTER_LEAD_BYTES;
         bb_ribbon_probe_shards(&set->shards, probes);
         bb_rng_init(&rng, seed);
         for (size_t key = 0; key < KEYS; key++)
@@ -98,7 +97,7 @@ static void check_set(struct set *set, uint64_t seed, bool is_short)
             assert_int_equal(check_form(set, cpu, seed), is_short);
 }
 
-static void ribbon_shards__every_rank(void **state)
+static void filter_shards__every_rank(void **state)
 {
     (void)state;
     static struct set set;
@@ -112,7 +111,7 @@ static void ribbon_shards__every_rank(void **state)
 }
 
 /* The short forms take ranks up to 8, and no other layout. */
-static void ribbon_shards__of_any_layout(void **state)
+static void filter_shards__of_any_layout(void **state)
 {
     (void)state;
     static struct set set;
@@ -126,7 +125,7 @@ static void ribbon_shards__of_any_layout(void **state)
 }
 
 /* A damaged shard returns maybe, and the others continue. */
-static void ribbon_shards__without_one(void **state)
+static void filter_shards__without_one(void **state)
 {
     (void)state;
     static struct set set;
@@ -142,16 +141,16 @@ static void ribbon_shards__without_one(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    keys_init("ribbon_shards");
+    keys_init("filter_shards");
     return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ribbon_shards__every_rank),
-        cmocka_unit_test(ribbon_shards__of_any_layout),
-        cmocka_unit_test(ribbon_shards__without_one),
+        cmocka_unit_test(filter_shards__every_rank),
+        cmocka_unit_test(filter_shards__of_any_layout),
+        cmocka_unit_test(filter_shards__without_one),
     };
-    return cmocka_run_group_tests_name("ribbon_shards", tests, set_up, NULL);
+    return cmocka_run_group_tests_name("filter_shards", tests, set_up, NULL);
 }

@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "bloomblock/descriptor.h"
-#include "bloomblock/ribbon/hash_sort.h"
-#include "bloomblock/sharded_ribbon.h"
+#include "bloomblock/hash_sort.h"
+#include "bloomblock/sharded_filter.h"
 #include "tests/support/must_alloc.h"
 
 #define CHUNKS_MAX 256
@@ -18,7 +18,8 @@ struct sample {
     size_t count;
     uint32_t shard_count;
     uint32_t chunk_shards;
-    struct bb_buf chunks[CHUNKS_MAX];
+    struct bb_buf memory[CHUNKS_MAX]; /* lead, chunk, pad */
+    struct bb_buf chunks[CHUNKS_MAX]; /* in memory */
     size_t chunk_count;
 };
 
@@ -30,15 +31,21 @@ static uint32_t chunk_size(const struct sample *sample, size_t chunk)
 
 static void encode(struct sample *sample)
 {
-    struct bb_shard_set set = bb_shard_set_of(sample->hashes, sample->count);
+    struct bb_shard_set set = bb_sharded_filter_set(sample->hashes, sample->count);
     sample->shard_count = set.shard_count;
     while (set.next_shard < set.shard_count) {
         assert_true(sample->chunk_count < CHUNKS_MAX);
         size_t chunk = sample->chunk_count++;
-        struct bb_buf *buf = &sample->chunks[chunk];
-        assert_ok(bb_sharded_ribbon_encode(sample->builder, &set, chunk_size(sample, chunk), buf));
-        assert_ok(bb_buf_reserve(buf, BB_FILTER_PAD_BYTES));
-        memset(buf->data + buf->size, 0xa5, BB_FILTER_PAD_BYTES);
+        struct bb_buf *buf = &sample->memory[chunk];
+        uint8_t *lead = NULL, *pad = NULL;
+        assert_ok(bb_buf_extend(buf, BB_FILTER_LEAD_BYTES, &lead));
+        memset(lead, 0x5a, BB_FILTER_LEAD_BYTES);
+        assert_ok(bb_sharded_filter_encode(sample->builder, &set, chunk_size(sample, chunk), buf));
+        size_t size = buf->size - BB_FILTER_LEAD_BYTES;
+        assert_ok(bb_buf_extend(buf, BB_FILTER_PAD_BYTES, &pad));
+        memset(pad, 0xa5, BB_FILTER_PAD_BYTES);
+        sample->chunks[chunk] =
+            (struct bb_buf){.data = buf->data + BB_FILTER_LEAD_BYTES, .size = size};
     }
     assert_int_equal(set.next_hash, set.count);
 }
@@ -47,8 +54,7 @@ static void sample_init(struct sample *sample, size_t count, double rate, uint32
 {
     *sample = (struct sample){.chunk_shards = chunk_shards};
     assert_ok(bb_block_filter_format_init(&sample->format, BB_FILTER_RIBBON, rate, count));
-    sample->builder = bb_must_alloc_zeroed(sizeof(*sample->builder));
-    bb_shard_builder_init(sample->builder, &sample->format);
+    assert_ok(bb_sharded_filter_builder_create(&sample->format, &sample->builder));
     sample->hashes = bb_must_alloc_zeroed((count + 1) * sizeof(sample->hashes[0]));
     for (size_t i = 0; i < count; i++)
         sample->hashes[i] = bb_block_filter_key(&sample->format, member_hash(count, i)).hash;
@@ -59,9 +65,9 @@ static void sample_init(struct sample *sample, size_t count, double rate, uint32
 static void sample_deinit(struct sample *sample)
 {
     for (size_t i = 0; i < sample->chunk_count; i++)
-        bb_buf_deinit(&sample->chunks[i]);
+        bb_buf_deinit(&sample->memory[i]);
     free(sample->hashes);
-    free(sample->builder);
+    bb_sharded_filter_builder_destroy(sample->builder);
 }
 
 static bool ask(const struct sample *sample, uint64_t key_hash)
@@ -69,7 +75,7 @@ static bool ask(const struct sample *sample, uint64_t key_hash)
     struct bb_block_filter_key key = bb_block_filter_key(&sample->format, key_hash);
     uint32_t shard = bb_block_filter_shard(key, sample->shard_count);
     size_t chunk = shard / sample->chunk_shards;
-    return bb_sharded_ribbon_may_contain(&sample->format, sample->chunks[chunk].data,
+    return bb_sharded_filter_may_contain(&sample->format, sample->chunks[chunk].data,
                                          chunk_size(sample, chunk), shard % sample->chunk_shards,
                                          key);
 }
@@ -80,7 +86,7 @@ static void check_members(size_t count, double rate, uint32_t chunk_shards)
     sample_init(&sample, count, rate, chunk_shards);
     for (size_t i = 0; i < sample.chunk_count; i++) {
         struct bb_shard_defect wrong = {0};
-        assert_true(bb_sharded_ribbon_check(&sample.format, bb_buf_bytes(&sample.chunks[i]),
+        assert_true(bb_sharded_filter_check(&sample.format, bb_buf_bytes(&sample.chunks[i]),
                                             chunk_size(&sample, i), &wrong));
     }
     for (size_t i = 0; i < count; i++)
@@ -88,7 +94,7 @@ static void check_members(size_t count, double rate, uint32_t chunk_shards)
     sample_deinit(&sample);
 }
 
-static void sharded_ribbon__every_member(void **state)
+static void sharded_filter__every_member(void **state)
 {
     (void)state;
     static const size_t counts[] = {1, 2, 7, 8, 63, 64, 65, 500, 2000, 2001, 2500, 9000, 70000};
@@ -99,7 +105,7 @@ static void sharded_ribbon__every_member(void **state)
 }
 
 /* Cut in one piece or in many: the same ribbons. */
-static void sharded_ribbon__chunks_are_parts_of_the_whole(void **state)
+static void sharded_filter__chunks_are_parts_of_the_whole(void **state)
 {
     (void)state;
     struct sample whole;
@@ -114,8 +120,8 @@ static void sharded_ribbon__chunks_are_parts_of_the_whole(void **state)
         size_t size = 0;
         assert_int_equal(a.descriptor, b.descriptor);
         assert_true(bb_block_filter_size(&whole.format, a.descriptor, &size));
-        a = bb_sharded_ribbon_find(whole.chunks[0].data, whole.shard_count, i);
-        b = bb_sharded_ribbon_find(parts.chunks[chunk].data, chunk_size(&parts, chunk), i % 8);
+        a = bb_sharded_filter_find(whole.chunks[0].data, whole.shard_count, i);
+        b = bb_sharded_filter_find(parts.chunks[chunk].data, chunk_size(&parts, chunk), i % 8);
         assert_memory_equal(whole.chunks[0].data + a.offset, parts.chunks[chunk].data + b.offset,
                             size);
     }
@@ -123,7 +129,7 @@ static void sharded_ribbon__chunks_are_parts_of_the_whole(void **state)
     sample_deinit(&parts);
 }
 
-static void sharded_ribbon__rate_and_space(void **state)
+static void sharded_filter__rate_and_space(void **state)
 {
     (void)state;
     static const size_t asked = 400000;
@@ -141,7 +147,7 @@ static void sharded_ribbon__rate_and_space(void **state)
 }
 
 /* A directory with any bit changed is refused, or describes the same places. */
-static void sharded_ribbon__changed_directories(void **state)
+static void sharded_filter__changed_directories(void **state)
 {
     (void)state;
     struct sample sample;
@@ -152,7 +158,7 @@ static void sharded_ribbon__changed_directories(void **state)
     for (size_t bit = 0; bit < directory * 8; bit++) {
         uint8_t *byte = &sample.chunks[0].data[bit / 8];
         *byte ^= (uint8_t)(1u << bit % 8);
-        bool passes = bb_sharded_ribbon_check(&sample.format, payload, sample.shard_count, &wrong);
+        bool passes = bb_sharded_filter_check(&sample.format, payload, sample.shard_count, &wrong);
         /* Only another seed leaves every size unchanged. */
         bool is_seed = bit / 8 % BB_SHARD_ENTRY_SIZE == 1 && bit % 8 < 6;
         assert_int_equal(passes, is_seed);
@@ -160,14 +166,14 @@ static void sharded_ribbon__changed_directories(void **state)
         *byte ^= (uint8_t)(1u << bit % 8);
     }
     for (size_t size = 0; size < payload.size; size++)
-        assert_false(bb_sharded_ribbon_check(&sample.format, bb_bytes_of(payload.data, size),
+        assert_false(bb_sharded_filter_check(&sample.format, bb_bytes_of(payload.data, size),
                                              sample.shard_count, &wrong));
-    assert_false(bb_sharded_ribbon_check(&sample.format, payload, UINT32_MAX, &wrong));
+    assert_false(bb_sharded_filter_check(&sample.format, payload, UINT32_MAX, &wrong));
     sample_deinit(&sample);
 }
 
 /* Bits that no slot has are zero: a summary of few keys is as strict as an envelope. */
-static void sharded_ribbon__bits_behind_the_last_slot(void **state)
+static void sharded_filter__bits_behind_the_last_slot(void **state)
 {
     (void)state;
     size_t tried = 0;
@@ -182,12 +188,12 @@ static void sharded_ribbon__bits_behind_the_last_slot(void **state)
         for (uint32_t bit = last; parts.bit_exact && last != 0 && bit < 8; bit++) {
             uint8_t *byte = sample.chunks[0].data + payload.size - 1;
             *byte ^= (uint8_t)(1u << bit);
-            assert_false(bb_sharded_ribbon_check(&sample.format, payload, 1, &wrong));
+            assert_false(bb_sharded_filter_check(&sample.format, payload, 1, &wrong));
             assert_true(wrong.has_rest && wrong.shard == 0 && wrong.offset == 0);
             *byte ^= (uint8_t)(1u << bit);
             tried++;
         }
-        assert_true(bb_sharded_ribbon_check(&sample.format, payload, 1, &wrong));
+        assert_true(bb_sharded_filter_check(&sample.format, payload, 1, &wrong));
         sample_deinit(&sample);
     }
     assert_true(tried > 40);
@@ -196,18 +202,18 @@ static void sharded_ribbon__bits_behind_the_last_slot(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    keys_init("sharded_ribbon");
+    keys_init("sharded_filter");
     return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sharded_ribbon__every_member),
-        cmocka_unit_test(sharded_ribbon__chunks_are_parts_of_the_whole),
-        cmocka_unit_test(sharded_ribbon__rate_and_space),
-        cmocka_unit_test(sharded_ribbon__changed_directories),
-        cmocka_unit_test(sharded_ribbon__bits_behind_the_last_slot),
+        cmocka_unit_test(sharded_filter__every_member),
+        cmocka_unit_test(sharded_filter__chunks_are_parts_of_the_whole),
+        cmocka_unit_test(sharded_filter__rate_and_space),
+        cmocka_unit_test(sharded_filter__changed_directories),
+        cmocka_unit_test(sharded_filter__bits_behind_the_last_slot),
     };
-    return cmocka_run_group_tests_name("sharded_ribbon", tests, set_up, NULL);
+    return cmocka_run_group_tests_name("sharded_filter", tests, set_up, NULL);
 }

@@ -7,31 +7,32 @@
  *     order      | t ... t          | t + 1 | 128, gives 0 |     of the coefficients' bytes
  *     parities   bit p of byte p; the sums are those of the two groups, added
  *
- * The last vector has 16 - 2r bytes from after the window: BB_RIBBON_PAD_BYTES at most.
+ * The last vector has 16 - 2r bytes from after the window: BB_FILTER_PAD_BYTES at most.
  *
  * Pure functions; any thread. Compiled for x86 only. */
-#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_PAIRS_AVX2_H
-#define BB_BLOOMBLOCK_RIBBON_RIBBON_PAIRS_AVX2_H
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_WINDOW_AVX2_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_WINDOW_AVX2_H
 
 #include "bloomblock/cpu.h"
-#include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_window.h"
 
-#define BB_RIBBON_PAIRS_RANK_MIN 4
+#define BB_RIBBON_WINDOW_AVX2_RANK_MIN 4
 
 #if BB_CPU_X86
 #include <immintrin.h>
 
 /* In memory they are part of the instructions that take them, where compilers make them first. */
-struct bb_ribbon_pairs {
+struct bb_ribbon_window_avx2 {
     _Alignas(64) uint8_t orders[9][4][16]; /* by rank and pair */
     uint8_t nibbles[16];
     uint8_t odd[16]; /* 0xff: the nibble's parity */
 };
-extern const struct bb_ribbon_pairs bb_ribbon_pairs __attribute__((visibility("hidden")));
+extern const struct bb_ribbon_window_avx2 bb_ribbon_window_avx2
+    __attribute__((visibility("hidden")));
 
 /* Group i of the window, masked, and the next group. */
 BB_CPU_TARGET_AVX2 static inline __m128i
-bb_ribbon_pairs_mask(const uint8_t *bytes, __m128i coefficients, const uint8_t order[16])
+bb_ribbon_window_avx2_mask(const uint8_t *bytes, __m128i coefficients, const uint8_t order[16])
 {
     __m128i pair = _mm_loadu_si128((const __m128i *)(const void *)bytes);
     __m128i places = _mm_load_si128((const __m128i *)(const void *)order);
@@ -39,29 +40,28 @@ bb_ribbon_pairs_mask(const uint8_t *bytes, __m128i coefficients, const uint8_t o
 }
 
 /* Bit p: the parity of byte p, a nibble's is looked up. */
-BB_CPU_TARGET_AVX2 static inline uint32_t bb_ribbon_pairs_parities(__m128i bytes)
+BB_CPU_TARGET_AVX2 static inline uint32_t bb_ribbon_window_avx2_parities(__m128i bytes)
 {
-    const struct bb_ribbon_pairs *known = &bb_ribbon_pairs;
+    const struct bb_ribbon_window_avx2 *known = &bb_ribbon_window_avx2;
     bytes = _mm_xor_si128(bytes, _mm_srli_epi16(bytes, 4));
     bytes = _mm_and_si128(bytes, _mm_load_si128((const __m128i *)(const void *)known->nibbles));
     __m128i odd = _mm_load_si128((const __m128i *)(const void *)known->odd);
     return (uint32_t)_mm_movemask_epi8(_mm_shuffle_epi8(odd, bytes));
 }
 
-/* The first coefficient is treated as set. */
-BB_CPU_TARGET_AVX2 static inline bool bb_ribbon_pairs_agree(const uint8_t *bytes, uint64_t rank,
-                                                            uint64_t coefficients,
-                                                            uint64_t fingerprint)
+/* The second step of a probe (ribbon_window.h). */
+BB_CPU_TARGET_AVX2 static inline bool bb_ribbon_window_avx2_agrees(struct bb_ribbon_window window)
 {
-    __m128i words = _mm_cvtsi64_si128((long long)(coefficients | 1));
-    const uint8_t(*orders)[16] = bb_ribbon_pairs.orders[rank];
-    const uint8_t *later = bytes + 4 * rank;
-    __m128i sum = _mm_xor_si128(bb_ribbon_pairs_mask(bytes, words, orders[0]),
-                                bb_ribbon_pairs_mask(bytes + 2 * rank, words, orders[1]));
-    sum = _mm_xor_si128(sum, bb_ribbon_pairs_mask(later, words, orders[2]));
-    sum = _mm_xor_si128(sum, bb_ribbon_pairs_mask(later + 2 * rank, words, orders[3]));
-    uint64_t sums = bb_ribbon_pairs_parities(sum);
-    return _bzhi_u64(sums ^ sums >> rank ^ fingerprint, (uint32_t)rank) == 0;
+    __m128i words = _mm_cvtsi64_si128((long long)(window.coefficients | 1));
+    const uint8_t(*orders)[16] = bb_ribbon_window_avx2.orders[window.rank];
+    const uint8_t *bytes = window.bytes, *later = bytes + 4 * window.rank;
+    __m128i sum =
+        _mm_xor_si128(bb_ribbon_window_avx2_mask(bytes, words, orders[0]),
+                      bb_ribbon_window_avx2_mask(bytes + 2 * window.rank, words, orders[1]));
+    sum = _mm_xor_si128(sum, bb_ribbon_window_avx2_mask(later, words, orders[2]));
+    sum = _mm_xor_si128(sum, bb_ribbon_window_avx2_mask(later + 2 * window.rank, words, orders[3]));
+    uint64_t sums = bb_ribbon_window_avx2_parities(sum);
+    return _bzhi_u64(sums ^ sums >> window.rank ^ window.fingerprint, (uint32_t)window.rank) == 0;
 }
 #endif
 

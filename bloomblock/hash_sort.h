@@ -3,8 +3,8 @@
  * Sorted hashes make a filter's bytes independent of the order in which keys came, bring the keys
  * of a shard together (shards are ranges of the hash), and show equal ones.
  */
-#ifndef BB_BLOOMBLOCK_RIBBON_HASH_SORT_H
-#define BB_BLOOMBLOCK_RIBBON_HASH_SORT_H
+#ifndef BB_BLOOMBLOCK_HASH_SORT_H
+#define BB_BLOOMBLOCK_HASH_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  * exchanges byte by byte took 20 and 49. Two to four buckets per hash, with the positions of four
  * computed in one step, take 0.8 to 1.0 of the time of one or two buckets with separate
  * computations. */
-#include "bloomblock/ribbon/hash_sort.h"
+#include "bloomblock/hash_sort.h"
 
 #include <stdbool.h>
 #include <string.h>

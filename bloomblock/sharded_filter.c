@@ -1,11 +1,53 @@
-/* Ribbons cut into shards: encoding and checking. See the header. */
-#include "bloomblock/sharded_ribbon.h"
+/* See sharded_filter.h. */
+#include "bloomblock/sharded_filter.h"
 
+#include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/status.h"
+#include "bloomblock/ribbon/ribbon_probe.h"
+#include "bloomblock/shard.h"
 
-struct bb_shard_set bb_shard_set_of(const uint64_t *hashes, size_t count)
+/* --- Formats --- */
+
+bool bb_sharded_filter_format_restore(struct bb_block_filter_format *format, double rate,
+                                      uint64_t salt, uint64_t rank)
+{
+    if (rank > UINT32_MAX ||
+        !bb_block_filter_format_restore(format, BB_FILTER_RIBBON, rate, salt, (uint32_t)rank))
+        return false;
+    format->domain = bb_domain(BB_DOMAIN_TABLE, salt);
+    return true;
+}
+
+enum bb_status bb_sharded_filter_format_init(struct bb_block_filter_format *format, double rate,
+                                             uint64_t salt)
+{
+    enum bb_status status = bb_block_filter_format_init(format, BB_FILTER_RIBBON, rate, salt);
+    if (status == BB_OK)
+        format->domain = bb_domain(BB_DOMAIN_TABLE, salt);
+    return status;
+}
+
+/* --- Building --- */
+
+enum bb_status bb_sharded_filter_builder_create(const struct bb_block_filter_format *format,
+                                                struct bb_shard_builder **ret_builder)
+{
+    struct bb_shard_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));
+    if (builder == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a filter's solver (%zu bytes)",
+                       sizeof(*builder));
+    bb_shard_builder_init(builder, format);
+    *ret_builder = builder;
+    return BB_OK;
+}
+
+void bb_sharded_filter_builder_destroy(struct bb_shard_builder *builder)
+{
+    bb_free(builder);
+}
+
+struct bb_shard_set bb_sharded_filter_set(const uint64_t *hashes, size_t count)
 {
     return (struct bb_shard_set){
         .hashes = hashes, .count = count, .shard_count = (uint32_t)bb_shard_count(count)};
@@ -31,7 +73,7 @@ static enum bb_status append_shard(struct bb_shard_builder *builder, struct bb_s
     return BB_OK;
 }
 
-enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *builder, struct bb_shard_set *set,
+enum bb_status bb_sharded_filter_encode(struct bb_shard_builder *builder, struct bb_shard_set *set,
                                         uint32_t shard_count, struct bb_buf *buf)
 {
     BB_DEBUG_ASSERT(shard_count <= set->shard_count - set->next_shard);
@@ -45,6 +87,8 @@ enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *builder, struct
         buf->size = directory;
     return status;
 }
+
+/* --- Reading --- */
 
 /* Checks only the sizes, which determine the offsets of the shards. */
 static bool check_places(const struct bb_block_filter_format *format, struct bb_bytes payload,
@@ -67,13 +111,13 @@ static bool check_places(const struct bb_block_filter_format *format, struct bb_
     return defect.offset == payload.size - directory_size;
 }
 
-bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format, struct bb_bytes payload,
+bool bb_sharded_filter_check(const struct bb_block_filter_format *format, struct bb_bytes payload,
                              uint32_t shard_count, struct bb_shard_defect *ret_defect)
 {
     if (!check_places(format, payload, shard_count, ret_defect))
         return false;
     for (uint32_t i = 0; i < shard_count; i++) {
-        struct bb_shard_entry entry = bb_sharded_ribbon_find(payload.data, shard_count, i);
+        struct bb_shard_entry entry = bb_sharded_filter_find(payload.data, shard_count, i);
         if (!bb_block_filter_rest_is_zero(format, entry.descriptor, payload.data + entry.offset)) {
             entry = bb_shard_directory_entry(payload.data, i);
             *ret_defect = (struct bb_shard_defect){i, entry.offset, true};
@@ -81,4 +125,17 @@ bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format, struct
         }
     }
     return true;
+}
+
+struct bb_filter_shards bb_sharded_filter_ready(const struct bb_block_filter_format *format,
+                                                const bb_filter_place *places,
+                                                const uint8_t *payloads, uint64_t count)
+{
+    struct bb_filter_shards shards = {.places = places,
+                                      .payloads = payloads,
+                                      .domain = format->domain,
+                                      .count = count,
+                                      .rank = format->rank};
+    bb_ribbon_probe_shards(&shards, &format->probes);
+    return shards;
 }

@@ -1,5 +1,5 @@
 /* The constants of pairs of groups. */
-#include "bloomblock/ribbon/ribbon_pairs_avx2.h"
+#include "bloomblock/ribbon/ribbon_window_avx2.h"
 
 #if BB_CPU_X86
 /* Of a pair from group t on: which byte of the coefficients byte p of its vector is masked with. */
@@ -16,7 +16,7 @@
         PAIR(rank, 0), PAIR(rank, 2), PAIR(rank, 4), PAIR(rank, 6)                                 \
     }
 
-const struct bb_ribbon_pairs bb_ribbon_pairs = {
+const struct bb_ribbon_window_avx2 bb_ribbon_window_avx2 = {
     .orders = {PAIRS(0), PAIRS(1), PAIRS(2), PAIRS(3), PAIRS(4), PAIRS(5), PAIRS(6), PAIRS(7),
                PAIRS(8)},
     .nibbles = {15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15},

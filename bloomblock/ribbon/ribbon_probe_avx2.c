@@ -10,15 +10,15 @@
  *     parities   bit p; result bit j: bits j, r + j, 2r + j, 3r + j together
  *
  * Loads are masked to whole words of 4 bytes: at most 3 bytes after the window are touched. Single
- * probes of ranks 4 to 8, the usual case, need no masks (ribbon_pairs_avx2.h).
+ * probes of ranks 4 to 8, the usual case, need no masks (ribbon_window_avx2.h).
  *
  * Bit-exact. A lane of eight bytes per column, each loaded from a different offset and shifted by a
  * different amount; its parity is folded together with another lane's. (A gather instruction is no
  * faster, and much slower on processors that must hide gathered data from speculation.) */
-#include "bloomblock/ribbon/ribbon_avx2.h"
+#include "bloomblock/ribbon/ribbon_probe_avx2.h"
 
 #include "bloomblock/cpu.h"
-#include "bloomblock/ribbon/ribbon_pairs_avx2.h"
+#include "bloomblock/ribbon/ribbon_window_avx2.h"
 #include "bloomblock/ribbon/ribbon_question.h"
 
 #if BB_CPU_X86
@@ -180,51 +180,47 @@ BB_CPU_TARGET_AVX2 static inline bool answer_bits(const struct bb_ribbon_questio
 BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint64_t descriptor,
                                                   uint64_t rank, uint64_t hash, uint32_t groups)
 {
-    if (!bb_ribbon_has_window(descriptor))
+    if (!bb_ribbon_window_exists(descriptor))
         return true;
     struct bb_ribbon_question question =
         bb_ribbon_grouped_question(payload, descriptor, rank, hash);
     return answer_grouped(&question, groups);
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_4(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                                         uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_4(const uint8_t *payload, uint64_t descriptor,
+                                               uint64_t rank, uint64_t hash)
 {
     return ask_grouped(payload, descriptor, rank, hash, 4);
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_8(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                                         uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_8(const uint8_t *payload, uint64_t descriptor,
+                                               uint64_t rank, uint64_t hash)
 {
-    if (!bb_ribbon_has_window(descriptor))
+    if (!bb_ribbon_window_exists(descriptor))
         return true;
-    struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
-    return bb_ribbon_pairs_agree(window.bytes, window.rank, window.coefficients,
-                                 window.fingerprint);
+    return bb_ribbon_window_avx2_agrees(bb_ribbon_window(payload, descriptor, rank, hash));
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_shards(const struct bb_ribbon_shards *shards,
-                                              uint64_t key_hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_shards(const struct bb_filter_shards *shards,
+                                                    uint64_t key_hash)
 {
-    struct bb_ribbon_window window = bb_ribbon_shards_window(shards, key_hash);
-    return bb_ribbon_pairs_agree(window.bytes, window.rank, window.coefficients,
-                                 window.fingerprint);
+    return bb_ribbon_window_avx2_agrees(bb_ribbon_window_of_shards(shards, key_hash));
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_16(const uint8_t *payload, uint64_t descriptor,
-                                          uint64_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_16(const uint8_t *payload, uint64_t descriptor,
+                                                uint64_t rank, uint64_t hash)
 {
     return ask_grouped(payload, descriptor, rank, hash, 2);
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_32(const uint8_t *payload, uint64_t descriptor,
-                                          uint64_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_32(const uint8_t *payload, uint64_t descriptor,
+                                                uint64_t rank, uint64_t hash)
 {
     return ask_grouped(payload, descriptor, rank, hash, 1);
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint64_t descriptor,
-                                              uint64_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits_7(const uint8_t *payload, uint64_t descriptor,
+                                                    uint64_t rank, uint64_t hash)
 {
     if (!bb_ribbon_has_columns(descriptor))
         return true;
@@ -233,8 +229,8 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint64_t d
 }
 
 /* The number of turns is the table's, not the filter's: it is predicted. */
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits(const uint8_t *payload, uint64_t descriptor,
-                                            uint64_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits(const uint8_t *payload, uint64_t descriptor,
+                                                  uint64_t rank, uint64_t hash)
 {
     if (!bb_ribbon_has_columns(descriptor))
         return true;
@@ -254,9 +250,10 @@ BB_CPU_TARGET_AVX2 static inline bool answer(const struct bb_ribbon_question *qu
     return question->rank <= 16 ? answer_grouped(question, 2) : answer_grouped(question, 1);
 }
 
-BB_CPU_TARGET_AVX2 uint64_t bb_ribbon_avx2_many(const struct bb_ribbon_batch *batch, size_t count)
+BB_CPU_TARGET_AVX2 uint64_t bb_ribbon_probe_avx2_batch(const struct bb_filter_batch *batch,
+                                                       size_t count)
 {
-    struct bb_ribbon_question questions[BB_RIBBON_BATCH];
+    struct bb_ribbon_question questions[BB_FILTER_BATCH];
     uint64_t bits = 0;
     for (size_t i = 0; i < count; i++) {
         bb_ribbon_question_init(&questions[i], batch, i);

@@ -1,0 +1,87 @@
+/* How the filters of a table are probed in memory: the functions, and the bytes around a payload
+ * that they may read. bloomblock/ribbon/ and block_filter.c implement them for the kinds. Users of
+ * this header know no kind.
+ *
+ * Threads: constant after init. */
+#ifndef BB_BLOOMBLOCK_FILTER_PROBE_H
+#define BB_BLOOMBLOCK_FILTER_PROBE_H
+
+#include "bloomblock/descriptor.h"
+#include "bloomblock/shard_hash.h"
+
+/* Readable bytes before the first and after the last payload, of any content: they never change a
+ * result. Vectors are loaded whole, and end with the bytes that count. */
+#define BB_FILTER_LEAD_BYTES 56
+#define BB_FILTER_PAD_BYTES  8
+
+/* May the filter contain the hash, which is in the filter's domain? The descriptor's highest bit is
+ * the function's; true for descriptors that do not exist. rank: of the shorter step; for Bloom
+ * kinds, probes. Words of 64 bits, as probes compute with them. */
+typedef bool bb_filter_probe(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
+                             uint64_t hash);
+
+#define BB_FILTER_BATCH 64 /* probes in one word of results */
+
+/* Where a shard is in memory: offset from the first payload << 16 | descriptor. */
+typedef uint64_t bb_filter_place;
+
+/* The arguments of probes of filters of any ranks and layouts. In words, for vectors. */
+struct bb_filter_batch {
+    uint64_t hashes[BB_FILTER_BATCH];
+    const uint8_t *payloads[BB_FILTER_BATCH]; /* the first of the filter's set */
+    bb_filter_place places[BB_FILTER_BATCH];  /* without a filter: any offset */
+    uint64_t ranks[BB_FILTER_BATCH];
+};
+/* Probes the first count filters of a batch; bit i is the result of probe i. */
+typedef uint64_t bb_filter_probe_batch(const struct bb_filter_batch *batch, size_t count);
+
+struct bb_filter_shards;
+/* May the set contain a key of this hash? */
+typedef bool bb_filter_probe_shards(const struct bb_filter_shards *shards, uint64_t key_hash);
+
+/* The functions for the filters of one format, for one instruction set. */
+struct bb_filter_probes {
+    bb_filter_probe *layouts[2]; /* in the order of the descriptor's highest bit */
+    bb_filter_probe_batch *batch;
+    /* Of shards that all have windows. NULL: there is no such form. */
+    bb_filter_probe_shards *shards;
+};
+
+/* One jump instead of two where both layouts occur. */
+static inline bool bb_filter_probe_one(const struct bb_filter_probes *probes,
+                                       const uint8_t *payload, uint16_t descriptor, uint64_t rank,
+                                       uint64_t hash)
+{
+    uint64_t word = descriptor;
+    return probes->layouts[word >> 15](payload, word, rank, hash);
+}
+
+/* The shards of one set in memory, probed in one call: from the key's hash to its shard and the
+ * result, without a call or a branch between.
+ *
+ *     hash --> shard --> places: | offset 63 ... 16 | descriptor 15 ... 0 |    8 bytes of each
+ *                                                                              shard
+ *                                      |
+ *     payloads  | shard 0 | shard 1 ...v|......| bytes that are read |...|
+ *
+ * A random probe of a set larger than the processor's caches waits for one or two lines. The fewer
+ * instructions a probe takes, the more probes wait at the same time. bb_sharded_filter_ready fills
+ * it. */
+struct bb_filter_shards {
+    const bb_filter_place *places; /* borrowed; where there is no payload the descriptor is
+                                      BB_DESCRIPTOR_NONE, and the result maybe */
+    const uint8_t *payloads;
+    bb_filter_probe_shards *probe;
+    uint64_t domain; /* added to the hash by exclusive or (domain.h) */
+    uint64_t count;
+    uint64_t rank; /* of the shorter step */
+    const struct bb_filter_probes *probes;
+};
+
+static inline const bb_filter_place *bb_filter_probe_place(const struct bb_filter_shards *shards,
+                                                           uint64_t key_hash)
+{
+    return &shards->places[bb_shard_of(key_hash ^ shards->domain, shards->count)];
+}
+
+#endif

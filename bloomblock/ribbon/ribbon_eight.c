@@ -1,0 +1,39 @@
+/* The constants of eight probes at a time. */
+#include "bloomblock/ribbon/ribbon_eight.h"
+
+#if BB_CPU_X86
+/* Lane t, byte 7 - j: byte j of group t of the window. Columns that there are not are anything. */
+#define PLACE(rank, t, j) (j) < (rank) ? BB_RIBBON_WINDOW_AVX512_PLACE(rank, t, j) : 0
+#define GROUP(rank, t)                                                                             \
+    PLACE(rank, t, 7), PLACE(rank, t, 6), PLACE(rank, t, 5), PLACE(rank, t, 4), PLACE(rank, t, 3), \
+        PLACE(rank, t, 2), PLACE(rank, t, 1), PLACE(rank, t, 0)
+#define MATRICES(rank)                                                                             \
+    {                                                                                              \
+        GROUP(rank, 0), GROUP(rank, 1), GROUP(rank, 2), GROUP(rank, 3), GROUP(rank, 4),            \
+            GROUP(rank, 5), GROUP(rank, 6), GROUP(rank, 7)                                         \
+    }
+/* Byte t of every lane. */
+#define BYTES(t) t, 8 + (t), 16 + (t), 24 + (t), 32 + (t), 40 + (t), 48 + (t), 56 + (t)
+
+const struct bb_ribbon_eight_constants bb_ribbon_eight_constants = {
+    .matrices = {MATRICES(0), MATRICES(1), MATRICES(2), MATRICES(3), MATRICES(4), MATRICES(5),
+                 MATRICES(6), MATRICES(7), MATRICES(8)},
+    .transposition = {BYTES(0), BYTES(1), BYTES(2), BYTES(3), BYTES(4), BYTES(5), BYTES(6),
+                      BYTES(7)},
+    .byte_of = {UINT64_C(0xff), UINT64_C(0xff) << 8, UINT64_C(0xff) << 16, UINT64_C(0xff) << 24,
+                UINT64_C(0xff) << 32, UINT64_C(0xff) << 40, UINT64_C(0xff) << 48,
+                UINT64_C(0xff) << 56},
+    .descriptor = 0xffff,
+    .size = 0xff,
+    .tweak = BB_RIBBON_TWEAK_FACTOR,
+    .tweak_high = BB_RIBBON_TWEAK_FACTOR >> 32,
+    .start = BB_RIBBON_START_FACTOR,
+    .start_high = BB_RIBBON_START_FACTOR >> 32,
+    .coefficient = BB_RIBBON_COEFFICIENT_FACTOR & ((UINT64_C(1) << 52) - 1),
+    .coefficient_high = BB_RIBBON_COEFFICIENT_FACTOR >> 52,
+    .one = 1,
+    .lead = BB_RIBBON_WINDOW_GROUPS - BB_RIBBON_OVERHANG_GROUPS,
+    .window_groups = BB_RIBBON_WINDOW_GROUPS,
+    .word_bits = 64,
+};
+#endif

@@ -1,0 +1,14 @@
+/* The ways to probe views of standalone ribbons, over the probes of bloomblock/ribbon/. The usual
+ * filters have up to 8 fingerprint bits, with the step, and windows in all their shards. They have
+ * separate forms, in which a probe checks no layout.
+ *
+ * Pure functions except for their outputs; any thread. */
+#ifndef BB_STANDALONE_KIND_KIND_RIBBON_PROBE_H
+#define BB_STANDALONE_KIND_KIND_RIBBON_PROBE_H
+
+#include "standalone/kind/kind.h"
+
+/* Sets the form for an instruction set; see struct bb_kind_probe. */
+void bb_kind_ribbon_probe_use(struct bb_filter_view *view, enum bb_cpu cpu);
+
+#endif
