@@ -174,3 +174,8 @@ enum bb_status bb_fail_context(enum bb_status status, const char *format, ...)
     const char *reason = latest.status == status ? latest.message : bb_status_name(status);
     return bb_fail(status, "%s: %s", context, reason);
 }
+
+enum bb_status bb_error_set(enum bb_status status, const char *message)
+{
+    return bb_fail(status, "%s", message);
+}

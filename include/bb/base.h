@@ -76,6 +76,11 @@ struct bb_error {
  * not change it. */
 BB_API const struct bb_error *bb_error_last(void);
 
+/* Records a failure of the program's own code that the library calls, such as a file system
+ * (bb/file.h), as the thread's latest, and returns the status. The message is copied, and cut at
+ * the size above. */
+BB_API enum bb_status bb_error_set(enum bb_status status, const char *message);
+
 /* Borrowed bytes: a pointer and a length, no terminator, any content. data may be NULL if size is
  * 0. */
 struct bb_bytes {

@@ -88,7 +88,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_spec_print(const struct bb_skip_spec
 
 #define BB_SKIP_ID_SIZE 16
 
-struct bb_file_system; /* base/file.h; NULL in options means the operating system's files */
+struct bb_file_system; /* bb/file.h; NULL in options means the operating system's files */
 
 struct bb_skip_options {
     struct bb_file_system *file_system;

@@ -163,7 +163,7 @@ enum bb_summary_residency {
 };
 
 struct bb_block_cache; /* see below */
-struct bb_file_system; /* base/file.h; NULL in options means the operating system's files */
+struct bb_file_system; /* bb/file.h; NULL in options means the operating system's files */
 
 /* Zero means the default in every field. */
 struct bb_table_options {

@@ -1,7 +1,6 @@
 /* Goal: every file system of the seam gives the same results, statuses and side effects, so that
- * tests in memory are valid for a disk. Method: the same tests over the operating system's files,
- * the files in memory, and around either a system that forwards all calls, and the fault layer with
- * no faults armed. */
+ * tests in memory are valid for a disk. Method: the same tests on a disk and on both kinds of files
+ * in memory, also through a system that forwards all calls, and through an unarmed fault layer. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>
@@ -23,6 +22,7 @@ struct place {
     struct bb_temp_dir dir; /* only posix */
     struct bb_file_system *posix;
     struct bb_file_memory *memory;
+    struct bb_file_system *ram; /* the users' files in memory */
     struct bb_file_forward forward;
     struct bb_file_fault *fault;
     char root[PATH_MAX];
@@ -492,6 +492,15 @@ static int set_up_memory(void **state)
     return place->fs->ops->make_directory(place->fs, place->root) == BB_OK ? 0 : -1;
 }
 
+static int set_up_ram(void **state)
+{
+    struct place *place = new_place(state);
+    assert_ok(bb_file_system_memory_create(&place->ram));
+    place->fs = place->ram;
+    strcpy(place->root, "/root");
+    return place->fs->ops->make_directory(place->fs, place->root) == BB_OK ? 0 : -1;
+}
+
 static void put_forward_around(struct place *place)
 {
     bb_file_forward_init(&place->forward, place->fs);
@@ -539,6 +548,7 @@ static int tear_down(void **state)
         bb_file_fault_destroy(place->fault);
     if (place->memory != NULL)
         bb_file_memory_destroy(place->memory);
+    bb_file_system_memory_destroy(place->ram);
     if (place->posix != NULL) {
         bb_file_system_posix_destroy(place->posix);
         bb_temp_dir_deinit(&place->dir);
@@ -581,6 +591,7 @@ int main(void)
     int failed = cmocka_run_group_tests_name("path", path_tests, NULL, NULL);
     failed += run("posix", set_up_posix);
     failed += run("memory", set_up_memory);
+    failed += run("ram", set_up_ram);
     failed += run("forward around posix", set_up_forward_posix);
     failed += run("forward around memory", set_up_forward_memory);
     failed += run("fault around posix", set_up_fault_posix);

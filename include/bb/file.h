@@ -1,0 +1,168 @@
+/* The seam to the operating system, and a file system in memory, so that a program's tests need no
+ * disk.
+ *
+ *     struct bb_file_system *files = NULL;
+ *     status = bb_file_system_memory_create(&files);
+ *     struct bb_db_options options = {.create_if_missing = true, .file_system = files};
+ *     status = bb_db_open("store", &options, &db);           // a path in files
+ *     ...
+ *     status = bb_file_system_power_failure(files, &after);  // the synced part, a second system
+ *
+ * All access of the library to files, directories, locks, randomness and time goes through a struct
+ * bb_file_system. A program may write one itself, for example one that counts or refuses calls and
+ * passes them on to bb_file_system_posix_create's. Rules of the library:
+ *
+ * - Files are written once, front to back, and never changed afterwards.
+ * - sync makes a file's bytes durable, sync_directory its name. Neither implies the other.
+ * - After a failed append or sync a file is never written again.
+ *
+ * Errors: BB_IO, BB_NO_SPACE, BB_NO_MEMORY and the errors listed below. A function that fails sets
+ * the message (bb_error_set): it contains the path and the system's error text. Threads: a file
+ * system may be used from any thread. read_at, read_now and will_need are safe from any thread;
+ * append, sync and close of a file are used by one thread at a time. */
+#ifndef BB_PUBLIC_FILE_H
+#define BB_PUBLIC_FILE_H
+
+#include "bb/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bb_file;
+struct bb_file_system;
+
+/* Names of a directory's entries, without "." and "..", in no order. Owned: bb_file_names_deinit.
+ * The array and each name are memory of malloc. */
+struct bb_file_names {
+    char **names;
+    size_t count;
+};
+BB_API void bb_file_names_deinit(struct bb_file_names *list);
+
+struct bb_file_ops {
+    /* Reads size bytes at offset. *ret_size is smaller only at the end of the file. Never waits for
+     * more bytes. */
+    enum bb_status (*read_at)(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
+                              size_t *ret_size);
+    /* Reads all size bytes at offset if this needs no wait, because the system has them in memory.
+     * False: the buffer contents are undefined; call read_at, which also reports errors. NULL: not
+     * supported. */
+    bool (*read_now)(struct bb_file *file, uint64_t offset, void *buffer, size_t size);
+    /* Announces a read of these bytes, so that the system may fetch them while the caller
+     * continues. Only a hint; NULL: not supported. */
+    void (*will_need)(struct bb_file *file, uint64_t offset, uint64_t size);
+    /* The system need not keep the file's bytes in memory: the next reads come from the device, if
+     * the system complies. Only a hint; NULL: not supported. */
+    void (*forget)(struct bb_file *file);
+    /* Appends all of data, or fails: then any part of it may have been written. One write(2) if the
+     * system accepts all bytes. */
+    enum bb_status (*append)(struct bb_file *file, const void *data, size_t size);
+    enum bb_status (*sync)(struct bb_file *file);
+    enum bb_status (*size)(struct bb_file *file, uint64_t *ret_size);
+    /* The time of the last change of its bytes, in nanoseconds since 1970 on the system's clock,
+     * which may be set back. NULL: not known. */
+    enum bb_status (*modified)(struct bb_file *file, int64_t *ret_nanoseconds);
+    /* Always releases the file; the status shows whether the system reported a failure of an
+     * earlier write. */
+    enum bb_status (*close)(struct bb_file *file);
+};
+
+struct bb_file {
+    const struct bb_file_ops *ops;
+    const char *path; /* for messages; owned by the file */
+};
+
+/* Calls that reached the system since the file system was created. */
+struct bb_file_counters {
+    /* pread calls, including repeats after short reads and calls of read_now */
+    uint64_t reads;
+    uint64_t read_bytes;
+    uint64_t needs;   /* calls of will_need */
+    uint64_t appends; /* write calls */
+    uint64_t append_bytes;
+    uint64_t syncs;
+    uint64_t directory_syncs;
+};
+
+struct bb_file_system_ops {
+    /* Opens for reading. BB_NOT_FOUND if missing; BB_INVALID if it is not a regular file (checked
+     * on the opened descriptor; a FIFO does not block). */
+    enum bb_status (*open)(struct bb_file_system *fs, const char *path, struct bb_file **ret_file);
+    /* Creates a new file for appending, mode 0600. BB_EXISTS if the name exists. */
+    enum bb_status (*create)(struct bb_file_system *fs, const char *path,
+                             struct bb_file **ret_file);
+    /* Atomically renames a file within a directory; replaces an existing file. */
+    enum bb_status (*rename)(struct bb_file_system *fs, const char *from, const char *to);
+    /* Gives a file a second name, possibly in another directory. It can be opened and removed under
+     * either name, and has the same bytes, synced or not. BB_EXISTS if the name exists.
+     * BB_UNSUPPORTED if a link is impossible: another device, a file system without links, too many
+     * links. */
+    enum bb_status (*link)(struct bb_file_system *fs, const char *from, const char *to);
+    /* BB_NOT_FOUND if missing. */
+    enum bb_status (*remove)(struct bb_file_system *fs, const char *path);
+    enum bb_status (*list)(struct bb_file_system *fs, const char *directory,
+                           struct bb_file_names *ret_list);
+    /* Mode 0700. BB_EXISTS if the name exists, or if a locked directory had this name and was since
+     * moved: see below. The parent is not synced. */
+    enum bb_status (*make_directory)(struct bb_file_system *fs, const char *path);
+    enum bb_status (*remove_directory)(struct bb_file_system *fs, const char *path);
+    /* BB_READ_ONLY: the directory may not be opened (no permission), so it was not synced. */
+    enum bb_status (*sync_directory)(struct bb_file_system *fs, const char *path);
+    /* BB_NOT_FOUND if the name does not exist; *ret_is_directory is true only for directories. */
+    enum bb_status (*status)(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
+                             uint64_t *ret_size);
+    /* Takes the lock file (created if missing) for this process and writes the process id into it.
+     * BB_BUSY, with the holder's id in the message, if this or another process holds it, or held it
+     * when the file was removed by someone else: so a directory has one such lock. Released by
+     * unlock; the file remains. Until then, paths that start with the same characters as this path,
+     * up to the last slash, may refer to the locked directory, wherever it is. Operations in it
+     * must end before unlock starts. */
+    enum bb_status (*lock)(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock);
+    /* Locks for reading: several readers may hold this lock at a time. It excludes the holder of
+     * the lock above, and is excluded by it. No file is created or written, so that permission to
+     * read is enough; the lock file may be missing. Where neither the file nor the directory can
+     * be locked, the call succeeds and excludes no one. Released by unlock. */
+    enum bb_status (*lock_shared)(struct bb_file_system *fs, const char *path,
+                                  struct bb_file **ret_lock);
+    enum bb_status (*unlock)(struct bb_file_system *fs, struct bb_file *lock);
+    enum bb_status (*free_space)(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes);
+    enum bb_status (*random)(struct bb_file_system *fs, void *buffer, size_t size);
+    /* Monotonic nanoseconds. */
+    uint64_t (*now)(struct bb_file_system *fs);
+    /* Waits until that clock has advanced by about this much; possibly less. */
+    void (*sleep)(struct bb_file_system *fs, uint64_t nanoseconds);
+    void (*counters)(struct bb_file_system *fs, struct bb_file_counters *ret_counters);
+    /* How many files the process may have open at a time, including files of other parts; it may
+     * change. NULL: no limit. */
+    uint64_t (*open_files_max)(struct bb_file_system *fs);
+};
+
+struct bb_file_system {
+    const struct bb_file_system_ops *ops;
+};
+
+/* The operating system's files. Owned: bb_file_system_posix_destroy, after all its files are
+ * closed. */
+BB_API BB_MUST_CHECK enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs);
+BB_API void bb_file_system_posix_destroy(struct bb_file_system *fs);
+
+/* An empty file system in memory, with a root directory. Paths are absolute or not, which makes no
+ * difference; ".." is an error. Its random numbers are the same in each run, and its clock advances
+ * with each call and by sleeping, so that no test waits for it. Names are searched one after
+ * another: meant for some thousand files. BB_NO_MEMORY. Owned: bb_file_system_memory_destroy. */
+BB_API BB_MUST_CHECK enum bb_status bb_file_system_memory_create(struct bb_file_system **ret_fs);
+/* REQUIRES: its files are closed and its locks released, as after bb_db_close. NULL is allowed. */
+BB_API void bb_file_system_memory_destroy(struct bb_file_system *fs);
+/* The files as a power failure at this moment leaves them, in a second file system: of each file
+ * the bytes that were synced, under the names that were in its directory when that was synced. A
+ * disk may keep more than that, and never less. fs is unchanged and may be in use; a store that is
+ * open in it is closed as usual. BB_INVALID if bb_file_system_memory_create did not make fs. Owned:
+ * bb_file_system_memory_destroy. */
+BB_API BB_MUST_CHECK enum bb_status bb_file_system_power_failure(struct bb_file_system *fs,
+                                                                 struct bb_file_system **ret_fs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* Goal: lack of memory is reported by the users' files in memory, and leaks nothing. Method: linked
+ * with tests/support/alloc/alloc_fault.c; every allocation fails one by one. */
+#include "tests/support/assert_status.h"
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "tests/support/alloc/alloc_fault.h"
+
+static enum bb_status write_file(struct bb_file_system *fs, const char *path)
+{
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_create(fs, path, &file);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_append(file, bb_bytes_of_text("text"));
+    if (status == BB_OK)
+        status = bb_file_sync(file);
+    assert_ok(bb_file_close(file));
+    return status;
+}
+
+static enum bb_status list(struct bb_file_system *fs)
+{
+    struct bb_file_names names = {0};
+    enum bb_status status = fs->ops->list(fs, "d", &names);
+    bb_file_names_deinit(&names);
+    return status;
+}
+
+static enum bb_status work(struct bb_file_system *fs, struct bb_file_system **after)
+{
+    struct bb_file *lock = NULL;
+    enum bb_status status = fs->ops->make_directory(fs, "d");
+    if (status == BB_OK)
+        status = write_file(fs, "d/a");
+    if (status == BB_OK)
+        status = fs->ops->link(fs, "d/a", "d/b");
+    if (status == BB_OK)
+        status = fs->ops->rename(fs, "d/a", "d/c");
+    if (status == BB_OK)
+        status = fs->ops->sync_directory(fs, "d");
+    if (status == BB_OK)
+        status = fs->ops->sync_directory(fs, "/");
+    if (status == BB_OK)
+        status = list(fs);
+    if (status == BB_OK)
+        status = fs->ops->lock(fs, "d/LOCK", &lock);
+    if (lock != NULL)
+        assert_ok(fs->ops->unlock(fs, lock));
+    if (status == BB_OK)
+        status = bb_file_system_power_failure(fs, after);
+    return status;
+}
+
+static enum bb_status scenario(void *context)
+{
+    struct bb_file_system *fs = NULL;
+    struct bb_file_system *after = NULL;
+    (void)context;
+    enum bb_status status = bb_file_system_memory_create(&fs);
+    if (status == BB_OK)
+        status = work(fs, &after);
+    bb_file_system_memory_destroy(fs);
+    bb_file_system_memory_destroy(after);
+    return status;
+}
+
+static void ram_system__every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    assert_true(bb_alloc_fault_sweep(scenario, NULL, false) >= 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ram_system__every_failed_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
