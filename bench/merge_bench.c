@@ -99,19 +99,19 @@ static int compare(const void *a, const void *b)
 
 /* Keys are in the order in which the streams return them, as in a block, so that the harness itself
  * rarely misses the cache. */
-struct workload {
+struct merge_work {
     struct bb_entry *entries;
     size_t count;
     size_t stream_count;
     char *bytes;
 };
 
-static size_t first_of(const struct workload *work, size_t stream)
+static size_t first_of(const struct merge_work *work, size_t stream)
 {
     return work->count * stream / work->stream_count;
 }
 
-static void draw(struct workload *work, enum shape shape)
+static void draw(struct merge_work *work, enum shape shape)
 {
     char *drawn = bench_allocate(work->count * KEY_SIZE_MAX);
     uint64_t state = (uint64_t)shape;
@@ -136,7 +136,7 @@ static void draw(struct workload *work, enum shape shape)
     free(drawn);
 }
 
-static struct bb_iter *merge_of(const struct workload *work)
+static struct bb_iter *merge_of(const struct merge_work *work)
 {
     struct bb_iter *streams[STREAMS_MAX];
     struct bb_iter *merge = NULL;
@@ -183,7 +183,7 @@ static double walk(struct bb_iter *merge, size_t count)
 static void measure(enum shape shape, size_t count, size_t stream_count, int rounds)
 {
     double figures[ROUNDS_MAX];
-    struct workload work = {.count = count, .stream_count = stream_count};
+    struct merge_work work = {.count = count, .stream_count = stream_count};
     draw(&work, shape);
     struct bb_iter *merge = merge_of(&work);
     check(merge, count);

@@ -1,6 +1,8 @@
 /* See digit_run.h. */
 #include "skip/condition/digit_run.h"
 
+#include "base/assert.h"
+
 static bool is_digit(uint8_t byte)
 {
     return byte >= '0' && byte <= '9';
@@ -8,6 +10,7 @@ static bool is_digit(uint8_t byte)
 
 bool bb_digit_run_find_portable(struct bb_bytes text, size_t size, size_t from, size_t *ret_at)
 {
+    BB_DEBUG_ASSERT(size >= BB_DIGIT_RUN_MIN && size <= BB_DIGIT_RUN_MAX && from <= text.size);
     /* All bytes from `from` up to `known` are digits. */
     size_t known = from;
     while (size <= text.size - from) {

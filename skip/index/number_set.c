@@ -2,6 +2,8 @@
  * thread. */
 #include "skip/index/number_set.h"
 
+#include "base/assert.h"
+
 static void write_between(struct bb_bit_writer *writer, const uint64_t *numbers, size_t count,
                           uint64_t low, uint64_t end)
 {
@@ -102,6 +104,8 @@ static void find_gaps(struct bb_bit_reader *reader, uint64_t count, uint32_t shi
 void bb_number_set_find(struct bb_bit_reader *reader, uint64_t count, uint64_t end, uint32_t shift,
                         uint64_t from, uint32_t granule_count, struct bb_granule_bits *bits)
 {
+    BB_DEBUG_ASSERT(count <= end && end <= BB_NUMBER_SET_END_MAX);
+    BB_DEBUG_ASSERT(granule_count <= BB_SEGMENT_GRANULES_MAX);
     struct search search = {.from = from, .to = from + granule_count, .bits = bits};
     if (shift == BB_NUMBER_SET_INTERPOLATED)
         (void)find_between(reader, count, 0, end, &search);

@@ -162,7 +162,7 @@ static struct bb_bytes of_another_kind(struct bb_bytes original, const struct sa
     return bb_bytes_of(memory, 0);
 }
 
-const struct damage damages[] = {
+const struct file_damage damages[] = {
     {"missing", NULL},
     {"empty", emptied},
     {"without its last byte", without_a_byte},
@@ -182,7 +182,7 @@ const struct damage damages[] = {
 
 const size_t damage_count = sizeof(damages) / sizeof(damages[0]);
 
-void damage_apply(struct bb_file_memory *memory, const struct damage *damage,
+void damage_apply(struct bb_file_memory *memory, const struct file_damage *damage,
                   const struct photo_file *file, const struct sample *other)
 {
     struct bb_file_system *fs = bb_file_memory_system(memory);

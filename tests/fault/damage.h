@@ -4,7 +4,7 @@
 
 #include "tests/fault/sample.h"
 
-struct damage {
+struct file_damage {
     const char *name;
     /* The bytes that the file has now, in memory, which has room for twice the largest file; NULL:
      * it is gone. */
@@ -12,11 +12,11 @@ struct damage {
                               const char *file, uint8_t *memory);
 };
 
-extern const struct damage damages[];
+extern const struct file_damage damages[];
 extern const size_t damage_count;
 
 /* Does that to a file of STORE_PATH. other: another store, of which files are taken. */
-void damage_apply(struct bb_file_memory *memory, const struct damage *damage,
+void damage_apply(struct bb_file_memory *memory, const struct file_damage *damage,
                   const struct photo_file *file, const struct sample *other);
 
 #endif

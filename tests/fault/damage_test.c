@@ -65,7 +65,7 @@ static void check_refused(struct bb_file_memory *memory, enum bb_status status,
 }
 
 static bool try_damage(const struct sample *sample, const struct sample *other,
-                       const struct photo_file *file, const struct damage *damage)
+                       const struct photo_file *file, const struct file_damage *damage)
 {
     struct bb_file_memory *memory = bb_file_memory_clone(sample->memory);
     struct bb_db_options options = store_options(memory);

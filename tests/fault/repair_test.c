@@ -247,7 +247,7 @@ static void assert_untouched(const struct photo *before, struct bb_file_memory *
 }
 
 static bool try_damage(const struct sample *sample, const struct sample *other,
-                       const struct photo_file *file, const struct damage *damage)
+                       const struct photo_file *file, const struct file_damage *damage)
 {
     struct bb_file_memory *memory = bb_file_memory_clone(sample->memory);
     struct bb_db_options options = options_of(memory);
@@ -303,7 +303,7 @@ static void repair__of_each_file_damaged_in_each_way(void **state)
 
 /* ---- when calls fail ---- */
 
-static const struct damage *damage_named(const char *name)
+static const struct file_damage *damage_named(const char *name)
 {
     for (size_t i = 0; i < damage_count; i++) {
         if (strcmp(damages[i].name, name) == 0)
@@ -325,7 +325,7 @@ static const struct photo_file *file_named(const struct sample *sample, const ch
 
 /* A repair whose nth call fails. Returns whether that call happened. */
 static bool try_call(const struct sample *sample, const struct photo_file *file,
-                     const struct damage *damage, uint64_t nth, int error_number)
+                     const struct file_damage *damage, uint64_t nth, int error_number)
 {
     struct bb_file_memory *memory = bb_file_memory_clone(sample->memory);
     struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(memory));

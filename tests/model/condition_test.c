@@ -34,7 +34,7 @@
 #define INDEX_PATH  "records.bbi"
 #define INDEXES_MAX 8
 
-struct model {
+struct condition_model {
     struct bb_rng rng;
     sqlite3 *sqlite;
     struct bb_schema *schema;
@@ -55,7 +55,7 @@ static const char *const index_lists[][INDEXES_MAX] = {
     {"min_max(text)", "set(text)", "values(raw)", "text(text, counts=yes)", "min_max(f)"},
 };
 
-static void sql_must(struct model *model, int result, int expected)
+static void sql_must(struct condition_model *model, int result, int expected)
 {
     if (result != expected)
         fail_msg("SQLite: %s", sqlite3_errmsg(model->sqlite));
@@ -114,7 +114,7 @@ static void sql_regexp(sqlite3_context *context, int count, sqlite3_value **valu
         sqlite3_set_auxdata(context, 0, regex, free_regex);
 }
 
-static void open_sqlite(struct model *model)
+static void open_sqlite(struct condition_model *model)
 {
     sql_must(model, sqlite3_open(":memory:", &model->sqlite), SQLITE_OK);
     sqlite3 *db = model->sqlite;
@@ -147,7 +147,7 @@ static void bind(sqlite3_stmt *insert, int at, const struct bb_attribute *attrib
         sqlite3_bind_int64(insert, at, attribute->as.i64); /* u is small enough */
 }
 
-static void draw_records(struct model *model)
+static void draw_records(struct condition_model *model)
 {
     sqlite3_stmt *insert = NULL;
     sql_must(model, sqlite3_exec(model->sqlite, "DELETE FROM record", NULL, NULL, NULL), SQLITE_OK);
@@ -171,7 +171,7 @@ static void draw_records(struct model *model)
     sqlite3_finalize(insert);
 }
 
-static void build_index(struct model *model, const char *const *list)
+static void build_index(struct condition_model *model, const char *const *list)
 {
     struct bb_skip_spec specs[INDEXES_MAX];
     struct bb_skip_builder *builder = NULL;
@@ -190,7 +190,7 @@ static void build_index(struct model *model, const char *const *list)
 }
 
 /* Replaces the indexes of the previous records. */
-static void index_records(struct model *model)
+static void index_records(struct condition_model *model)
 {
     bb_skip_file_close(model->index);
     if (model->memory != NULL)
@@ -216,7 +216,7 @@ struct forms {
     struct bb_condition_run *runs[3];
 };
 
-static void parse_forms(struct model *model, struct bb_bytes text, struct forms *forms)
+static void parse_forms(struct condition_model *model, struct bb_bytes text, struct forms *forms)
 {
     struct bb_buf printed = {0};
     struct bb_buf again = {0};
@@ -249,7 +249,7 @@ static enum bb_truth opposite(enum bb_truth truth)
     return truth == BB_TRUTH_TRUE ? BB_TRUTH_FALSE : BB_TRUTH_TRUE;
 }
 
-static void compare_record(struct model *model, const struct forms *forms, size_t number,
+static void compare_record(struct condition_model *model, const struct forms *forms, size_t number,
                            enum bb_truth expected, const struct bb_drawn_condition *condition)
 {
     enum bb_truth found[3];
@@ -281,7 +281,7 @@ static bool may_be(const struct bb_skip_verdicts *verdicts, enum bb_truth truth,
     return (words[granule / 64] >> granule % 64 & 1) != 0;
 }
 
-static void compare_verdicts(struct model *model, const struct bb_condition *tree,
+static void compare_verdicts(struct condition_model *model, const struct bb_condition *tree,
                              const enum bb_truth *truths,
                              const struct bb_drawn_condition *condition)
 {
@@ -296,7 +296,7 @@ static void compare_verdicts(struct model *model, const struct bb_condition *tre
     bb_skip_verdicts_deinit(&verdicts);
 }
 
-static void compare_counts(struct model *model, const struct bb_condition *tree,
+static void compare_counts(struct condition_model *model, const struct bb_condition *tree,
                            const enum bb_truth *truths, const struct bb_drawn_condition *condition)
 {
     struct bb_skip_counts *counts = NULL;
@@ -317,7 +317,7 @@ static void compare_counts(struct model *model, const struct bb_condition *tree,
     bb_skip_counts_destroy(counts);
 }
 
-static void compare_condition(struct model *model, struct bb_drawn_condition *condition)
+static void compare_condition(struct condition_model *model, struct bb_drawn_condition *condition)
 {
     enum bb_truth truths[RECORDS];
     struct forms forms;
@@ -346,7 +346,7 @@ static void compare_condition(struct model *model, struct bb_drawn_condition *co
 static void condition__random_trees_have_sqlites_truth(void **state)
 {
     (void)state;
-    static struct model model;
+    static struct condition_model model;
     struct bb_drawn_condition condition = {0};
     bb_rng_init(&model.rng, bb_rng_seed("condition", 12));
     open_sqlite(&model);

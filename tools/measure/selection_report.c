@@ -40,12 +40,12 @@ static struct number_text ratio_text(double ratio)
 }
 
 /* The columns, of which the short report has some. */
-struct column {
+struct report_column {
     const char *header;
     bool is_detail;
 };
 
-static const struct column columns[] = {
+static const struct report_column columns[] = {
     {"", false},    {"records", false}, {"granules", true}, {"excluded", true}, {"counted", true},
     {"read", true}, {"blocks", false},  {"preads", false},  {"bytes", false},   {"time", false},
 };

@@ -31,7 +31,7 @@ static struct bb_batch *create_batch(size_t value_size)
 #define LINE_MAX 8
 
 /* One commit of a scenario. */
-struct place {
+struct queued {
     char kind;         /* 'p'lain, 's'ync, 'e'xclusive */
     size_t value_size; /* of its batch's one operation */
 };
@@ -102,7 +102,7 @@ static struct bb_commit *tail_of(struct bb_commit_queue *queue)
     return tail;
 }
 
-static void add_waiter(struct line *line, const struct place *place)
+static void add_waiter(struct line *line, const struct queued *place)
 {
     struct waiter *waiter = &line->waiters[line->count];
     *waiter = (struct waiter){.line = line};
@@ -117,7 +117,7 @@ static void add_waiter(struct line *line, const struct place *place)
         (void)sched_yield();
 }
 
-static void run_line(struct line *line, const struct place *places, size_t count)
+static void run_line(struct line *line, const struct queued *places, size_t count)
 {
     bb_commit_queue_init(&line->queue);
     for (size_t i = 0; i < count; i++)
@@ -135,12 +135,12 @@ static void run_line(struct line *line, const struct place *places, size_t count
 /* kinds: one letter for each commit, all with empty values. groups: their sizes, as digits. */
 static void assert_groups(const char *kinds, const char *groups)
 {
-    struct place places[LINE_MAX];
+    struct queued places[LINE_MAX];
     struct line line = {.size_max_bytes = 1 << 20};
     char found[LINE_MAX + 1] = "";
     size_t count = strlen(kinds);
     for (size_t i = 0; i < count; i++)
-        places[i] = (struct place){.kind = kinds[i]};
+        places[i] = (struct queued){.kind = kinds[i]};
     run_line(&line, places, count);
     for (size_t i = 0; i < line.group_count; i++)
         found[i] = (char)('0' + line.groups[i]);
@@ -188,10 +188,10 @@ static void commit_queue__exclusive_commits_are_alone(void **state)
 /* The groups of batches with these sizes of values, of which `fit` fill a group exactly. */
 static void assert_sizes(const size_t *sizes, size_t count, size_t fit, const char *groups)
 {
-    struct place places[LINE_MAX];
+    struct queued places[LINE_MAX];
     struct line line = {.size_max_bytes = 0};
     for (size_t i = 0; i < count; i++)
-        places[i] = (struct place){.kind = 'p', .value_size = sizes[i]};
+        places[i] = (struct queued){.kind = 'p', .value_size = sizes[i]};
     for (size_t i = 0; i < fit; i++) {
         struct bb_batch *batch = create_batch(sizes[i]);
         line.size_max_bytes += bb_batch_size_bytes(batch);
@@ -217,7 +217,7 @@ static void commit_queue__groups_are_bounded(void **state)
 static void commit_queue__limit_of_nothing(void **state)
 {
     (void)state;
-    struct place places[] = {{.kind = 'p'}, {.kind = 'p'}, {.kind = 'p'}};
+    struct queued places[] = {{.kind = 'p'}, {.kind = 'p'}, {.kind = 'p'}};
     struct line line = {.size_max_bytes = 0};
     run_line(&line, places, 3);
     assert_int_equal(line.group_count, 3);
@@ -226,7 +226,7 @@ static void commit_queue__limit_of_nothing(void **state)
 static void commit_queue__the_group_shares_a_failure(void **state)
 {
     (void)state;
-    struct place places[] = {
+    struct queued places[] = {
         {.kind = 's'}, {.kind = 'p'}, {.kind = 'p'}, {.kind = 'e'}, {.kind = 'p'}};
     struct line line = {.size_max_bytes = 1 << 20, .failing = BB_NO_SPACE};
     run_line(&line, places, 5);
@@ -245,7 +245,7 @@ static void commit_queue__the_group_shares_a_failure(void **state)
 static void commit_queue__the_status_is_what_leave_was_given(void **state)
 {
     (void)state;
-    struct place places[] = {{.kind = 'p'}, {.kind = 'p'}};
+    struct queued places[] = {{.kind = 'p'}, {.kind = 'p'}};
     struct line line = {.size_max_bytes = 1 << 20};
     bb_commit_queue_init(&line.queue);
     for (size_t i = 0; i < 2; i++)

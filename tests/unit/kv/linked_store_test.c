@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "tests/support/temp_dir.h"
 
-struct place {
+struct linked {
     struct bb_temp_dir dir;
     struct bb_file_system *fs;
     char link[PATH_MAX];
@@ -24,7 +24,7 @@ struct place {
 
 static int setup(void **state)
 {
-    struct place *place = calloc(1, sizeof(*place));
+    struct linked *place = calloc(1, sizeof(*place));
     assert_non_null(place);
     bb_temp_dir_init(&place->dir, "linked_store_test");
     bb_temp_dir_path(&place->dir, "link", place->link);
@@ -41,7 +41,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    struct place *place = *state;
+    struct linked *place = *state;
     bb_file_system_posix_destroy(place->fs);
     bb_temp_dir_deinit(&place->dir);
     free(place);
@@ -54,7 +54,7 @@ static void put(struct bb_db *db, const char *key)
                         bb_bytes_of_text("value")));
 }
 
-static size_t count_files(const struct place *place, const char *path)
+static size_t count_files(const struct linked *place, const char *path)
 {
     struct bb_file_names names = {0};
     assert_ok(place->fs->ops->list(place->fs, path, &names));
@@ -63,7 +63,7 @@ static size_t count_files(const struct place *place, const char *path)
     return count;
 }
 
-static void turn_link(const struct place *place, const char *to)
+static void turn_link(const struct linked *place, const char *to)
 {
     assert_int_equal(unlink(place->link), 0);
     assert_int_equal(symlink(to, place->link), 0);
@@ -76,7 +76,7 @@ static bool is_link(const char *path)
     return S_ISLNK(information.st_mode);
 }
 
-static void check_keys(const struct place *place, const char *path, const char *expected)
+static void check_keys(const struct linked *place, const char *path, const char *expected)
 {
     struct bb_db *db = NULL;
     assert_ok(bb_db_verify(path, &place->options, NULL));
@@ -89,7 +89,7 @@ static void check_keys(const struct place *place, const char *path, const char *
 
 static void linked_store__is_opened_over_a_link(void **state)
 {
-    struct place *place = *state;
+    struct linked *place = *state;
     struct bb_db *db = NULL;
     assert_ok(bb_db_open(place->link, &place->options, &db));
     put(db, "a");
@@ -103,7 +103,7 @@ static void linked_store__is_opened_over_a_link(void **state)
 /* Work after the lock was taken stays in the locked directory. */
 static void linked_store__the_link_is_turned_while_it_is_open(void **state)
 {
-    struct place *place = *state;
+    struct linked *place = *state;
     struct bb_db *db = NULL;
     assert_ok(bb_db_open(place->link, &place->options, &db));
     put(db, "a");
@@ -119,7 +119,7 @@ static void linked_store__the_link_is_turned_while_it_is_open(void **state)
 
 static void linked_store__the_link_leads_nowhere(void **state)
 {
-    struct place *place = *state;
+    struct linked *place = *state;
     struct bb_db *db = NULL;
     char missing[PATH_MAX];
     bb_temp_dir_path(&place->dir, "missing", missing);
@@ -133,7 +133,7 @@ static void linked_store__the_link_leads_nowhere(void **state)
 
 static void linked_store__is_repaired_over_a_link(void **state)
 {
-    struct place *place = *state;
+    struct linked *place = *state;
     struct bb_db *db = NULL;
     char current[PATH_MAX + 8];
     assert_ok(bb_db_open(place->link, &place->options, &db));
@@ -149,7 +149,7 @@ static void linked_store__is_repaired_over_a_link(void **state)
 /* Entries with names of tables and logs that are no files stay where they are. */
 static void linked_store__entries_that_are_no_files_are_not_repaired(void **state)
 {
-    struct place *place = *state;
+    struct linked *place = *state;
     struct bb_db *db = NULL;
     char table[PATH_MAX + 16];
     char link[PATH_MAX + 16];
@@ -174,7 +174,7 @@ static void linked_store__entries_that_are_no_files_are_not_repaired(void **stat
 /* The link and its directory belong to the caller: both stay, and a new store can be made. */
 static void linked_store__is_destroyed_over_a_link(void **state)
 {
-    struct place *place = *state;
+    struct linked *place = *state;
     struct bb_db_destroy_report report = {0};
     struct bb_db *db = NULL;
     assert_ok(bb_db_open(place->link, &place->options, &db));
@@ -195,7 +195,7 @@ static void linked_store__is_destroyed_over_a_link(void **state)
 /* No file is made through a link. */
 static void linked_store__no_checkpoint_over_a_link(void **state)
 {
-    struct place *place = *state;
+    struct linked *place = *state;
     struct bb_db *db = NULL;
     char missing[PATH_MAX];
     bb_temp_dir_path(&place->dir, "missing", missing);
@@ -217,7 +217,7 @@ static void path_in(const char *directory, const char *name, char path[2 * PATH_
     snprintf(path, 2 * PATH_MAX, "%s/%s", directory, name);
 }
 
-static void read_copy(const struct place *place, const char *name, struct bb_buf *buf)
+static void read_copy(const struct linked *place, const char *name, struct bb_buf *buf)
 {
     static char path[2 * PATH_MAX];
     path_in(place->second, name, path);
@@ -225,7 +225,7 @@ static void read_copy(const struct place *place, const char *name, struct bb_buf
 }
 
 /* The file is in the other directory, and a link replaces it. */
-static void link_file(const struct place *place, const char *name)
+static void link_file(const struct linked *place, const char *name)
 {
     static char path[2 * PATH_MAX];
     static char copy[2 * PATH_MAX];
@@ -236,7 +236,7 @@ static void link_file(const struct place *place, const char *name)
 }
 
 /* A table is opened when it is first read. */
-static enum bb_status open_and_get(const struct place *place)
+static enum bb_status open_and_get(const struct linked *place)
 {
     struct bb_db *db = NULL;
     struct bb_buf value = {0};
@@ -251,7 +251,7 @@ static enum bb_status open_and_get(const struct place *place)
 }
 
 /* Refused whenever the file is needed. A removal removes the link and keeps its target. */
-static void check_linked_file(struct place *place, const char *name)
+static void check_linked_file(struct linked *place, const char *name)
 {
     struct bb_buf before = {0};
     struct bb_buf after = {0};
@@ -277,7 +277,7 @@ static void check_linked_file(struct place *place, const char *name)
     bb_buf_deinit(&after);
 }
 
-static void make_store(struct place *place)
+static void make_store(struct linked *place)
 {
     struct bb_db *db = NULL;
     assert_ok(bb_db_open(place->first, &place->options, &db));
@@ -290,7 +290,7 @@ static void make_store(struct place *place)
 static void linked_store__no_file_is_read_over_a_link(void **state)
 {
     for (size_t i = 0;; i++) {
-        struct place *place = NULL;
+        struct linked *place = NULL;
         struct bb_file_names names = {0};
         setup((void **)&place);
         make_store(place);
