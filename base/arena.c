@@ -44,6 +44,7 @@ void bb_arena_reset(struct bb_arena *arena)
 
 uint32_t bb_arena_alloc(struct bb_arena *arena, size_t size, size_t alignment)
 {
+    BB_DEBUG_ASSERT(alignment >= BB_ARENA_UNIT && (alignment & (alignment - 1)) == 0);
     BB_DEBUG_ASSERT(alignment >= BB_ARENA_UNIT && alignment <= ALIGNMENT_MAX &&
                     (alignment & (alignment - 1)) == 0);
     size_t start = round_up(arena->used, alignment); /* at most capacity, a multiple of them all */

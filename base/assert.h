@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Always on; for cold paths: builders, plans, installs. A failure is a bug in bloomblock and ends
- * the process. */
+/* Always on; for cold paths where going on would write wrong data or beyond memory. A failure is a
+ * bug in bloomblock and ends the process. The message has the condition's source text, no data. */
 #define BB_ASSERT(condition)                                                                       \
     do {                                                                                           \
         if (__builtin_expect(!(condition), 0)) {                                                   \
@@ -16,12 +16,13 @@
         }                                                                                          \
     } while (0)
 
-/* For probe and decode loops: removed in release builds. The condition must not have side
+/* For preconditions and invariants everywhere, also in probe and decode loops: on in checked builds
+ * (CMake's BB_CHECKED, or no NDEBUG), no code in others. The condition must not have side
  * effects. */
-#ifdef NDEBUG
-#define BB_DEBUG_ASSERT(condition) ((void)0)
-#else
+#if defined(BB_CHECKED) || !defined(NDEBUG)
 #define BB_DEBUG_ASSERT(condition) BB_ASSERT(condition)
+#else
+#define BB_DEBUG_ASSERT(condition) ((void)sizeof((condition) ? 1 : 0))
 #endif
 
 #define BB_ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 
 #define CAPACITY_MIN 64
@@ -36,6 +37,7 @@ static enum bb_status grow(struct bb_buf *buf, size_t needed)
 
 enum bb_status bb_buf_reserve(struct bb_buf *buf, size_t extra)
 {
+    BB_DEBUG_ASSERT(buf->size <= buf->capacity);
     if (extra <= buf->capacity - buf->size)
         return BB_OK;
     if (extra > SIZE_MAX - buf->size)

@@ -193,6 +193,7 @@ static void note_runs(struct bb_large_pages_region *region, size_t first, size_t
 /* REQUIRES: there is a run of this length. */
 static size_t find_run(const struct bb_large_pages_region *region, size_t count)
 {
+    BB_DEBUG_ASSERT(count > 0 && count <= bb_max_tree_largest(&region->runs));
     uint32_t longest = 0;
     size_t page = bb_max_tree_find(&region->runs, (uint32_t)count - 1);
     return find_in_page(region, page, count - 1, &longest);
@@ -261,6 +262,7 @@ static void give_run(struct bb_large_pages *pages, struct bb_large_pages_region 
  * moved. */
 static void note_place(struct bb_large_pages *pages, const struct bb_large_pages_place *place)
 {
+    BB_DEBUG_ASSERT(place->region != NULL);
     size_t at = (size_t)(place - pages->places);
     const struct bb_large_pages_region *region = place->region;
     bb_max_tree_set(&pages->rooms, at, bb_max_tree_largest(&region->runs));
@@ -387,6 +389,7 @@ static size_t granules_of(size_t size)
  * caller. */
 static void enlarge(struct bb_large_pages *pages, const struct bb_large_pages_place *place)
 {
+    BB_DEBUG_ASSERT(place->region != NULL && place->region->is_moving);
     bb_region_enlarge(place->memory, BB_REGION_SIZE);
     bb_mutex_lock(&pages->mutex);
     place->region->is_moving = false;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 #define LEAVES_FIRST 4
 
@@ -46,6 +47,7 @@ bool bb_max_tree_reserve(struct bb_max_tree *tree, size_t count)
 
 void bb_max_tree_set(struct bb_max_tree *tree, size_t at, uint32_t value)
 {
+    BB_DEBUG_ASSERT(at < tree->leaves);
     size_t node = tree->leaves + at;
     tree->nodes[node] = value;
     for (node /= 2; node > 0; node /= 2) {

@@ -55,6 +55,7 @@ static enum bb_status grow(struct bb_block_filter_builder *builder)
 
 enum bb_status bb_block_filter_builder_add(struct bb_block_filter_builder *builder, uint64_t hash)
 {
+    BB_DEBUG_ASSERT(builder->count <= builder->capacity);
     if (builder->status != BB_OK)
         return builder->status;
     if (builder->shards.format.kind == BB_FILTER_NONE)
@@ -73,6 +74,7 @@ enum bb_status bb_block_filter_builder_add(struct bb_block_filter_builder *build
 
 size_t bb_block_filter_builder_key_count(const struct bb_block_filter_builder *builder)
 {
+    BB_DEBUG_ASSERT(builder->count <= builder->capacity);
     return builder->count;
 }
 

@@ -15,6 +15,9 @@ target_include_directories(bb_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SO
 if(BB_WERROR)
     target_compile_options(bb_flags INTERFACE -Werror)
 endif()
+if(BB_CHECKED)
+    target_compile_definitions(bb_flags INTERFACE BB_CHECKED)
+endif()
 if(BB_SANITIZE)
     # Ubuntu's gcc fortifies by default: __pread_chk and similar functions bypass the interceptors
     # of the sanitizers, and the tests that replace pread.

@@ -89,6 +89,7 @@ static enum bb_status check(const struct bb_entry *entry)
 /* Stores the operation up to its value. REQUIRES: the space is reserved. */
 static uint8_t *store_operation(struct bb_batch *batch, const struct bb_entry *entry)
 {
+    BB_DEBUG_ASSERT(batch->payload.size < batch->payload.capacity);
     if (batch->payload.size == 0)
         batch->payload.size = BB_BATCH_HEADER_SIZE; /* filled in by bb_batch_stamp */
     uint8_t *p = batch->payload.data + batch->payload.size;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -132,6 +133,7 @@ static size_t list_slots(const struct bb_levels *levels, int number, const struc
 
 static void append(struct bb_level *level, struct bb_table_file *file)
 {
+    BB_DEBUG_ASSERT(level->files != NULL);
     level->files[level->count++] = bb_table_file_ref(file);
     level->key_count += file->meta.key_count;
     level->raw_bytes += file->meta.raw_bytes;
@@ -142,6 +144,7 @@ static void append(struct bb_level *level, struct bb_table_file *file)
 static enum bb_status take_run(struct bb_levels *levels, int number, const struct slot *slots,
                                size_t count)
 {
+    BB_DEBUG_ASSERT(count > 0);
     struct bb_level *level = &levels->levels[number];
     struct bb_run run = {
         .number = slots[0].run, .files = &level->files[level->count], .count = count};

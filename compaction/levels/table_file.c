@@ -18,6 +18,7 @@ void bb_table_file_env_init(struct bb_table_file_env *env)
 
 void bb_table_file_env_deinit(struct bb_table_file_env *env)
 {
+    BB_DEBUG_ASSERT(env->pages.count == 0);
     bb_large_pages_deinit(&env->pages);
     bb_condvar_deinit(&env->opening_ended);
     bb_mutex_deinit(&env->mutex);

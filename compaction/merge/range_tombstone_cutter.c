@@ -1,6 +1,7 @@
 /* See range_tombstone_cutter.h. */
 #include "compaction/merge/range_tombstone_cutter.h"
 
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
 
@@ -107,6 +108,7 @@ static uint64_t fragment_bytes(const struct bb_range_tombstone_fragment *fragmen
 uint64_t bb_range_tombstone_cutter_pass(struct bb_range_tombstone_cutter *cutter,
                                         struct bb_bytes key)
 {
+    BB_DEBUG_ASSERT(cutter->passed >= cutter->index);
     const struct bb_range_tombstones *list = cutter->list;
     if (list == NULL)
         return 0;
@@ -119,6 +121,9 @@ uint64_t bb_range_tombstone_cutter_pass(struct bb_range_tombstone_cutter *cutter
 enum bb_status bb_range_tombstone_cutter_cut(struct bb_range_tombstone_cutter *cutter,
                                              struct bb_bytes high)
 {
+    BB_DEBUG_ASSERT(!cutter->has_cut || cutter->list == NULL ||
+                    bb_key_compare(cutter->list->comparator, bb_buf_bytes(&cutter->cut), high) <=
+                        0);
     if (cutter->list == NULL)
         return BB_OK;
     enum bb_status status = bb_buf_assign(&cutter->cut, high);

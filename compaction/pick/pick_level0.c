@@ -1,12 +1,14 @@
 /* See pick_level0.h. */
 #include "compaction/pick/pick_level0.h"
 
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 
 enum bb_status bb_pick_level0(const struct bb_levels *levels, const struct bb_pick_options *options,
                               enum bb_plan_reason reason, struct bb_plan *plan)
 {
+    BB_DEBUG_ASSERT(levels->levels[0].count > 0);
     const struct bb_level *level = &levels->levels[0];
     enum bb_status status = bb_plan_init(plan, levels, reason, 1);
     if (status != BB_OK)

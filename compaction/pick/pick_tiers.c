@@ -100,6 +100,8 @@ static enum bb_status merge_down(const struct bb_levels *levels,
 enum bb_status bb_pick_tiers(const struct bb_levels *levels, const struct bb_pick_options *options,
                              int number, struct bb_plan *plan)
 {
+    BB_DEBUG_ASSERT(number > 0 && number < BB_LEVEL_COUNT);
+    BB_DEBUG_ASSERT(levels->levels[number].run_count > 0);
     uint64_t bytes = 0;
     const struct bb_level *level = &levels->levels[number];
     int last = bb_levels_deepest(levels);

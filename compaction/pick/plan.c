@@ -2,11 +2,13 @@
 #include "compaction/pick/plan.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 
 enum bb_status bb_plan_init(struct bb_plan *plan, const struct bb_levels *levels,
                             enum bb_plan_reason reason, int output_level)
 {
+    BB_DEBUG_ASSERT(output_level >= 0 && output_level < BB_LEVEL_COUNT);
     size_t count = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         count += levels->levels[level].count;
@@ -32,6 +34,8 @@ void bb_plan_deinit(struct bb_plan *plan)
 
 void bb_plan_add(struct bb_plan *plan, int level, uint64_t run, struct bb_table_file *file)
 {
+    BB_DEBUG_ASSERT(plan->inputs != NULL && level >= 0 && level < BB_LEVEL_COUNT);
+    BB_DEBUG_ASSERT(plan->input_count == 0 || plan->input_levels[plan->input_count - 1] <= level);
     plan->input_levels[plan->input_count] = level;
     plan->input_runs[plan->input_count] = run;
     plan->inputs[plan->input_count++] = bb_table_file_ref(file);
@@ -39,6 +43,7 @@ void bb_plan_add(struct bb_plan *plan, int level, uint64_t run, struct bb_table_
 
 void bb_plan_add_run(struct bb_plan *plan, int level, const struct bb_run *run)
 {
+    BB_DEBUG_ASSERT(run->count > 0);
     for (size_t i = 0; i < run->count; i++)
         bb_plan_add(plan, level, run->number, run->files[i]);
 }
@@ -64,6 +69,7 @@ uint64_t bb_plan_new_run(const struct bb_levels *levels, int level)
 void bb_plan_aim(struct bb_plan *plan, const struct bb_levels *levels, const struct bb_shape *shape,
                  struct bb_bytes low, struct bb_bytes high)
 {
+    BB_DEBUG_ASSERT(plan->output_level > 0);
     int number = plan->output_level;
     int deepest = bb_levels_deepest(levels);
     int last = deepest > number ? deepest : number;
@@ -78,6 +84,7 @@ void bb_plan_aim(struct bb_plan *plan, const struct bb_levels *levels, const str
 
 double bb_plan_moved_rate(const struct bb_plan *plan)
 {
+    BB_DEBUG_ASSERT(plan->input_count > 0);
     double rate_keys = 0;
     double keys = 0;
     for (size_t i = 0; i < plan->input_count; i++) {

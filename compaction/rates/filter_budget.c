@@ -1,6 +1,8 @@
 /* See filter_budget.h. */
 #include "compaction/rates/filter_budget.h"
 
+#include "base/assert.h"
+
 /* For bits per key: leaves a margin, so that a store with a single run does not exceed the budget.
  * A budget in bytes has a margin where levels are not full. */
 #define PLANNED_SHARE 0.99
@@ -12,6 +14,7 @@ bool bb_filter_budget_is_given(const struct bb_filter_budget *budget)
 
 double bb_filter_budget_bits(const struct bb_filter_budget *budget, double key_count)
 {
+    BB_DEBUG_ASSERT(budget->bytes == 0 || budget->bits_per_key == 0);
     return budget->bytes > 0 ? 8 * (double)budget->bytes : budget->bits_per_key * key_count;
 }
 

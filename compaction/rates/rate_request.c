@@ -1,6 +1,8 @@
 /* See rate_request.h. */
 #include "compaction/rates/rate_request.h"
 
+#include "base/assert.h"
+
 static double smaller(double a, double b)
 {
     return a < b ? a : b;
@@ -124,12 +126,14 @@ static double room_for_runs(const struct bb_rate_request *request, int level,
 
 double bb_rate_request_full_keys(const struct bb_rate_request *request, int number)
 {
+    BB_DEBUG_ASSERT(request->shape != NULL && number > 0);
     return bb_shape_level_bytes(request->shape, number) * keys_per_byte(request->levels);
 }
 
 double bb_rate_request_free_keys(const struct bb_rate_request *request, int number,
                                  const struct bb_rate_part *part)
 {
+    BB_DEBUG_ASSERT(request->shape != NULL);
     if (number == 0 || (number == request->output_level && is_tiered(request, number)))
         return room_for_runs(request, number, part);
     return larger(0, bb_rate_request_full_keys(request, number) - part->keys);
@@ -146,6 +150,7 @@ static double planned_runs(const struct bb_rate_request *request, int number)
 double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int number,
                                     const struct bb_rate_part *part)
 {
+    BB_DEBUG_ASSERT(request->shape != NULL);
     int last = bb_rate_request_last_level(request);
     if (number > 0 && !bb_shape_is_tiered(request->shape, number, last))
         return part->runs == 0;
@@ -156,6 +161,7 @@ double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int n
 bool bb_rate_request_is_planned(const struct bb_rate_request *request, int number,
                                 const struct bb_rate_part *part)
 {
+    BB_DEBUG_ASSERT(request->shape != NULL);
     int last = bb_rate_request_last_level(request);
     return part->runs + 1 <= bb_shape_run_count(request->shape, number, last);
 }

@@ -1,6 +1,7 @@
 /* See table_index.h. */
 #include "kv/background/table_index.h"
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "kv/background/edit_install.h"
 #include "kv/indexes/index_file.h"
@@ -18,6 +19,7 @@ static enum bb_status add_entry(void *context, const struct bb_entry *entry, uin
 
 enum bb_status bb_table_index_build(struct bb_index_build *build, struct bb_table_file *file)
 {
+    BB_DEBUG_ASSERT(build->catalog != NULL);
     struct bb_table *table = NULL;
     struct bb_table_blocks blocks;
     struct bb_table_observer observer = {.add = add_entry, .context = build};

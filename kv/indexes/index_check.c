@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "bb/skip.h"
 #include "kv/manifest/filename.h"
@@ -111,6 +112,7 @@ static enum bb_status open_index(struct check *check)
 enum bb_status bb_index_check(const char *directory, const struct bb_edit_table *table,
                               const struct bb_table_options *options)
 {
+    BB_DEBUG_ASSERT(table->index_number != 0);
     struct bb_buf path = {0};
     struct check check = {.named = table, .options = options};
     enum bb_status status = bb_filename_path(directory, BB_FILE_INDEX, table->index_number, &path);

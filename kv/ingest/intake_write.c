@@ -1,4 +1,5 @@
 /* Writes the tables of an intake. See intake.h. */
+#include "base/assert.h"
 #include "kv/ingest/intake.h"
 
 #include "base/alloc.h"
@@ -98,6 +99,7 @@ static enum bb_status widen(struct bb_table_meta *sum, const struct bb_table_met
 /* Metadata of all inputs together. REQUIRES: there is an input. */
 static enum bb_status sum_up(const struct bb_intake *intake, struct bb_table_meta *sum)
 {
+    BB_DEBUG_ASSERT(intake->input_count > 0);
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < intake->input_count && status == BB_OK; i++)
         status =

@@ -11,6 +11,7 @@ static unsigned count_ties(const struct bb_memtable *memtable,
                            const struct bb_memtable_inner *inner, unsigned from, unsigned to,
                            struct bb_bytes key, bool below)
 {
+    BB_DEBUG_ASSERT(from <= to && to <= inner->count);
     while (from < to) {
         unsigned middle = (from + to) / 2;
         struct bb_bytes separator = bb_memtable_key_at(memtable, inner->separators[middle]);
@@ -233,6 +234,7 @@ static uint32_t store_part(struct bb_memtable *memtable, const struct branch *br
 static void publish(struct bb_memtable *memtable, const struct bb_memtable_path *path,
                     unsigned level, uint32_t node, unsigned height)
 {
+    BB_DEBUG_ASSERT(level == 0 || level <= path->height);
     if (level == 0) {
         atomic_store_explicit(&memtable->root, (uint64_t)height << 32 | node, memory_order_release);
         return;
@@ -255,6 +257,7 @@ void bb_memtable_inner_replace_leaf(struct bb_memtable *memtable,
                                     const struct bb_memtable_path *path, uint32_t left,
                                     uint32_t separator, uint32_t right, bool at_end)
 {
+    BB_DEBUG_ASSERT(path->height <= BB_MEMTABLE_HEIGHT_MAX);
     for (unsigned level = path->height; level > 0; level--) {
         struct branch branch;
         const struct bb_memtable_inner *parent =

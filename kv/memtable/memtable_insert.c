@@ -89,6 +89,7 @@ static bool fits_one(const struct bb_memtable *memtable, size_t record_size, uns
 static uint32_t create_record(struct bb_memtable *memtable, const struct bb_entry *entry,
                               uint32_t older)
 {
+    BB_DEBUG_ASSERT(entry->sequence <= BB_SEQUENCE_MAX);
     size_t size = BB_MEMTABLE_RECORD_HEADER + entry->key.size + entry->value.size;
     uint32_t offset = bb_arena_alloc(&memtable->arena, size, BB_ARENA_UNIT);
     BB_ASSERT(offset != 0);
@@ -131,6 +132,7 @@ static void count_entry(struct bb_memtable *memtable, const struct bb_entry *ent
 static enum bb_status add_version(struct bb_memtable *memtable, struct bb_memtable_leaf *leaf,
                                   uint32_t slot, const struct bb_entry *entry)
 {
+    BB_DEBUG_ASSERT(slot < BB_MEMTABLE_SLOTS);
     uint32_t head = atomic_load_explicit(&leaf->records[slot], memory_order_relaxed);
     uint64_t newest = bb_memtable_record_sequence(bb_memtable_record_at(memtable, head));
     if (entry->sequence <= newest)
@@ -209,6 +211,7 @@ void bb_memtable_find_way(const struct bb_memtable *memtable, struct bb_bytes ke
 enum bb_status bb_memtable_add_at(struct bb_memtable *memtable, const struct bb_memtable_path *path,
                                   const struct bb_entry *entry, uint64_t key_hash)
 {
+    BB_DEBUG_ASSERT(path->leaf != 0);
     bool is_range = entry->kind == BB_ENTRY_DELETE_RANGE;
     enum bb_status status = is_range
                                 ? bb_entry_check_range(entry->key, entry->value, entry->sequence)

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/memtable/memtable.h"
@@ -57,6 +58,7 @@ static void prefetch_records(const struct iter *iter, uint32_t offset)
 
 static void load_leaf(struct iter *iter, uint32_t offset)
 {
+    BB_DEBUG_ASSERT(offset != 0);
     const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(iter->memtable, offset);
     if (offset != iter->ahead)
         prefetch_records(iter, offset);
@@ -71,6 +73,7 @@ static void load_leaf(struct iter *iter, uint32_t offset)
 
 static void show(struct iter *iter, uint32_t offset)
 {
+    BB_DEBUG_ASSERT(offset != 0);
     const struct bb_memtable_record *record = bb_memtable_record_at(iter->memtable, offset);
     iter->record = offset;
     iter->base.is_valid = true;
@@ -85,6 +88,7 @@ static void show(struct iter *iter, uint32_t offset)
 /* Moves to another key of the leaf. */
 static void move_to(struct iter *iter, uint32_t index)
 {
+    BB_DEBUG_ASSERT(index < iter->count);
     iter->index = index;
     bb_buf_reset(&iter->chain);
 }

@@ -11,6 +11,7 @@
 
 uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high)
 {
+    BB_DEBUG_ASSERT(low == 0 || low != high);
     uint32_t offset = bb_memtable_node_alloc(memtable);
     struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, offset);
     atomic_store_explicit(&leaf->count, 0, memory_order_relaxed);
@@ -48,6 +49,7 @@ static uint64_t match(uint64_t word, uint64_t tags)
 static bool is_key(const struct bb_memtable *memtable, const struct bb_memtable_leaf *leaf,
                    uint32_t slot, struct bb_bytes key, uint64_t prefix)
 {
+    BB_DEBUG_ASSERT(slot < BB_MEMTABLE_SLOTS);
     if (leaf->prefixes[slot] != prefix)
         return false;
     uint32_t head = atomic_load_explicit(&leaf->records[slot], memory_order_acquire);
@@ -104,6 +106,7 @@ static bool is_before(const struct bb_memtable *memtable, const struct bb_memtab
 static void insert_item(const struct bb_memtable *memtable, struct bb_memtable_item *items,
                         uint32_t count, struct bb_memtable_item item, size_t skip)
 {
+    BB_DEBUG_ASSERT(count <= BB_MEMTABLE_SLOTS);
     uint32_t place = count;
     for (; place > 0 && is_before(memtable, &item, &items[place - 1], skip); place--)
         items[place] = items[place - 1];

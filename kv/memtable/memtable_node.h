@@ -187,6 +187,7 @@ static inline struct bb_bytes bb_memtable_key_at(const struct bb_memtable *memta
 /* The key without its first skip bytes. REQUIRES: it has that many. */
 static inline struct bb_bytes bb_memtable_tail(struct bb_bytes key, size_t skip)
 {
+    BB_DEBUG_ASSERT(skip <= key.size);
     return skip == 0 ? key : bb_bytes_of(key.data + skip, key.size - skip);
 }
 

@@ -2,6 +2,7 @@
 #include "kv/memtable/memtable_ranges.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "kv/memtable/memtable_node.h"
 
@@ -182,6 +183,7 @@ static bool covers(const struct bb_memtable *memtable, const struct bb_range_tom
 uint64_t bb_memtable_ranges_covering(const struct bb_memtable *memtable, struct bb_bytes key,
                                      uint64_t sequence)
 {
+    BB_DEBUG_ASSERT(atomic_load_explicit(&memtable->ranges.newest, memory_order_relaxed) != 0);
     struct walk walk = begin_walk(memtable);
     struct bb_range_tombstone tombstone;
     uint64_t greatest = 0;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/assert.h"
 #include "base/path.h"
 #include "base/status.h"
 #include "kv/background/edit_install.h"
@@ -351,6 +352,7 @@ enum bb_status bb_opening_prepare(struct bb_opening *opening)
 
 enum bb_status bb_opening_recover(struct bb_opening *opening)
 {
+    BB_DEBUG_ASSERT(opening->db->lock != NULL || opening->db->options.read_only);
     struct bb_db *db = opening->db;
     enum bb_status status = find_or_create(opening);
     if (status == BB_OK)

@@ -1,6 +1,7 @@
 /* See visible.h. */
 #include "kv/read/visible.h"
 
+#include "base/assert.h"
 #include "base/bytes.h"
 
 void bb_visible_init(struct bb_visible *visible, struct bb_iter *stream,
@@ -155,6 +156,7 @@ void bb_visible_refuse(struct bb_visible *visible, enum bb_status status)
 
 void bb_visible_next(struct bb_visible *visible)
 {
+    BB_DEBUG_ASSERT(visible->is_valid);
     /* Backward, the stream is before the current key's versions. It moves to the oldest possible
      * version, and the remaining ones are skipped. */
     if (visible->is_backward)

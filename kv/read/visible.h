@@ -13,6 +13,7 @@
 #ifndef BB_KV_READ_VISIBLE_H
 #define BB_KV_READ_VISIBLE_H
 
+#include "base/assert.h"
 #include "base/buf.h"
 #include "bb/table.h"
 
@@ -47,6 +48,7 @@ void bb_visible_prev(struct bb_visible *visible);
 /* REQUIRES: is_valid. Borrowed until the next move. */
 static inline struct bb_bytes bb_visible_key(const struct bb_visible *visible)
 {
+    BB_DEBUG_ASSERT(visible->is_valid);
     return bb_buf_bytes(&visible->key);
 }
 

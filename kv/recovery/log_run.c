@@ -113,6 +113,7 @@ bool bb_log_run_is_empty(const struct bb_log_run *run)
 
 static const struct record *record_at(const struct bb_log_run *run, uint32_t place)
 {
+    BB_DEBUG_ASSERT(place != 0);
     return bb_arena_at(&run->arena, place);
 }
 

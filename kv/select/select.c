@@ -1,4 +1,5 @@
 /* Selections: returns the candidates of all runs that no newer version hides. See bb/select.h. */
+#include "base/assert.h"
 #include "bb/select.h"
 
 #include <string.h>
@@ -299,6 +300,7 @@ enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record)
 
 struct bb_bytes bb_select_key(const struct bb_select *select)
 {
+    BB_DEBUG_ASSERT(select->has_record);
     return entry_of(select)->key;
 }
 
@@ -341,6 +343,7 @@ void bb_select_account(const struct bb_select *select, struct bb_select_account 
 
 enum bb_status bb_select_count(struct bb_select *select, uint64_t *ret_count)
 {
+    BB_DEBUG_ASSERT(!select->is_started);
     uint64_t count = 0;
     bool has_record = true;
     enum bb_status status = BB_OK;

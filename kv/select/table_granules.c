@@ -2,6 +2,7 @@
 #include "kv/select/table_granules.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 
 enum bb_status bb_table_granules_init(struct bb_table_granules *granules, size_t count,
@@ -45,6 +46,7 @@ void bb_table_granules_want(struct bb_table_granules *granules, uint64_t begin, 
 
 size_t bb_table_granules_find(const struct bb_table_granules *granules, uint64_t block)
 {
+    BB_DEBUG_ASSERT(granules->count > 0 && block < granules->ends[granules->count - 1]);
     size_t low = 0;
     size_t high = granules->count;
     while (low < high) {

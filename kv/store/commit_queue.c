@@ -81,6 +81,7 @@ static bool may_join(const struct bb_commit *leader, const struct bb_commit *com
 struct bb_commit *bb_commit_queue_take(struct bb_commit_queue *queue, struct bb_commit *leader,
                                        size_t size_max_bytes)
 {
+    BB_DEBUG_ASSERT(queue->head == leader);
     struct bb_commit *last = leader;
     if (leader->batch == NULL)
         return last;

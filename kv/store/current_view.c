@@ -1,8 +1,11 @@
 /* See current_view.h. */
 #include "kv/store/current_view.h"
 
+#include "base/assert.h"
+
 static void retire(struct bb_db *db, struct bb_view *view)
 {
+    BB_DEBUG_ASSERT(view != db->view);
     atomic_fetch_sub(&view->references, 1);
     view->next_retired = db->retired;
     db->retired = view;
@@ -97,6 +100,7 @@ struct bb_view *bb_current_view_pin(struct bb_db *db)
 
 void bb_current_view_unpin(struct bb_db *db, struct bb_view *view)
 {
+    BB_DEBUG_ASSERT(atomic_load(&view->references) > 0);
     bb_mutex_lock(&db->mutex);
     atomic_fetch_sub(&view->references, 1);
     struct bb_view *unused = take_unused(db);

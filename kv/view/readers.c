@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/counter.h"
 #include "base/hash.h"
 #include "base/status.h"
@@ -90,12 +91,14 @@ struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **
 
 void bb_reader_leave(struct bb_reader *reader)
 {
+    BB_DEBUG_ASSERT(atomic_load_explicit(&reader->is_claimed, memory_order_relaxed) == 1);
     atomic_store_explicit(&reader->view, NULL, memory_order_release);
     release(reader);
 }
 
 void bb_readers_publish(struct bb_readers *readers, struct bb_view *view)
 {
+    BB_DEBUG_ASSERT(view != NULL);
     atomic_store(&readers->current, view);
 }
 

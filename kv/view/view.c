@@ -19,6 +19,7 @@ void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active,
                  struct bb_write_buffer *const *frozen, size_t frozen_count,
                  struct bb_levels *levels)
 {
+    BB_DEBUG_ASSERT(blank->levels == NULL && blank->frozen_count == 0);
     BB_ASSERT(frozen_count <= BB_FROZEN_MAX);
     atomic_init(&blank->references, 1);
     atomic_init(&blank->sequence_end, UINT64_MAX);
@@ -45,5 +46,6 @@ void bb_view_destroy(struct bb_view *view)
 
 struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view)
 {
+    BB_DEBUG_ASSERT(view->frozen_count <= BB_FROZEN_MAX);
     return view->frozen_count == 0 ? NULL : view->frozen[view->frozen_count - 1];
 }

@@ -12,6 +12,7 @@ enum bb_status bb_write_buffer_create(struct bb_memtable *memtable, struct bb_wa
                                       uint64_t log_number, struct bb_spare_memtable *spare,
                                       struct bb_write_buffer **ret_buffer)
 {
+    BB_DEBUG_ASSERT(memtable != NULL);
     struct bb_write_buffer *buffer = bb_alloc(sizeof(*buffer));
     if (buffer == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a write buffer");

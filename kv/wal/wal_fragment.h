@@ -2,6 +2,7 @@
 #ifndef BB_KV_WAL_WAL_FRAGMENT_H
 #define BB_KV_WAL_WAL_FRAGMENT_H
 
+#include "base/assert.h"
 #include "kv/wal/wal_format.h"
 
 struct bb_wal_fragment {
@@ -36,6 +37,7 @@ static inline bool bb_wal_fragment_has_durable(const struct bb_wal_fragment *fra
 /* REQUIRES: bb_wal_fragment_has_durable. */
 static inline uint64_t bb_wal_fragment_durable(const struct bb_wal_fragment *fragment)
 {
+    BB_DEBUG_ASSERT(bb_wal_fragment_has_durable(fragment));
     return bb_load64(fragment->body.data);
 }
 

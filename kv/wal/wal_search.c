@@ -1,6 +1,7 @@
 /* See wal_search.h. */
 #include "kv/wal/wal_search.h"
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "kv/wal/wal_fragment.h"
 
@@ -16,6 +17,7 @@ static uint64_t stated_end(uint64_t offset, struct bb_bytes rest)
 
 uint64_t bb_wal_search_next(struct bb_wal_search *search, uint64_t offset, struct bb_bytes rest)
 {
+    BB_DEBUG_ASSERT(rest.size >= BB_WAL_FRAGMENT_HEADER);
     if (search->block != offset / BB_WAL_BLOCK_SIZE)
         *search = (struct bb_wal_search){.block = offset / BB_WAL_BLOCK_SIZE};
     if (search->stated_end <= offset)

@@ -3,6 +3,7 @@
 #include "kv/wal/wal_source.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
@@ -43,6 +44,7 @@ static enum bb_status load(struct bb_wal_source *source, uint64_t block_offset)
 enum bb_status bb_wal_source_at(struct bb_wal_source *source, uint64_t offset,
                                 struct bb_bytes *ret_rest)
 {
+    BB_DEBUG_ASSERT(offset < source->size);
     uint64_t block_offset = offset - (offset - source->shift) % BB_WAL_BLOCK_SIZE;
     if (source->block_size == 0 || source->block_offset != block_offset) {
         enum bb_status status = load(source, block_offset);

@@ -124,6 +124,9 @@ static void take(struct body *body, uint8_t *to, size_t size)
 static void frame(struct bb_wal_writer *writer, enum bb_wal_fragment_type type, struct body *body,
                   size_t size)
 {
+    BB_DEBUG_ASSERT(writer->frames.capacity - writer->frames.size >= BB_WAL_FRAGMENT_HEADER + size);
+    BB_DEBUG_ASSERT(writer->size % BB_WAL_BLOCK_SIZE + BB_WAL_FRAGMENT_HEADER + size <=
+                    BB_WAL_BLOCK_SIZE);
     uint8_t *fragment = writer->frames.data + writer->frames.size;
     uint8_t *bytes = fragment + BB_WAL_FRAGMENT_HEADER;
     take(body, bytes, size);

@@ -2,6 +2,7 @@
 #include "skip/condition/build.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -195,6 +196,7 @@ static enum bb_status check_text(const struct bb_leaf_attribute *attribute,
 static enum bb_status build_words(enum bb_predicate predicate, const struct bb_bytes *operands,
                                   size_t count, struct bb_text **ret_text)
 {
+    BB_DEBUG_ASSERT(predicate >= BB_PREDICATE_HAS_WORD);
     bool folds_case = predicate >= BB_PREDICATE_IHAS_WORD;
     bool is_any = predicate == BB_PREDICATE_HAS_ANY_WORD || predicate == BB_PREDICATE_IHAS_ANY_WORD;
     return bb_text_of_words(is_any ? BB_TEXT_ANY_WORD : BB_TEXT_ALL_WORDS, folds_case, operands,

@@ -2,6 +2,8 @@
  * U+10FFFF. */
 #include "skip/condition/character.h"
 
+#include "base/assert.h"
+
 #define SIZE_MAX_BYTES 4
 
 static bool is_continuation(uint8_t byte)
@@ -40,6 +42,7 @@ static bool is_second(uint8_t first, uint8_t second)
 
 size_t bb_character_size(struct bb_bytes text, size_t at)
 {
+    BB_DEBUG_ASSERT(at < text.size);
     const uint8_t *bytes = text.data + at;
     size_t size = announced(bytes[0]);
     if (size == 1 || text.size - at < size || !is_second(bytes[0], bytes[1]))
@@ -65,6 +68,7 @@ static size_t begun_before(struct bb_bytes text, size_t at, bool may_end_here)
 
 bool bb_character_is_boundary(struct bb_bytes text, size_t at)
 {
+    BB_DEBUG_ASSERT(at <= text.size);
     if (at == 0 || at == text.size || !is_continuation(text.data[at]))
         return true;
     return begun_before(text, at, false) == 0;
@@ -72,6 +76,7 @@ bool bb_character_is_boundary(struct bb_bytes text, size_t at)
 
 size_t bb_character_size_before(struct bb_bytes text, size_t at)
 {
+    BB_DEBUG_ASSERT(at > 0 && at <= text.size);
     size_t size = begun_before(text, at, true);
     return size == 0 ? 1 : size;
 }

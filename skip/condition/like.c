@@ -2,6 +2,7 @@
 #include "skip/condition/like.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "skip/condition/character.h"
@@ -137,6 +138,7 @@ static bool skip_characters(const struct window *window, size_t count, size_t *a
 static bool segment_is_at(const struct bb_like *like, const struct bb_like_segment *segment,
                           const struct window *window, size_t at, size_t *ret_end)
 {
+    BB_DEBUG_ASSERT(at <= window->end);
     for (size_t i = 0; i < segment->item_count; i++) {
         const struct bb_like_item *item = &segment->items[i];
         if (item->any_count != 0) {

@@ -1,6 +1,8 @@
 /* See needle_scan.h. */
 #include "skip/condition/needle_scan.h"
 
+#include "base/assert.h"
+
 void bb_needle_scan_init_finder(struct bb_needle_finder *finder,
                                 const struct bb_condition *condition,
                                 const struct bb_schema *schema)
@@ -24,6 +26,7 @@ static bool find(const struct bb_needle_finder *finder, size_t needle, struct bb
 
 bool bb_needle_scan_finds(const struct bb_needle_finder *finder, struct bb_bytes text)
 {
+    BB_DEBUG_ASSERT(!bb_needle_finder_is_empty(finder));
     size_t at = 0;
     for (size_t i = 0; i < finder->needles.count; i++)
         if (find(finder, i, text, 0, &at))
@@ -40,6 +43,7 @@ static void find_next(struct bb_needle_scan *scan, size_t needle, size_t from)
 void bb_needle_scan_init(struct bb_needle_scan *scan, const struct bb_needle_finder *finder,
                          struct bb_bytes text)
 {
+    BB_DEBUG_ASSERT(!bb_needle_finder_is_empty(finder));
     scan->finder = finder;
     scan->text = text;
     for (size_t i = 0; i < finder->needles.count; i++)
@@ -48,6 +52,7 @@ void bb_needle_scan_init(struct bb_needle_scan *scan, const struct bb_needle_fin
 
 bool bb_needle_scan_next(struct bb_needle_scan *scan, size_t from, size_t *ret_at)
 {
+    BB_DEBUG_ASSERT(from <= scan->text.size);
     size_t first = SIZE_MAX;
     for (size_t i = 0; i < scan->finder->needles.count; i++) {
         if (scan->places[i] < from)

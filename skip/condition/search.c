@@ -6,6 +6,8 @@
  * takes over after a few places. */
 #include "skip/condition/search.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 #ifdef __SSE2__
@@ -105,6 +107,7 @@ static bool search_long(struct bb_bytes text, size_t from, struct bb_bytes wante
 
 bool bb_search(struct bb_bytes text, size_t from, struct bb_bytes wanted, size_t *ret_at)
 {
+    BB_DEBUG_ASSERT(from <= text.size);
     if (wanted.size == 0) {
         *ret_at = from;
         return true;
@@ -127,6 +130,7 @@ bool bb_search(struct bb_bytes text, size_t from, struct bb_bytes wanted, size_t
 
 bool bb_search_folded_is_at(struct bb_bytes text, size_t at, struct bb_bytes wanted)
 {
+    BB_DEBUG_ASSERT(at <= text.size);
     if (text.size - at < wanted.size)
         return false;
     for (size_t i = 0; i < wanted.size; i++)

@@ -1,6 +1,8 @@
 /* See searcher.h. */
 #include "skip/condition/searcher.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 /* The first bytes of `wanted`, from which the rare ones are chosen. */
@@ -34,6 +36,7 @@ static size_t find_rarest(struct bb_bytes wanted, size_t other)
 
 void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, enum bb_cpu cpu)
 {
+    BB_DEBUG_ASSERT(wanted.size > 0 && bb_cpu_has(cpu));
     size_t first = find_rarest(wanted, SIZE_MAX);
     *searcher = (struct bb_searcher){.wanted = wanted,
                                      .first = first,
@@ -78,6 +81,7 @@ static bool find_otherwise(struct bb_bytes text, size_t from, struct bb_bytes wa
 bool bb_searcher_find(const struct bb_searcher *searcher, struct bb_bytes text, size_t from,
                       size_t *ret_at)
 {
+    BB_DEBUG_ASSERT(from <= text.size);
     struct bb_bytes wanted = searcher->wanted;
     size_t miss = MISS_BYTES * (1 + wanted.size / 16);
     size_t begin = from;

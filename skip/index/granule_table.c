@@ -2,6 +2,7 @@
 #include "skip/index/granule_table.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 static_assert(BB_ATTRIBUTE_NULL == 1 && BB_ATTRIBUTE_MALFORMED == BB_GRANULE_STATES,
               "columns follow the states");
@@ -31,6 +32,7 @@ enum bb_status bb_granule_table_builder_add(struct bb_granule_table_builder *bui
                                             uint64_t place, uint64_t record_count,
                                             const uint32_t *counts)
 {
+    BB_DEBUG_ASSERT(place >= builder->last_place);
     enum bb_status status = bb_append_varint(&builder->places, place - builder->last_place);
     if (status == BB_OK)
         status = bb_append_varint(&builder->records, record_count);

@@ -3,11 +3,13 @@
 
 #include <math.h>
 
+#include "base/assert.h"
 #include "base/coding.h"
 #include "skip/index/segment_ribbon.h"
 
 double bb_segment_ribbon_rate(const struct bb_segment *segment)
 {
+    BB_DEBUG_ASSERT(bb_segment_has_ribbons(segment));
     double longer = (double)segment->long_ribbons / bb_segment_chunk_count(segment);
     return (1 - longer / 2) * ldexp(1, -(int)segment->ribbon_rank);
 }

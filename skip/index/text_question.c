@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "skip/condition/search.h"
 #include "skip/index/member_scan.h"
@@ -92,6 +93,7 @@ enum bb_status bb_text_question_count(struct bb_text_question *question,
                                       const struct bb_head_segment *segment, struct bb_bytes token,
                                       uint32_t *counts)
 {
+    BB_DEBUG_ASSERT(token.size < BB_TOKEN_SIZE_MAX);
     struct bb_granule_bits bits = {{0}};
     memset(counts, 0, BB_SEGMENT_GRANULES_MAX * sizeof(counts[0]));
     return segment->block_count == 0 ? BB_OK : ask_token(question, segment, token, &bits, counts);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/coding.h"
 
@@ -74,6 +75,7 @@ static inline void copy_wide(uint8_t *to, const uint8_t *from)
 static inline void put_token(uint8_t *to, const uint8_t *last, const struct token_head *head,
                              const struct bb_cursor *cursor)
 {
+    BB_DEBUG_ASSERT(last + head->shared <= to);
     if (head->shared <= WIDE && head->rest <= WIDE && bb_cursor_left(cursor) >= WIDE) {
         copy_wide(to, last);
         copy_wide(to + head->shared, cursor->position);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "bb/lines.h"
@@ -61,6 +62,7 @@ static enum bb_status fail_long_line(const struct bb_line_window *window)
 
 enum bb_status bb_line_window_load(struct bb_line_window *window, uint64_t begin, uint64_t end)
 {
+    BB_DEBUG_ASSERT(begin < end);
     uint64_t left = end - begin;
     size_t size = smaller(BB_LINE_WINDOW_BYTES, left);
     struct bb_buf *buf = &window->buf;

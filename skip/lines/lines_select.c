@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "skip/condition/matcher.h"
 #include "skip/index/truth_bits.h"
@@ -397,6 +398,7 @@ enum bb_status bb_lines_select_next(struct bb_lines_select *select, bool *ret_ha
 
 const struct bb_line *bb_lines_select_line(const struct bb_lines_select *select)
 {
+    BB_DEBUG_ASSERT(select->has_line);
     return &select->line;
 }
 

@@ -1,6 +1,8 @@
 /* See csv_row.h. */
 #include "skip/record/csv_row.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 /* Goes to the field after the separator that is at `at` or later. */
@@ -41,6 +43,7 @@ static struct bb_csv_field quoted_field(struct bb_csv_row *row)
 
 struct bb_csv_field bb_csv_row_next(struct bb_csv_row *row)
 {
+    BB_DEBUG_ASSERT(row->at != NULL);
     const uint8_t *first = row->at;
     if (first < row->end && *first == '"')
         return quoted_field(row);

@@ -9,6 +9,7 @@
 #ifndef BB_SKIP_RECORD_JSON_FINDER_FORM_H
 #define BB_SKIP_RECORD_JSON_FINDER_FORM_H
 
+#include "base/assert.h"
 #include "skip/record/json_finder.h"
 
 FORM_TARGET static inline const uint8_t *skip_blanks(const uint8_t *at, const uint8_t *end)
@@ -74,6 +75,7 @@ FORM_TARGET static inline const uint8_t *skip_scalar(const uint8_t *at, const ui
 /* After the value that begins at at; NULL when it has no end. REQUIRES: at < end. */
 FORM_TARGET static inline const uint8_t *skip_value(const uint8_t *at, const uint8_t *end)
 {
+    BB_DEBUG_ASSERT(at < end);
     bool has_escape;
     if (*at == '"') {
         at = find_end_quote(at + 1, end, &has_escape);

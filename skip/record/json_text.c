@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 
 static int hex_value(uint8_t byte)
@@ -30,6 +31,7 @@ static bool read_hex4(const uint8_t *at, const uint8_t *end, uint32_t *ret_value
 
 size_t bb_json_text_encode_utf8(uint32_t code, uint8_t *target)
 {
+    BB_DEBUG_ASSERT(code <= 0x10ffff);
     if (code < 0x80) {
         target[0] = (uint8_t)code;
         return 1;

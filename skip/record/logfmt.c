@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -153,6 +154,7 @@ static bool take_quoted(struct logfmt_cursor *cursor, struct logfmt_pair *pair)
 /* REQUIRES: no blank is next, and not the end. */
 static bool take_pair(struct logfmt_cursor *cursor, struct logfmt_pair *pair)
 {
+    BB_DEBUG_ASSERT(cursor->at < cursor->end && !is_blank(*cursor->at));
     const uint8_t *first = cursor->at;
     while (cursor->at < cursor->end && !is_blank(*cursor->at) && *cursor->at != '=')
         cursor->at++;

@@ -301,6 +301,7 @@ bool bb_time_format_has_unit(const struct bb_time_format *format)
 bool bb_time_format_of_integer(const struct bb_time_format *format, int64_t value,
                                int64_t *ret_time)
 {
+    BB_DEBUG_ASSERT(bb_time_format_has_unit(format));
     static const int64_t units[] = {1000000000, 1000000, 1000, 1};
     int64_t time;
     if (__builtin_mul_overflow(value, units[format->kind - BB_TIME_UNIX], &time))

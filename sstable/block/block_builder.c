@@ -9,6 +9,7 @@
 
 void bb_block_builder_init(struct bb_block_builder *builder, uint32_t restart_interval)
 {
+    BB_DEBUG_ASSERT(restart_interval > 0);
     *builder = (struct bb_block_builder){.restart_interval = restart_interval};
 }
 
@@ -31,6 +32,7 @@ void bb_block_builder_reset(struct bb_block_builder *builder)
 static enum bb_status append_entry(struct bb_buf *payload, const struct bb_entry *entry,
                                    size_t shared)
 {
+    BB_DEBUG_ASSERT(shared <= entry->key.size);
     size_t unshared = entry->key.size - shared;
     enum bb_status status =
         bb_buf_reserve(payload, BB_ENTRY_HEADER_SIZE_MAX + unshared + entry->value.size + END_ROOM);
@@ -54,6 +56,7 @@ static enum bb_status append_entry(struct bb_buf *payload, const struct bb_entry
 /* Makes this the last key. Its first `shared` bytes are in place. */
 static enum bb_status keep_key(struct bb_buf *last_key, struct bb_bytes key, size_t shared)
 {
+    BB_DEBUG_ASSERT(shared <= last_key->size && shared <= key.size);
     last_key->size = shared;
     if (key.size == shared)
         return BB_OK;
@@ -62,6 +65,7 @@ static enum bb_status keep_key(struct bb_buf *last_key, struct bb_bytes key, siz
 
 enum bb_status bb_block_builder_add(struct bb_block_builder *builder, const struct bb_entry *entry)
 {
+    BB_DEBUG_ASSERT(entry->key.size <= BB_KEY_SIZE_MAX && entry->sequence <= BB_SEQUENCE_MAX);
     bool is_restart = builder->entry_count % builder->restart_interval == 0;
     size_t common = bb_bytes_shared_prefix(bb_buf_bytes(&builder->last_key), entry->key);
     enum bb_status status = BB_OK;

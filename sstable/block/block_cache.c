@@ -91,6 +91,7 @@ static struct place place_of(struct bb_block_cache *cache, uint64_t owner, uint6
 
 static void ring_add_newest(struct shard *shard, struct bb_cache_item *item)
 {
+    BB_DEBUG_ASSERT(item->newer == NULL && item->older == NULL);
     item->newer = &shard->ring;
     item->older = shard->ring.older;
     item->older->newer = item;
@@ -99,6 +100,7 @@ static void ring_add_newest(struct shard *shard, struct bb_cache_item *item)
 
 static void ring_remove(struct bb_cache_item *item)
 {
+    BB_DEBUG_ASSERT(item->newer != NULL && item->older != NULL);
     item->newer->older = item->older;
     item->older->newer = item->newer;
     item->newer = NULL;
@@ -154,6 +156,7 @@ static void chain_remove(struct bucket *bucket, struct bb_cache_item **link)
 /* Without memory for more buckets the chains grow longer, which is slower but correct. */
 static void grow_if_full(struct shard *shard)
 {
+    BB_DEBUG_ASSERT((shard->bucket_count & (shard->bucket_count - 1)) == 0);
     if (shard->item_count < shard->bucket_count)
         return;
     struct bucket *old = shard->buckets;
@@ -183,6 +186,7 @@ static bool is_detached(const struct bb_cache_item *item)
 static void detach(struct shard *shard, struct bucket *bucket, struct bb_cache_item **link,
                    struct bb_cache_item **dead)
 {
+    BB_DEBUG_ASSERT(shard->item_count > 0 && shard->used_bytes >= (*link)->charge);
     struct bb_cache_item *item = *link;
     chain_remove(bucket, link);
     shard->item_count--;
@@ -198,6 +202,7 @@ static void detach(struct shard *shard, struct bucket *bucket, struct bb_cache_i
 
 static void detach_oldest(struct shard *shard, struct bb_cache_item **dead)
 {
+    BB_DEBUG_ASSERT(shard->ring.newer != &shard->ring);
     const struct bb_cache_item *item = shard->ring.newer;
     struct place place = {shard, hash_of(item->owner, item->offset)};
     detach(shard, bucket_of(shard, place.hash), find_link(place, item->owner, item->offset), dead);
@@ -238,6 +243,7 @@ void bb_block_cache_item_init(struct bb_cache_item *item, void (*destroy)(struct
 /* The mutex is held. */
 static void pin(struct shard *shard, struct bb_cache_item *item)
 {
+    BB_DEBUG_ASSERT(atomic_load_explicit(&item->references, memory_order_relaxed) > 0);
     if (atomic_fetch_add_explicit(&item->references, 1, memory_order_acq_rel) > 1)
         return;
     ring_remove(item);
@@ -260,6 +266,7 @@ static bool unpin_one_of_many(struct bb_cache_item *item)
  * newest for eviction. */
 static void unpin(struct shard *shard, struct bb_cache_item *item, struct bb_cache_item **dead)
 {
+    BB_DEBUG_ASSERT(is_detached(item) || shard->used_bytes >= item->charge);
     uint32_t before = atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel);
     if (is_detached(item)) {
         if (before > 1)

@@ -163,6 +163,7 @@ enum bb_status bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, 
                                               const struct bb_comparator *comparator,
                                               struct bb_place place, struct bb_block **ret_block)
 {
+    BB_DEBUG_ASSERT(size >= BB_BLOCK_TRAILER_SIZE && size <= BB_BLOCK_SCRATCH_SIZE);
     struct bb_stored_block_info info = {0};
     struct bb_block *block = NULL;
     enum bb_status status = bb_stored_block_info(scratch->stored, size, place, &info);
@@ -179,6 +180,7 @@ enum bb_status bb_stored_block_copy(const uint8_t *stored, uint32_t size,
                                     const struct bb_comparator *comparator, struct bb_place place,
                                     struct bb_block **ret_block)
 {
+    BB_DEBUG_ASSERT(size >= BB_BLOCK_TRAILER_SIZE);
     struct bb_stored_block_info info = {0};
     enum bb_status status = bb_stored_block_info(stored, size, place, &info);
     return status == BB_OK ? fill(stored, size, &info, NULL, spares, comparator, place, ret_block)

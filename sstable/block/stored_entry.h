@@ -7,6 +7,7 @@
 #ifndef BB_SSTABLE_BLOCK_STORED_ENTRY_H
 #define BB_SSTABLE_BLOCK_STORED_ENTRY_H
 
+#include "base/assert.h"
 #include "bb/table.h"
 
 struct bb_stored_entry {
@@ -19,6 +20,7 @@ struct bb_stored_entry {
  * available. REQUIRES: is_valid. */
 static inline bool bb_iter_stored(struct bb_iter *iter, struct bb_stored_entry *ret_stored)
 {
+    BB_DEBUG_ASSERT(iter->is_valid);
     return iter->ops->stored != NULL && iter->ops->stored(iter, ret_stored);
 }
 

@@ -180,6 +180,7 @@ void bb_table_builder_destroy(struct bb_table_builder *builder)
 
 static enum bb_status finish_group(struct bb_table_builder *builder)
 {
+    BB_DEBUG_ASSERT(builder->filters != NULL);
     builder->group_blocks = 0;
     return bb_index_page_builder_add_group(&builder->page, builder->filters);
 }
@@ -194,6 +195,7 @@ static void release_large(struct bb_buf *buf)
 /* Notes that a block of this size was written. */
 static enum bb_status note_block(struct bb_table_builder *builder, size_t size)
 {
+    BB_DEBUG_ASSERT(builder->page.block_count < BB_PAGE_BLOCK_COUNT_MAX);
     enum bb_status status = bb_index_page_builder_add_block(&builder->page, (uint32_t)size);
     if (status != BB_OK)
         return status;
@@ -206,6 +208,7 @@ static enum bb_status note_block(struct bb_table_builder *builder, size_t size)
 
 static enum bb_status write_block(struct bb_table_builder *builder)
 {
+    BB_DEBUG_ASSERT(builder->block.entry_count > 0);
     struct bb_bytes stored = {0};
     enum bb_status status = bb_block_builder_finish(&builder->block, &stored);
     if (status == BB_OK)
@@ -238,6 +241,7 @@ static enum bb_status write_stored_block(struct bb_table_builder *builder, struc
 
 static enum bb_status write_page(struct bb_table_builder *builder)
 {
+    BB_DEBUG_ASSERT(builder->page.block_count > 0);
     enum bb_status status = BB_OK;
     size_t filter_size = 0;
     if (builder->group_blocks > 0)
@@ -285,6 +289,7 @@ static bool is_page_cut(const struct bb_table_builder *builder, const struct bb_
 /* Starts a block with its first entry. */
 static enum bb_status start_block(struct bb_table_builder *builder, const struct bb_entry *entry)
 {
+    BB_DEBUG_ASSERT(builder->block.entry_count == 0);
     if (builder->properties.entry_count == 0)
         return BB_OK;
     struct bb_fence fence =

@@ -298,6 +298,7 @@ enum bb_status bb_summary_pin(struct bb_summary *summary, struct bb_large_pages 
 
 void bb_summary_pin_chunk(struct bb_summary *summary, uint32_t chunk)
 {
+    BB_DEBUG_ASSERT(summary->chunks != NULL && chunk < summary->chunk_count);
     uint64_t offset = bb_summary_chunk_offset(summary, chunk);
     uint64_t first = 0;
     uint32_t shards = bb_summary_chunk_shards(summary, chunk, &first);
@@ -309,6 +310,7 @@ void bb_summary_pin_chunk(struct bb_summary *summary, uint32_t chunk)
 
 void bb_summary_make_ready(struct bb_summary *summary, const struct bb_block_filter_format *format)
 {
+    BB_DEBUG_ASSERT(summary->places != NULL && summary->part_count == 1);
     summary->shards = bb_sharded_filter_ready(format, summary->places, summary->chunks,
                                               summary->parts[0].shard_count);
 }

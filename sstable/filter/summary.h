@@ -23,6 +23,7 @@
 #ifndef BB_SSTABLE_FILTER_SUMMARY_H
 #define BB_SSTABLE_FILTER_SUMMARY_H
 
+#include "base/assert.h"
 #include "base/large_pages.h"
 #include "base/status.h"
 #include "bloomblock/sharded_filter.h"
@@ -136,6 +137,7 @@ static inline uint64_t bb_summary_place(const struct bb_summary *summary,
                                         const struct bb_summary_part *part,
                                         struct bb_block_filter_key key)
 {
+    BB_DEBUG_ASSERT(summary->places != NULL);
     return summary->places[part->first_shard + bb_summary_shard(part, key)];
 }
 

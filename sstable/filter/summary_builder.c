@@ -81,6 +81,7 @@ static enum bb_status grow(struct bb_summary_builder *builder)
 
 enum bb_status bb_summary_builder_add(struct bb_summary_builder *builder, uint64_t key_hash)
 {
+    BB_DEBUG_ASSERT(builder->count <= builder->capacity);
     if (builder->count == builder->capacity) {
         enum bb_status status = grow(builder);
         if (status != BB_OK)
@@ -99,6 +100,7 @@ size_t bb_summary_builder_key_count(const struct bb_summary_builder *builder)
 
 static enum bb_status append_chunk(struct bb_summary_builder *builder, struct bb_shard_set *set)
 {
+    BB_DEBUG_ASSERT(set->next_shard < set->shard_count);
     size_t start = builder->section.size;
     uint32_t left = set->shard_count - set->next_shard;
     uint32_t full = UINT32_C(1) << builder->chunk_shift;

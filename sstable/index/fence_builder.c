@@ -33,6 +33,7 @@ static struct bb_fence next_fence(struct bb_cursor *cursor)
 /* The common prefix after adding the fence. */
 static size_t common_with(const struct bb_fence_builder *builder, const struct bb_fence *fence)
 {
+    BB_DEBUG_ASSERT(builder->common_size <= builder->text.size);
     if (!builder->is_bytewise)
         return 0;
     if (builder->count == 0)

@@ -30,6 +30,7 @@
 #ifndef BB_SSTABLE_INDEX_INDEX_PAGE_H
 #define BB_SSTABLE_INDEX_INDEX_PAGE_H
 
+#include "base/assert.h"
 #include "base/large_pages.h"
 #include "base/status.h"
 #include "bloomblock/block_filter.h"
@@ -122,6 +123,7 @@ static inline uint64_t bb_index_page_block_offset(const struct bb_index_page *pa
 /* Stored bytes of a block, trailer included. */
 static inline uint32_t bb_index_page_block_size(const struct bb_index_page *page, uint32_t ordinal)
 {
+    BB_DEBUG_ASSERT(ordinal < page->block_count);
     return page->block_ends[ordinal] - (ordinal == 0 ? 0 : page->block_ends[ordinal - 1]);
 }
 

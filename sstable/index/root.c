@@ -43,6 +43,7 @@ enum bb_status bb_root_builder_add_page(struct bb_root_builder *builder, uint64_
 
 enum bb_status bb_root_builder_encode(const struct bb_root_builder *builder, struct bb_buf *buf)
 {
+    BB_DEBUG_ASSERT(builder->page_count == 0 || builder->fences.count + 1 == builder->page_count);
     enum bb_status status = bb_append_varint(buf, builder->page_count);
     if (status == BB_OK)
         status = bb_buf_append(buf, builder->pages.data, builder->pages.size);

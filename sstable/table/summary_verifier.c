@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "sstable/filter/summary_builder.h"
 
 struct bb_summary_verifier {
@@ -50,6 +51,7 @@ static enum bb_status create_rebuilt(struct bb_summary_verifier *v)
 enum bb_status bb_summary_verifier_create(struct bb_table *table, bool rebuild,
                                           struct bb_summary_verifier **ret_verifier)
 {
+    BB_DEBUG_ASSERT(table->has_summary);
     struct bb_read_stats stats = {0};
     struct bb_summary_verifier *v = bb_alloc_zeroed(1, sizeof(*v));
     if (v == NULL)

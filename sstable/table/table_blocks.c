@@ -247,6 +247,7 @@ enum bb_status bb_table_blocks_show_block(struct bb_table_blocks *blocks, uint64
                                           uint64_t end, uint64_t shown_number,
                                           const struct bb_table_observer *observer)
 {
+    BB_DEBUG_ASSERT(number < end && end <= bb_table_blocks_count(blocks));
     const struct bb_block *block = NULL;
     struct bb_place place = {0};
     enum bb_status status = bb_table_blocks_load(blocks, number, end, &block, &place);

@@ -147,6 +147,7 @@ static struct border border_behind(const struct table_iter *iter)
 static int compare_border(const struct table_iter *iter, struct border border, struct bb_bytes key,
                           uint64_t sequence)
 {
+    BB_DEBUG_ASSERT(border.fences != NULL);
     return bb_fence_index_compare(border.fences, border.fence, iter->table->comparator, key,
                                   sequence);
 }

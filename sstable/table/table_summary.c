@@ -67,6 +67,7 @@ static enum bb_status read_list(struct bb_table *table, struct bb_read_stats *st
 enum bb_status bb_table_summary_load(struct bb_table *table, struct bb_read_stats *stats,
                                      struct bb_summary **ret_summary)
 {
+    BB_DEBUG_ASSERT(table->has_summary);
     struct bb_buf bytes = {0};
     enum bb_status status = read_list(table, stats, &bytes, ret_summary);
     if (status == BB_CORRUPT)
@@ -308,6 +309,7 @@ void bb_table_distrust_filters(struct bb_table *table)
 bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
                                   struct bb_read_stats *stats)
 {
+    BB_DEBUG_ASSERT(table->has_summary);
     const struct bb_block_filter_format *format = &table->summary_format;
     struct bb_summary *summary = atomic_load_explicit(&table->summary, memory_order_acquire);
     if (summary == NULL)

@@ -2,6 +2,7 @@
  * the lanes of vectors. */
 #include "standalone/kind/kind_ribbon_probe_avx512.h"
 
+#include "base/assert.h"
 #include "bloomblock/ribbon/ribbon_eight.h"
 
 #if BB_CPU_X86
@@ -116,6 +117,7 @@ ask_eights(const struct bb_filter_view *views, size_t count, uint64_t key_hash)
 BB_CPU_TARGET_AVX512 uint64_t bb_kind_ribbon_probe_avx512_each(const struct bb_filter_view *views,
                                                                size_t count, uint64_t key_hash)
 {
+    BB_DEBUG_ASSERT(count >= BB_KIND_RIBBON_PROBE_AVX512_MIN);
     uint64_t bits;
     if (count > BB_RIBBON_EIGHT)
         return ask_eights(views, count, key_hash);
