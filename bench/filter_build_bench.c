@@ -55,7 +55,7 @@ static void build_filters(struct filters *filters, double *ret_sort, double *ret
         uint16_t descriptor = 0;
         bench_must(bb_shard_encode(filters->builder, filters->hashes + i, n, (double)n,
                                    &filters->payload, &descriptor));
-        filters->tries += bb_ribbon_descriptor_decode(descriptor).seed + 1;
+        filters->tries += bb_descriptor_decode(descriptor).seed + 1;
     }
     *ret_sort = (sorted - start) / (double)count;
     *ret_all = (thread_clock_now() - start) / (double)count;

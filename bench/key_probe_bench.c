@@ -131,7 +131,7 @@ static void build_alone(struct filters *filters, enum bb_filter_kind kind)
 static void use_alone(struct filters *filters, enum bb_cpu cpu)
 {
     for (size_t i = 0; i < filters->set->filter_count; i++)
-        bb_view_use(&filters->views[i], cpu);
+        bb_kind_view_use(&filters->views[i], cpu);
 }
 
 static uint64_t ask_alone(const struct filters *filters, const struct key_question *questions)

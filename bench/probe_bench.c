@@ -306,7 +306,7 @@ static void six_use(void *subject, enum bb_cpu cpu)
 {
     struct six *six = subject;
     for (int i = 0; i < SIX; i++)
-        bb_view_use(&six->views[i], cpu);
+        bb_kind_view_use(&six->views[i], cpu);
 }
 
 static void six_ask_at_once(const void *subject)
@@ -428,7 +428,7 @@ struct batch {
 static void batch_use(void *subject, enum bb_cpu cpu)
 {
     struct batch *batch = subject;
-    bb_view_use(&batch->alone.view, cpu);
+    bb_kind_view_use(&batch->alone.view, cpu);
 }
 
 static void batch_ask_one_by_one(const void *subject)

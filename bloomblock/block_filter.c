@@ -38,7 +38,7 @@ static bool lines_may_contain(const uint8_t *payload, uint64_t descriptor, uint6
 {
     return descriptor == BB_DESCRIPTOR_NONE ||
            bb_blocked_bloom_may_contain(payload, (uint32_t)descriptor, (uint32_t)probes,
-                                        bb_shard_line_hash(hash));
+                                        bb_shard_hash_line(hash));
 }
 
 #if BB_CPU_X86
@@ -47,7 +47,7 @@ static bool lines_may_contain_avx2(const uint8_t *payload, uint64_t descriptor, 
 {
     return descriptor == BB_DESCRIPTOR_NONE ||
            bb_blocked_bloom_avx2(payload, (uint32_t)descriptor, (uint32_t)probes,
-                                 bb_shard_line_hash(hash));
+                                 bb_shard_hash_line(hash));
 }
 
 static bool lines_may_contain_avx512(const uint8_t *payload, uint64_t descriptor, uint64_t probes,
@@ -55,7 +55,7 @@ static bool lines_may_contain_avx512(const uint8_t *payload, uint64_t descriptor
 {
     return descriptor == BB_DESCRIPTOR_NONE ||
            bb_blocked_bloom_avx512(payload, (uint32_t)descriptor, (uint32_t)probes,
-                                   bb_shard_line_hash(hash));
+                                   bb_shard_hash_line(hash));
 }
 #endif
 
@@ -164,7 +164,7 @@ enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format
 static bool ribbon_size(const struct bb_block_filter_format *format, uint16_t descriptor,
                         size_t *ret_size)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    struct bb_descriptor parts = bb_descriptor_decode(descriptor);
     uint32_t least = parts.bit_exact ? 1 : BB_RIBBON_GROUPS_MIN;
     if (parts.size < least)
         return false;
@@ -197,7 +197,7 @@ bool bb_block_filter_size(const struct bb_block_filter_format *format, uint16_t 
 bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format, uint16_t descriptor,
                                   const uint8_t *payload)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    struct bb_descriptor parts = bb_descriptor_decode(descriptor);
     if (format->kind != BB_FILTER_RIBBON || !parts.bit_exact)
         return true; /* whole bytes */
     size_t bits = (size_t)parts.size * (format->rank + parts.step);
@@ -207,7 +207,7 @@ bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format, u
 static void ribbon_info(const struct bb_block_filter_format *format, uint16_t descriptor,
                         struct bb_block_filter_info *info)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    struct bb_descriptor parts = bb_descriptor_decode(descriptor);
     info->layout = parts.bit_exact ? "bit-exact" : "byte-grouped";
     info->slots = parts.bit_exact ? parts.size : parts.size * BB_RIBBON_GROUP_ROWS;
     info->seed = parts.seed;

@@ -114,7 +114,7 @@ bb_block_filter_key(const struct bb_block_filter_format *format, uint64_t key_ha
 /* Which of a group's shards holds the key: 0 ... shard_count - 1. */
 static inline uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count)
 {
-    return bb_shard_of(key.hash, shard_count);
+    return bb_shard_hash_shard(key.hash, shard_count);
 }
 
 /* Probes the filter for the key. payload must have the size given by the descriptor, between

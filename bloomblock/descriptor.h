@@ -7,27 +7,27 @@
 
 #define BB_DESCRIPTOR_NONE 0 /* no filter: may contain */
 
-struct bb_ribbon_descriptor {
+struct bb_descriptor {
     bool bit_exact;
     uint32_t step; /* 0 or 1 */
     uint32_t seed; /* 0 ... 63 */
     uint32_t size; /* groups, or slots of the bit-exact layout: 0 ... 255 */
 };
 
-static inline bool bb_ribbon_descriptor_is_bit_exact(uint16_t descriptor)
+static inline bool bb_descriptor_is_bit_exact(uint16_t descriptor)
 {
     return descriptor >> 15 != 0;
 }
 
-static inline struct bb_ribbon_descriptor bb_ribbon_descriptor_decode(uint16_t descriptor)
+static inline struct bb_descriptor bb_descriptor_decode(uint16_t descriptor)
 {
-    return (struct bb_ribbon_descriptor){.bit_exact = bb_ribbon_descriptor_is_bit_exact(descriptor),
-                                         .step = descriptor >> 14 & 1,
-                                         .seed = descriptor >> 8 & 63,
-                                         .size = descriptor & 255};
+    return (struct bb_descriptor){.bit_exact = bb_descriptor_is_bit_exact(descriptor),
+                                  .step = descriptor >> 14 & 1,
+                                  .seed = descriptor >> 8 & 63,
+                                  .size = descriptor & 255};
 }
 
-static inline uint16_t bb_ribbon_descriptor_encode(struct bb_ribbon_descriptor parts)
+static inline uint16_t bb_descriptor_encode(struct bb_descriptor parts)
 {
     return (uint16_t)((uint32_t)parts.bit_exact << 15 | parts.step << 14 | parts.seed << 8 |
                       parts.size);

@@ -81,7 +81,7 @@ struct bb_filter_shards {
 static inline const bb_filter_place *bb_filter_probe_place(const struct bb_filter_shards *shards,
                                                            uint64_t key_hash)
 {
-    return &shards->places[bb_shard_of(key_hash ^ shards->domain, shards->count)];
+    return &shards->places[bb_shard_hash_shard(key_hash ^ shards->domain, shards->count)];
 }
 
 #endif

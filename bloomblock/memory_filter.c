@@ -44,7 +44,7 @@ void bb_memory_filter_reset(struct bb_memory_filter *filter)
 
 static _Atomic uint64_t *line_of(const struct bb_memory_filter *filter, uint64_t hash)
 {
-    return filter->words + (size_t)bb_line_of(hash, filter->line_count) * WORDS_PER_LINE;
+    return filter->words + (size_t)bb_blocked_bloom_line(hash, filter->line_count) * WORDS_PER_LINE;
 }
 
 /* The only writer needs no locked OR, which costs some twenty loads; and a branch on whether the
@@ -63,9 +63,9 @@ void bb_memory_filter_prefetch(const struct bb_memory_filter *filter, uint64_t h
 void bb_memory_filter_add(struct bb_memory_filter *filter, uint64_t hash)
 {
     _Atomic uint64_t *line = line_of(filter, hash);
-    struct bb_line_probes probes = bb_line_probes(hash);
+    struct bb_blocked_bloom_line_probes probes = bb_blocked_bloom_line_probes(hash);
     for (uint32_t i = 0; i < PROBES; i++) {
-        uint32_t position = bb_line_probes_next(&probes);
+        uint32_t position = bb_blocked_bloom_line_probes_next(&probes);
         set_bit(&line[position / 64], UINT64_C(1) << (position % 64));
     }
 }
@@ -73,10 +73,10 @@ void bb_memory_filter_add(struct bb_memory_filter *filter, uint64_t hash)
 bool bb_memory_filter_may_contain(const struct bb_memory_filter *filter, uint64_t hash)
 {
     _Atomic uint64_t *line = line_of(filter, hash);
-    struct bb_line_probes probes = bb_line_probes(hash);
+    struct bb_blocked_bloom_line_probes probes = bb_blocked_bloom_line_probes(hash);
     uint64_t all = 1;
     for (uint32_t i = 0; i < PROBES; i++) {
-        uint32_t position = bb_line_probes_next(&probes);
+        uint32_t position = bb_blocked_bloom_line_probes_next(&probes);
         uint64_t word = atomic_load_explicit(&line[position / 64], memory_order_relaxed);
         all &= word >> (position % 64);
     }

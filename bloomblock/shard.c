@@ -45,7 +45,7 @@ size_t bb_shard_end(const uint64_t *hashes, size_t count, size_t start, uint32_t
                     uint32_t shard_count)
 {
     size_t end = start;
-    while (end < count && bb_shard_of(hashes[end], shard_count) == shard)
+    while (end < count && bb_shard_hash_shard(hashes[end], shard_count) == shard)
         end++;
     return end;
 }
@@ -59,8 +59,7 @@ static double excess_with(const struct bb_shard_builder *builder, double weight,
 /* --- Ribbon --- */
 
 static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                        struct bb_ribbon_shape shape, uint32_t rank,
-                        struct bb_ribbon_descriptor *parts)
+                        struct bb_ribbon_shape shape, uint32_t rank, struct bb_descriptor *parts)
 {
     parts->bit_exact = shape.bit_exact;
     parts->size = shape.size;
@@ -73,7 +72,7 @@ static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes,
 /* All seeds, then all with one more slot or group: that both fail happens once in 10^33 filters.
  * The rows of the solved shape are in the solver. */
 static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                        double slack, uint32_t rank, struct bb_ribbon_descriptor *parts)
+                        double slack, uint32_t rank, struct bb_descriptor *parts)
 {
     struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape((uint32_t)count, rank, slack);
     return solve_seeds(solver, hashes, count, shape, rank, parts) ||
@@ -85,7 +84,7 @@ static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint
                                     uint16_t *ret_descriptor)
 {
     uint32_t rank = builder->format.rank;
-    struct bb_ribbon_descriptor parts = {0};
+    struct bb_descriptor parts = {0};
     parts.step = excess_with(builder, weight, bb_rate_ribbon(rank)) > 0;
     if (!solve_shape(&builder->solver, hashes, count, builder->format.slack, rank + parts.step,
                      &parts))
@@ -95,7 +94,7 @@ static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint
     if (status != BB_OK)
         return status;
     builder->excess = excess_with(builder, weight, bb_rate_ribbon(rank + parts.step));
-    *ret_descriptor = bb_ribbon_descriptor_encode(parts);
+    *ret_descriptor = bb_descriptor_encode(parts);
     return BB_OK;
 }
 
@@ -117,7 +116,7 @@ static enum bb_status encode_lines(struct bb_shard_builder *builder, const uint6
     if (status != BB_OK)
         return status;
     for (size_t i = 0; i < count; i++)
-        bb_blocked_bloom_add(bytes, (uint32_t)lines, line->probes, bb_shard_line_hash(hashes[i]));
+        bb_blocked_bloom_add(bytes, (uint32_t)lines, line->probes, bb_shard_hash_line(hashes[i]));
     builder->excess = excess_with(builder, weight, bb_rate_blocked_bloom(line, count, lines));
     *ret_descriptor = (uint16_t)lines;
     return BB_OK;

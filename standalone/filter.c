@@ -34,7 +34,7 @@ enum bb_status bb_filter_view_init(struct bb_filter_view *view, struct bb_bytes 
     view->parameters[BB_VIEW_PROBES] = envelope.parameters[1];
     view->parameters[BB_VIEW_DOMAIN] = bb_domain(BB_DOMAIN_ENVELOPE, envelope.salt);
     view->kind = probe_of(&envelope, view);
-    bb_view_use(view, bb_cpu_best());
+    bb_kind_view_use(view, bb_cpu_best());
     return BB_OK;
 }
 

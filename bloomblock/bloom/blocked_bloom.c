@@ -7,10 +7,10 @@
 
 void bb_blocked_bloom_add(uint8_t *payload, uint32_t line_count, uint32_t probes, uint64_t hash)
 {
-    uint8_t *line = payload + (size_t)bb_line_of(hash, line_count) * BB_LINE_SIZE;
-    struct bb_line_probes sequence = bb_line_probes(hash);
+    uint8_t *line = payload + (size_t)bb_blocked_bloom_line(hash, line_count) * BB_LINE_SIZE;
+    struct bb_blocked_bloom_line_probes sequence = bb_blocked_bloom_line_probes(hash);
     for (uint32_t i = 0; i < probes; i++) {
-        uint32_t position = bb_line_probes_next(&sequence);
+        uint32_t position = bb_blocked_bloom_line_probes_next(&sequence);
         line[position / 8] |= (uint8_t)(1 << (position % 8));
     }
 }
@@ -20,11 +20,11 @@ void bb_blocked_bloom_add(uint8_t *payload, uint32_t line_count, uint32_t probes
 bool bb_blocked_bloom_may_contain(const uint8_t *payload, uint32_t line_count, uint32_t probes,
                                   uint64_t hash)
 {
-    const uint8_t *line = payload + (size_t)bb_line_of(hash, line_count) * BB_LINE_SIZE;
-    struct bb_line_probes sequence = bb_line_probes(hash);
+    const uint8_t *line = payload + (size_t)bb_blocked_bloom_line(hash, line_count) * BB_LINE_SIZE;
+    struct bb_blocked_bloom_line_probes sequence = bb_blocked_bloom_line_probes(hash);
     uint32_t all = 1;
     for (uint32_t i = 0; i < probes; i++) {
-        uint32_t position = bb_line_probes_next(&sequence);
+        uint32_t position = bb_blocked_bloom_line_probes_next(&sequence);
         all &= (uint32_t)line[position / 8] >> (position % 8);
     }
     return (all & 1) != 0;

@@ -30,25 +30,26 @@
 /* ON DISK. */
 #define BB_LINE_REMIX UINT64_C(0xaf251af3b0f025b5)
 
-static inline uint32_t bb_line_of(uint64_t hash, uint32_t line_count)
+static inline uint32_t bb_blocked_bloom_line(uint64_t hash, uint32_t line_count)
 {
     return bb_hash_range(hash, line_count);
 }
 
 /* The probes of a key inside its line, one after the other. */
-struct bb_line_probes {
+struct bb_blocked_bloom_line_probes {
     uint64_t product;
     uint64_t bits; /* the unused part of the product, in the high bits */
     uint32_t left; /* positions left in bits */
 };
 
-static inline struct bb_line_probes bb_line_probes(uint64_t hash)
+static inline struct bb_blocked_bloom_line_probes bb_blocked_bloom_line_probes(uint64_t hash)
 {
-    return (struct bb_line_probes){.product = hash};
+    return (struct bb_blocked_bloom_line_probes){.product = hash};
 }
 
 /* The next position, 0 ... 511. */
-static inline uint32_t bb_line_probes_next(struct bb_line_probes *probes)
+static inline uint32_t
+bb_blocked_bloom_line_probes_next(struct bb_blocked_bloom_line_probes *probes)
 {
     if (probes->left == 0) {
         probes->product *= BB_LINE_REMIX;

@@ -52,7 +52,7 @@ BB_CPU_TARGET_AVX2 static inline uint32_t bits_at(__m256i low, __m256i high, __m
 BB_CPU_TARGET_AVX2 bool bb_blocked_bloom_avx2(const uint8_t *payload, uint32_t line_count,
                                               uint32_t probes, uint64_t hash)
 {
-    const uint8_t *line = payload + (size_t)bb_line_of(hash, line_count) * BB_LINE_SIZE;
+    const uint8_t *line = payload + (size_t)bb_blocked_bloom_line(hash, line_count) * BB_LINE_SIZE;
     __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)line);
     __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(line + 32));
     uint32_t missing = 0;
@@ -77,8 +77,8 @@ BB_CPU_TARGET_AVX512 static inline __m512i shifted(uint64_t product, int lowest)
 BB_CPU_TARGET_AVX512 bool bb_blocked_bloom_avx512(const uint8_t *payload, uint32_t line_count,
                                                   uint32_t probes, uint64_t hash)
 {
-    __m512i line =
-        _mm512_loadu_si512(payload + (size_t)bb_line_of(hash, line_count) * BB_LINE_SIZE);
+    __m512i line = _mm512_loadu_si512(payload + (size_t)bb_blocked_bloom_line(hash, line_count) *
+                                                    BB_LINE_SIZE);
     uint32_t missing = 0;
     for (uint32_t i = 0; i < probes; i += BB_LINE_PROBES_PER_PRODUCT) {
         hash *= BB_LINE_REMIX;

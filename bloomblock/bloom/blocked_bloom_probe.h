@@ -16,10 +16,10 @@ struct bb_blocked_bloom_probe {
 const struct bb_blocked_bloom_probe *bb_blocked_bloom_probe_of(enum bb_cpu cpu);
 
 /* Fetches the line that such a question will read into the first-level cache. */
-static inline void bb_blocked_bloom_prefetch(const uint8_t *payload, uint32_t line_count,
-                                             uint64_t hash)
+static inline void bb_blocked_bloom_probe_prefetch(const uint8_t *payload, uint32_t line_count,
+                                                   uint64_t hash)
 {
-    const uint8_t *line = payload + (size_t)bb_line_of(hash, line_count) * BB_LINE_SIZE;
+    const uint8_t *line = payload + (size_t)bb_blocked_bloom_line(hash, line_count) * BB_LINE_SIZE;
     __builtin_prefetch(line);
     __builtin_prefetch(line + BB_LINE_SIZE - 1);
     __asm__ volatile("" : : "r"(line)); /* else gcc drops calls of it as without effects */

@@ -37,14 +37,15 @@ static inline uint64_t bb_ribbon_group_starts(uint64_t group_count)
 
 static inline uint64_t bb_ribbon_draw_group(uint64_t hash, uint64_t tweak, uint64_t group_count)
 {
-    return bb_ribbon_draw(bb_ribbon_start_hash(hash, tweak), bb_ribbon_group_starts(group_count),
-                          BB_RIBBON_OVERHANG_GROUPS);
+    return bb_ribbon_equation_draw(bb_ribbon_equation_start_hash(hash, tweak),
+                                   bb_ribbon_group_starts(group_count), BB_RIBBON_OVERHANG_GROUPS);
 }
 
 /* The first group of a key's window. */
 static inline uint64_t bb_ribbon_group(uint64_t drawn, uint64_t group_count)
 {
-    return bb_ribbon_start(drawn, bb_ribbon_group_starts(group_count), BB_RIBBON_OVERHANG_GROUPS);
+    return bb_ribbon_equation_start(drawn, bb_ribbon_group_starts(group_count),
+                                    BB_RIBBON_OVERHANG_GROUPS);
 }
 
 /* tweak: the filter's descriptor. */
@@ -52,10 +53,10 @@ static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32
                                                            uint32_t group_count)
 {
     uint64_t drawn = bb_ribbon_draw_group(hash, tweak, group_count);
-    return (struct bb_ribbon_equation){.start = (uint32_t)bb_ribbon_group(drawn, group_count) *
-                                                BB_RIBBON_GROUP_ROWS,
-                                       .fingerprint = bb_ribbon_fingerprint(drawn),
-                                       .coefficients = bb_ribbon_coefficients(hash, tweak)};
+    return (struct bb_ribbon_equation){
+        .start = (uint32_t)bb_ribbon_group(drawn, group_count) * BB_RIBBON_GROUP_ROWS,
+        .fingerprint = bb_ribbon_equation_fingerprint(drawn),
+        .coefficients = bb_ribbon_equation_coefficients(hash, tweak)};
 }
 
 #endif

@@ -34,12 +34,13 @@ static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, u
 {
     uint32_t width = bb_ribbon_bits_width(slot_count);
     uint32_t starts = slot_count - width + 1;
-    uint64_t drawn =
-        bb_ribbon_draw(bb_ribbon_start_hash(hash, tweak), starts, BB_RIBBON_BITS_OVERHANG);
+    uint64_t drawn = bb_ribbon_equation_draw(bb_ribbon_equation_start_hash(hash, tweak), starts,
+                                             BB_RIBBON_BITS_OVERHANG);
     return (struct bb_ribbon_equation){
-        .start = (uint32_t)bb_ribbon_start(drawn, starts, BB_RIBBON_BITS_OVERHANG),
-        .fingerprint = bb_ribbon_fingerprint(drawn),
-        .coefficients = bb_ribbon_coefficients(hash, tweak) & ((UINT64_C(1) << width) - 1)};
+        .start = (uint32_t)bb_ribbon_equation_start(drawn, starts, BB_RIBBON_BITS_OVERHANG),
+        .fingerprint = bb_ribbon_equation_fingerprint(drawn),
+        .coefficients =
+            bb_ribbon_equation_coefficients(hash, tweak) & ((UINT64_C(1) << width) - 1)};
 }
 
 #endif

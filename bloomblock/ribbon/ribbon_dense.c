@@ -16,7 +16,7 @@ struct dense {
 static void equations_init(struct dense *dense, const uint64_t *hashes, uint32_t rank,
                            uint32_t tweak)
 {
-    uint64_t results = bb_ribbon_rank_mask(rank);
+    uint64_t results = bb_ribbon_equation_rank_mask(rank);
     for (size_t i = 0; i < dense->count; i++) {
         struct bb_ribbon_equation equation =
             bb_ribbon_bits_equation(hashes[i], tweak, dense->slot_count);
@@ -63,7 +63,7 @@ static void eliminate_backward(struct dense *dense)
 static void set_rows(const struct dense *dense, uint32_t rank, struct bb_ribbon_rows *rows)
 {
     uint32_t words = (dense->slot_count + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
-    for (uint32_t slab = 0; slab < bb_ribbon_slab_count(rank); slab++) {
+    for (uint32_t slab = 0; slab < bb_ribbon_rows_slab_count(rank); slab++) {
         uint64_t *slab_words = rows->slabs[slab];
         memset(slab_words, 0, words * sizeof(slab_words[0]));
         for (size_t i = 0; i < dense->count; i++) {

@@ -94,7 +94,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i bb_ribbon_eight_product(__m512i a, __
     return words;
 }
 
-/* See bb_ribbon_tweaked. */
+/* See bb_ribbon_equation_tweaked. */
 BB_CPU_TARGET_AVX512 static inline __m512i
 bb_ribbon_eight_tweaked(const struct bb_ribbon_eight_constants *known, __m512i hashes,
                         __m512i descriptors)
@@ -104,7 +104,7 @@ bb_ribbon_eight_tweaked(const struct bb_ribbon_eight_constants *known, __m512i h
     return _mm512_xor_si512(hashes, _mm512_add_epi64(low, _mm512_slli_epi64(high, 32)));
 }
 
-/* See bb_ribbon_start_hash; with anything in the upper half. */
+/* See bb_ribbon_equation_start_hash; with anything in the upper half. */
 BB_CPU_TARGET_AVX512 static inline __m512i
 bb_ribbon_eight_start_hashes(const struct bb_ribbon_eight_constants *known, __m512i tweaked)
 {
@@ -115,7 +115,7 @@ bb_ribbon_eight_start_hashes(const struct bb_ribbon_eight_constants *known, __m5
     return _mm512_add_epi64(_mm512_srli_epi64(low, 32), _mm512_add_epi64(cross, across));
 }
 
-/* See bb_ribbon_coefficients. The product of 128 bits in parts of 52:
+/* See bb_ribbon_equation_coefficients. The product of 128 bits in parts of 52:
  *
  *     top << 104 + middle << 52 + low
  */

@@ -57,20 +57,20 @@ __extension__ typedef unsigned __int128 bb_ribbon_product;
 /* Applies a tweak of 16 bits by exclusive or: its effect on the product depends on the hash, so
  * that the attempts of a solver are independent. With multipliers linear in the tweak, two keys
  * that agree under some seeds would agree under many. */
-static inline uint64_t bb_ribbon_tweaked(uint64_t hash, uint64_t tweak)
+static inline uint64_t bb_ribbon_equation_tweaked(uint64_t hash, uint64_t tweak)
 {
     return hash ^ tweak * bb_ribbon_factors.tweak;
 }
 
 /* 0 ... 2^32 - 1, to be scaled to the number of starts. */
-static inline uint64_t bb_ribbon_start_hash(uint64_t hash, uint64_t tweak)
+static inline uint64_t bb_ribbon_equation_start_hash(uint64_t hash, uint64_t tweak)
 {
-    return bb_ribbon_tweaked(hash, tweak) * bb_ribbon_factors.start >> 32;
+    return bb_ribbon_equation_tweaked(hash, tweak) * bb_ribbon_factors.start >> 32;
 }
 
 /* The halves of the product of 128 bits, added without carries. gcc has two registers in a row for
  * such a product, which it saves on the stack and then may not even use: an eighth of a probe. */
-static inline uint64_t bb_ribbon_folded_product(uint64_t a, uint64_t factor)
+static inline uint64_t bb_ribbon_equation_folded_product(uint64_t a, uint64_t factor)
 {
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
     uint64_t high;
@@ -83,15 +83,16 @@ static inline uint64_t bb_ribbon_folded_product(uint64_t a, uint64_t factor)
 }
 
 /* 64 coefficients; the caller sets the first. */
-static inline uint64_t bb_ribbon_later_coefficients(uint64_t hash, uint64_t tweak)
+static inline uint64_t bb_ribbon_equation_later_coefficients(uint64_t hash, uint64_t tweak)
 {
-    return bb_ribbon_folded_product(bb_ribbon_tweaked(hash, tweak), bb_ribbon_factors.coefficient);
+    return bb_ribbon_equation_folded_product(bb_ribbon_equation_tweaked(hash, tweak),
+                                             bb_ribbon_factors.coefficient);
 }
 
 /* 64 coefficients, bit 0 set: every key has at least one row, even if there are few rows. */
-static inline uint64_t bb_ribbon_coefficients(uint64_t hash, uint64_t tweak)
+static inline uint64_t bb_ribbon_equation_coefficients(uint64_t hash, uint64_t tweak)
 {
-    return bb_ribbon_later_coefficients(hash, tweak) | 1;
+    return bb_ribbon_equation_later_coefficients(hash, tweak) | 1;
 }
 
 /* Scales a start hash to count places and overhang more at either end, at most 254 in total: bits
@@ -102,20 +103,21 @@ static inline uint64_t bb_ribbon_coefficients(uint64_t hash, uint64_t tweak)
  *
  * All values are words of 64 bits, like all of a probe: narrower words between the steps take an
  * eighth more time. */
-static inline uint64_t bb_ribbon_draw(uint64_t start_hash, uint64_t count, uint64_t overhang)
+static inline uint64_t bb_ribbon_equation_draw(uint64_t start_hash, uint64_t count,
+                                               uint64_t overhang)
 {
     return start_hash * (count + 2 * overhang);
 }
 
 /* All values of the lowest 25 bits, BB_RIBBON_RANK_MAX, are equally likely. The bits below them
  * contain zeros if the factor is a power of two. */
-static inline uint32_t bb_ribbon_fingerprint(uint64_t drawn)
+static inline uint32_t bb_ribbon_equation_fingerprint(uint64_t drawn)
 {
     return (uint32_t)(drawn >> BB_RIBBON_FINGERPRINT_SHIFT);
 }
 
 /* 0 ... count - 1: the place, clamped. */
-static inline uint64_t bb_ribbon_start(uint64_t drawn, uint64_t count, uint64_t overhang)
+static inline uint64_t bb_ribbon_equation_start(uint64_t drawn, uint64_t count, uint64_t overhang)
 {
     int64_t start = (int64_t)(drawn >> 32) - (int64_t)overhang;
     int64_t last = (int64_t)count - 1;
@@ -123,7 +125,7 @@ static inline uint64_t bb_ribbon_start(uint64_t drawn, uint64_t count, uint64_t 
     return (uint64_t)(start > last ? last : start);
 }
 
-static inline uint32_t bb_ribbon_rank_mask(uint32_t rank)
+static inline uint32_t bb_ribbon_equation_rank_mask(uint32_t rank)
 {
     return (UINT32_C(1) << rank) - 1;
 }

@@ -6,7 +6,7 @@
 #include "bloomblock/ribbon/ribbon.h"
 
 /* Bit j: the parity of byte j. The product brings the eight results together without carries. */
-static inline uint32_t bb_ribbon_byte_parities(uint64_t word)
+static inline uint32_t bb_ribbon_parity_bytes(uint64_t word)
 {
     const uint64_t every_byte = UINT64_C(0x0101010101010101);
     word ^= word >> 4;
@@ -17,7 +17,7 @@ static inline uint32_t bb_ribbon_byte_parities(uint64_t word)
 
 /* The sums of eight columns of a byte-grouped window, the first in byte 0: byte by byte, as
  * described in ribbon.h. */
-static inline uint32_t bb_ribbon_sum_columns_simply(const uint8_t *bytes, uint64_t rank,
+static inline uint32_t bb_ribbon_parity_sums_simply(const uint8_t *bytes, uint64_t rank,
                                                     uint64_t coefficients)
 {
     uint64_t sum = 0;
@@ -25,7 +25,7 @@ static inline uint32_t bb_ribbon_sum_columns_simply(const uint8_t *bytes, uint64
         uint64_t mask = ((coefficients >> (8 * t)) & 0xff) * UINT64_C(0x0101010101010101);
         sum ^= mask & bb_load64(bytes + t * rank);
     }
-    return bb_ribbon_byte_parities(sum);
+    return bb_ribbon_parity_bytes(sum);
 }
 
 /* The same with two groups at a time, in vectors of 16 bytes, which every x86-64 and ARM of 64 bits
@@ -46,7 +46,7 @@ typedef uint64_t bb_ribbon_pair __attribute__((vector_size(16)));
 
 /* Word k of ret_masks: byte k of the coefficients, eight times. Each step doubles the runs with one
  * instruction that interleaves bytes, pairs of bytes or words with themselves. */
-static inline void bb_ribbon_pair_masks(uint64_t coefficients, bb_ribbon_pair ret_masks[4])
+static inline void bb_ribbon_parity_masks(uint64_t coefficients, bb_ribbon_pair ret_masks[4])
 {
     bb_ribbon_pair_bytes once = (bb_ribbon_pair_bytes)(bb_ribbon_pair){coefficients, 0};
     bb_ribbon_pair_bytes twice =
@@ -67,7 +67,7 @@ static inline void bb_ribbon_pair_masks(uint64_t coefficients, bb_ribbon_pair re
 
 /* Bit j: the parity of bytes j of both words. */
 #ifdef __SSE2__
-static inline uint32_t bb_ribbon_pair_parities(bb_ribbon_pair words)
+static inline uint32_t bb_ribbon_parity_pairs(bb_ribbon_pair words)
 {
     __m128i bytes = (__m128i)words; /* each folded onto its highest bit */
     bytes = _mm_xor_si128(bytes, _mm_slli_epi16(bytes, 4));
@@ -77,37 +77,37 @@ static inline uint32_t bb_ribbon_pair_parities(bb_ribbon_pair words)
     return (uint8_t)(parities ^ parities >> 8);
 }
 #else
-static inline uint32_t bb_ribbon_pair_parities(bb_ribbon_pair words)
+static inline uint32_t bb_ribbon_parity_pairs(bb_ribbon_pair words)
 {
-    return bb_ribbon_byte_parities(words[0] ^ words[1]);
+    return bb_ribbon_parity_bytes(words[0] ^ words[1]);
 }
 #endif
 
-static inline bb_ribbon_pair bb_ribbon_pair_load(const uint8_t *first, const uint8_t *second)
+static inline bb_ribbon_pair bb_ribbon_parity_load(const uint8_t *first, const uint8_t *second)
 {
     return (bb_ribbon_pair){bb_load64(first), bb_load64(second)};
 }
 
 /* In two halves: compilers add the rank up from group to group, seven times one after the other. */
-static inline uint32_t bb_ribbon_sum_columns(const uint8_t *bytes, uint64_t rank,
+static inline uint32_t bb_ribbon_parity_sums(const uint8_t *bytes, uint64_t rank,
                                              uint64_t coefficients)
 {
     const uint8_t *later = bytes + 4 * rank;
     uint64_t third = 3 * rank;
     bb_ribbon_pair masks[BB_RIBBON_WINDOW_GROUPS / 2];
     __asm__("" : "+r"(later), "+r"(third));
-    bb_ribbon_pair_masks(coefficients, masks);
-    bb_ribbon_pair sum = bb_ribbon_pair_load(bytes, bytes + rank) & masks[0];
-    sum ^= bb_ribbon_pair_load(bytes + 2 * rank, bytes + third) & masks[1];
-    sum ^= bb_ribbon_pair_load(later, later + rank) & masks[2];
-    sum ^= bb_ribbon_pair_load(later + 2 * rank, later + third) & masks[3];
-    return bb_ribbon_pair_parities(sum);
+    bb_ribbon_parity_masks(coefficients, masks);
+    bb_ribbon_pair sum = bb_ribbon_parity_load(bytes, bytes + rank) & masks[0];
+    sum ^= bb_ribbon_parity_load(bytes + 2 * rank, bytes + third) & masks[1];
+    sum ^= bb_ribbon_parity_load(later, later + rank) & masks[2];
+    sum ^= bb_ribbon_parity_load(later + 2 * rank, later + third) & masks[3];
+    return bb_ribbon_parity_pairs(sum);
 }
 #else
-static inline uint32_t bb_ribbon_sum_columns(const uint8_t *bytes, uint64_t rank,
+static inline uint32_t bb_ribbon_parity_sums(const uint8_t *bytes, uint64_t rank,
                                              uint64_t coefficients)
 {
-    return bb_ribbon_sum_columns_simply(bytes, rank, coefficients);
+    return bb_ribbon_parity_sums_simply(bytes, rank, coefficients);
 }
 #endif
 

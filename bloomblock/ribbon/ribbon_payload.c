@@ -4,7 +4,7 @@
 #include "bloomblock/sizing/rate.h"
 
 enum bb_status bb_ribbon_payload_append(const struct bb_ribbon_rows *rows, uint32_t rank,
-                                        struct bb_ribbon_descriptor parts, struct bb_buf *payload)
+                                        struct bb_descriptor parts, struct bb_buf *payload)
 {
     struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
     uint8_t *bytes = NULL;

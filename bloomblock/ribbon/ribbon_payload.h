@@ -9,8 +9,7 @@
 /* Appends the rows in the layout of parts, which they were solved with. rank: of the rows, step
  * included. */
 BB_MUST_CHECK enum bb_status bb_ribbon_payload_append(const struct bb_ribbon_rows *rows,
-                                                      uint32_t rank,
-                                                      struct bb_ribbon_descriptor parts,
+                                                      uint32_t rank, struct bb_descriptor parts,
                                                       struct bb_buf *payload);
 
 #endif

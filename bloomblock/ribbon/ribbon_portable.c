@@ -11,9 +11,9 @@
 static inline uint32_t sum_groups(const struct bb_ribbon_question *question, uint32_t rank_limit)
 {
     const uint8_t *window = question->bytes;
-    uint32_t sums = bb_ribbon_sum_columns(window, question->rank, question->coefficients);
+    uint32_t sums = bb_ribbon_parity_sums(window, question->rank, question->coefficients);
     for (uint32_t column = 8; column < rank_limit; column += 8)
-        sums |= bb_ribbon_sum_columns(window + column, question->rank, question->coefficients)
+        sums |= bb_ribbon_parity_sums(window + column, question->rank, question->coefficients)
                 << column;
     return sums;
 }
@@ -28,7 +28,7 @@ static __attribute__((noinline)) bool probe_wide_groups(const uint8_t *payload, 
                                                         uint64_t rank, uint64_t hash)
 {
     struct bb_ribbon_question question =
-        bb_ribbon_grouped_question(payload, descriptor, rank, hash);
+        bb_ribbon_question_grouped(payload, descriptor, rank, hash);
     return answer_groups(&question, (uint32_t)rank + 1);
 }
 
@@ -76,7 +76,7 @@ static inline uint32_t sum_eight(const struct bb_ribbon_question *question, uint
         c[i] = load_column(question, exist, first + i);
     uint64_t even = fold(fold(c[0], c[4], 32, halves), fold(c[2], c[6], 32, halves), 16, quarters);
     uint64_t odd = fold(fold(c[1], c[5], 32, halves), fold(c[3], c[7], 32, halves), 16, quarters);
-    return bb_ribbon_byte_parities(fold(even, odd, 8, eighths));
+    return bb_ribbon_parity_bytes(fold(even, odd, 8, eighths));
 }
 
 /* The usual ranks 6, 7 and 8 need neither loops nor stack. */
@@ -109,9 +109,9 @@ static __attribute__((noinline)) bool answer_wide_bits(const struct bb_ribbon_qu
 bool bb_ribbon_portable_bits(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                              uint64_t hash)
 {
-    if (!bb_ribbon_has_columns(descriptor))
+    if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
     return rank == 6 || rank == 7 ? answer_bits_7(&question)
                                   : answer_wide_bits(&question, (uint32_t)rank, (uint32_t)rank + 1);
 }

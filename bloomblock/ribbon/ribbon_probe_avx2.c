@@ -183,7 +183,7 @@ BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint64
     if (!bb_ribbon_window_exists(descriptor))
         return true;
     struct bb_ribbon_question question =
-        bb_ribbon_grouped_question(payload, descriptor, rank, hash);
+        bb_ribbon_question_grouped(payload, descriptor, rank, hash);
     return answer_grouped(&question, groups);
 }
 
@@ -222,9 +222,9 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_32(const uint8_t *payload, uint64_t
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits_7(const uint8_t *payload, uint64_t descriptor,
                                                     uint64_t rank, uint64_t hash)
 {
-    if (!bb_ribbon_has_columns(descriptor))
+    if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
     return answer_bits_7(&question);
 }
 
@@ -232,9 +232,9 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits_7(const uint8_t *payload, uint
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits(const uint8_t *payload, uint64_t descriptor,
                                                   uint64_t rank, uint64_t hash)
 {
-    if (!bb_ribbon_has_columns(descriptor))
+    if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
     return answer_bits(&question, (uint32_t)rank + 1);
 }
 

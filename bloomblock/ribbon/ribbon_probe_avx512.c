@@ -164,7 +164,7 @@ BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_quest
         if (!bb_ribbon_window_exists(descriptor))                                                  \
             return true;                                                                           \
         struct bb_ribbon_question question =                                                       \
-            bb_ribbon_grouped_question(payload, descriptor, rank, hash);                           \
+            bb_ribbon_question_grouped(payload, descriptor, rank, hash);                           \
         return answer(&question);                                                                  \
     }
 
@@ -191,9 +191,9 @@ GROUPED_PROBE(bb_ribbon_probe_avx512_32, answer_32)
 BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_bits_8(const uint8_t *payload, uint64_t descriptor,
                                                         uint64_t rank, uint64_t hash)
 {
-    if (!bb_ribbon_has_columns(descriptor))
+    if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
     return answer_bits(&question, 8);
 }
 
@@ -201,9 +201,9 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_bits_8(const uint8_t *payload, 
 BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_bits(const uint8_t *payload, uint64_t descriptor,
                                                       uint64_t rank, uint64_t hash)
 {
-    if (!bb_ribbon_has_columns(descriptor))
+    if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
     return answer_bits(&question, (uint32_t)rank + 1);
 }
 

@@ -20,12 +20,12 @@ struct bb_ribbon_question {
 
 _Static_assert(BB_RIBBON_BITS_SLOTS_MAX <= UINT8_MAX, "slots fit into a byte");
 
-static inline bool bb_ribbon_has_columns(uint64_t descriptor)
+static inline bool bb_ribbon_question_has_columns(uint64_t descriptor)
 {
     return (descriptor & 255) > 0;
 }
 
-static inline struct bb_ribbon_question bb_ribbon_grouped_question(const uint8_t *payload,
+static inline struct bb_ribbon_question bb_ribbon_question_grouped(const uint8_t *payload,
                                                                    uint64_t descriptor,
                                                                    uint64_t rank, uint64_t hash)
 {
@@ -38,9 +38,9 @@ static inline struct bb_ribbon_question bb_ribbon_grouped_question(const uint8_t
 
 /* descriptor: of the bit-exact layout, its size possible. */
 static inline struct bb_ribbon_question
-bb_ribbon_bits_question(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash)
+bb_ribbon_question_bits(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode((uint16_t)descriptor);
+    struct bb_descriptor parts = bb_descriptor_decode((uint16_t)descriptor);
     struct bb_ribbon_equation equation =
         bb_ribbon_bits_equation(hash, (uint16_t)descriptor, parts.size);
     return (struct bb_ribbon_question){.bytes = payload,
@@ -52,7 +52,7 @@ bb_ribbon_bits_question(const uint8_t *payload, uint64_t descriptor, uint64_t ra
 }
 
 /* A question whose answer is yes. */
-static inline struct bb_ribbon_question bb_ribbon_no_question(void)
+static inline struct bb_ribbon_question bb_ribbon_question_none(void)
 {
     static const uint8_t nothing[64 + BB_FILTER_PAD_BYTES] = {0};
     return (struct bb_ribbon_question){.bytes = nothing + 64};
@@ -81,12 +81,12 @@ static inline void bb_ribbon_question_init(struct bb_ribbon_question *question,
     const uint8_t *payloads = batch->payloads[i];
     if (bb_ribbon_window_exists_at(place))
         bb_ribbon_question_set(
-            question, bb_ribbon_grouped_question(payloads + (place >> 16), descriptor, rank, hash));
-    else if (bb_ribbon_descriptor_is_bit_exact(descriptor) && bb_ribbon_has_columns(descriptor))
+            question, bb_ribbon_question_grouped(payloads + (place >> 16), descriptor, rank, hash));
+    else if (bb_descriptor_is_bit_exact(descriptor) && bb_ribbon_question_has_columns(descriptor))
         bb_ribbon_question_set(
-            question, bb_ribbon_bits_question(payloads + (place >> 16), descriptor, rank, hash));
+            question, bb_ribbon_question_bits(payloads + (place >> 16), descriptor, rank, hash));
     else
-        bb_ribbon_question_set(question, bb_ribbon_no_question());
+        bb_ribbon_question_set(question, bb_ribbon_question_none());
 }
 
 /* Of a question to a byte-grouped ribbon. */
@@ -119,7 +119,7 @@ static inline void bb_ribbon_question_prefetch(const struct bb_ribbon_question *
 static inline bool bb_ribbon_question_agrees(const struct bb_ribbon_question *question,
                                              uint32_t sums)
 {
-    return ((sums ^ question->fingerprint) & bb_ribbon_rank_mask(question->rank)) == 0;
+    return ((sums ^ question->fingerprint) & bb_ribbon_equation_rank_mask(question->rank)) == 0;
 }
 
 #endif

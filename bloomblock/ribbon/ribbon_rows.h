@@ -22,7 +22,7 @@ struct bb_ribbon_rows {
     uint64_t slabs[BB_RIBBON_SLABS_MAX][BB_RIBBON_WORDS_MAX + 8];
 };
 
-static inline uint32_t bb_ribbon_slab_count(uint32_t rank)
+static inline uint32_t bb_ribbon_rows_slab_count(uint32_t rank)
 {
     return (rank + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
 }

@@ -16,7 +16,7 @@ static inline uint64_t sum_behind(uint64_t coefficients, const uint64_t *group)
     uint64_t sum = 0;
     for (uint32_t t = 1; t < 8; t++)
         sum ^= (coefficients >> (8 * t) & 0xff) * BB_EVERY_BYTE & group[t];
-    return bb_ribbon_parities(sum);
+    return bb_ribbon_spread_parities(sum);
 }
 
 /* Computes the rows of a group from the later groups, which follow it in memory: the other rows of
@@ -36,7 +36,7 @@ static bool solve_in_band(struct bb_ribbon_solver *solver)
     if (!bb_ribbon_band_fill(&solver->band, &solver->system))
         return false;
     uint32_t group_count = bb_ribbon_system_group_count(&solver->system);
-    for (uint32_t slab = 0; slab < bb_ribbon_slab_count(solver->system.rank); slab++) {
+    for (uint32_t slab = 0; slab < bb_ribbon_rows_slab_count(solver->system.rank); slab++) {
         uint64_t *words = solver->rows.slabs[slab];
         memset(words + group_count, 0, 8 * sizeof(words[0]));
         for (uint32_t g = group_count; g-- > 0;)
@@ -60,7 +60,7 @@ static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
 }
 
 static void system_init(struct bb_ribbon_solver *solver, const uint64_t *hashes, uint32_t count,
-                        struct bb_ribbon_descriptor parts, uint32_t rank)
+                        struct bb_descriptor parts, uint32_t rank)
 {
     if (solver->in_planes)
         bb_ribbon_system_avx512_init(&solver->system, hashes, count, parts, rank);
@@ -81,7 +81,7 @@ static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
 }
 
 static void system_init(struct bb_ribbon_solver *solver, const uint64_t *hashes, uint32_t count,
-                        struct bb_ribbon_descriptor parts, uint32_t rank)
+                        struct bb_descriptor parts, uint32_t rank)
 {
     bb_ribbon_system_init(&solver->system, hashes, count, parts, rank);
 }
@@ -94,12 +94,12 @@ bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
 }
 
 bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                            struct bb_ribbon_descriptor parts, uint32_t rank)
+                            struct bb_descriptor parts, uint32_t rank)
 {
     uint32_t slots = bb_ribbon_system_slots(parts);
     if (parts.bit_exact && bb_ribbon_dense_takes(count, slots, rank) &&
         !(solver->in_planes && count >= PLANES_KEYS_MIN))
-        return bb_ribbon_dense_solve(hashes, count, slots, rank, bb_ribbon_descriptor_encode(parts),
+        return bb_ribbon_dense_solve(hashes, count, slots, rank, bb_descriptor_encode(parts),
                                      &solver->rows);
     system_init(solver, hashes, (uint32_t)count, parts, rank);
     return bb_ribbon_solver_finish(solver);

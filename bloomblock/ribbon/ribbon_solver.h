@@ -34,7 +34,7 @@ void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu);
 /* Solves the system of a filter with these hashes: as bb_ribbon_solver_reset, _add for each, and
  * _finish. */
 bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                            struct bb_ribbon_descriptor parts, uint32_t rank);
+                            struct bb_descriptor parts, uint32_t rank);
 
 /* Begins a system of slot_count rows of rank bits. */
 static inline void bb_ribbon_solver_reset(struct bb_ribbon_solver *solver, uint32_t slot_count,

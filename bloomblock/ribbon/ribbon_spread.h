@@ -20,15 +20,15 @@ static inline uint64_t bb_ribbon_spread(uint32_t byte)
 /* Bit j of the rank lowest to bit 8 (j % 8) + j / 8. */
 static inline uint64_t bb_ribbon_spread_fingerprint(uint32_t fingerprint, uint32_t rank)
 {
-    uint32_t bits = fingerprint & bb_ribbon_rank_mask(rank);
+    uint32_t bits = fingerprint & bb_ribbon_equation_rank_mask(rank);
     uint64_t spread = bb_ribbon_spread(bits);
-    for (uint32_t slab = 1; slab < bb_ribbon_slab_count(rank); slab++)
+    for (uint32_t slab = 1; slab < bb_ribbon_rows_slab_count(rank); slab++)
         spread |= bb_ribbon_spread(bits >> (8 * slab)) << slab;
     return spread;
 }
 
 /* Bit 0 of each byte: its parity; the other bits are 0. */
-static inline uint64_t bb_ribbon_parities(uint64_t word)
+static inline uint64_t bb_ribbon_spread_parities(uint64_t word)
 {
     word ^= word >> 4;
     word ^= word >> 2;

@@ -16,9 +16,9 @@ void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count
 }
 
 void bb_ribbon_system_init(struct bb_ribbon_system *system, const uint64_t *hashes, uint32_t count,
-                           struct bb_ribbon_descriptor parts, uint32_t rank)
+                           struct bb_descriptor parts, uint32_t rank)
 {
-    uint32_t tweak = bb_ribbon_descriptor_encode(parts);
+    uint32_t tweak = bb_descriptor_encode(parts);
     bb_ribbon_system_reset(system, bb_ribbon_system_slots(parts), rank);
     for (uint32_t i = 0; i < count; i++)
         bb_ribbon_system_add(system, parts.bit_exact

@@ -33,7 +33,7 @@ static inline uint32_t bb_ribbon_system_group_count(const struct bb_ribbon_syste
     return (system->slot_count + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
 }
 
-static inline uint32_t bb_ribbon_system_slots(struct bb_ribbon_descriptor parts)
+static inline uint32_t bb_ribbon_system_slots(struct bb_descriptor parts)
 {
     return parts.bit_exact ? parts.size : parts.size * BB_RIBBON_SLAB_WIDTH;
 }
@@ -52,12 +52,12 @@ static inline void bb_ribbon_system_add(struct bb_ribbon_system *system,
     system->groups[i] = (uint8_t)group;
     system->group_sizes[group]++;
     system->coefficients[i] = equation.coefficients << equation.start % BB_RIBBON_SLAB_WIDTH;
-    system->fingerprints[i] = equation.fingerprint & bb_ribbon_rank_mask(system->rank);
+    system->fingerprints[i] = equation.fingerprint & bb_ribbon_equation_rank_mask(system->rank);
 }
 
 /* Begins the system of a filter with these hashes. */
 void bb_ribbon_system_init(struct bb_ribbon_system *system, const uint64_t *hashes, uint32_t count,
-                           struct bb_ribbon_descriptor parts, uint32_t rank);
+                           struct bb_descriptor parts, uint32_t rank);
 
 void bb_ribbon_system_places(const struct bb_ribbon_system *system,
                              struct bb_ribbon_places *ret_places);

@@ -12,9 +12,9 @@ _Static_assert(BB_RIBBON_VALUES_MAX == BB_RIBBON_KEYS_MAX, "shapes exist for all
 /* --- Building --- */
 
 static struct bb_ribbon_equation equation_of(uint64_t hash, uint32_t value,
-                                             struct bb_ribbon_descriptor parts)
+                                             struct bb_descriptor parts)
 {
-    uint16_t tweak = bb_ribbon_descriptor_encode(parts);
+    uint16_t tweak = bb_descriptor_encode(parts);
     struct bb_ribbon_equation equation = parts.bit_exact
                                              ? bb_ribbon_bits_equation(hash, tweak, parts.size)
                                              : bb_ribbon_equation(hash, tweak, parts.size);
@@ -24,7 +24,7 @@ static struct bb_ribbon_equation equation_of(uint64_t hash, uint32_t value,
 
 static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes,
                         const uint32_t *values, size_t count, struct bb_ribbon_shape shape,
-                        uint32_t rank, struct bb_ribbon_descriptor *parts)
+                        uint32_t rank, struct bb_descriptor *parts)
 {
     parts->bit_exact = shape.bit_exact;
     parts->size = shape.size;
@@ -43,7 +43,7 @@ enum bb_status bb_ribbon_values_encode(struct bb_ribbon_solver *solver, const ui
                                        bool step, struct bb_buf *payload, uint16_t *ret_descriptor)
 {
     BB_ASSERT(count <= BB_RIBBON_VALUES_MAX && rank + step <= BB_RIBBON_RANK_MAX);
-    struct bb_ribbon_descriptor parts = {.step = step};
+    struct bb_descriptor parts = {.step = step};
     *ret_descriptor = BB_DESCRIPTOR_NONE;
     if (count == 0)
         return BB_OK;
@@ -54,7 +54,7 @@ enum bb_status bb_ribbon_values_encode(struct bb_ribbon_solver *solver, const ui
         return bb_fail(BB_TOO_LARGE, "no ribbon of %zu keys solves their equations", count);
     enum bb_status status = bb_ribbon_payload_append(&solver->rows, rank, parts, payload);
     if (status == BB_OK)
-        *ret_descriptor = bb_ribbon_descriptor_encode(parts);
+        *ret_descriptor = bb_descriptor_encode(parts);
     return status;
 }
 
@@ -70,7 +70,7 @@ size_t bb_ribbon_values_size(size_t count, uint32_t rank)
 
 bool bb_ribbon_values_payload_size(uint16_t descriptor, uint32_t rank, size_t *ret_size)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    struct bb_descriptor parts = bb_descriptor_decode(descriptor);
     struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
     *ret_size = 0;
     if (descriptor == BB_DESCRIPTOR_NONE)
@@ -85,9 +85,9 @@ uint32_t bb_ribbon_values_get(const uint8_t *payload, uint16_t descriptor, uint3
                               uint64_t hash)
 {
     struct bb_ribbon_question question =
-        bb_ribbon_descriptor_is_bit_exact(descriptor)
-            ? bb_ribbon_bits_question(payload, descriptor, rank, hash)
-            : bb_ribbon_grouped_question(payload, descriptor, rank, hash);
+        bb_descriptor_is_bit_exact(descriptor)
+            ? bb_ribbon_question_bits(payload, descriptor, rank, hash)
+            : bb_ribbon_question_grouped(payload, descriptor, rank, hash);
     uint32_t sums = bb_ribbon_portable_sums(&question);
-    return (sums ^ question.fingerprint) & bb_ribbon_rank_mask(question.rank);
+    return (sums ^ question.fingerprint) & bb_ribbon_equation_rank_mask(question.rank);
 }

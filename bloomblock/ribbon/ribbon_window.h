@@ -36,7 +36,7 @@ static inline bool bb_ribbon_window_exists(uint64_t descriptor)
 /* Whether the filter at a place has windows: it is there, and byte-grouped. */
 static inline bool bb_ribbon_window_exists_at(bb_filter_place place)
 {
-    return !bb_ribbon_descriptor_is_bit_exact((uint16_t)place) && bb_ribbon_window_exists(place);
+    return !bb_descriptor_is_bit_exact((uint16_t)place) && bb_ribbon_window_exists(place);
 }
 
 /* descriptor: of the byte-grouped layout, with a window. Taken apart here, in words of 64 bits. */
@@ -48,8 +48,9 @@ static inline struct bb_ribbon_window bb_ribbon_window(const uint8_t *payload, u
     uint64_t group = bb_ribbon_group(drawn, descriptor & 255);
     return (struct bb_ribbon_window){.bytes = payload + group * own_rank,
                                      .rank = own_rank,
-                                     .coefficients = bb_ribbon_later_coefficients(hash, descriptor),
-                                     .fingerprint = bb_ribbon_fingerprint(drawn)};
+                                     .coefficients =
+                                         bb_ribbon_equation_later_coefficients(hash, descriptor),
+                                     .fingerprint = bb_ribbon_equation_fingerprint(drawn)};
 }
 
 /* The same for a place among the payloads of a set. */

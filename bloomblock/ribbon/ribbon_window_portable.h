@@ -10,8 +10,8 @@
 
 static inline bool bb_ribbon_window_portable_agrees(struct bb_ribbon_window window)
 {
-    uint32_t sums = bb_ribbon_sum_columns(window.bytes, window.rank, window.coefficients | 1);
-    return ((sums ^ window.fingerprint) & bb_ribbon_rank_mask((uint32_t)window.rank)) == 0;
+    uint32_t sums = bb_ribbon_parity_sums(window.bytes, window.rank, window.coefficients | 1);
+    return ((sums ^ window.fingerprint) & bb_ribbon_equation_rank_mask((uint32_t)window.rank)) == 0;
 }
 
 #endif

@@ -19,7 +19,7 @@ static struct places places_of(uint64_t number, uint64_t places, uint32_t rank)
 void bb_segment_ribbon_ask(const struct bb_segment *segment, struct bb_segment_ribbon ribbon,
                            uint64_t hash40, struct bb_granule_bits *bits)
 {
-    uint32_t rank = segment->ribbon_rank + bb_ribbon_descriptor_decode(ribbon.descriptor).step;
+    uint32_t rank = segment->ribbon_rank + bb_descriptor_decode(ribbon.descriptor).step;
     uint32_t stripes = UINT32_C(1) << segment->stripe_bits;
     uint64_t place_count = bb_segment_places(segment);
     for (uint32_t stripe = 0; stripe < stripes && stripe < segment->granule_count; stripe++) {

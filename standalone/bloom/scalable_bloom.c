@@ -43,7 +43,7 @@ static struct bb_scalable_stage plan_stage(const struct bb_scalable_bloom *bloom
 {
     struct bb_scalable_stage stage = {0};
     double rate = stage_rate(bloom, number);
-    uint64_t keys = bb_scalable_stage_keys(bloom->first_key_count, number);
+    uint64_t keys = bb_scalable_bloom_stage_keys(bloom->first_key_count, number);
     keys += bb_scalable_bloom_spare_keys(keys, rate);
     stage.bits = bb_scalable_bloom_stage_bits(keys, rate, &stage.probes);
     return stage;
@@ -118,14 +118,14 @@ enum bb_status bb_scalable_bloom_add(struct bb_scalable_bloom *bloom, uint64_t h
     if (bb_scalable_bloom_key_count(bloom) >= BB_FILTER_KEY_COUNT_MAX)
         return bb_fail(BB_TOO_LARGE, "a scalable filter has %llu keys, which is the limit",
                        (unsigned long long)BB_FILTER_KEY_COUNT_MAX);
-    uint64_t missing = missing_bits(last, bb_scalable_hash(hash, bloom->stage_count - 1));
+    uint64_t missing = missing_bits(last, bb_scalable_bloom_hash(hash, bloom->stage_count - 1));
     if (last->key_count > 0 && last->set_count + missing > last->set_limit) {
         enum bb_status status = add_stage(bloom);
         if (status != BB_OK)
             return status;
         last++;
     }
-    set_bits(last, bb_scalable_hash(hash, bloom->stage_count - 1));
+    set_bits(last, bb_scalable_bloom_hash(hash, bloom->stage_count - 1));
     return BB_OK;
 }
 
@@ -135,7 +135,7 @@ bool bb_scalable_bloom_may_contain(const struct bb_scalable_bloom *bloom, uint64
     for (uint32_t i = bloom->stage_count; i-- > 0;) {
         const struct bb_scalable_stage *stage = &bloom->stages[i];
         if (bb_bloom_may_contain(stage->payload, stage->bits, stage->probes,
-                                 bb_scalable_hash(hash, i)))
+                                 bb_scalable_bloom_hash(hash, i)))
             return true;
     }
     return false;

@@ -31,13 +31,13 @@
 #define BB_SCALABLE_RATIO_DEFAULT    0.5
 
 /* How many keys a stage is made for. */
-static inline uint64_t bb_scalable_stage_keys(uint64_t first_key_count, uint32_t stage)
+static inline uint64_t bb_scalable_bloom_stage_keys(uint64_t first_key_count, uint32_t stage)
 {
     uint64_t keys = first_key_count << stage; /* BB_SCALABLE_GROWTH; below 2^64 */
     return keys < BB_FILTER_KEY_COUNT_MAX ? keys : BB_FILTER_KEY_COUNT_MAX;
 }
 
-static inline uint64_t bb_scalable_hash(uint64_t hash, uint32_t stage)
+static inline uint64_t bb_scalable_bloom_hash(uint64_t hash, uint32_t stage)
 {
     return bb_hash_mix(hash ^ stage);
 }

@@ -34,7 +34,7 @@ struct bb_kind_probe {
 
 /* Probes the view in another form than the best one of the processor; for tests and
  * measurements. */
-static inline void bb_view_use(struct bb_filter_view *view, enum bb_cpu cpu)
+static inline void bb_kind_view_use(struct bb_filter_view *view, enum bb_cpu cpu)
 {
     const struct bb_kind_probe *probe = view->kind;
     if (probe != NULL && probe->use != NULL)
@@ -49,7 +49,7 @@ enum bb_view_parameter {
     BB_VIEW_OWN = 3,    /* defined by the kind */
 };
 
-static inline uint64_t bb_view_domain_hash(const struct bb_filter_view *view, uint64_t hash)
+static inline uint64_t bb_kind_view_domain_hash(const struct bb_filter_view *view, uint64_t hash)
 {
     return bb_domain_hash(view->parameters[BB_VIEW_DOMAIN], hash);
 }

@@ -41,13 +41,13 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
     const struct bb_blocked_bloom_probe *probe = view->probe;
     return probe->may_contain(view->payload.data, (uint32_t)view->parameters[BB_VIEW_SIZE],
                               (uint32_t)view->parameters[BB_VIEW_PROBES],
-                              bb_view_domain_hash(view, hash));
+                              bb_kind_view_domain_hash(view, hash));
 }
 
 static void prefetch(const struct bb_filter_view *view, uint64_t hash)
 {
-    bb_blocked_bloom_prefetch(view->payload.data, (uint32_t)view->parameters[BB_VIEW_SIZE],
-                              bb_view_domain_hash(view, hash));
+    bb_blocked_bloom_probe_prefetch(view->payload.data, (uint32_t)view->parameters[BB_VIEW_SIZE],
+                                    bb_kind_view_domain_hash(view, hash));
 }
 
 static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
@@ -60,8 +60,8 @@ static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64
     uint64_t domain_hashes[BB_KIND_BATCH];
     uint64_t bits = 0;
     for (size_t i = 0; i < count; i++) {
-        domain_hashes[i] = bb_view_domain_hash(view, hashes[i]);
-        bb_blocked_bloom_prefetch(payload, lines, domain_hashes[i]);
+        domain_hashes[i] = bb_kind_view_domain_hash(view, hashes[i]);
+        bb_blocked_bloom_probe_prefetch(payload, lines, domain_hashes[i]);
     }
     for (size_t i = 0; i < count; i++)
         bits |= (uint64_t)probe->may_contain(payload, lines, probes, domain_hashes[i]) << i;
@@ -99,7 +99,7 @@ static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t
 {
     bb_blocked_bloom_add(payload, (uint32_t)view->parameters[BB_VIEW_SIZE],
                          (uint32_t)view->parameters[BB_VIEW_PROBES],
-                         bb_view_domain_hash(view, hash));
+                         bb_kind_view_domain_hash(view, hash));
 }
 
 const struct bb_kind_ops bb_kind_blocked_bloom = {

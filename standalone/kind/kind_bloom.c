@@ -41,7 +41,7 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
 {
     return bb_bloom_may_contain(view->payload.data, view->parameters[BB_VIEW_SIZE],
                                 (uint32_t)view->parameters[BB_VIEW_PROBES],
-                                bb_view_domain_hash(view, hash));
+                                bb_kind_view_domain_hash(view, hash));
 }
 
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
@@ -65,7 +65,7 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
 static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash)
 {
     bb_bloom_add(payload, view->parameters[BB_VIEW_SIZE],
-                 (uint32_t)view->parameters[BB_VIEW_PROBES], bb_view_domain_hash(view, hash));
+                 (uint32_t)view->parameters[BB_VIEW_PROBES], bb_kind_view_domain_hash(view, hash));
 }
 
 const struct bb_kind_ops bb_kind_bloom = {

@@ -122,7 +122,7 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
     struct bb_count_min shape = {view->parameters[BB_VIEW_SIZE],
                                  (uint32_t)view->parameters[BB_VIEW_PROBES]};
     return bb_count_min_count(view->payload.data + BB_COUNT_HEAD_SIZE, &shape,
-                              bb_view_domain_hash(view, hash)) > 0;
+                              bb_kind_view_domain_hash(view, hash)) > 0;
 }
 
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,

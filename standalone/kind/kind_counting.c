@@ -60,7 +60,7 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
 {
     return bb_counting_bloom_may_contain(view->payload.data, view->parameters[BB_VIEW_SIZE],
                                          (uint32_t)view->parameters[BB_VIEW_PROBES],
-                                         bb_view_domain_hash(view, hash));
+                                         bb_kind_view_domain_hash(view, hash));
 }
 
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,

@@ -46,7 +46,7 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
 {
     return bb_partitioned_bloom_may_contain(view->payload.data, view->parameters[BB_VIEW_OWN],
                                             (uint32_t)view->parameters[BB_VIEW_PROBES],
-                                            bb_view_domain_hash(view, hash));
+                                            bb_kind_view_domain_hash(view, hash));
 }
 
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
@@ -71,7 +71,7 @@ static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t
 {
     bb_partitioned_bloom_add(payload, view->parameters[BB_VIEW_OWN],
                              (uint32_t)view->parameters[BB_VIEW_PROBES],
-                             bb_view_domain_hash(view, hash));
+                             bb_kind_view_domain_hash(view, hash));
 }
 
 const struct bb_kind_ops bb_kind_partitioned = {

@@ -40,7 +40,7 @@ static inline long long place_at(const struct bb_filter_view *view, uint64_t sha
 static inline long long place_of(const struct bb_filter_view *view, uint64_t key_hash)
 {
     uint64_t hash = bb_kind_ribbon_view_hash(view, key_hash);
-    return place_at(view, bb_shard_of(hash, view->parameters[BB_VIEW_SIZE]));
+    return place_at(view, bb_shard_hash_shard(hash, view->parameters[BB_VIEW_SIZE]));
 }
 
 BB_CPU_TARGET_AVX512 static inline __m128i places_of_two(const struct bb_filter_view *const *views,

@@ -27,7 +27,7 @@ static inline bb_filter_place bb_kind_ribbon_view_place(const struct bb_filter_v
                                                         uint64_t hash)
 {
     return bb_shard_directory_place(view->payload.data,
-                                    bb_shard_of(hash, view->parameters[BB_VIEW_SIZE]));
+                                    bb_shard_hash_shard(hash, view->parameters[BB_VIEW_SIZE]));
 }
 
 /* REQUIRES: all shards have windows. */

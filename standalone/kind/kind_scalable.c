@@ -75,7 +75,7 @@ static enum bb_status check_stage(const struct bb_envelope *envelope, uint32_t n
         return bb_corrupt(bb_envelope_place, at, "stage %u has %llu of %llu keys", number,
                           (unsigned long long)entry->key_count,
                           (unsigned long long)envelope->key_count);
-    uint64_t planned = bb_scalable_stage_keys(envelope->parameters[0], number);
+    uint64_t planned = bb_scalable_bloom_stage_keys(envelope->parameters[0], number);
     if (entry->bits < planned || bb_bloom_size(entry->bits) > left)
         return bb_corrupt(bb_envelope_place, at + 8,
                           "stage %u has %llu bits for %llu keys, in %zu bytes", number,
@@ -116,10 +116,11 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
 {
     struct bb_scalable_bloom_walk walk = bb_scalable_bloom_walk(view->payload);
     struct bb_scalable_entry entry;
-    uint64_t hash = bb_view_domain_hash(view, key_hash);
+    uint64_t hash = bb_kind_view_domain_hash(view, key_hash);
     while (bb_scalable_bloom_walk_next(&walk, view->payload, &entry))
         if (bb_bloom_may_contain(view->payload.data + entry.offset, entry.bits,
-                                 (uint32_t)entry.probes, bb_scalable_hash(hash, walk.next - 1)))
+                                 (uint32_t)entry.probes,
+                                 bb_scalable_bloom_hash(hash, walk.next - 1)))
             return true;
     return false;
 }

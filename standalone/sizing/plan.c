@@ -13,12 +13,12 @@
 static const bb_plan_complete completes[] = {
     [BB_FILTER_NONE] = bb_plan_none,
     [BB_FILTER_RIBBON] = bb_plan_ribbon,
-    [BB_FILTER_BLOCKED_BLOOM] = bb_plan_blocked_bloom,
+    [BB_FILTER_BLOCKED_BLOOM] = bb_plan_bloom_blocked,
     [BB_FILTER_BLOOM] = bb_plan_bloom,
-    [BB_FILTER_SPLIT_BLOCK] = bb_plan_split_block,
-    [BB_FILTER_COUNTING] = bb_plan_counting,
-    [BB_FILTER_SCALABLE] = bb_plan_scalable,
-    [BB_FILTER_PARTITIONED] = bb_plan_partitioned,
+    [BB_FILTER_SPLIT_BLOCK] = bb_plan_bloom_split_block,
+    [BB_FILTER_COUNTING] = bb_plan_bloom_counting,
+    [BB_FILTER_SCALABLE] = bb_plan_bloom_scalable,
+    [BB_FILTER_PARTITIONED] = bb_plan_bloom_partitioned,
 };
 
 /* --- For the functions of the kinds --- */

@@ -22,12 +22,12 @@ typedef enum bb_status (*bb_plan_complete)(struct bb_filter_plan *plan);
 
 enum bb_status bb_plan_none(struct bb_filter_plan *plan);
 enum bb_status bb_plan_ribbon(struct bb_filter_plan *plan);
-enum bb_status bb_plan_blocked_bloom(struct bb_filter_plan *plan);
+enum bb_status bb_plan_bloom_blocked(struct bb_filter_plan *plan);
 enum bb_status bb_plan_bloom(struct bb_filter_plan *plan);
-enum bb_status bb_plan_split_block(struct bb_filter_plan *plan);
-enum bb_status bb_plan_counting(struct bb_filter_plan *plan);
-enum bb_status bb_plan_scalable(struct bb_filter_plan *plan);
-enum bb_status bb_plan_partitioned(struct bb_filter_plan *plan);
+enum bb_status bb_plan_bloom_split_block(struct bb_filter_plan *plan);
+enum bb_status bb_plan_bloom_counting(struct bb_filter_plan *plan);
+enum bb_status bb_plan_bloom_scalable(struct bb_filter_plan *plan);
+enum bb_status bb_plan_bloom_partitioned(struct bb_filter_plan *plan);
 
 /* Fails with BB_INVALID: parameter number, which is called name, is not one of a filter of this
  * kind, for which it is least to most. */

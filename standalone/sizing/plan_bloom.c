@@ -57,12 +57,12 @@ enum bb_status bb_plan_bloom(struct bb_filter_plan *plan)
     return plan_classic(plan, "number of bits");
 }
 
-enum bb_status bb_plan_counting(struct bb_filter_plan *plan)
+enum bb_status bb_plan_bloom_counting(struct bb_filter_plan *plan)
 {
     return plan_classic(plan, "number of counters");
 }
 
-enum bb_status bb_plan_blocked_bloom(struct bb_filter_plan *plan)
+enum bb_status bb_plan_bloom_blocked(struct bb_filter_plan *plan)
 {
     struct bb_rate_line line;
     uint64_t lines = plan->parameters[0];
@@ -81,7 +81,7 @@ enum bb_status bb_plan_blocked_bloom(struct bb_filter_plan *plan)
     return BB_OK;
 }
 
-enum bb_status bb_plan_partitioned(struct bb_filter_plan *plan)
+enum bb_status bb_plan_bloom_partitioned(struct bb_filter_plan *plan)
 {
     uint64_t bits = plan->parameters[0];
     if (!probes_are_possible(plan))
@@ -99,7 +99,7 @@ enum bb_status bb_plan_partitioned(struct bb_filter_plan *plan)
     return BB_OK;
 }
 
-enum bb_status bb_plan_split_block(struct bb_filter_plan *plan)
+enum bb_status bb_plan_bloom_split_block(struct bb_filter_plan *plan)
 {
     uint64_t blocks = plan->parameters[0];
     if (blocks < 1 || blocks > BB_SPLIT_BLOCK_COUNT_MAX)
@@ -145,7 +145,7 @@ static uint64_t monotone_bits(uint64_t keys, double rate, double greatest_rate)
     return bits > bits_before ? bits : bits_before;
 }
 
-enum bb_status bb_plan_scalable(struct bb_filter_plan *plan)
+enum bb_status bb_plan_bloom_scalable(struct bb_filter_plan *plan)
 {
     const double share = 1 - BB_SCALABLE_RATIO_DEFAULT; /* of the first stage in the rate */
     double rate = plan->target_rate * share;

@@ -161,7 +161,7 @@ static void block_filter_rate__seeds_are_independent(void **state)
     for (uint64_t set = 0; set < filters; set++) {
         struct group group;
         group_init(&group, &format, builder, set, 2);
-        late += bb_ribbon_descriptor_decode(group_descriptor(&group, 0)).seed >= 8;
+        late += bb_descriptor_decode(group_descriptor(&group, 0)).seed >= 8;
         group_deinit(&group);
     }
     assert_rate(late, filters, 1.0 / 256, "filters of two keys that need a ninth seed");
@@ -177,7 +177,7 @@ static double mean_tries(size_t key_count, uint64_t filters, double slack)
     for (uint64_t set = 0; set < filters; set++) {
         struct group group;
         group_init(&group, &format, builder, set, key_count);
-        tries += bb_ribbon_descriptor_decode(group_descriptor(&group, 0)).seed + 1;
+        tries += bb_descriptor_decode(group_descriptor(&group, 0)).seed + 1;
         group_deinit(&group);
     }
     bb_block_filter_builder_destroy(builder);

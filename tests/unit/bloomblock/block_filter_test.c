@@ -276,7 +276,7 @@ static void block_filter__info_describes_a_ribbon(void **state)
     assert_int_equal(info.size_bytes, 126 * 7);
     assert_int_equal(info.slots, 1008);
     assert_int_equal(info.bits_per_probe, 7);
-    assert_int_equal(info.seed, bb_ribbon_descriptor_decode(descriptor).seed);
+    assert_int_equal(info.seed, bb_descriptor_decode(descriptor).seed);
     assert_true(info.predicted_rate == 1.0 / 128);
     assert_true(info.fill > 0.45 && info.fill < 0.55);
     payload.size--;

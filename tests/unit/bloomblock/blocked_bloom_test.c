@@ -34,7 +34,7 @@ static uint32_t assert_forms(const uint8_t *bytes, uint32_t lines, uint32_t prob
         if (bb_cpu_has(cpu))
             assert_int_equal(
                 bb_blocked_bloom_probe_of(cpu)->may_contain(bytes, lines, probes, hash), expected);
-    bb_blocked_bloom_prefetch(bytes, lines, hash);
+    bb_blocked_bloom_probe_prefetch(bytes, lines, hash);
     return expected;
 }
 
@@ -71,7 +71,7 @@ static void blocked_bloom__a_key_sets_bits_of_its_line_alone(void **state)
         uint64_t hash = member_hash(0, i);
         memset(payload, 0, sizeof(payload));
         bb_blocked_bloom_add(payload, LINES_MAX, 12, hash);
-        size_t line = (size_t)bb_line_of(hash, LINES_MAX) * BB_LINE_SIZE;
+        size_t line = (size_t)bb_blocked_bloom_line(hash, LINES_MAX) * BB_LINE_SIZE;
         uint64_t set = bb_bloom_set_count(payload + line, BB_LINE_SIZE);
         assert_in_range(set, 6, 12);
         assert_int_equal(bb_bloom_set_count(payload, sizeof(payload)), set);
@@ -84,9 +84,10 @@ static void blocked_bloom__positions_are_even(void **state)
     uint64_t counts[BB_LINE_BITS] = {0};
     const uint64_t keys = 20000, probes = 14;
     for (uint64_t i = 0; i < keys; i++) {
-        struct bb_line_probes sequence = bb_line_probes(member_hash(1, i));
+        struct bb_blocked_bloom_line_probes sequence =
+            bb_blocked_bloom_line_probes(member_hash(1, i));
         for (uint64_t j = 0; j < probes; j++)
-            counts[bb_line_probes_next(&sequence)]++;
+            counts[bb_blocked_bloom_line_probes_next(&sequence)]++;
     }
     for (size_t i = 0; i < BB_LINE_BITS; i++)
         assert_rate(counts[i], keys * probes, 1.0 / BB_LINE_BITS, "share of a position");

@@ -124,7 +124,7 @@ static void filter_independence__six_filters_of_the_same_keys(void **state)
 static bool naive_answer(const struct bb_ribbon_rows *rows, struct bb_ribbon_equation equation,
                          uint32_t rank)
 {
-    uint32_t sum = equation.fingerprint & bb_ribbon_rank_mask(rank);
+    uint32_t sum = equation.fingerprint & bb_ribbon_equation_rank_mask(rank);
     for (uint64_t left = equation.coefficients; left != 0; left &= left - 1)
         sum ^= bb_ribbon_rows_get(rows, equation.start + (uint32_t)__builtin_ctzll(left), rank);
     return sum == 0;

@@ -19,23 +19,22 @@ struct set {
     size_t size; /* of payloads */
 };
 
-static void append(struct set *set, size_t shard, struct bb_ribbon_descriptor parts)
+static void append(struct set *set, size_t shard, struct bb_descriptor parts)
 {
     uint32_t rank = (uint32_t)set->shards.rank + parts.step;
     size_t size =
         parts.bit_exact ? bb_ribbon_bits_size(parts.size, rank) : (size_t)parts.size * rank;
-    set->places[shard] = (uint64_t)set->size << 16 | bb_ribbon_descriptor_encode(parts);
+    set->places[shard] = (uint64_t)set->size << 16 | bb_descriptor_encode(parts);
     set->size += size;
 }
 
-static struct bb_ribbon_descriptor random_window(struct bb_rng *rng)
+static struct bb_descriptor random_window(struct bb_rng *rng)
 {
     uint32_t sizes = BB_RIBBON_GROUPS_MAX - BB_RIBBON_GROUPS_MIN + 1;
     uint64_t random = bb_rng_next(rng);
-    return (struct bb_ribbon_descriptor){.step = random & 1,
-                                         .seed = random >> 1 & 63,
-                                         .size = BB_RIBBON_GROUPS_MIN +
-                                                 (uint32_t)(random >> 8) % sizes};
+    return (struct bb_descriptor){.step = random & 1,
+                                  .seed = random >> 1 & 63,
+                                  .size = BB_RIBBON_GROUPS_MIN + (uint32_t)(random >> 8) % sizes};
 }
 
 static void set_init(struct set *set, uint32_t rank, size_t count, struct bb_rng *rng)
@@ -60,7 +59,7 @@ static void check_key(const struct set *set, uint64_t key_hash, struct tally *ta
     const struct bb_filter_probes *probes =
         bb_ribbon_probe_of(BB_CPU_PORTABLE, (uint32_t)shards->rank);
     uint64_t hash = key_hash ^ shards->domain;
-    uint64_t place = set->places[bb_shard_of(hash, shards->count)];
+    uint64_t place = set->places[bb_shard_hash_shard(hash, shards->count)];
     bool expected = (uint16_t)place == BB_DESCRIPTOR_NONE ||
                     bb_filter_probe_one(probes, shards->payloads + (place >> 16), (uint16_t)place,
                                         (uint32_t)shards->rank, hash);
@@ -119,7 +118,7 @@ static void filter_shards__of_any_layout(void **state)
     bb_rng_init(&rng, key_seed + 1);
     for (uint32_t rank = 1; rank <= RANK_MAX; rank++) {
         set_init(&set, rank, 4, &rng);
-        append(&set, 3, (struct bb_ribbon_descriptor){.bit_exact = true, .size = 200});
+        append(&set, 3, (struct bb_descriptor){.bit_exact = true, .size = 200});
         check_set(&set, bb_rng_next(&rng), false);
     }
 }

@@ -27,7 +27,7 @@ static struct matrix_row row_of(struct bb_ribbon_equation equation, uint32_t ran
     for (uint32_t i = 0; i < 64; i++)
         if (equation.coefficients >> i & 1)
             row.words[(equation.start + i) / 64] |= UINT64_C(1) << ((equation.start + i) % 64);
-    uint64_t result = equation.fingerprint & bb_ribbon_rank_mask(rank);
+    uint64_t result = equation.fingerprint & bb_ribbon_equation_rank_mask(rank);
     row.words[1] |= result << (SLOTS_MAX - 64);
     return row;
 }
@@ -80,7 +80,7 @@ static bool simple_add(struct simple_solver *simple, struct bb_ribbon_equation e
 {
     uint32_t pivot = equation.start;
     uint64_t coefficients = equation.coefficients;
-    uint32_t result = equation.fingerprint & bb_ribbon_rank_mask(simple->rank);
+    uint32_t result = equation.fingerprint & bb_ribbon_equation_rank_mask(simple->rank);
     while (coefficients != 0) {
         uint32_t gap = (uint32_t)__builtin_ctzll(coefficients);
         coefficients >>= gap;
@@ -205,8 +205,8 @@ static void ribbon_solver__solves_what_can_be_solved(void **state)
 
 /* From the hashes, in every form: solved, or not, and the rows that the solver has. */
 static void assert_solved_from_hashes(struct bb_ribbon_solver *solver, const uint64_t *hashes,
-                                      uint32_t keys, struct bb_ribbon_descriptor parts,
-                                      uint32_t rank, bool solvable)
+                                      uint32_t keys, struct bb_descriptor parts, uint32_t rank,
+                                      bool solvable)
 {
     static struct bb_ribbon_rows expected;
     uint32_t slots = bb_ribbon_system_slots(parts);
@@ -229,8 +229,8 @@ static bool assert_filter(struct bb_ribbon_solver *solver, bool bit_exact, uint3
 {
     static uint64_t hashes[BB_RIBBON_SLOTS_MAX];
     static struct bb_ribbon_equation equations[BB_RIBBON_SLOTS_MAX];
-    struct bb_ribbon_descriptor parts = {.bit_exact = bit_exact, .size = size, .seed = seed};
-    uint32_t tweak = bb_ribbon_descriptor_encode(parts);
+    struct bb_descriptor parts = {.bit_exact = bit_exact, .size = size, .seed = seed};
+    uint32_t tweak = bb_descriptor_encode(parts);
     keys -= keys % 7 == 0;
     for (uint32_t i = 0; i < keys; i++) {
         hashes[i] = member_hash(((uint64_t)size << 8) + seed, i);
@@ -343,7 +343,7 @@ static bool solve_in_planes(uint32_t groups, uint32_t rank)
     static struct bb_ribbon_system system;
     static struct bb_ribbon_rows rows;
     static uint64_t hashes[BB_RIBBON_SLOTS_MAX];
-    struct bb_ribbon_descriptor parts = {.size = groups};
+    struct bb_descriptor parts = {.size = groups};
     uint32_t keys = groups * BB_RIBBON_GROUP_ROWS * 31 / 32;
     for (uint32_t i = 0; i < keys; i++)
         hashes[i] = member_hash(1000 + groups, i);

@@ -18,7 +18,7 @@
 #define ROOM_MAX    (BB_FILTER_LEAD_BYTES + PAYLOAD_MAX + BB_FILTER_PAD_BYTES)
 
 struct filter {
-    struct bb_ribbon_descriptor parts;
+    struct bb_descriptor parts;
     uint32_t rank; /* of the table; the filter's is rank + step */
     struct bb_ribbon_rows rows;
     uint8_t bytes[ROOM_MAX];  /* lead, payload, pad */
@@ -79,7 +79,7 @@ static void filter_init(struct filter *filter, struct bb_rng *rng)
 
 static struct bb_ribbon_equation equation_of(const struct filter *filter, uint64_t hash)
 {
-    uint16_t descriptor = bb_ribbon_descriptor_encode(filter->parts);
+    uint16_t descriptor = bb_descriptor_encode(filter->parts);
     return filter->parts.bit_exact ? bb_ribbon_bits_equation(hash, descriptor, filter->parts.size)
                                    : bb_ribbon_equation(hash, descriptor, filter->parts.size);
 }
@@ -87,7 +87,7 @@ static struct bb_ribbon_equation equation_of(const struct filter *filter, uint64
 static bool holds(const struct filter *filter, struct bb_ribbon_equation equation)
 {
     uint32_t rank = filter->rank + filter->parts.step;
-    uint32_t sum = equation.fingerprint & bb_ribbon_rank_mask(rank);
+    uint32_t sum = equation.fingerprint & bb_ribbon_equation_rank_mask(rank);
     for (uint32_t i = 0; i < 64; i++)
         if (equation.coefficients >> i & 1)
             sum ^= bb_ribbon_rows_get(&filter->rows, equation.start + i, rank);
@@ -101,7 +101,7 @@ static bool batch_answer(const struct bb_filter_probes *probes, const struct fil
     struct bb_filter_batch batch = {0};
     batch.hashes[count - 1] = hash;
     batch.payloads[count - 1] = payload;
-    batch.places[count - 1] = bb_ribbon_descriptor_encode(filter->parts);
+    batch.places[count - 1] = bb_descriptor_encode(filter->parts);
     batch.ranks[count - 1] = filter->rank;
     uint64_t bits = probes->batch(&batch, count);
     assert_int_equal(bits | UINT64_C(1) << (count - 1), UINT64_MAX >> (64 - count));
@@ -110,7 +110,7 @@ static bool batch_answer(const struct bb_filter_probes *probes, const struct fil
 
 static void assert_form(const struct filter *filter, enum bb_cpu cpu, uint64_t hash, bool expected)
 {
-    uint16_t descriptor = bb_ribbon_descriptor_encode(filter->parts);
+    uint16_t descriptor = bb_descriptor_encode(filter->parts);
     const struct bb_filter_probes *probes = bb_ribbon_probe_of(cpu, filter->rank);
     for (int i = 0; i < 2; i++) {
         const uint8_t *payload = filter->places[i];
@@ -155,7 +155,7 @@ static void assert_layout(bool bit_exact, uint32_t size_min)
     for (filter.rank = 1; filter.rank < BB_RIBBON_RANK_MAX; filter.rank++)
         for (uint32_t step = 0; step <= 1; step++)
             for (uint32_t size = size_min + filter.rank % thin; size <= 255; size += thin) {
-                filter.parts = (struct bb_ribbon_descriptor){
+                filter.parts = (struct bb_descriptor){
                     .bit_exact = bit_exact,
                     .step = step,
                     .seed = (uint32_t)bb_rng_below(&rng, BB_RIBBON_SEED_COUNT),
@@ -182,9 +182,9 @@ static void ribbon__bit_exact_answers_what_the_rows_say(void **state)
 static void assert_members(bool bit_exact, uint32_t size, uint32_t rank, uint32_t seed)
 {
     static struct bb_ribbon_solver solver;
-    struct bb_ribbon_descriptor parts = {bit_exact, 0, seed, size};
+    struct bb_descriptor parts = {bit_exact, 0, seed, size};
     uint32_t slots = bit_exact ? size : size * 8;
-    uint16_t descriptor = bb_ribbon_descriptor_encode(parts);
+    uint16_t descriptor = bb_descriptor_encode(parts);
     uint8_t bytes[ROOM_MAX], *payload = bytes + BB_FILTER_LEAD_BYTES;
     uint64_t set = ((uint64_t)seed << 16) + size;
     uint64_t keys = slots * 8 / 10;
@@ -239,10 +239,10 @@ static void ribbon__seeds_change_start_and_coefficients(void **state)
         uint32_t b =
             (a + 1 + (uint32_t)bb_rng_below(&rng, BB_RIBBON_SEED_COUNT - 1)) % BB_RIBBON_SEED_COUNT;
         uint64_t first = a << 8 | 130, second = b << 8 | 130; /* descriptors of 130 groups */
-        same_starts +=
-            bb_ribbon_start_hash(hash, first) >> 24 == bb_ribbon_start_hash(hash, second) >> 24;
-        different_bits += differing_bits(bb_ribbon_coefficients(hash, first),
-                                         bb_ribbon_coefficients(hash, second));
+        same_starts += bb_ribbon_equation_start_hash(hash, first) >> 24 ==
+                       bb_ribbon_equation_start_hash(hash, second) >> 24;
+        different_bits += differing_bits(bb_ribbon_equation_coefficients(hash, first),
+                                         bb_ribbon_equation_coefficients(hash, second));
     }
     assert_rate(same_starts, keys, 1.0 / 256, "keys whose start is the same under two seeds");
     assert_rate(different_bits, keys * 63, 0.5, "coefficients that change with the seed");
@@ -250,8 +250,8 @@ static void ribbon__seeds_change_start_and_coefficients(void **state)
 
 static uint64_t start_of(uint32_t start_hash, uint32_t count)
 {
-    uint64_t drawn = bb_ribbon_draw(start_hash, count, BB_RIBBON_OVERHANG_GROUPS);
-    return bb_ribbon_start(drawn, count, BB_RIBBON_OVERHANG_GROUPS);
+    uint64_t drawn = bb_ribbon_equation_draw(start_hash, count, BB_RIBBON_OVERHANG_GROUPS);
+    return bb_ribbon_equation_start(drawn, count, BB_RIBBON_OVERHANG_GROUPS);
 }
 
 static void ribbon__starts_cover_the_rows(void **state)
@@ -296,8 +296,8 @@ static void ribbon__columns_are_summed_as_byte_by_byte(void **state)
         uint64_t rank = 1 + i % BB_RIBBON_RANK_MAX;
         uint64_t coefficients = bb_rng_next(&rng);
         bb_rng_bytes(&rng, window, sizeof(window));
-        assert_int_equal(bb_ribbon_sum_columns(window, rank, coefficients),
-                         bb_ribbon_sum_columns_simply(window, rank, coefficients));
+        assert_int_equal(bb_ribbon_parity_sums(window, rank, coefficients),
+                         bb_ribbon_parity_sums_simply(window, rank, coefficients));
     }
 }
 

@@ -64,7 +64,7 @@ static void every_key__has_its_number(void **state)
             uint32_t rank = 1 + (uint32_t)bb_rng_below(&rng, BB_RIBBON_RANK_MAX - 1);
             draw(&rng, count, rank, turn % 2 == 1);
             encode();
-            uint32_t mask = bb_ribbon_rank_mask(rank + values.step);
+            uint32_t mask = bb_ribbon_equation_rank_mask(rank + values.step);
             for (size_t i = 0; i < count; i++)
                 assert_int_equal(get(values.hashes[i]), values.numbers[i] & mask);
         }

@@ -223,8 +223,7 @@ static void envelope__corrupt_bits_behind_the_last_slot(void **state)
     uint32_t seen = 0;
     for (uint64_t count = 1; count < 60; count++) {
         struct bb_buf envelope = envelope_of(BB_FILTER_RIBBON, 0.00015, 1, count);
-        struct bb_ribbon_descriptor parts =
-            bb_ribbon_descriptor_decode(bb_load16(envelope.data + PAYLOAD));
+        struct bb_descriptor parts = bb_descriptor_decode(bb_load16(envelope.data + PAYLOAD));
         uint64_t rank = bb_load64(envelope.data + PARAMETER_1) + parts.step;
         uint64_t last = parts.size * rank % 8;
         uint8_t *byte = envelope.data + envelope.size - 9;

@@ -61,7 +61,7 @@ static void filter_batch__many_hashes(void **state)
             draw(hashes, n, key_counts[n]);
             for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
                 if (bb_cpu_has(cpu)) {
-                    bb_view_use(&view, cpu);
+                    bb_kind_view_use(&view, cpu);
                     assert_many(&view, hashes);
                 }
             bb_buf_deinit(&envelope);
@@ -131,7 +131,7 @@ static void assert_ribbons(size_t others)
     }
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
         for (size_t i = 0; i < VIEWS && bb_cpu_has(cpu); i++)
-            bb_view_use(&views[i], cpu);
+            bb_kind_view_use(&views[i], cpu);
         for (uint64_t i = 0; i < 10; i++) {
             assert_each(views, foreign_hash(i));
             assert_each(views, member_hash(i * 13, i));
@@ -190,7 +190,7 @@ static void assert_run(struct bb_filter_view *views, size_t count, uint64_t hash
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
         uint64_t bits[2] = {0, UINT64_C(0x5555555555555555)};
         for (size_t i = 0; i < count && bb_cpu_has(cpu); i++) {
-            bb_view_use(&copies[i], cpu);
+            bb_kind_view_use(&copies[i], cpu);
             if (cpu == BB_CPU_PORTABLE)
                 answers[i] = bb_filter_may_contain(&copies[i], hash);
         }

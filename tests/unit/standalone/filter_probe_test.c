@@ -85,7 +85,7 @@ static uint64_t assert_filter(enum bb_filter_kind kind, double rate, uint64_t se
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
         if (!bb_cpu_has(cpu))
             continue;
-        bb_view_use(&view, cpu);
+        bb_kind_view_use(&view, cpu);
         uint64_t denied = first_denied(&view, hashes, count);
         if (denied < count)
             fail_member(kind, rate, set, count, cpu, denied);
@@ -153,7 +153,7 @@ static void assert_front(double rate, uint64_t count)
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
         if (!bb_cpu_has(cpu))
             continue;
-        bb_view_use(&view, cpu);
+        bb_kind_view_use(&view, cpu);
         for (uint64_t i = 0; i < count; i++)
             assert_true(passes_in_every_way(&view, member_hash(count, i)));
         foreign_answers(&view);
