@@ -237,6 +237,19 @@ class FromLevelDB(ImportTest):
         self.assertIn("exists already", self.expect(IO, "import", "json", "-", other, stdin=b"").err)
         self.assertEqual(os.listdir(other), ["file"])
 
+    def test_a_directory_that_cannot_be_replaced_is_refused_before_the_import(self):
+        """The renaming failed after everything was imported, and the new store was removed."""
+        for name in ("target", "here"):
+            os.mkdir(self.path(name))
+        os.symlink(self.path("target"), self.path("link"))
+        os.symlink(self.path("nowhere"), self.path("dangling"))
+        for store in (self.path("link"), self.path("dangling"), self.path("here") + "/."):
+            result = self.expect(USAGE, "import", "json", "-", store, stdin=b"not read yet, so not refused\n")
+            self.assertIn("name a directory that does not exist", result.err)
+        for name in ("target", "here"):
+            self.assertEqual(os.listdir(self.path(name)), [])
+        self.assertFalse(os.path.exists(self.path("link") + ".importing"))
+
     def test_an_existing_store_stays(self):
         self.write_source(operations=10)
         self.load(["mine"])

@@ -51,6 +51,32 @@ static enum bb_status remove_rest(struct import_place *place)
                            : bb_fail_context(status, "%s, the rest of an earlier import", path);
 }
 
+/* Replaces an empty directory by another one, as publishing does at the end: a link, a mount point
+ * and "." cannot be replaced, and a late failure would waste the import. */
+static enum bb_status check_replaceable(struct import_place *place)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    struct bb_file_system *fs = place->fs;
+    const char *path = text_of(&place->final);
+    enum bb_status status = fs->ops->status(fs, path, &is_directory, &size);
+    if (status == BB_NOT_FOUND)
+        return BB_OK;
+    if (status == BB_OK)
+        status = fs->ops->make_directory(fs, import_place_path(place));
+    if (status != BB_OK)
+        return status;
+    status = fs->ops->rename(fs, import_place_path(place), path);
+    if (status == BB_OK)
+        return BB_OK;
+    struct bb_error failure = *bb_error_last();
+    (void)!fs->ops->remove_directory(fs, import_place_path(place));
+    return bb_fail(BB_INVALID,
+                   "%s: cannot be replaced by the new store: name a directory that does not exist "
+                   "(%s)",
+                   path, failure.message);
+}
+
 enum bb_status import_place_init(struct import_place *place, const char *directory)
 {
     *place = (struct import_place){0};
@@ -63,7 +89,9 @@ enum bb_status import_place_init(struct import_place *place, const char *directo
         status = make_name(directory, ".importing", &place->building);
     if (status == BB_OK)
         status = check_free(place);
-    return status == BB_OK ? remove_rest(place) : status;
+    if (status == BB_OK)
+        status = remove_rest(place);
+    return status == BB_OK ? check_replaceable(place) : status;
 }
 
 void import_place_deinit(struct import_place *place)

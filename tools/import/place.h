@@ -13,8 +13,9 @@ struct import_place {
     struct bb_buf building; /* ends with ".importing" */
 };
 
-/* BB_EXISTS if the directory exists and is not empty, BB_BUSY if another import builds it. Removes
- * what an interrupted import left. Owned, also after a failure: import_place_deinit. */
+/* BB_EXISTS if the directory exists and is not empty, BB_INVALID if a new directory cannot replace
+ * it, BB_BUSY if another import builds it. Removes what an interrupted import left. Owned, also
+ * after a failure: import_place_deinit. */
 BB_MUST_CHECK enum bb_status import_place_init(struct import_place *place, const char *directory);
 void import_place_deinit(struct import_place *place);
 
