@@ -20,6 +20,9 @@
 #define SIZE_RATIO_TIERED      4
 #define BUSY_FACTOR            3
 
+/* A slack below counts as 0, because 0 itself means the stored value. */
+#define FILTER_SLACK_MIN 1e-6
+
 struct range {
     const char *name;
     uint64_t fallback;
@@ -118,6 +121,8 @@ static enum bb_status resolve_summary(struct bb_db_options *o)
     if (!(o->filter_slack >= 0 && o->filter_slack <= BB_FILTER_SLACK_MAX))
         return bb_fail(BB_INVALID, "option filter_slack is %g, allowed are 0 to %g",
                        o->filter_slack, BB_FILTER_SLACK_MAX);
+    if (o->filter_slack < FILTER_SLACK_MIN)
+        o->filter_slack = 0;
     /* These bits would never be used. */
     if (o->summary_residency == BB_SUMMARY_UNUSED)
         o->summary_bits = BB_SUMMARY_NONE;

@@ -161,8 +161,9 @@ struct bb_filter_amount {
  * expert options those of filters (without summary_residency) and of tables and compaction. An
  * opening for writing stores each that is not 0, durably before it returns; a later opening uses
  * the stored value where its own is 0. So whoever opens a store keeps the shape of its data, and
- * changes it only by naming an option. To return to a default, give the default.
- * docs/options.md ranks all options and describes the effect of a change. */
+ * changes it only by naming an option. To return to a default, give the default; instead
+ * of 0 give 1e-9 as filter_slack, and 10^18 as tombstone_age_max. docs/options.md ranks all options
+ * and describes the effect of a change. */
 struct bb_db_options {
     /* ---- everyday options ---- */
 

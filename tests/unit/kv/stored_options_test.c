@@ -276,6 +276,22 @@ static void stored_options__the_counts_of_level0_are_replaced_together(void **st
     store_deinit(&store);
 }
 
+/* No value took a stored slack back: 0 means the stored value, and the smallest double changed the
+ * shape of small filters. */
+static void stored_options__a_slack_is_taken_back(void **state)
+{
+    (void)state;
+    const struct bb_stored_options stored =
+        stored_of((struct bb_db_options){.filter_slack = BB_FILTER_SLACK_MAX});
+    const struct bb_db_options given = {.filter_slack = 1e-9};
+    struct bb_db_options resolved;
+    struct bb_stored_options merged;
+    assert_ok(bb_options_resolve_stored(&given, &stored, &resolved, &merged));
+    assert_true(resolved.filter_slack == 0);
+    assert_ok(bb_options_resolve_stored(&(struct bb_db_options){0}, &merged, &resolved, &merged));
+    assert_true(resolved.filter_slack == 0);
+}
+
 /* Valid checksums, and a value that no opening stores. */
 static void stored_options__a_value_out_of_range_opens_no_store(void **state)
 {
@@ -315,6 +331,7 @@ int main(void)
         cmocka_unit_test(stored_options__readers_use_and_do_not_store_them),
         cmocka_unit_test(stored_options__a_checkpoint_and_a_repair_keep_them),
         cmocka_unit_test(stored_options__the_counts_of_level0_are_replaced_together),
+        cmocka_unit_test(stored_options__a_slack_is_taken_back),
         cmocka_unit_test(stored_options__a_value_out_of_range_opens_no_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
