@@ -133,14 +133,14 @@ static int rename_place(struct bb_ram_system *system, const struct place *from,
     if (from->node == to->node)
         return 0;
     struct bb_ram_names *names = &system->tree.names;
-    struct bb_ram_node *node = from->node;
-    node->references++; /* the last name may go before the new one exists */
-    bb_ram_tree_name_remove(names, to->directory, to->name);
-    int error_number = bb_ram_tree_name_add(names, to->directory, to->name, node);
-    if (error_number == 0)
-        bb_ram_tree_name_remove(names, from->directory, from->name);
-    bb_ram_tree_node_unref(node);
-    return error_number;
+    /* First, because it may fail. The older one of two equal names is found first. */
+    int error_number = bb_ram_tree_name_add(names, to->directory, to->name, from->node);
+    if (error_number != 0)
+        return error_number;
+    if (to->node != NULL)
+        bb_ram_tree_name_remove(names, to->directory, to->name);
+    bb_ram_tree_name_remove(names, from->directory, from->name);
+    return 0;
 }
 
 static int link_place(struct bb_ram_system *system, const struct place *from,

@@ -71,10 +71,45 @@ static void ram_system__every_failed_allocation_is_reported(void **state)
     assert_true(bb_alloc_fault_sweep(scenario, NULL, false) >= 30);
 }
 
+static bool is_there(struct bb_file_system *fs, const char *path)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    return fs->ops->status(fs, path, &is_directory, &size) == BB_OK;
+}
+
+static enum bb_status rename_over(struct bb_file_system *fs, uint64_t failing)
+{
+    bb_alloc_fault_arm(failing, false);
+    enum bb_status status = fs->ops->rename(fs, "new", "old");
+    bb_alloc_fault_disarm();
+    return status;
+}
+
+/* A rename without memory removed the file that it was to replace. */
+static void ram_system__a_failed_rename_keeps_both_files(void **state)
+{
+    (void)state;
+    struct bb_file_system *fs = NULL;
+    uint64_t failing = 1;
+    assert_ok(bb_file_system_memory_create(&fs));
+    assert_ok(write_file(fs, "new"));
+    assert_ok(write_file(fs, "old"));
+    while (rename_over(fs, failing) != BB_OK) {
+        assert_int_equal(bb_error_last()->status, BB_NO_MEMORY);
+        assert_true(is_there(fs, "new") && is_there(fs, "old"));
+        failing++;
+    }
+    assert_true(failing > 2);
+    assert_true(!is_there(fs, "new") && is_there(fs, "old"));
+    bb_file_system_memory_destroy(fs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ram_system__every_failed_allocation_is_reported),
+        cmocka_unit_test(ram_system__a_failed_rename_keeps_both_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
