@@ -157,7 +157,9 @@ void json_set_bytes(json_t *object, const char *name, struct bb_bytes bytes)
 
 void json_set_count(json_t *object, const char *name, uint64_t value)
 {
-    set(object, name, json_integer((json_int_t)value));
+    /* jansson's integers have a sign. */
+    set(object, name,
+        value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value));
 }
 
 void json_set_real(json_t *object, const char *name, double value)

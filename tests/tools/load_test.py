@@ -175,6 +175,15 @@ class Filters(ToolTest):
         self.assertIn("--granularity page --write-buffer 65536 --block-size 1024 --compression none",
                       self.ok("stat", self.store, "--read-only", "--target", "0.5").text)
 
+    def test_a_stored_age_of_tombstones_is_shown(self):
+        """stat showed the age that it was given itself; and JSON the largest one as -1."""
+        self.load("a\n", "--tombstone-age", str(2**64 - 1))
+        report = self.ok("stat", self.store, "--json").json
+        for age in (report["tombstone_age_max"], report["stored_options"]["tombstone_age_max"]):
+            self.assertAlmostEqual(age / 2**64, 1)
+        self.assertIn("allowed are 18,446,744,073,709,551,615", self.ok("stat", self.store).text)
+        self.assertIn("allowed are 7", self.ok("stat", self.store, "--read-only", "--tombstone-age", "7").text)
+
 
 class Limits(ToolTest):
     def test_a_key_at_the_limit_is_stored_and_found(self):

@@ -30,10 +30,19 @@ static enum bb_status read_store(struct stat_report *report, const char *directo
     return status == BB_OK ? index_report_read(report->db, &report->indexes) : status;
 }
 
+/* A reader's own value is not stored. */
+static uint64_t tombstone_age_max(const struct stat_report *report)
+{
+    struct bb_db_options stored;
+    bb_db_stored_options(report->db, &stored);
+    uint64_t given = report->store.db.tombstone_age_max;
+    return given > 0 ? given : stored.tombstone_age_max;
+}
+
 static void write_tombstones(struct stat_report *report)
 {
     const struct bb_db_stats *stats = &report->stats;
-    uint64_t age_max = report->store.db.tombstone_age_max;
+    uint64_t age_max = tombstone_age_max(report);
     output_print(&report->out, "tombstones in tables: %s, the oldest %s operations old",
                  number_grouped(stats->tombstone_count).text,
                  number_grouped(stats->oldest_tombstone_age).text);
@@ -120,7 +129,7 @@ static void write_json(struct stat_report *report)
     json_set_count(document, "last_sequence", stats->last_sequence);
     json_set_count(document, "tombstones", stats->tombstone_count);
     json_set_count(document, "oldest_tombstone_age", stats->oldest_tombstone_age);
-    json_set_count(document, "tombstone_age_max", report->store.db.tombstone_age_max);
+    json_set_count(document, "tombstone_age_max", tombstone_age_max(report));
     json_object_set_new(document, "recovery", recovery_json(&report->store.recovered));
     json_set_count(document, "raw_bytes", report->indexes.raw_bytes);
     json_set_count(document, "index_files", report->indexes.list.file_count);
