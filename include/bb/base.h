@@ -150,8 +150,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_hash_secret_random(struct bb_hash_secret 
 BB_API void bb_hash_secret_from_seed(uint64_t seed, struct bb_hash_secret *ret_secret);
 
 /* A total order of keys. NULL in an options struct means bytewise order, which is the fast path
- * everywhere. Files record the name. Opening a store or table under another name fails with
- * BB_INVALID. */
+ * everywhere. Files record the name. Opening a store or table with a comparator of another name
+ * fails with BB_INVALID. */
 struct bb_comparator {
     const char *name;
     /* Returns < 0, 0 or > 0. Must be a strict weak order, thread-safe, and must not change while

@@ -59,7 +59,7 @@ inline std::string_view to_view(bb_bytes bytes) noexcept
     return {reinterpret_cast<const char *>(bytes.data), bytes.size};
 }
 
-/* A bb_buf that is released. */
+/* Owns a bb_buf and releases it. */
 class buffer
 {
   public:
@@ -116,7 +116,7 @@ struct failure {
     bb_status status = BB_OK;
     std::string message;
 
-    /* The thread's latest failure, which the call before returned. */
+    /* The thread's latest failure: the one that the previous call returned. */
     static failure last(bb_status status)
     {
         return {status, bb_error_last()->message};
@@ -209,7 +209,7 @@ template <> class [[nodiscard]] result<void>
     result(failure why) : failure_(std::move(why))
     {
     }
-    /* Of the status that a function of the library returned. */
+    /* From a status that a function of the library returned. */
     static result of(bb_status status)
     {
         return status == BB_OK ? result() : result(failure::last(status));
@@ -280,8 +280,8 @@ class pinned
     bb_pinned pin_;
 };
 
-/* Operations that a store applies together or not at all. The first failure (no memory, a key that
- * is too long) is kept: store::write returns it and applies nothing. */
+/* Operations that a store applies atomically. The first failure (no memory, a key that is too long)
+ * is kept: store::write returns it and applies nothing. */
 class batch
 {
   public:
@@ -381,8 +381,8 @@ struct range {
     const bb::snapshot *snapshot = nullptr; /* the newest state */
 };
 
-/* A place among the keys of a range, moved in both directions. Moves return whether there is a
- * key. If there is none, check status(): it is a failure if reading failed. */
+/* A position among the keys of a range, which moves in both directions. Each move returns whether
+ * there is a key there. If not, check status(): reading may have failed. */
 class cursor
 {
   public:
@@ -774,7 +774,7 @@ class filter
 class filter_builder
 {
   public:
-    /* A secret of the caller's makes filters that can be united and compared. */
+    /* Filters built with the same secret can be united and compared. */
     explicit filter_builder(const bb_filter_options &how = bb_filter_options(),
                             const bb_hash_secret *secret = nullptr)
     {

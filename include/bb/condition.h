@@ -3,7 +3,7 @@
  *     status = 404 AND (has_token(agent, "sqlmap") OR path LIKE '/admin/%') AND NOT bytes < 1e6
  *
  * A condition is a tree of AND, OR and NOT over predicates of one attribute each. It is built from
- * text or by calls, and is constant: any number of threads may use one at the same time.
+ * text or by calls. It never changes, so any number of threads may use it concurrently.
  *
  * Text
  *     attribute = != <> < <= > >= literal
@@ -25,30 +25,29 @@
  *
  * Literals
  *     strings   'it''s' or "it""s": any bytes. `Backquotes` hold the name of an attribute
- *     numbers   Any size. Integers are compared exactly with every type, decimals (point or
- *               exponent) with integers; for f64 a decimal is the double nearest to it. 1e999 is
- *               infinity
+ *     numbers   Any size. Integers are compared exactly with values of every type, and decimals
+ *               (with a point or an exponent) exactly with integers. For f64 a decimal is the
+ *               nearest double. 1e999 is infinity
  *     times     a string: '2015-05-17T10:05:03.5Z', '2015-05-17 10:05', '2015-05-17'; UTC unless
  *               a zone is named
  * A literal that cannot be compared with the attribute's type is an error, with its offset.
  *
  * Meaning
- *     - An attribute that is NULL, missing or malformed makes every predicate unknown except IS
- *     NULL,
- *       which is true for all three. NOT unknown is unknown.
+ *     - An attribute that is NULL, missing or malformed makes every predicate unknown. Only IS NULL
+ *       is then true, for all three. NOT unknown is unknown.
  *     - != is NOT over =, NOT IN is NOT over IN, and so on.
- *     - NaN satisfies no comparison, so that NOT of a comparison is true. -0 equals 0.
+ *     - NaN satisfies no comparison, so NOT of a comparison with NaN is true. -0 equals 0.
  *     - Strings are bytes and ordered as bytes. LIKE: % is any bytes, _ one character (a valid
  *       UTF-8 sequence, or one byte outside such a sequence). A backslash before %, _ or \ makes it
  *       literal; any other backslash is literal too.
  *     - A token is a maximal run of ASCII letters, digits and bytes from 0x80 on. has_token takes
  *       exactly one token; the other two take texts and use all tokens in them.
  *     - A word is a segment of Unicode's UAX #29 with a letter or a digit: "don't", "3.14", "naive"
- *       with an accent. A byte of no valid UTF-8 sequence separates words; a word of more than
- *       1,024 bytes is cut. Words are compared as bytes, without
- *       normalisation. ihas_word and its
- *       kin compare after Unicode's full case folding ("Straße" is "STRASSE"). They need a build
- *       with libunistring, whose version of Unicode decides; elsewhere they are BB_UNSUPPORTED.
+ *       with an accent. A byte outside every valid UTF-8 sequence separates words; a word of more
+ *       than 1,024 bytes is cut. Words are compared as bytes, without normalisation. ihas_word and
+ *       its kin compare after Unicode's full case folding ("Straße" is "STRASSE"). Predicates of
+ *       words need a build with libunistring, and use its version of Unicode. Other builds return
+ *       BB_UNSUPPORTED.
  *     - matches is true if some part of the value matches, as in pcre2 without UTF: patterns and
  *       values are bytes, only ASCII letters have case, $ matches only at the end. A match that
  *       takes too many steps is an error.
@@ -113,8 +112,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_condition_parse(const struct bb_schema *s
                                                        struct bb_bytes text,
                                                        struct bb_condition **ret_condition);
 
-/* The same by calls. attribute: a number in the schema; any other number is BB_INVALID. Literals
- * are PRESENT; numbers need not have the attribute's type, times are TIME or a text. */
+/* These calls build a condition without text. attribute: its number in the schema; any other number
+ * is BB_INVALID. Literals are PRESENT. A number need not have the attribute's type. A time has type
+ * TIME, or is a text. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_compare(const struct bb_schema *schema,
                                                          size_t attribute,
                                                          enum bb_comparison comparison,

@@ -9,8 +9,8 @@
  *     status = bb_db_get(db, NULL, bb_text("bloom"), &buffer);  // BB_OK, BB_NOT_FOUND or an error
  *     status = bb_db_close(db);
  *
- * Compilers warn if a status is ignored, also bb_db_close's: BB_BUSY there means that the store is
- * still open, and another failure that earlier writes may be lost.
+ * Compilers warn if a status is ignored. Check the status of bb_db_close too: BB_BUSY means that
+ * the store is still open, and any other failure that earlier writes may be lost.
  *
  * A key is 0 ... 64 KiB (BB_KEY_SIZE_MAX) of any bytes, a value 0 ... 1 GiB. Keys are ordered
  * bytewise unless a comparator is set. Every call, also a read, fails with BB_TOO_LARGE if it is
@@ -23,7 +23,7 @@
  *
  * Errors. Declarations list the errors specific to a call. In addition, any call may fail with
  * BB_NO_MEMORY. A call that reads may fail with BB_IO or BB_CORRUPT; the message names the file. A
- * call that writes or works may fail with
+ * call that writes to files may fail with
  *
  *     BB_TOO_LARGE   a value or a batch (4 GiB) is too large
  *     BB_NO_SPACE    the disk is full. Reads continue, and writes too when there is space again
@@ -160,10 +160,10 @@ struct bb_filter_amount {
  * Stored options: filter_amount, write_buffer_bytes, block_size_bytes, compression, and of the
  * expert options those of filters (without summary_residency) and of tables and compaction. An
  * opening for writing stores each that is not 0, durably before it returns; a later opening uses
- * the stored value where its own is 0. So whoever opens a store keeps the shape of its data, and
- * changes it only by naming an option. To return to a default, give the default; instead
- * of 0 give 1e-9 as filter_slack, and 10^18 as tombstone_age_max. docs/options.md ranks all options
- * and describes the effect of a change. */
+ * the stored value where its own is 0. So an opening keeps the shape of the data, except where it
+ * sets an option. To return to a default, give the default; instead of 0 give 1e-9 as filter_slack,
+ * and 10^18 as tombstone_age_max. docs/options.md ranks all options and describes the effect of a
+ * change. */
 struct bb_db_options {
     /* ---- everyday options ---- */
 
@@ -203,15 +203,15 @@ struct bb_db_options {
 
     /* ---- expert: filters ---- */
 
-    /* Default ribbon. With BB_FILTER_NONE filter_amount may not be set. With it, and with a
-     * comparator that equates different bytes, there is no target: target_wasted_reads of the
-     * statistics is 0. */
+    /* Default ribbon. With BB_FILTER_NONE filter_amount may not be set. With BB_FILTER_NONE, or
+     * with a comparator that equates different bytes, there is no target: target_wasted_reads of
+     * the statistics is 0. */
     enum bb_filter_kind filter_kind;
     uint32_t filter_granularity; /* blocks per filter, default 1 */
     /* Share of lookups that are for absent keys, above 0 ... 1; default 1. The other lookups find
      * their key, in proportion to the amount of data in each level, and waste no reads in its level
-     * and below. So the levels share the target, or the budget, differently, and memory, or waste,
-     * is minimal. A level may get no filters. */
+     * and below. The target (or the budget) is divided over the levels accordingly, so that memory
+     * (or waste) is minimal. A level may get no filters. */
     double absent_share;
     /* Bits per key in the table filters of the largest run, 1 ... 24, default 5. Smaller runs put
      * more of their bits there. Or BB_SUMMARY_NONE, BB_SUMMARY_ALL (bb/table.h). Kinds other than
@@ -254,8 +254,8 @@ struct bb_db_options {
     /* Maximum age of a deletion, of a key or a range, in operations of the store, counted from the
      * sequence of the deletion. So the same calls cause the same work. An older deletion is
      * compacted until it hides no version any more, and is then removed. A version held only by a
-     * snapshot is removed after its release. 0 (default): no limit; normal compactions remove
-     * deletions.
+     * snapshot is removed after the snapshot is released. 0 (default): no limit; normal compactions
+     * remove deletions.
      *
      * The store checks after each flush and compaction, and after the release of the oldest
      * snapshot, when no other work is due. So after bb_db_flush and bb_db_wait_idle no older
@@ -284,11 +284,11 @@ struct bb_db_options {
     /* ---- expert: verification ---- */
 
     /* Verifies filters in use: one of this many lookups, chosen at random, reads the blocks that
-     * the filters ruled out. If a block has the key, that is a contradiction: the lookup returns
-     * the block's result, it is counted (shadow_contradictions) and reported (BB_EVENT_DAMAGE), and
-     * the filters of this table are not used until the store is reopened. 0 (default): no lookups;
-     * 1: all. A block that cannot be read fails the lookup. For bb_db_get_many: one of this many
-     * calls. */
+     * the filters ruled out. If a block has the key, that is a contradiction. The lookup returns
+     * the block's result, the contradiction is counted (shadow_contradictions) and reported
+     * (BB_EVENT_DAMAGE), and the filters of this table are not used until the store is reopened. 0
+     * (default): no lookups; 1: all. A block that cannot be read fails the lookup. For
+     * bb_db_get_many: one of this many calls. */
     uint32_t shadow_verify_one_in;
     /* A background thread reads and verifies every table and index file once in this many seconds,
      * 1 ... 10^9, as bb_db_scrub does, and spreads the reads over the interval. The first interval
@@ -336,9 +336,9 @@ struct bb_get_options {
  *     BB_UNSUPPORTED   written by a newer version
  *
  * If the disk has no space for recovery's writes, an existing store opens nevertheless. It can be
- * read in its recovered state. Every call that writes or works first tries to complete the
- * recovery, which may take as long as an opening, and fails with BB_NO_SPACE until that succeeds.
- * on_event reports this. */
+ * read in its recovered state. Every call that writes to files first tries to complete the
+ * recovery, which may take as long as an opening, and fails with BB_NO_SPACE until the recovery
+ * succeeds. on_event reports this. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_open(const char *directory, const struct bb_db_options *options, struct bb_db **ret_db);
 /* Read-only stores: with options.read_only a store can be opened while another process, or this
@@ -347,10 +347,10 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
  *
  *     State          The state at the time of opening: a prefix of the writer's commits, in
  *                    complete batches, without a hole. It contains all writes that were passed to
- *                    the operating system before the opening started (not the contents of the
- *                    buffer of wal_buffer_bytes and, with wal_off, not unflushed writes). A write
- *                    that failed for its writer may be visible, and may be absent from a later
- *                    state. A half-written record is the end of the log, not damage
+ *                    the operating system before the opening started (not commits that are still
+ *                    buffered because of wal_buffer_bytes, and with wal_off not unflushed writes).
+ *                    A write that failed for its writer may be visible, and may be absent from a
+ *                    later state. A half-written record is the end of the log, not damage
  *     Memory         The contents of the logs are kept in memory, outside the cache: at most about
  *                    three of the writer's write buffers. Every table is opened, for its descriptor
  *                    and root
@@ -368,9 +368,9 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
 
 /* Moves a read-only store to the newest state, like a new opening. Open tables stay open, and only
  * new records are read from a log. Existing iterators keep their state and its tables. BB_BUSY:
- * snapshots exist, or as in opening. After a failure the state is unchanged. A store open for
- * writing always shows the newest state: BB_OK. Any thread may call this, concurrently with
- * reads. */
+ * snapshots exist, or the store changed during each attempt, as in an opening. After a failure the
+ * state is unchanged. A store open for writing always shows the newest state: BB_OK. Any thread may
+ * call this, concurrently with reads. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 
 /* Waits for running background work, and flushes if the next opening would have to replay more than
@@ -550,7 +550,7 @@ struct bb_range_size {
  * data block and one index page for each end of the range and each run (at most one table per level
  * below level 0, and each table of level 0), whatever the size of the range. raw_bytes is in
  * proportion, as if all blocks of a table compressed equally. memtable_bytes is estimated from the
- * path through the tree, with an error of some percent of the memtable. Sizes of adjacent ranges
+ * path through the tree, with an error of a few percent of the memtable. Sizes of adjacent ranges
  * add up. A range with high <= low is empty. ret_sizes[count]. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_approximate_sizes(struct bb_db *db,
                                                             const struct bb_key_range *ranges,

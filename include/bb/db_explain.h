@@ -61,8 +61,8 @@ struct bb_explain {
 
 /* A get with a report. Looks up the key like bb_db_get, with the same result and reads, and counts
  * as a get in the statistics. BB_OK whether the key exists or not. If it exists, its value is
- * copied to *value (replaced; may be NULL). This call needs some allocations more than a get; a get
- * pays nothing for it. Threads: any. */
+ * copied to *value (replaced; may be NULL). This call makes a few more allocations than bb_db_get,
+ * which pays nothing for it. Threads: any. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_explain(struct bb_db *db,
                                                   const struct bb_get_options *options,
                                                   struct bb_bytes key, struct bb_buf *value,

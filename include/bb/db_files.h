@@ -54,9 +54,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  *                 device if the system allows that, and not through the block cache. A table that a
  *                 compaction replaces before or during its verification is skipped: the compaction
  *                 has read all of its blocks and verified their checksums. Of the manifest and
- *                 the logs all bytes that are synced; in a read-only store the bytes that they
- *                 themselves call synced. A later call checks logs begun during the call, and a
- *                 manifest whose last edit failed
+ *                 the logs all bytes that are synced; in a read-only store, the bytes that these
+ *                 files themselves mark as synced. A later call checks logs begun during the call,
+ *                 and a manifest whose last edit failed
  *     Resources   The call keeps one table file from removal at a time. It holds no view, and locks
  *                 only for microseconds. Memory: as bb_table_verify for one table
  *     Damage      Each damaged file is reported (BB_EVENT_DAMAGE), counted in the report and in
@@ -129,9 +129,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const cha
  *     Failure     All tables are added, or none. BB_INVALID (another comparator), BB_CORRUPT,
  *                 BB_NOT_FOUND and BB_UNSUPPORTED concern an input; nothing was changed. BB_BUSY:
  *                 concurrent writes forced the call to give up, or the store is being closed. A
- *                 call that copies notices this within some thousand entries; a verification first
- *                 completes its input. No files remain in this case. After any other failure the
- *                 tables may exist at the next opening, as after a failed write.
+ *                 call that is copying notices this within a few thousand entries; a verification
+ *                 first completes its input. No files remain in this case. After any other failure
+ *                 the tables may exist at the next opening, as after a failed write.
  *     Durable     with BB_OK, together with all earlier writes. */
 struct bb_ingest_options {
     /* First run bb_table_verify on all inputs, including their filters, which ingestion does not

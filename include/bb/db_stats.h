@@ -25,7 +25,7 @@ struct bb_level_stats {
     uint64_t entry_count;
     uint64_t key_count;
     uint64_t tombstone_count;       /* of keys */
-    uint64_t range_tombstone_count; /* as the tables have them: struct bb_table_meta */
+    uint64_t range_tombstone_count; /* stored fragments: struct bb_table_meta */
     uint64_t filter_bytes;          /* including table filters */
     uint64_t summary_bytes;         /* of these */
     /* Expected wasted requests per lookup of an absent key that reaches the level, given the
@@ -80,8 +80,7 @@ struct bb_db_stats {
      * but fewer lookups are cheap. */
     double expected_wasted_reads;
     uint64_t filter_bytes; /* of all live tables */
-    /* The current budget: bytes, also if filter_amount is bits per key; 0: no
-     * budget. */
+    /* The current budget in bytes, also if filter_amount is bits per key; 0: no budget. */
     uint64_t filter_budget_bytes;
     /* filter_bytes in bits, divided by the number of keys in tables. The option of the same name
      * limits it. */

@@ -147,15 +147,16 @@ struct bb_file_system {
 BB_API BB_MUST_CHECK enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs);
 BB_API void bb_file_system_posix_destroy(struct bb_file_system *fs);
 
-/* An empty file system in memory, with a root directory. Paths are absolute or not, which makes no
- * difference; ".." is an error. Its random numbers are the same in each run, and its clock advances
- * with each call and by sleeping, so that no test waits for it. Names are searched one after
- * another: meant for some thousand files. BB_NO_MEMORY. Owned: bb_file_system_memory_destroy. */
+/* An empty file system in memory, with a root directory. Paths may be absolute or relative, with
+ * the same meaning; ".." is an error. Its random numbers are the same in each run, and its clock
+ * advances with each call and by sleeping, so that no test waits for it. Names are searched
+ * linearly: use it for at most some thousand files. BB_NO_MEMORY. Owned:
+ * bb_file_system_memory_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_file_system_memory_create(struct bb_file_system **ret_fs);
 /* REQUIRES: its files are closed and its locks released, as after bb_db_close. NULL is allowed. */
 BB_API void bb_file_system_memory_destroy(struct bb_file_system *fs);
-/* The files as a power failure at this moment leaves them, in a second file system: of each file
- * the bytes that were synced, under the names that were in its directory when that was synced. A
+/* Creates a second file system with the files that a power failure at this moment would leave: the
+ * synced bytes of each file, under the names that its directory had when it was last synced. A real
  * disk may keep more than that, and never less. fs is unchanged and may be in use; a store that is
  * open in it is closed as usual. BB_INVALID if bb_file_system_memory_create did not make fs. Owned:
  * bb_file_system_memory_destroy. */

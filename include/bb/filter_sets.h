@@ -22,8 +22,8 @@ extern "C" {
  *
  * A builder (bb_filter_options.kind = BB_FILTER_SPLIT_BLOCK) uses the smallest number of 32-byte
  * blocks that meets the target. It computes the rate from the exact distribution of block loads.
- * The usual formula of other writers misses a target of 1 % by a half. Some readers accept only
- * powers of two (bb_split_block_encode takes any bitset). All functions: any thread. */
+ * The formula of other writers exceeds a target of 1 % by half. Some readers accept only powers of
+ * two (bb_split_block_encode takes any bitset). All functions: any thread. */
 
 #define BB_SPLIT_BLOCK_SIZE      32
 #define BB_SPLIT_BLOCK_COUNT_MAX 0x7fffffff /* Parquet's limit: below 2^31 */
@@ -184,9 +184,9 @@ bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **
  * The sketch also keeps a list of the most frequent keys, with copies of their bytes. One use is to
  * find the absent keys that a database is queried for most. A key that is not in a full list
  * certainly occurred at most as often as the count of the last key in the list. A count in the list
- * is the sketch's, or a lower count that is not too low either: the count since the key entered the
- * list, plus a bound on its count before. The bound is the count of the last key of the list at
- * that time. While the list is not full, its counts are exact.
+ * is the sketch's count, or a tighter bound: the count since the key entered the list, plus a
+ * bound on its count before. The bound is the count of the last key of the list at that time. While
+ * the list is not full, its counts are exact.
  *
  * Changes: one thread at a time. Queries: any number of threads while no thread changes the sketch.
  * Sources: Cormode, Muthukrishnan, "An improved data stream summary: the count-min sketch and its

@@ -24,7 +24,7 @@
  * change elsewhere in a file that also grew is not detected: call bb_lines_index_create with
  * `rebuild`.
  *
- * Threads: any number of threads may use an open file; one at a time a selection. */
+ * Threads: any number of threads may use an open file. A selection is for one thread at a time. */
 #ifndef BB_PUBLIC_LINES_H
 #define BB_PUBLIC_LINES_H
 
@@ -54,7 +54,7 @@ struct bb_lines_index_options {
      * BB_GRANULE_BYTES_DEFAULT. */
     uint64_t granule_bytes;
     /* Read the whole file. Otherwise the parts of an existing index file with the same attributes,
-     * indexes and granules are reused, and lines are read from the last segments of its indexes on
+     * indexes and granules are reused, and reading starts at the last segments of its indexes
      * (bb/skip.h). */
     bool rebuild;
     /* Called from time to time. False stops the work with BB_BUSY and leaves everything unchanged.
@@ -159,8 +159,7 @@ struct bb_lines_select_options {
     const struct bb_schema *schema;
     bool ignore_indexes;
     uint64_t limit; /* maximum number of lines; 0: no limit */
-    /* Called from time to time, at least once per some megabytes. False cancels with BB_BUSY. NULL:
-     * never. */
+    /* Called at least every few megabytes. False cancels with BB_BUSY. NULL: never. */
     bool (*progress)(void *context, const struct bb_lines_account *account);
     void *progress_context;
 };

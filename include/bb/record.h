@@ -16,7 +16,7 @@
  * are not allowed.
  *
  * TYPE: bytes, i64, u64, f64, time(FORMAT). Text is converted to a value:
- *     all types  Text of no bytes is NULL, except for bytes: there it is the empty string.
+ *     all types  Empty text is NULL, except for bytes, where it is the empty string.
  *     i64, u64   Decimal digits after an optional '+' or (i64) '-'. Leading zeros are ignored.
  *                "1.0", "1e3", "0x10", blanks, and numbers out of range are MALFORMED.
  *     f64        Digits with an optional sign, fraction and exponent: "-1.5", ".5", "5.", "1e3".
@@ -24,7 +24,7 @@
  *                nearest double, ties to even, in every locale. A number that rounds to infinity
  *                is MALFORMED; a number that rounds to 0 is 0. Hexadecimal and blanks are
  *                MALFORMED.
- *     time       By FORMAT. Digits of a fraction after the ninth are dropped. Out of int64_t
+ *     time       By FORMAT. Digits of a fraction after the ninth are dropped. Times outside int64_t
  *                (1677-09-21 to 2262-04-11) and days that do not exist are MALFORMED. Second 60 is
  *                the second after 59.
  *         rfc3339         2015-05-17T10:05:03.123Z, +02:00; 't', 'z' and a blank for the 'T' are
@@ -46,9 +46,9 @@
  *                                field, for split, csv, tsv and zeek
  *     split('SEP', N, quoted)    the same with quotes as in csv
  *     csv(N), csv(NAME, 'HEADER')    RFC 4180. A field that starts with a quote ends at the next
- *                                single one, "" inside is a quote. MALFORMED: bytes between
- *                                the end of quotes and the separator, no end of quotes (which
- *                                affects all later fields: they are MISSING). Quotes elsewhere are
+ *                                quote that is not doubled; "" inside it is a quote. MALFORMED:
+ *                                bytes between the closing quote and the separator, or no closing
+ *                                quote (all later fields are then MISSING). Quotes elsewhere are
  *                                ordinary bytes. NAME is looked up in HEADER, a row of CSV
  *     tsv(N), tsv(NAME, 'HEADER')    tabs, no quotes, no escapes
  *     json($.a."b c"[0])         RFC 8259. Keys without quotes: letters, digits, '_', '-', '@',
@@ -57,7 +57,7 @@
  *                                array is its text in the record, unchanged; null is NULL. Of
  *                                equal keys the first is used. An attribute is MALFORMED when the
  *                                text is damaged before the end of its value, MISSING when the
- *                                object that should have it is intact and does not. Values outside
+ *                                object that should have it is intact but lacks it. Values outside
  *                                all paths are skipped: only their quotes and brackets are parsed.
  *                                At most BB_JSON_DEPTH_MAX steps. A lone surrogate is MALFORMED,
  *                                and so is all text after a byte order mark; bytes that are not
@@ -71,20 +71,19 @@
  *                                time, request, method, path, protocol, status, bytes, referer,
  *                                agent. "-" is NULL. A quote after a backslash does not end a
  *                                field; escapes are kept. If a mark ('[', ']', a quote, a blank)
- *                                is not at its place, this field and all later fields are
- *                                MALFORMED. The request is method, path, protocol: the last word
- *                                only if it begins with "HTTP/". With only one word all three are
- *                                MALFORMED
+ *                                is not in its place, this field and all later fields are
+ *                                MALFORMED. The request is method, path and protocol; its last
+ *                                word is the protocol only if it begins with "HTTP/". With only
+ *                                one word all three are MALFORMED
  *     zeek(N), zeek(NAME, 'FIELDS')    tabs; "-" is NULL, "(empty)" is the empty string, \xNN is a
  *                                byte, \\ is '\', other escapes are kept. FIELDS: names separated
  *                                by blanks or tabs, as after "#fields"
  *     logfmt('NAME')             NAME=value NAME="quoted \"value\"". The first of equal names. A
  *                                name without "=" is NULL. In quotes \n \r \t \b \f \uNNNN are
  *                                escapes, a backslash before another byte is dropped. MALFORMED:
- *                                bytes after the end of quotes; without an end of quotes, all names
- *                                that were not found earlier.
- *                                Without the quotes in the definition: letters, digits, '_', '-',
- *                                '.'
+ *                                bytes after a closing quote; without a closing quote, all names
+ *                                that were not found earlier. A NAME of letters, digits, '_', '-'
+ *                                and '.' needs no quotes in the definition
  *     callback(NAME)             bb_schema_add_callback
  *
  * A line end (LF, CR LF) at the end of a record belongs to no field, in split, csv, tsv, clf, zeek

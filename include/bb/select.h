@@ -47,12 +47,12 @@ extern "C" {
  * callback, which no other process could call. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_create(struct bb_db *db,
                                                            const char *definition);
-/* BB_NOT_FOUND; BB_INVALID: an index is over it, which the message names. */
+/* BB_NOT_FOUND; BB_INVALID: an index uses it; the message names the index. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_drop(struct bb_db *db, const char *name);
 
 /* Adds an index. Tables begun after this call get it. name: 1 ... 64 bytes without control
  * characters. spec: its kind, attribute and parameters, "tokens(agent, rate=0.001)" (bb/skip.h).
- * BB_INVALID with the fault in them; BB_EXISTS: the name is taken. */
+ * BB_INVALID for an invalid name or spec; BB_EXISTS: the name is taken. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_create(struct bb_db *db, const char *name,
                                                        const char *spec);
 /* Tables written after this call do not have it. Index files that have it serve selections until
@@ -68,21 +68,21 @@ struct bb_db_index {
     char *name;
     char *spec;              /* canonical text */
     char *definition;        /* of its attribute */
-    uint64_t tables;         /* of the store, of now */
-    uint64_t tables_built;   /* of them, that have the index */
-    uint64_t tables_pending; /* of them, whose index file is deferred: the store builds it */
-    /* Of them, that have it with words of another version of the library: it is not used, and
-     * bb_db_index_materialize builds it again. */
+    uint64_t tables;         /* of the store */
+    uint64_t tables_built;   /* of these, with the index */
+    uint64_t tables_pending; /* of these, with a deferred index file: the store builds it */
+    /* Of these, with an index whose words are of another version of the library: it is not used,
+     * and bb_db_index_materialize rebuilds it. */
     uint64_t tables_of_other_words;
     uint64_t size_bytes; /* in their index files */
-    uint64_t pairs;      /* members of granules, each granule's counted */
+    uint64_t pairs;      /* members, counted once per granule */
     uint64_t granules;   /* of these tables */
 };
 struct bb_db_index_list {
     struct bb_db_index *indexes;
     size_t count;
     uint64_t file_count; /* index files of live tables that can be read */
-    uint64_t file_bytes; /* their sizes: indexes that were dropped, places and checksums included */
+    uint64_t file_bytes; /* their sizes, including dropped indexes, places and checksums */
 };
 /* Opens every index file. A damaged or missing one counts as not built. *ret_list is owned:
  * bb_db_index_list_deinit. BB_NO_MEMORY; BB_IO: one cannot be read. */
@@ -111,8 +111,8 @@ struct bb_index_estimate_options {
     const char *spec;       /* of the hypothetical index */
     const char *where;      /* a condition for it to serve; NULL: only measure its size */
     uint64_t granule_bytes; /* 0: as the store has them */
-    uint64_t segments;      /* of up to 1,024 granules, to measure the size on; 0: 8 */
-    uint64_t granules;      /* single ones, to measure the condition on; 0: 4,096 */
+    uint64_t segments;      /* sampled to measure the size, of up to 1,024 granules; 0: 8 */
+    uint64_t granules;      /* sampled singly to measure the condition; 0: 4,096 */
 };
 
 /* The cost of an index, and the reads that it would save. */
@@ -122,12 +122,11 @@ struct bb_index_estimate {
     uint64_t granules;            /* in all */
     uint64_t granules_sampled;    /* of both samples */
     uint64_t raw_bytes;           /* keys and values of all tables */
-    uint64_t raw_bytes_sampled;   /* of both samples, about */
+    uint64_t raw_bytes_sampled;   /* of both samples, approximately */
     uint64_t size_bytes;          /* of the index, in all; as bb_db_index_list counts */
-    uint64_t granules_read;       /* in all, that the condition and this index leave; without a
-                                    condition 0 */
+    uint64_t granules_read;       /* in all, not excluded by the index; 0 without a condition */
     uint64_t granules_read_error; /* its standard error */
-    uint64_t build_nanoseconds;   /* that the sample took, reading included */
+    uint64_t build_nanoseconds;   /* for the sample, including reads */
 };
 
 /* Builds the index for a sample of the tables, queries it, and removes it again. The store does not
@@ -145,28 +144,27 @@ bb_db_index_estimate(struct bb_db *db, const struct bb_index_estimate_options *o
  * bb_schema_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_schema(struct bb_db *db, struct bb_schema **ret_schema);
 
-/* The result of a selection and its cost. Counts are sums; a field that the library does not know
- * is 0.
+/* The result of a selection and its cost. Counts are sums.
  */
 struct bb_select_account {
     uint64_t tables;            /* that overlap the key range */
-    uint64_t tables_indexed;    /* of them, with an index file that was queried */
-    uint64_t tables_excluded;   /* of them, not read at all */
+    uint64_t tables_indexed;    /* of these, with an index file that was queried */
+    uint64_t tables_excluded;   /* of these, not read at all */
     uint64_t granules;          /* of indexed tables */
-    uint64_t granules_excluded; /* an index shows that no record of theirs matches */
-    uint64_t granules_counted;  /* an index knows how many records match: counted unread */
+    uint64_t granules_excluded; /* an index shows that none of their records match */
+    uint64_t granules_counted;  /* an index shows how many records match: counted unread */
     uint64_t granules_read;
     uint64_t granules_matching; /* of those read, with a record that matches */
     uint64_t blocks_read;       /* data blocks decoded */
-    uint64_t blocks_passed;     /* of them, without the bytes that every match has: not searched */
+    uint64_t blocks_passed;     /* of these, not searched: they lack bytes that every match has */
     uint64_t data_reads;        /* preads of data blocks */
     uint64_t data_read_bytes;
     uint64_t index_reads; /* preads of index files */
     uint64_t index_read_bytes;
     uint64_t damaged_indexes;  /* indexes that were skipped: damaged, missing, or unknown */
     uint64_t records_examined; /* for which the condition was evaluated */
-    uint64_t records_matching; /* of them, for which it is true */
-    uint64_t records_hidden;   /* of them, hidden by a newer version, a deletion or the snapshot */
+    uint64_t records_matching; /* of these, for which it is true */
+    uint64_t records_hidden;   /* of these, hidden by a newer version, a deletion or the snapshot */
     uint64_t records_returned;
     uint64_t newer_asked;       /* newer runs and memtables searched for a record's key */
     uint64_t newer_blocks;      /* data blocks requested for these searches */
@@ -175,7 +173,7 @@ struct bb_select_account {
 };
 
 struct bb_select_options {
-    /* The condition, as text or as made by calls; at most one of them. Neither: every record. */
+    /* The condition, as text or built by calls; at most one of them. Neither: every record. */
     const char *where;                    /* borrowed for the call */
     const struct bb_condition *condition; /* over `schema`; borrowed until the selection ends */
     /* NULL: the store's. Another one must outlive the selection. Indexes serve an attribute of it
@@ -186,8 +184,8 @@ struct bb_select_options {
     bool backward;                      /* from the last key to the first */
     bool ignore_indexes;
     uint64_t limit; /* records at most; 0: no limit */
-    /* Called at intervals of at most some megabytes. If it returns false, the selection ends with
-     * BB_BUSY. NULL: not called. */
+    /* Called at least every few megabytes. If it returns false, the selection ends with BB_BUSY.
+     * NULL: not called. */
     bool (*progress)(void *context, const struct bb_select_account *account);
     void *progress_context;
 };
@@ -202,7 +200,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_select(struct bb_db *db,
                                                  const struct bb_select_options *options,
                                                  struct bb_select **ret_select);
 /* Moves to the next record. *ret_has_record is false at the end. A failure ends the selection: the
- * records returned before it are right, but incomplete. BB_BUSY: cancelled. */
+ * records returned before it are correct, but incomplete. BB_BUSY: cancelled. */
 BB_API BB_MUST_CHECK enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record);
 /* Key and value of the current record, borrowed until the selection moves. REQUIRES: there is
  * one. */

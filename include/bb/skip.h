@@ -2,14 +2,13 @@
  * satisfies a condition. Any engine can use them: attributes go in, verdicts come out.
  *
  * A granule is the unit that an index can exclude: consecutive records that the caller keeps
- * together, such as some blocks of a table or a range of a file. The index knows it by a number,
- * counted from 0, and by a place that the caller chooses. An index never changes a result. A
- * granule that it excludes holds no match; the caller reads any other granule and checks each
- * record.
+ * together, such as some blocks of a table or a range of a file. It has a number, counted from 0,
+ * and a place that the caller chooses. An index never changes a result. A granule that it excludes
+ * holds no match; the caller reads any other granule and checks each record.
  *
  * Write: bb_skip_builder_create, for each granule bb_skip_builder_add for its records and
  *        bb_skip_builder_end_granule, then bb_skip_builder_finish.
- * Read:  bb_skip_file_open, bb_skip_file_evaluate; of many files, bb_skip_evaluator_ask.
+ * Read:  bb_skip_file_open, bb_skip_file_evaluate; for many files, bb_skip_evaluator_ask.
  *
  * The format is drawn in docs/format-skip.md. Only the development version that wrote version 1
  * reads it.
@@ -25,8 +24,8 @@
 extern "C" {
 #endif
 
-/* Bytes of records in a granule, about. Smaller granules answer selective conditions quicker and
- * make larger indexes. */
+/* Bytes of records in a granule, about. Smaller granules make selective conditions faster, and
+ * indexes larger. */
 #define BB_GRANULE_BYTES_MIN     (8 * 1024)
 #define BB_GRANULE_BYTES_MAX     (1024 * 1024)
 #define BB_GRANULE_BYTES_DEFAULT (64 * 1024)
@@ -64,19 +63,20 @@ enum bb_tokenizer {
 /* What to index, and how. */
 struct bb_skip_spec {
     enum bb_skip_kind kind;
-    uint32_t attribute; /* number in the schema; of an index in a file, number in the file */
-    double rate; /* values, tokens, ngrams: share of granules that are maybe for an absent value */
-    uint32_t set_values_max; /* set: values of a segment; with more it is not indexed */
+    uint32_t attribute; /* number in the schema; for an index of a file, in the file */
+    double rate; /* values, tokens, ngrams: share of granules not excluded for an absent value */
+    uint32_t set_values_max; /* set: a segment with more values is not indexed */
     uint32_t ngram_size;     /* ngrams: bytes */
     /* tokens, ngrams: ASCII letters in lower case; words of Unicode: folded case */
     bool folds_case;
-    bool counts_records;         /* text: of each granule how many records hold a word */
+    bool counts_records;         /* text: keeps how many records of a granule hold a word */
     enum bb_tokenizer tokenizer; /* tokens, text */
 };
 
-/* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". The message of BB_INVALID names
- * the fault and its byte. Every build reads the spec of an index of words. A build without words
- * cannot create the index: BB_UNSUPPORTED, and the message names the package. */
+/* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". BB_INVALID: the message
+ * describes the error and gives its offset. Every build reads the spec of an index of words. A
+ * build without words cannot create the index: BB_UNSUPPORTED, and the message names the
+ * package. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_skip_spec_parse(const char *text, const struct bb_schema *schema, struct bb_skip_spec *ret_spec);
 /* The canonical text of a spec: appended, with no terminator. */
@@ -102,9 +102,9 @@ struct bb_skip_options {
 struct bb_skip_builder;
 
 /* Creates the file. The schema is borrowed until the builder is destroyed; specs are copied. An
- * index is identified by the canonical definition of its attribute: a changed extractor under an
- * old name finds no index. BB_EXISTS when the path is taken; BB_INVALID for specs that make no
- * sense. Memory: at most 32 MiB, plus the dictionaries of set indexes. */
+ * index is identified by the canonical definition of its attribute, so an attribute with the same
+ * name and another extractor does not use it. BB_EXISTS if the file exists; BB_INVALID for invalid
+ * specs. Memory: at most 32 MiB, plus the dictionaries of set indexes. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_skip_builder_create(const char *path, const struct bb_skip_options *options,
                        const struct bb_schema *schema, const struct bb_skip_spec *specs,
@@ -124,8 +124,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add(struct bb_skip_builder *
  * record that matches. The records after the last call are a part too. Granules without a call
  * store no parts. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_part(struct bb_skip_builder *builder);
-/* Ends the granule. place: where it begins, not below that of the granule before. Without records
- * there is no granule, and its parts are dropped. */
+/* Ends the current granule. place: where it begins; places must not decrease. Without records no
+ * granule is created, and its parts are dropped. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_granule(struct bb_skip_builder *builder,
                                                                 uint64_t place);
 /* Stores bytes with which the caller recognises the indexed file. The library checksums these bytes
@@ -134,17 +134,17 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_granule(struct bb_skip_b
 #define BB_SKIP_SOURCE_MAX (16u * 1024 * 1024)
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_set_source(struct bb_skip_builder *builder,
                                                                struct bb_bytes source);
-/* Writes the rest, syncs and closes the file; its name is for the caller to sync. BB_INVALID when
- * the last granule was not ended. */
+/* Writes the rest, syncs and closes the file. The caller syncs the directory. BB_INVALID if the
+ * last granule was not ended. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_finish(struct bb_skip_builder *builder);
 
 /* --- Reading --- */
 
 struct bb_skip_file_options {
     struct bb_file_system *file_system;
-    /* The file must be of this id. NULL: of any. */
+    /* The file must have this id. NULL: any id. */
     const uint8_t *id;
-    /* The whole file is read into memory. Default: heads stay in memory after their first use, and
+    /* Read the whole file into memory. Default: heads stay in memory after their first use, and
      * each query reads some kilobytes per segment. */
     bool is_resident;
 };
@@ -194,7 +194,7 @@ BB_API void bb_skip_file_granule(const struct bb_skip_file *file, size_t granule
  * BB_ATTRIBUTE_PRESENT is the rest. attribute: number in the file. */
 BB_API void bb_skip_file_states(const struct bb_skip_file *file, size_t granule, size_t attribute,
                                 uint64_t ret_counts[4]);
-/* The values that an index of kind MIN_MAX, SET or COLUMN has of a granule, to show them. Strings
+/* The values that an index of kind MIN_MAX, SET or COLUMN has for a granule, for display. Strings
  * are borrowed from the contents. */
 #define BB_SKIP_CONTENTS_VALUES 8
 struct bb_skip_contents {
@@ -202,7 +202,7 @@ struct bb_skip_contents {
     /* MIN_MAX: every value but NaN is at least low and at most high. Strings are cut to 16 bytes,
      * and high is rounded up. */
     bool has_low;  /* false: there is no value but NaN */
-    bool has_high; /* false with has_low: any longer string may be a value */
+    bool has_high; /* false with has_low: there is no upper bound */
     bool has_nan;
     struct bb_attribute low;
     struct bb_attribute high;
@@ -225,7 +225,7 @@ BB_API struct bb_bytes bb_skip_file_source(const struct bb_skip_file *file);
 
 /* The work of an index for some queries. Calls add to it and never reset it. */
 struct bb_skip_account {
-    uint64_t leaves; /* of conditions, that were evaluated */
+    uint64_t leaves; /* leaves of conditions that were evaluated */
     uint64_t segments_asked;
     uint64_t granules_asked;
     uint64_t granules_excluded; /* no record satisfies the leaf */
@@ -278,8 +278,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluat
 /* --- Single records, by columns --- */
 
 /* Decides a condition for the records of a granule without reading them: record by record for
- * attributes with a column, and by the indexes of the whole granule for the others. Threads: one;
- * any number of these may use one file. */
+ * attributes with a column, and by the indexes of the whole granule for the others. Threads: one at
+ * a time; any number of these objects may use one file. */
 struct bb_skip_rows;
 
 /* The records of a granule that match, and the records that may match: bit i % 64 of word i / 64 is
@@ -301,7 +301,7 @@ struct bb_skip_row_bits {
 
 enum bb_skip_judgement {
     BB_SKIP_EXCLUDED, /* no record matches */
-    BB_SKIP_EXACT,    /* those with is_true match: the condition is decided for every record */
+    BB_SKIP_EXACT,    /* records with is_true match: the condition is decided for every record */
     BB_SKIP_READ,     /* records with may_be_true and without is_true have to be read */
 };
 
@@ -319,11 +319,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_create(struct bb_skip_file *fil
                                                         const struct bb_schema *schema,
                                                         struct bb_skip_rows **ret_rows);
 BB_API void bb_skip_rows_destroy(struct bb_skip_rows *rows);
-/* A column cannot decide a granule when its values there are damaged, when they are too large and
- * not stored, or when a regular expression gives up. The call then probes the other indexes of the
- * attribute. BB_NOT_FOUND, without a message: no column decides anything, and the caller has to
- * read the records. BB_NO_MEMORY, BB_IO. accounts: as for bb_skip_file_evaluate; damage is counted
- * there. */
+/* A column cannot decide a granule when its values there are damaged, when they were too large to
+ * be stored, or when a regular expression exceeds its step limit. The call then probes the other
+ * indexes of the attribute. BB_NOT_FOUND, without a message: no column decides anything, and the
+ * caller has to read the records. BB_NO_MEMORY, BB_IO. accounts: as for bb_skip_file_evaluate;
+ * damage is counted there. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
                                                       struct bb_skip_account *accounts,
                                                       struct bb_skip_row_bits *ret_bits);
@@ -335,7 +335,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows,
  * attribute, and the verdicts of other indexes on whole granules. Conditions that can be counted:
  * has_token(a, 'x'), its NOT, a IS NULL, and each of these AND a condition that is true for the
  * whole granule, or OR a condition that is false for it.
- * Threads: one; any number of these over one file. */
+ * Threads: one at a time; any number of these objects may use one file. */
 struct bb_skip_counts;
 
 /* BB_NOT_FOUND, without a message: no part of the condition is counted. file, condition, schema and
@@ -347,8 +347,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_counts_create(struct bb_skip_file *f
                                                           struct bb_skip_counts **ret_counts);
 /* NULL is allowed. */
 BB_API void bb_skip_counts_destroy(struct bb_skip_counts *counts);
-/* Records of the granule of which the condition is true. BB_NOT_FOUND, without a message: it does
- * not follow, the records have to be read. BB_NO_MEMORY. */
+/* The number of records of the granule for which the condition is true. BB_NOT_FOUND, without a
+ * message: the indexes do not determine it, and the caller has to read the records.
+ * BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_counts_read(struct bb_skip_counts *counts,
                                                         size_t granule, uint64_t *ret_true_count);
 
@@ -358,18 +359,18 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_file_verify(struct bb_skip_file *fil
 /* --- Proving --- */
 
 /* A file with correct checksums can still be wrong: an index of other records excludes granules
- * that hold a match. A proof compares every record with every index: the index must have each of
- * its values and members in its granule, and counts must be right. Then no query loses a record. A
- * proof costs about as much as building.
+ * that hold a match. A proof compares every record with every index: each value and member of the
+ * record must be in the index, in the right granule, and counts must be right. Then no query loses
+ * a record. A proof costs about as much as building.
  *
  *     for each record, in order of granules: bb_skip_proof_add
  *     bb_skip_proof_finish
  */
 struct bb_skip_proof;
 
-/* The file is borrowed until the proof is destroyed. schema: has the file's attributes, and is
- * borrowed too; NULL: made from the definitions in the file, which cannot be callbacks then
- * (BB_INVALID). Indexes of unknown kinds are skipped. BB_CORRUPT, BB_NO_MEMORY. */
+/* The file is borrowed until the proof is destroyed. schema: has the file's attributes; borrowed
+ * too. NULL: made from the definitions in the file; BB_INVALID if one of them is a callback.
+ * Indexes of unknown kinds are skipped. BB_CORRUPT, BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_create(struct bb_skip_file *file,
                                                          const struct bb_schema *schema,
                                                          struct bb_skip_proof **ret_proof);
@@ -377,8 +378,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_create(struct bb_skip_file *fi
  * within their granule. */
 BB_API void bb_skip_proof_set_part(struct bb_skip_proof *proof, size_t part);
 /* Compares a record of a granule with the file. Granules must not decrease from record to record.
- * BB_CORRUPT: the file is wrong, as soon as this record shows it. After a failure the proof may
- * only be destroyed. */
+ * BB_CORRUPT: this record shows that the file is wrong. After a failure the proof may only be
+ * destroyed. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_add(struct bb_skip_proof *proof, size_t granule,
                                                       struct bb_bytes key, struct bb_bytes value);
 /* Ends the records. BB_CORRUPT: the file is wrong. */

@@ -38,8 +38,7 @@ enum bb_compaction_style {
     BB_COMPACTION_DEFAULT = 0,
     /* Each level below level 0 is one run: fewest runs to search, most bytes rewritten. */
     BB_COMPACTION_LEVELED = 1,
-    /* Levels of several runs, each merged as a whole: fewest bytes rewritten, most runs and space.
-     * */
+    /* Levels of several runs, merged together: fewest bytes rewritten, most runs, most space. */
     BB_COMPACTION_TIERED = 2,
     /* The last level is one run; the levels above it are tiered. */
     BB_COMPACTION_LAZY_LEVELING = 3,
@@ -151,10 +150,10 @@ enum bb_index_residency {
 /* Where the table filter of an open table is kept. It is read on first use.
  *
  * Cached: hashes have no locality, so lookups use all pieces equally. If the cache is smaller than
- * the table filters and the other cached data, nearly every absent key reads a piece of some 64
- * KiB. Tables without table filters are then faster.
+ * the table filters and the other cached data, the lookup of nearly every absent key reads a piece
+ * of about 64 KiB. Tables without table filters are then faster.
  *
- * Unused: lookups have the rate of the block filters. That is filter_rate only in tables without a
+ * Unused: lookups have the rate of the block filters, which is filter_rate only in tables without a
  * table filter. */
 enum bb_summary_residency {
     BB_SUMMARY_PINNED = 0, /* in memory while the table is open */
@@ -168,9 +167,8 @@ struct bb_file_system; /* bb/file.h; NULL in options means the operating system'
 /* Zero means the default in every field. */
 struct bb_table_options {
     struct bb_file_system *file_system;
-    const struct bb_comparator
-        /* Borrowed until the builder or table is destroyed; NULL: bytewise. */
-        *comparator;
+    /* Borrowed until the builder or table is destroyed; NULL: bytewise. */
+    const struct bb_comparator *comparator;
 
     /* For writing. */
     /* Raw size at which a block is closed, 64 ... 16 MiB; default 4096. */
@@ -186,14 +184,12 @@ struct bb_table_options {
     uint32_t filter_granularity;
     /* Default 4096. */
     uint32_t index_page_size_bytes;
-    const struct bb_hash_secret
-        /* Copied into the table; NULL: random (writing), the table's secret (reading). */
-        *secret;
+    /* Copied into the table; NULL: random (writing), the table's secret (reading). */
+    const struct bb_hash_secret *secret;
 
     /* For reading. */
-    struct bb_block_cache
-        /* Borrowed while the table is open; NULL: every request reads the file. */
-        *cache;
+    /* Borrowed while the table is open; NULL: every request reads the file. */
+    struct bb_block_cache *cache;
     enum bb_index_residency index_residency;
     enum bb_summary_residency summary_residency;
 
@@ -285,8 +281,7 @@ enum bb_visit {
     /* Only versions newer than the snapshot. */
     BB_VISIT_NOT_VISIBLE,
     BB_VISIT_PRESENT,
-    /* The key is not within smallest ... largest. No block request is counted as made or avoided.
-     * */
+    /* The key is not within smallest ... largest. This counts no request, made or avoided. */
     BB_VISIT_OUT_OF_BOUNDS,
     BB_VISIT_COUNT,
 };
@@ -344,7 +339,7 @@ BB_API uint64_t bb_table_memory(const struct bb_table *table);
  * BB_OK: *ret_visit is the outcome. For BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE, *ret_sequence is
  * the sequence of the version or range tombstone. A PRESENT value replaces the contents of *value.
  * Range tombstones are checked before any filter. The call allocates nothing if value has enough
- * capacity and the block is cached, or is read without the cache and is at most some 8 KiB.
+ * capacity and the block is cached, or is read without the cache and is at most about 8 KiB.
  * key_hash: bb_hash_key under the options' secret. stats may be NULL; counts are added to it. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_get(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,

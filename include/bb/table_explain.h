@@ -46,8 +46,8 @@ struct bb_filter_explain {
      * small cache during the lookup. */
     enum bb_filter_kind kind;
     uint64_t size_bytes;
-    /* Share of non-member keys for which it returns maybe. For a table filter: as planned, which a
-     * small filter stays below. For a block filter: predicted from its bits. */
+    /* Share of non-member keys for which it returns maybe. For a table filter: the planned rate; a
+     * small filter's real rate is lower. For a block filter: predicted from its bits. */
     double rate;
 };
 
