@@ -35,7 +35,7 @@ static enum bb_status next_step(struct explaining *e, enum bb_explain_kind kind,
         size_t capacity = 2 * e->step_capacity + 8;
         struct bb_explain_step *steps = bb_realloc(explain->steps, capacity * sizeof(*steps));
         if (steps == NULL)
-            return bb_fail(BB_NO_MEMORY, "no memory for the %zu steps of a look-up", capacity);
+            return bb_fail(BB_NO_MEMORY, "no memory for the %zu steps of a lookup", capacity);
         explain->steps = steps;
         e->step_capacity = capacity;
     }

@@ -35,7 +35,7 @@ static enum bb_status bad_list(const struct bb_summary_reading *reading, struct 
 {
     uint64_t start = reading->size - list.size;
     return bb_corrupt(reading->place, start + (uint64_t)(cursor->position - list.data),
-                      "the list of a summary with %s", what);
+                      "the list of a table filter with %s", what);
 }
 
 /* Reads the list up to the parts, and sums them up. The cursor stays before the parts. Each part
@@ -104,7 +104,7 @@ static enum bb_status allocate(const struct list_head *head, size_t text_size,
     size_t size = lay_out(head, text_size, NULL, NULL);
     struct bb_summary *summary = bb_alloc_aligned(alignof(struct bb_summary), size);
     if (summary == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for the %zu bytes of a summary's list", size);
+        return bb_fail(BB_NO_MEMORY, "no memory for the %zu bytes of a table filter's list", size);
     *summary = (struct bb_summary){
         .chunk_shift = head->chunk_shift,
         .part_count = head->part_count,
@@ -216,7 +216,7 @@ enum bb_status bb_summary_create(const struct bb_summary_reading *reading, struc
     enum bb_status status =
         bb_checksum_check(reading->table, BB_STORED_CHUNKS, reading->place.file,
                           reading->place.offset + reading->size - list.size, list.data,
-                          list.size - BB_CHECKSUM_SIZE, "list of a summary");
+                          list.size - BB_CHECKSUM_SIZE, "list of a table filter");
     if (status != BB_OK)
         return status;
     struct bb_cursor cursor =
@@ -237,7 +237,7 @@ enum bb_status bb_summary_create_unusable(struct bb_summary **ret_summary)
 {
     struct bb_summary *summary = bb_alloc_aligned(alignof(struct bb_summary), sizeof(*summary));
     if (summary == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a summary");
+        return bb_fail(BB_NO_MEMORY, "no memory for a table filter");
     *summary = (struct bb_summary){.memory_size = sizeof(*summary)};
     *ret_summary = summary;
     return BB_OK;
@@ -265,7 +265,7 @@ enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
     struct bb_shard_defect defect = {0};
     enum bb_status status =
         bb_checksum_check(reading->table, BB_STORED_SUMMARY, reading->place.file, offset, stored,
-                          size, "chunk of a summary");
+                          size, "chunk of a table filter");
     if (status != BB_OK)
         return status;
     if (bb_sharded_filter_check(format, bb_bytes_of(stored, size), shards, &defect))
@@ -283,7 +283,7 @@ enum bb_status bb_summary_pin(struct bb_summary *summary, struct bb_large_pages 
     size_t size = places + BB_FILTER_LEAD_BYTES + chunks + BB_FILTER_PAD_BYTES;
     bb_filter_place *memory = bb_large_pages_alloc(pages, size);
     if (memory == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a summary of %zu bytes", size);
+        return bb_fail(BB_NO_MEMORY, "no memory for a table filter of %zu bytes", size);
     for (uint64_t i = 0; i < summary->shard_count; i++)
         memory[i] = BB_SUMMARY_DAMAGED;
     summary->places = memory;

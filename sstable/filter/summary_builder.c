@@ -42,7 +42,7 @@ enum bb_status bb_summary_builder_create(const struct bb_block_filter_format *fo
 {
     struct bb_summary_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));
     if (builder == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for the builder of a summary");
+        return bb_fail(BB_NO_MEMORY, "no memory for the builder of a table filter");
     enum bb_status status = bb_sharded_filter_builder_create(format, &builder->shards);
     if (status != BB_OK) {
         bb_free(builder);
@@ -73,7 +73,7 @@ static enum bb_status grow(struct bb_summary_builder *builder)
     size_t capacity = builder->capacity == 0 ? CAPACITY_MIN : builder->capacity * 2;
     uint64_t *hashes = bb_realloc(builder->hashes, capacity * sizeof(hashes[0]));
     if (hashes == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for %zu hashes of a summary", capacity);
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu hashes of a table filter", capacity);
     builder->hashes = hashes;
     builder->capacity = capacity;
     return BB_OK;
@@ -171,7 +171,7 @@ static enum bb_status append_list(struct bb_summary_builder *builder)
     if (status == BB_OK)
         status = bb_fence_builder_encode(&builder->fences, section);
     if (status == BB_OK && section->size - start > UINT32_MAX)
-        status = bb_fail(BB_TOO_LARGE, "the list of a summary has %zu bytes, the limit is %u",
+        status = bb_fail(BB_TOO_LARGE, "the list of a table filter has %zu bytes, the limit is %u",
                          section->size - start, UINT32_MAX);
     if (status == BB_OK)
         status = bb_append_u32(section, (uint32_t)(section->size - start));

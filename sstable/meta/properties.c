@@ -254,7 +254,7 @@ static enum bb_status check_filters(const struct bb_properties *p, struct bb_pla
     if (status != BB_OK)
         return status;
     if (!is_rate(p->summary_rate) || !is_rate(p->filter_rate))
-        return bb_corrupt(place, 0, "filters of rate %g, a summary of rate %g", p->filter_rate,
+        return bb_corrupt(place, 0, "filters of rate %g, a table filter of rate %g", p->filter_rate,
                           p->summary_rate);
     double block_rate = bb_properties_block_rate(p);
     if (p->filter_kind == BB_FILTER_NONE ? block_rate != 1

@@ -1,4 +1,4 @@
-/* Verifies the table filter. See the header. One thread. */
+/* Verifies the table filter. See summary_verifier.h. One thread. */
 #include "sstable/table/summary_verifier.h"
 
 #include <inttypes.h>
@@ -42,8 +42,8 @@ static enum bb_status create_rebuilt(struct bb_summary_verifier *v)
         return status;
     if (format.rank != p->summary_rank)
         return bb_corrupt(table->summary_reading.place, 0,
-                          "a summary of rate %g has rank %" PRIu64 ", expected %u", p->summary_rate,
-                          p->summary_rank, format.rank);
+                          "a table filter of rate %g has rank %" PRIu64 ", expected %u",
+                          p->summary_rate, p->summary_rank, format.rank);
     format.slack = p->filter_slack;
     return bb_summary_builder_create(&format, table->comparator, &v->rebuilt);
 }
@@ -55,7 +55,7 @@ enum bb_status bb_summary_verifier_create(struct bb_table *table, bool rebuild,
     struct bb_read_stats stats = {0};
     struct bb_summary_verifier *v = bb_alloc_zeroed(1, sizeof(*v));
     if (v == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory to verify a summary");
+        return bb_fail(BB_NO_MEMORY, "no memory to verify a table filter");
     v->table = table;
     enum bb_status status = bb_table_summary_load(table, &stats, &v->summary);
     if (status == BB_OK)
@@ -85,7 +85,7 @@ static enum bb_status check_part(const struct bb_summary_verifier *v)
     if (v->part_keys == said)
         return BB_OK;
     return bb_corrupt(v->table->summary_reading.place, 0,
-                      "part %u of the summary has %" PRIu64 " keys, counted %" PRIu64, v->part,
+                      "part %u of the table filter has %" PRIu64 " keys, counted %" PRIu64, v->part,
                       said, v->part_keys);
 }
 
@@ -112,7 +112,7 @@ static enum bb_status ask(const struct bb_summary_verifier *v, struct bb_place p
     if (bb_summary_may_contain(v->summary, format, where, filter_key))
         return BB_OK;
     char text[64];
-    return bb_corrupt(place, 0, "the summary of the table denies the key %s",
+    return bb_corrupt(place, 0, "the table filter denies the key %s",
                       bb_bytes_escape(key, text, sizeof(text)));
 }
 
@@ -166,8 +166,8 @@ enum bb_status bb_summary_verifier_finish(struct bb_summary_verifier *v,
     enum bb_status status = check_part(v);
     if (status == BB_OK && v->part + 1 != v->summary->part_count)
         status = bb_corrupt(v->table->summary_reading.place, 0,
-                            "a summary of %u parts, keys in %u of them", v->summary->part_count,
-                            v->part + 1);
+                            "a table filter of %u parts, keys in %u of them",
+                            v->summary->part_count, v->part + 1);
     if (status == BB_OK && v->rebuilt != NULL)
         status = compare(v, report);
     report->summary_chunks = v->summary->chunk_count;

@@ -71,7 +71,7 @@ static enum bb_status check_filter_form(const struct verification *v)
     struct bb_place place = {.file = table->file->path, .offset = 0};
     if (table->has_unusable_summary)
         return bb_corrupt(place, 0,
-                          "a summary of rate %g and rank %" PRIu64 " in %" PRIu64
+                          "a table filter of rate %g and rank %" PRIu64 " in %" PRIu64
                           " bytes is not there, or not possible",
                           p->summary_rate, p->summary_rank, p->summary_size);
     if (!table->has_unusable_filters)
