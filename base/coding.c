@@ -60,7 +60,7 @@ enum bb_status bb_append_varint(struct bb_buf *buf, uint64_t value)
 
 enum bb_status bb_append_bytes(struct bb_buf *buf, struct bb_bytes bytes)
 {
-    /* Room for both first: a failure leaves no length without its bytes. */
+    /* Reserves memory for both first: a failure leaves no length without its bytes. */
     enum bb_status status = bb_buf_reserve(buf, bytes.size + BB_VARINT64_SIZE_MAX);
     if (status != BB_OK)
         return status;

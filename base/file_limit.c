@@ -11,9 +11,10 @@
 #include "base/sync.h"
 
 #define SECOND UINT64_C(1000000000)
-/* A wait is cut into pieces, between which it is seen that the limit was lifted. */
+/* A wait is divided into pauses of this length; after each it is checked whether the limit was
+ * lifted. */
 #define PAUSE_NANOSECONDS UINT64_C(20000000)
-/* The share of patient files is one in this many parts, even if urgent files write more. */
+/* Patient files get at least one part in this many, even if urgent files would use all of them. */
 #define PATIENT_PART 4
 
 struct side {
@@ -29,8 +30,8 @@ struct bb_file_limit {
     uint64_t bytes_per_second;
     _Atomic bool is_lifted;
     struct bb_mutex mutex;
-    /* The clock's time up to which are charged: */
-    uint64_t urgent_until; /* urgent appends, and patient ones that went before their turn */
+    /* Times of the clock up to which appends are charged. */
+    uint64_t urgent_until; /* urgent appends, and patient ones that did not wait their turn */
     uint64_t all_until;
     uint64_t patient_until; /* patient ones, each PATIENT_PART times */
     uint64_t seen;          /* the latest time that the clock gave */

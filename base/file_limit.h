@@ -2,8 +2,8 @@
  * maximum number of bytes per second over all of them together.
  *
  *     urgent files      wait only for bytes written by urgent files
- *     patient files     wait for all written bytes; but they get a quarter of the limit. Urgent
- *                       files wait for bytes that patient files write early
+ *     patient files     wait for all written bytes, but get at least a quarter of the limit. Urgent
+ *                       files wait for bytes that patient files write in that quarter
  *
  * Each append is charged to future time: it proceeds once the time charged for earlier appends is
  * over. So any interval of t seconds has at most t times the limit, one urgent append and two

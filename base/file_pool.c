@@ -126,7 +126,7 @@ static enum bb_status open_inner(struct bb_file_pool *pool, const char *path,
     return status;
 }
 
-/* Not "not found": to a look-up that would mean that the key is absent. */
+/* Not "not found": to a lookup that would mean that the key is absent. */
 static enum bb_status fail_gone(const struct pooled_file *file)
 {
     if (file->pool->is_shared)

@@ -1,4 +1,5 @@
-/* Replaces the contents of a file, so that every moment shows the old or the new ones. */
+/* Replaces the contents of a file atomically: at every moment it has the old or the new
+ * contents. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -40,7 +41,7 @@ static enum bb_status write_and_rename(struct bb_file_system *fs, const char *te
     enum bb_status status = write_new(fs, temporary, bytes);
     if (status == BB_OK)
         status = fs->ops->rename(fs, temporary, path);
-    if (status == BB_OK || status == BB_EXISTS) /* EXISTS: somebody else's file */
+    if (status == BB_OK || status == BB_EXISTS) /* EXISTS: another writer's file */
         return status;
     struct bb_error first = *bb_error_last();
     if (fs->ops->remove(fs, temporary) != BB_OK) /* it may not exist; the first failure counts */

@@ -12,7 +12,7 @@
 
 struct bb_mutex {
     pthread_mutex_t handle;
-    uint64_t process; /* that made it: base/process.h */
+    uint64_t process; /* its creator: base/process.h */
 };
 
 struct bb_condvar {
@@ -35,17 +35,17 @@ void bb_mutex_deinit(struct bb_mutex *mutex);
 void bb_mutex_lock(struct bb_mutex *mutex);
 bool bb_mutex_try_lock(struct bb_mutex *mutex);
 void bb_mutex_unlock(struct bb_mutex *mutex);
-/* Locks where a child made by fork may come too. False, without waiting, in a child that inherited
- * the mutex while it is held, perhaps by a thread that the child does not have. */
+/* Locks a mutex that a child made by fork may try to lock too. False, without waiting, in a child
+ * that inherited the mutex while it is held, perhaps by a thread that the child does not have. */
 BB_MUST_CHECK bool bb_mutex_enter(struct bb_mutex *mutex);
 bool bb_mutex_is_inherited(const struct bb_mutex *mutex);
-/* Of a mutex that was inherited over fork: did no thread hold it then? */
+/* For a mutex inherited by fork: true if no thread held it at the fork. */
 bool bb_mutex_is_free(struct bb_mutex *mutex);
 
 void bb_condvar_init(struct bb_condvar *condition);
 void bb_condvar_deinit(struct bb_condvar *condition);
 void bb_condvar_wait(struct bb_condvar *condition, struct bb_mutex *mutex);
-/* False when the time passed without a signal. Monotonic clock. */
+/* Returns false if the time passes without a signal. Monotonic clock. */
 bool bb_condvar_wait_for(struct bb_condvar *condition, struct bb_mutex *mutex,
                          uint64_t nanoseconds);
 void bb_condvar_signal(struct bb_condvar *condition);

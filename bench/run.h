@@ -19,7 +19,7 @@
 enum phase {
     PHASE_LOAD,           /* to the last put */
     PHASE_SETTLE,         /* from then until the engine is quiet */
-    PHASE_PRESENT_LOADED, /* look-ups of stored keys, as the load left the store */
+    PHASE_PRESENT_LOADED, /* lookups of stored keys, as the load left the store */
     PHASE_ABSENT_LOADED,  /* of absent ones */
     PHASE_SEEK_LOADED,    /* range queries */
     PHASE_COMPACT,

@@ -344,7 +344,7 @@ static void measure_memory(struct shape *shape)
 
 /* ---- from the disk ---- */
 
-/* So that the summary is read, and the cache full. */
+/* So that the table filter is read, and the cache full. */
 static void prepare_disk(const struct bench *bench, struct split *split, uint64_t cache_bytes)
 {
     struct bb_read_stats stats = {0};

@@ -37,7 +37,7 @@ struct workload_trace {
 
 struct workload {
     struct workload_options options;
-    uint64_t *present; /* numbers of the look-ups */
+    uint64_t *present; /* numbers of the lookups */
     uint64_t *absent;
     uint64_t *seeks;
     uint8_t *noise;

@@ -98,7 +98,7 @@ BB_MUST_CHECK bool bb_block_filter_rest_is_zero(const struct bb_block_filter_for
                                                 uint16_t descriptor, const uint8_t *payload);
 
 /* A key's part of a probe that is the same for all filters of a table: derive once per table and
- * look-up. */
+ * lookup. */
 struct bb_block_filter_key {
     uint64_t hash;
 };

@@ -1,4 +1,4 @@
-/* The 16 bits of a block's filter, taken apart (the picture is in block_filter.h). */
+/* The fields of a block filter's 16-bit descriptor, which block_filter.h draws. */
 #ifndef BB_BLOOMBLOCK_DESCRIPTOR_H
 #define BB_BLOOMBLOCK_DESCRIPTOR_H
 

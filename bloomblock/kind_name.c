@@ -1,5 +1,5 @@
-/* The names of the kinds. standalone/kind.c implements the kinds; names are used in messages
- * everywhere. */
+/* The names of the kinds, which messages of all layers use. standalone/kind/ implements the
+ * kinds. */
 #include <string.h>
 
 #include "base/assert.h"

@@ -18,11 +18,11 @@ struct bb_memory_filter {
     uint32_t line_count;
 };
 
-/* Room for about key_count_max keys at bits_per_key. */
+/* Allocates a filter for about key_count_max keys with bits_per_key. */
 BB_MUST_CHECK enum bb_status bb_memory_filter_init(struct bb_memory_filter *filter,
                                                    uint64_t key_count_max, uint32_t bits_per_key);
 void bb_memory_filter_deinit(struct bb_memory_filter *filter);
-/* Empties it. No reader may be inside. */
+/* Removes all keys. No reader may be probing the filter. */
 void bb_memory_filter_reset(struct bb_memory_filter *filter);
 void bb_memory_filter_add(struct bb_memory_filter *filter, uint64_t hash);
 /* Prefetches the line that a hash uses. */

@@ -1,4 +1,4 @@
-/* The directory of a stand-alone ribbon: where each shard's payload is, in one look.
+/* The directory of a standalone ribbon: where each shard's payload is, in one access.
  *
  *     shard      63                        16 15          0
  *              | offset                      | descriptor  |        8 bytes

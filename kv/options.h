@@ -1,5 +1,5 @@
-/* Options of the store: defaults, limits and validation in one table. docs/options.md has the same
- * for readers. */
+/* Options of the store: defaults, limits and validation in one table. docs/options.md describes
+ * them for users. */
 #ifndef BB_KV_OPTIONS_H
 #define BB_KV_OPTIONS_H
 
@@ -15,8 +15,8 @@
 BB_MUST_CHECK enum bb_status bb_options_resolve(const struct bb_db_options *options,
                                                 struct bb_db_options *ret_resolved);
 
-/* The options of an existing store: given ones, else stored ones, else defaults. *ret_merged
- * receives the options to store. Errors: BB_INVALID as above. */
+/* The options of an existing store: for each option the given value, else the stored one, else the
+ * default. *ret_merged receives the options to store. Errors: BB_INVALID as above. */
 BB_MUST_CHECK enum bb_status bb_options_resolve_stored(const struct bb_db_options *given,
                                                        const struct bb_stored_options *stored,
                                                        struct bb_db_options *ret_resolved,

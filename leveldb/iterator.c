@@ -49,7 +49,7 @@ uint8_t leveldb_iter_valid(const leveldb_iterator_t *iterator)
     return iterator->iter != NULL && bb_db_iter_valid(iterator->iter);
 }
 
-/* The failure is kept now: the message belongs to the thread's last call. */
+/* Keeps the failure now, because the thread's next call may replace the message. */
 static void note(leveldb_iterator_t *iterator)
 {
     if (bb_db_iter_valid(iterator->iter))
@@ -100,7 +100,7 @@ void leveldb_iter_prev(leveldb_iterator_t *iterator)
     note(iterator);
 }
 
-/* Never NULL, of which bindings make no slice. */
+/* Never NULL, because some bindings cannot make a slice of NULL. */
 static const char *hand_out(struct bb_bytes bytes, size_t *ret_size)
 {
     *ret_size = bytes.size;

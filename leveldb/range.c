@@ -21,8 +21,9 @@ void leveldb_approximate_sizes(leveldb_t *db, int num_ranges, const char *const 
     }
 }
 
-/* LevelDB's limit belongs to the range. Bytewise order has a next key. A program's comparator may
- * not be called with keys that the program did not create, so there the limit is excluded. */
+/* LevelDB's limit is inclusive, and bb_db_compact_range's is not. In bytewise order the next key
+ * becomes the limit. A program's comparator may not be called with keys that the program did not
+ * create, so there the limit is excluded. */
 static void *key_behind(const leveldb_t *db, struct bb_bytes *limit)
 {
     if (db->order.compare != NULL)

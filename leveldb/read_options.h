@@ -9,7 +9,7 @@
 /* options may be NULL: the defaults. False: the snapshot in them cannot be read. */
 BB_MUST_CHECK bool bb_leveldb_read_options_resolve(const leveldb_readoptions_t *options,
                                                    struct bb_get_options *ret_options);
-/* Why not. */
+/* The reason why the snapshot cannot be read. */
 struct bb_error bb_leveldb_read_options_failure(void);
 
 #endif

@@ -24,7 +24,7 @@ const leveldb_snapshot_t *leveldb_create_snapshot(leveldb_t *db)
 void leveldb_release_snapshot(leveldb_t *db, const leveldb_snapshot_t *snapshot)
 {
     leveldb_snapshot_t *own = (leveldb_snapshot_t *)snapshot;
-    /* May be closed already, and its memory gone: the snapshot knows its store. */
+    /* db may be closed and freed already; the snapshot's holder knows the store. */
     (void)db;
     if (own == NULL)
         return;

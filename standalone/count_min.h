@@ -39,7 +39,7 @@ struct bb_count_min_sums {
     uint64_t used;      /* cells above 0 */
     uint64_t saturated; /* cells of BB_COUNT_MIN_CELL_MAX */
     uint64_t least;     /* sum of the row with the smallest sum */
-    uint64_t most;      /* sum of the row with the most */
+    uint64_t most;      /* sum of the row with the largest sum */
     double rate; /* share of non-member keys whose count is not 0: the product of the rows' fills */
 };
 struct bb_count_min_sums bb_count_min_sums(const uint8_t *cells, const struct bb_count_min *shape);

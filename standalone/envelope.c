@@ -1,4 +1,4 @@
-/* Writing the frame of a stand-alone filter, and checking a frame from any source. */
+/* Writing the frame of a standalone filter, and checking a frame from any source. */
 #include "standalone/envelope.h"
 
 #include "base/coding.h"

@@ -1,4 +1,4 @@
-/* The envelope of a stand-alone filter: everything needed to probe it, to assess it, and to check
+/* The envelope of a standalone filter: everything needed to probe it, to assess it, and to check
  * that it is complete.
  *
  *       0  magic            8   "BBFILTER"

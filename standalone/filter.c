@@ -1,4 +1,4 @@
-/* Probes of stand-alone filters: bb/filter.h. envelope.h describes the bytes, kind.h the
+/* Probes of standalone filters: bb/filter.h. envelope.h describes the bytes, kind.h the
  * differences between kinds. */
 #include "bb/filter.h"
 

@@ -1,4 +1,4 @@
-/* Building stand-alone filters: collecting hashes and writing the envelope (bb/filter.h). */
+/* Building standalone filters: collecting hashes and writing the envelope (bb/filter.h). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@ struct bb_filter_builder {
     struct bb_filter_options options; /* resolved */
     const struct bb_kind_ops *ops;
     uint64_t domain;
-    uint64_t *hashes; /* owned; domain hashes, or key hashes where the kind takes these */
+    uint64_t *hashes; /* owned; hashes of the domain, or key hashes if the kind takes them */
     size_t count;
     size_t capacity;
     enum bb_status status; /* the first failure */
@@ -85,7 +85,7 @@ void bb_filter_builder_destroy(struct bb_filter_builder *builder)
     bb_free(builder);
 }
 
-/* Never more than there may be, so that one hash too many is refused when it comes. */
+/* Never above the key limit, so that the first hash beyond it is rejected when it is added. */
 static size_t next_capacity(size_t capacity)
 {
     if (capacity == 0)

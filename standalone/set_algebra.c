@@ -22,7 +22,7 @@ struct counter {
     double bits;
     double lines;
     double rivals; /* probes of a key that can fall on the same bit */
-    double hit;    /* of a bit of its line, by a key */
+    double hit;    /* probability that a key sets a given bit of its line */
     double decay;  /* -log of the share of bits that a key leaves unset */
 };
 
@@ -62,7 +62,7 @@ static double relative_variance(const struct counter *counter, double keys)
     if (counter->lines == 1)
         return bend(keys * counter->decay) / counter->bits;
     double hit = counter->hit, per_line = keys / counter->lines;
-    double pairs = per_line * hit * hit; /* of keys on a bit */
+    double pairs = per_line * hit * hit; /* of keys that set the same bit */
     double kept = -log1p(-hit) * (1 - hit) * (1 - hit);
     double of_probes = expm1(per_line * hit) - expm1(pairs) - exp(pairs) * per_line * kept -
                        pairs / (2 * counter->rivals);
@@ -190,7 +190,7 @@ static size_t overlay_size(const struct overlay *overlay)
 
 /* --- Union --- */
 
-/* The fewest distinct keys that the count of a filter can stand for: a counting one counts
+/* The smallest number of distinct keys for a filter's key count: a counting filter counts
  * repetitions. */
 static uint64_t least_key_count(const struct bb_envelope *envelope)
 {
@@ -271,7 +271,7 @@ static struct bb_filter_estimate jaccard_of(const struct counter *counter, doubl
     return estimate_of(ratio, 0, 1, variance / (either * either));
 }
 
-/* From the numbers of keys that the bits of the two filters and of their union show. */
+/* Uses the numbers of keys estimated from the bits of the two filters and of their union. */
 static struct bb_filter_comparison comparison_of(const struct counter *counter, double first,
                                                  double second, double either)
 {

@@ -1,4 +1,4 @@
-/* The report of a look-up as JSON. */
+/* The report of a lookup as JSON. */
 #ifndef BB_TOOLS_EXPLAIN_JSON_H
 #define BB_TOOLS_EXPLAIN_JSON_H
 

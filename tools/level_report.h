@@ -9,7 +9,7 @@ void level_report_write(const struct bb_db_stats *stats, struct output *out);
 /* An array of the levels that hold tables; owned. */
 json_t *level_report_json(const struct bb_db_stats *stats);
 
-/* Do wasted reads count otherwise than once for each look-up of an absent key? */
+/* True if wasted reads are weighted, instead of counting once per lookup of an absent key. */
 bool level_report_is_weighted(const struct bb_db_stats *stats);
 
 /* Sums over the levels. */

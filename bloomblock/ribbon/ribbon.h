@@ -29,7 +29,7 @@
 #define BB_RIBBON_GROUPS_MIN BB_RIBBON_WINDOW_GROUPS
 #define BB_RIBBON_GROUPS_MAX 255
 
-/* Places that windows begin at. */
+/* The number of groups at which a window can begin. */
 static inline uint64_t bb_ribbon_group_starts(uint64_t group_count)
 {
     return group_count - BB_RIBBON_WINDOW_GROUPS + 1;

@@ -22,7 +22,7 @@ struct pool {
     pair equations[BB_RIBBON_POOL_MAX + FRONT];
 };
 
-/* The equations by group, in the order in which they came. */
+/* Sorts the equations by group, stably. */
 static void sort_by_group(const struct bb_ribbon_system *system, uint16_t *order)
 {
     struct bb_ribbon_places places;
@@ -36,7 +36,7 @@ static inline uint64_t rotate_left(uint64_t word, uint32_t shift)
     return word << shift | word >> ((64 - shift) % 64);
 }
 
-/* --- Coming in --- */
+/* --- Admission --- */
 
 static inline pair equation_of(const struct bb_ribbon_system *system, uint32_t i, uint32_t shift)
 {
@@ -63,7 +63,7 @@ static uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_system *sys
     return used;
 }
 
-/* Does an equation without coefficients have a result? */
+/* True if an equation without coefficients has a result. */
 static bool has_contradiction(const struct pool *pool)
 {
     uint64_t wrong = 0;
@@ -72,8 +72,8 @@ static bool has_contradiction(const struct pool *pool)
     return wrong != 0;
 }
 
-/* Of equations without coefficients, that there is room for more. False: there is not, or one of
- * them has a result. */
+/* Removes the equations without coefficients. False: there is still no space for that many, or an
+ * equation without coefficients has a result. */
 static bool make_room(struct pool *pool, uint32_t wanted)
 {
     uint32_t kept = 0;
@@ -96,7 +96,7 @@ static bool admit(struct pool *pool, const struct bb_ribbon_system *system, cons
         return false;
     while (used < count)
         pool->equations[pool->count++] = equation_of(system, order[used++], shift);
-    /* As many as at most came from the end. */
+    /* At most this many equations were moved from the end into holes. */
     for (uint32_t i = pool->count; i < pool->count + GROUP_ROWS; i++)
         pool->equations[i] = (pair){0, 0};
     return true;
@@ -122,7 +122,7 @@ struct reduced {
     uint64_t parts;
 };
 
-/* Adds an equation to all that have the row. */
+/* Adds an equation to all equations that have the row. */
 static inline void add_to_all(struct reduced *to, uint32_t row, uint32_t coefficients,
                               uint32_t parts)
 {
@@ -200,7 +200,7 @@ static inline void choose(struct choice *choice, struct pool *pool, uint32_t row
     pool->holes[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-/* --- Sums of up to eight equations by two looks --- */
+/* --- Sums of up to eight equations, with two table accesses --- */
 
 struct sums {
     pair halves[2][1 << HALF];

@@ -2,7 +2,7 @@
 #include "bloomblock/ribbon/ribbon_eight.h"
 
 #if BB_CPU_X86
-/* Lane t, byte 7 - j: byte j of group t of the window. Columns that there are not are anything. */
+/* Lane t, byte 7 - j: byte j of group t of the window. Columns from the rank on are not used. */
 #define PLACE(rank, t, j) (j) < (rank) ? BB_RIBBON_WINDOW_AVX512_PLACE(rank, t, j) : 0
 #define GROUP(rank, t)                                                                             \
     PLACE(rank, t, 7), PLACE(rank, t, 6), PLACE(rank, t, 5), PLACE(rank, t, 4), PLACE(rank, t, 3), \

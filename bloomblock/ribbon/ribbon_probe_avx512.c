@@ -99,8 +99,8 @@ BB_CPU_TARGET_AVX512 static inline bool answer_32(const struct bb_ribbon_questio
 
 /* --- Bit-exact --- */
 
-/* Lane j: eight of the size bytes, from byte places[j] on, all of them below 256. Bytes that there
- * are not are anything. */
+/* Lane j: the eight bytes from places[j] on. All places are below 256, and bytes at or after size
+ * are undefined. */
 BB_CPU_TARGET_AVX512 static inline __m512i load_lanes(const uint8_t *bytes, uint32_t size,
                                                       __m512i places)
 {
@@ -119,7 +119,8 @@ BB_CPU_TARGET_AVX512 static inline __m512i load_lanes(const uint8_t *bytes, uint
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(order), low, high);
 }
 
-/* The sums of up to eight columns: slots bits each, start among them the first that counts. */
+/* The sums of up to eight columns of `slots` bits each. The window begins at bit `start` of each
+ * column. */
 BB_CPU_TARGET_AVX512 static inline uint32_t sum_columns(const uint8_t *columns, uint32_t slots,
                                                         uint32_t column_count, uint32_t start,
                                                         uint64_t coefficients)
@@ -140,8 +141,8 @@ static inline uint32_t at_most_8(uint32_t count)
     return count < 8 ? count : 8;
 }
 
-/* Eight columns are as many bytes as slots. column_limit: turns of eight columns cover it; the last
- * one may find none. */
+/* Eight columns take as many bytes as a column has slots. The loop covers column_limit columns in
+ * steps of eight; the last step may have none. */
 BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_question *question,
                                                     uint32_t column_limit)
 {
@@ -168,7 +169,8 @@ BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_quest
         return answer(&question);                                                                  \
     }
 
-/* The usual ranks, without a question between: its narrow fields take an eighth of the time. */
+/* The usual ranks, without a struct bb_ribbon_question: its narrow fields cost an eighth of the
+ * time. */
 BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_8(const uint8_t *payload, uint64_t descriptor,
                                                    uint64_t rank, uint64_t hash)
 {
@@ -197,7 +199,7 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_bits_8(const uint8_t *payload, 
     return answer_bits(&question, 8);
 }
 
-/* The number of turns is the table's, not the filter's: it is predicted. */
+/* The number of iterations is the same for all filters of a table, so its branch is predicted. */
 BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_bits(const uint8_t *payload, uint64_t descriptor,
                                                       uint64_t rank, uint64_t hash)
 {
@@ -211,7 +213,7 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_bits(const uint8_t *payload, ui
  *
  * Byte-grouped ribbons of ranks up to 8 are probed eight at a time, all others one at a time. */
 
-#define FEW 12 /* probes for which vectors do not pay */
+#define FEW 12 /* with fewer probes, vectors do not pay */
 
 BB_CPU_TARGET_AVX512 static inline bool answer(const struct bb_ribbon_question *question)
 {

@@ -71,7 +71,7 @@ static struct bb_ribbon_shape grouped_shape(uint32_t slots)
                                                                           : groups};
 }
 
-/* As many slots as the bytes have room for. */
+/* As many slots as fit into the bytes. */
 static struct bb_ribbon_shape bit_exact_shape(uint32_t slots, uint32_t rank)
 {
     uint32_t room = (uint32_t)(bb_ribbon_bits_size(slots, rank) * 8) / rank;
@@ -291,10 +291,10 @@ static double line_rate(const struct bb_rate_line *line, uint64_t key_count)
     return key_count < line->filled ? line->rate[key_count] : 1;
 }
 
-/* Keys per line beyond which the mixture is taken as 1: above any target, and where the binomial
- * weights would underflow. */
+/* With more keys per line on average, the rate is taken as 1. It is above any target then, and the
+ * binomial weights would underflow. */
 #define LINE_KEYS_MEAN_MAX 600
-/* Weights that add nothing to a double. */
+/* Smaller weights no longer change the sum. */
 #define WEIGHT_MIN 1e-24
 
 double bb_rate_blocked_bloom(const struct bb_rate_line *line, uint64_t key_count,
@@ -349,8 +349,9 @@ uint64_t bb_rate_blocked_bloom_lines(const struct bb_rate_line *line, uint64_t k
     return high;
 }
 
-/* The table of probes is rounded, and so are sizes to whole lines: near its steps a neighbour may
- * need a line less. Further away none does (computed for every rate). */
+/* The table of probes is rounded, and so are sizes to whole lines: near the table's steps a
+ * neighbouring number of probes may need one line less. No other number does (computed for every
+ * rate). */
 uint32_t bb_rate_blocked_bloom_best_probes(uint64_t key_count, double target_rate,
                                            uint64_t *ret_lines)
 {

@@ -24,7 +24,7 @@ struct bb_compaction {
     struct bb_iter *stream;
     struct bb_retain retain;
     struct bb_range_tombstone_cutter ranges;
-    bool has_kept; /* of the last judged key, a version was kept */
+    bool has_kept; /* a version of the latest key was kept */
     struct bb_read_stats reads;
     struct bb_table_builder *builder; /* of the open output, or NULL */
     struct bb_buf path;               /* of the open output */

@@ -5,7 +5,7 @@
  * between its bounds, and from there on. Where no run has such keys, it is rewritten in place, and
  * the tombstone is dropped.
  *
- *     level 1      [b  d]            the due one
+ *     level 1      [b  d]            the due table
  *     level 2   [a]       [e  g]     nothing between b and d: skipped
  *     level 3   [a    c][cb    k]    both are merged with it, in place
  *

@@ -52,13 +52,12 @@ void bb_plan_add_overlap(struct bb_plan *plan, const struct bb_levels *levels, i
                          const struct bb_run *run, struct bb_bytes low, struct bb_bytes high);
 
 /* Chooses the output run for inputs of the level above, which are between low and high and leave no
- * older data in their level. If the output level should have only one run, that run and the tables
- * that they overlap there; otherwise a new run. */
+ * older data in their level. If the output level should have only one run, this chooses that run,
+ * and adds its tables that the inputs overlap. Otherwise it chooses a new run. */
 void bb_plan_aim(struct bb_plan *plan, const struct bb_levels *levels, const struct bb_shape *shape,
                  struct bb_bytes low, struct bb_bytes high);
 
-/* The mean rate of the inputs' filters, weighted by keys: the rate of the tables that a move
- * moves. */
+/* The mean rate of the inputs' filters, weighted by keys: the rate of the tables after a move. */
 double bb_plan_moved_rate(const struct bb_plan *plan);
 
 /* The number for a run that is newer than all runs of a level: 0 for the first. */

@@ -21,7 +21,7 @@ static bool is_to_come(const struct bb_scrub *scrub, const struct bb_table_file 
     return (file->number >= scrub->next && file->number < scrub->end) || file->number < scrub->wrap;
 }
 
-/* Orders by number; after a wrap, numbers below the cursor sort last. */
+/* Orders by number. A scrub wraps, so numbers below the cursor sort last. */
 static bool comes_before(const struct bb_scrub *scrub, const struct bb_table_file *a,
                          const struct bb_table_file *b)
 {

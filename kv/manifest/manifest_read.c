@@ -81,7 +81,7 @@ static enum bb_status fold_all(struct walk *walk)
     return BB_OK;
 }
 
-/* Checks the requirements of every manifest that ever was current. */
+/* Checks what holds for every manifest that was ever current. */
 static enum bb_status check_whole(const struct walk *walk, const struct bb_wal_report *report)
 {
     struct bb_place place = {.file = walk->path};

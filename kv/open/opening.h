@@ -26,12 +26,12 @@ struct bb_opening {
     struct bb_manifest *manifest_in_force;
 };
 
-/* Makes the directory if needed, checks that it may be a store's, and locks it. */
+/* Creates the directory if needed, checks that it may contain a store, and locks it. */
 BB_MUST_CHECK enum bb_status bb_opening_prepare(struct bb_opening *opening);
 /* On success the store has the recovered data and accepts writes. REQUIRES: the lock is held. */
 BB_MUST_CHECK enum bb_status bb_opening_recover(struct bb_opening *opening);
-/* Undoes an attempt that found no space: removes everything that it made, files too. Returns false
- * when its files may be needed already, or when that is unknown. Keeps the thread's latest
+/* Undoes an attempt that found no space: removes everything that it made, including files. Returns
+ * false when its files may be needed already, or when that is unknown. Keeps the thread's latest
  * failure. */
 bool bb_opening_undo(struct bb_opening *opening);
 void bb_opening_deinit(struct bb_opening *opening);

@@ -4,7 +4,7 @@
  *
  * For many keys it works run by run:
  *
- *     tables       of each key, by eight bytes of it; outside all bounds: outside
+ *     tables       the table that may have each key, found by eight bytes of the key; else OUTSIDE
  *     places       of the shards in the ready table filters; all are prefetched, then read
  *     filters      of the shards; all are prefetched, then probed
  *
@@ -12,8 +12,7 @@
  *
  * Only for lookups with bb_read_options_permit_denials (sstable/table/read_options.h).
  *
- * Pure, except for table filters that are kept for the next time (compaction/levels/run.h); any
- * thread.
+ * Pure, except that runs cache ready table filters (compaction/levels/run.h); any thread.
  */
 #ifndef BB_KV_READ_DENIALS_H
 #define BB_KV_READ_DENIALS_H

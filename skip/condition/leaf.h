@@ -9,8 +9,8 @@
  *                                              contains the pieces
  *     x = 5 with x always unknown...  CONSTANT the same for every record
  *
- * A leaf is true, false or unknown of a record; only NULLS is never unknown. NaN is in no interval:
- * RANGES is false of it. A leaf is constant, and may be read by any number of threads.
+ * A leaf is true, false or unknown for a record; only NULLS is never unknown. NaN is in no
+ * interval, so RANGES is false for it. A leaf is constant; any number of threads may read it.
  */
 #ifndef BB_SKIP_CONDITION_LEAF_H
 #define BB_SKIP_CONDITION_LEAF_H
@@ -21,7 +21,7 @@ enum bb_leaf_kind { BB_LEAF_RANGES, BB_LEAF_NULLS, BB_LEAF_TEXT, BB_LEAF_CONSTAN
 
 /* One end of an interval. */
 struct bb_bound {
-    bool is_open;              /* no bound to this side: value is not set */
+    bool is_open;              /* no bound on this side: value is not set */
     bool is_exclusive;         /* the value itself is outside */
     struct bb_attribute value; /* PRESENT, of the attribute's type, never NaN; -0 is +0 */
 };
@@ -53,21 +53,21 @@ struct bb_leaf {
     enum bb_leaf_kind kind;
     size_t attribute; /* number in the schema; of CONSTANT none */
     enum bb_attribute_type type;
-    /* RANGES: ascending and disjoint. None: false of every record that has a value. Of integers and
-     * times all bounds are inclusive or open. Values next to each other stay points. */
+    /* RANGES: ascending and disjoint. None: false for every record that has a value. For integers
+     * and times all bounds are inclusive or open. Adjacent values stay separate points. */
     const struct bb_interval *intervals;
     size_t interval_count;
     bool is_points; /* every interval is a single value: =, IN */
     /* TEXT: every match satisfies all groups. No groups: the bytes of matches are unknown. */
     const struct bb_piece_group *groups;
     size_t group_count;
-    /* TEXT: words of every match, as groups; each piece is one whole word. WHY apart: folded words
-     * are no bytes of the match, so that they are no pieces of above. */
+    /* TEXT: words of every match, as groups; each piece is one whole word. They are not in
+     * `groups`, because a folded word need not be bytes of the match. */
     const struct bb_piece_group *word_groups;
     size_t word_group_count;
     bool words_are_folded;
-    /* TEXT: every match is in it; NULL: no interval is known. Exact: every value in it matches
-     * too. */
+    /* TEXT: an interval that contains every match; NULL: none is known. Exact: every value in it
+     * matches too. */
     const struct bb_interval *cover;
     bool is_cover_exact;
     /* CONSTANT. */

@@ -1,7 +1,7 @@
-/* Patterns of LIKE: % is any bytes, _ one character (character.h), a backslash before %, _ or
- * another backslash makes it mean itself; any other backslash is one.
+/* Patterns of LIKE: % is any bytes, _ one character (character.h), a backslash makes a following %,
+ * _ or backslash literal; any other backslash is literal too.
  *
- * A pattern is segments with % between them. Each is sought at the first place after the previous
+ * A pattern is segments with % between them. Each is matched at its first place after the previous
  * one: a later place never helps, because a segment that begins later does not end earlier. So
  * matching takes the product of the sizes at worst. A pattern is constant.
  */

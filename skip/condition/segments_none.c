@@ -43,7 +43,7 @@ bool bb_segments_have_letter(struct bb_bytes text)
     return false;
 }
 
-/* Never called: indexes and conditions of words are refused. */
+/* Never called: indexes and conditions of words are rejected. */
 struct bb_bytes bb_segments_fold(struct bb_bytes text, uint8_t *room)
 {
     (void)room;
@@ -51,6 +51,6 @@ struct bb_bytes bb_segments_fold(struct bb_bytes text, uint8_t *room)
 }
 
 #else
-/* A translation unit has a declaration. */
+/* A translation unit needs a declaration. */
 extern int bb_segments_none_is_not_built;
 #endif

@@ -3,7 +3,7 @@
  *
  *     fields of a segment in the head := varint chunks | for each: varint granules, varint offset,
  *                                        varint size of a data unit
- *     unit    := u32 end of each granule, counted from the first one's begin | granule*
+ *     unit    := u32 end of each granule, counted from the first one's start | granule*
  *     granule := nothing                                 its values are not stored
  *              | varint records | varint parts | for each: varint records
  *                | u8 has states | with 1: 2 bits for each record, its state
@@ -14,9 +14,9 @@
  *              | of others: varint; of the first one the value (i64, time: zigzag), then the
  *                           difference
  *
- * Parts are data blocks, in order: a record that a condition finds leads to its block. The values
- * of a granule are distinct and ascend, NaN last; records without one have the number 0. A number
- * has as many bits as the largest one needs.
+ * Parts are data blocks, in order, so that the block of a matching record is known. The values of a
+ * granule are distinct and ascend, NaN last; records without one have the number 0. A number has as
+ * many bits as the largest one needs.
  *
  * Threads: a builder and a read granule belong to one.
  */
@@ -27,7 +27,7 @@
 
 /* Chunks end at this size: one read takes a chunk where records of many granules are needed. */
 #define BB_COLUMN_CHUNK_SIZE (16u * 1024)
-/* Values of a granule, put together: with more they are not stored. */
+/* Maximum size of all values of a granule; larger ones are not stored. */
 #define BB_COLUMN_GRANULE_MAX (16u * 1024 * 1024)
 #define BB_COLUMN_RECORDS_MAX (BB_COLUMN_GRANULE_MAX / 8 + 1)
 
@@ -40,7 +40,7 @@ struct bb_column_record {
 
 struct bb_column_builder {
     enum bb_attribute_type type;
-    struct bb_column_record *records; /* owned; of the current granule */
+    struct bb_column_record *records; /* owned; records of the current granule */
     size_t record_count;
     size_t record_capacity;
     uint32_t *order;      /* owned; as many as records: records with values, sorted */
@@ -56,7 +56,7 @@ struct bb_column_builder {
 
 void bb_column_builder_init(struct bb_column_builder *builder, enum bb_attribute_type type);
 void bb_column_builder_deinit(struct bb_column_builder *builder);
-/* Of every record, in any state. */
+/* Call it for every record, in any state. */
 void bb_column_builder_add(struct bb_column_builder *builder, const struct bb_attribute *attribute);
 /* parts: u32 records of each part of the granule, or nothing. */
 BB_MUST_CHECK enum bb_status bb_column_builder_end_granule(struct bb_column_builder *builder,
@@ -65,7 +65,7 @@ BB_MUST_CHECK enum bb_status bb_column_builder_end_granule(struct bb_column_buil
 BB_MUST_CHECK enum bb_status bb_column_builder_end_segment(struct bb_column_builder *builder,
                                                            struct bb_segment_sink *sink);
 
-/* A granule's values after they were read. Zeroed it is valid; owned: bb_column_granule_deinit. */
+/* The decoded values of a granule. A zeroed struct is valid; owned: bb_column_granule_deinit. */
 struct bb_column_granule {
     uint32_t record_count;
     uint32_t *part_records; /* owned: of each part; together, all records */

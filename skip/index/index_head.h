@@ -1,4 +1,4 @@
-/* The description of the segments by an index, after it was read: segment_sink.h has the bytes.
+/* The decoded head of an index, which describes its segments. segment_sink.h draws the bytes.
  * Constant. */
 #ifndef BB_SKIP_INDEX_INDEX_HEAD_H
 #define BB_SKIP_INDEX_INDEX_HEAD_H
@@ -23,7 +23,7 @@ struct bb_head_segment {
     uint64_t first_granule;
     uint32_t granule_count; /* 1 ... BB_SEGMENT_GRANULES_MAX */
     enum bb_skip_form form;
-    struct bb_skip_section data;  /* of BOUNDS, VALUES a unit; of others all */
+    struct bb_skip_section data;  /* BOUNDS, VALUES: a unit; others: all data */
     struct bb_read_bounds bounds; /* BOUNDS: of the segment */
     struct bb_segment inverted;   /* INVERTED, RIBBONS */
     const uint8_t *unindexed;     /* of members: a bit for each granule; NULL: none */
@@ -45,8 +45,8 @@ struct bb_index_head {
     size_t segment_count;
 };
 
-/* Takes over the bytes, which are the head's without its checksum. BB_CORRUPT, BB_NO_MEMORY: the
- * bytes are released too. */
+/* Takes ownership of the bytes, the head without its checksum, also on failure. BB_CORRUPT,
+ * BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_index_head_decode(struct bb_buf *bytes,
                                                   const struct bb_index_directory *directory,
                                                   const struct bb_directory_entry *index,

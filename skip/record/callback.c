@@ -1,4 +1,4 @@
-/* callback(NAME): a function of the program. Its name is resolved by definition.c. */
+/* callback(NAME): a function of the program. definition_parser.c resolves its name. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "skip/record/formats.h"

@@ -1,4 +1,4 @@
-/* The stored form of a data block. See the header. Any thread. */
+/* The stored form of a data block. See stored_block.h. Any thread. */
 #include "sstable/block/stored_block.h"
 
 #include <lz4.h>

@@ -1,4 +1,4 @@
-/* See the header. */
+/* See table_ranges.h. */
 #include "sstable/build/table_ranges.h"
 
 #include "base/alloc.h"

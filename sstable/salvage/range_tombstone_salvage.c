@@ -16,7 +16,7 @@ static size_t count_sections(struct bb_bytes file, size_t offset)
             return 0;
         uint64_t begin = bb_load64(file.data + at + 4);
         uint64_t size = bb_load64(file.data + at + 12);
-        /* rejects zeros early, where each offset would take long */
+        /* rejects runs of zeros early: a full check of each offset would take long */
         bool has_id = bb_load16(file.data + at) != 0;
         if (!has_id || (count > 1 && begin != end) || begin > offset || size > offset - begin)
             return 0;
@@ -40,7 +40,7 @@ static bool is_directory(struct bb_bytes file, struct bb_table_id table, size_t 
     return true;
 }
 
-/* Searches from the end: there it is in every file that was not truncated. */
+/* Searches from the end, where the directory of every file that was not truncated is. */
 static bool find_directory(struct bb_bytes file, struct bb_table_id table, size_t *ret_offset,
                            struct bb_bytes *ret_stored)
 {

@@ -30,12 +30,12 @@ bool bb_split_block_may_contain(const uint8_t *bitset, uint32_t block_count, uin
 void bb_split_block_prefetch(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
 
 /* The rate for non-member keys, computed from the set bits, if every factor neighbouring blocks are
- * folded: the mean over blocks of the product of their words' fills. Once the mean exceeds limit,
- * stops early and returns any number above it. factor divides block_count. */
+ * folded: the mean over blocks of the product of their words' fills. Stops once the mean exceeds
+ * limit, and returns some number above limit. factor divides block_count. */
 double bb_split_block_rate(const uint8_t *bitset, uint32_t block_count, uint32_t factor,
                            double limit);
 
-/* How many keys the set bits stand for: an estimate, at least 1 if any bit is set. */
+/* Estimates the number of keys from the set bits: at least 1 if any bit is set. */
 uint64_t bb_split_block_key_count(const uint8_t *bitset, uint32_t block_count);
 
 #endif

@@ -1,4 +1,4 @@
-/* The kinds of stand-alone filters. Each is a table of functions in one file (kind_ribbon.c,
+/* The kinds of standalone filters. Each is a table of functions in one file (kind_ribbon.c,
  * kind_bloom.c, ...). Envelope, builder, view and description call the functions of the table and
  * depend on no kind.
  *
@@ -11,7 +11,7 @@
 #include "bloomblock/domain.h"
 #include "standalone/envelope.h"
 
-#define BB_KIND_BATCH 64 /* questions in one word of answers */
+#define BB_KIND_BATCH 64 /* probes whose results fit into one word */
 
 /* The functions that probe a view; view->kind points to one of these. It is chosen when the view is
  * made. */
@@ -32,8 +32,7 @@ struct bb_kind_probe {
     uint64_t (*may_contain_each)(const struct bb_filter_view *views, size_t count, uint64_t hash);
 };
 
-/* Probes the view in another form than the best one of the processor; for tests and
- * measurements. */
+/* Selects another form of the probe than the processor's best one; for tests and measurements. */
 static inline void bb_kind_view_use(struct bb_filter_view *view, enum bb_cpu cpu)
 {
     const struct bb_kind_probe *probe = view->kind;
@@ -72,8 +71,8 @@ struct bb_kind_ops {
      * distinct. On failure the buffer may have grown. */
     enum bb_status (*append)(const struct bb_envelope *envelope, const uint64_t *hashes,
                              struct bb_buf *buf);
-    /* Checks parameters and payload of an envelope that comes from anywhere, and of which the
-     * fields that all kinds share are right already. */
+    /* Checks parameters and payload of an untrusted envelope, after the fields that all kinds share
+     * were checked. */
     enum bb_status (*check)(const struct bb_envelope *envelope);
     /* Returns the functions that probe a view, and may fill parameters of the view that are still
      * empty. */
@@ -99,7 +98,7 @@ extern const struct bb_kind_ops bb_kind_count_min;
 /* NULL for DEFAULT, and for values that are no kind. */
 const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind);
 
-/* All that is known of a checked envelope. */
+/* The description of a checked envelope. */
 struct bb_filter_info bb_kind_describe(const struct bb_envelope *envelope);
 
 /* Whether the filter has no keys and therefore no payload: every probe returns no. */

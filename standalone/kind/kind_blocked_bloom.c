@@ -1,4 +1,4 @@
-/* The stand-alone Bloom filter in lines of 64 bytes. Parameters: lines, probes. */
+/* The standalone Bloom filter in lines of 64 bytes. Parameters: lines, probes. */
 #include "standalone/kind/kind.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* The stand-alone classic Bloom filter. Parameters: bits, probes. */
+/* The standalone classic Bloom filter. Parameters: bits, probes. */
 #include "standalone/kind/kind.h"
 
 #include <math.h>

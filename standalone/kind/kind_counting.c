@@ -1,6 +1,6 @@
 /* The counting Bloom filter in an envelope. Parameters: counters, probes.
  *
- * The key count is the number of additions less the number of removals; a key that is added twice
+ * The key count is the number of additions minus the number of removals; a key that is added twice
  * counts twice. A filter of no keys has a payload too: it can be loaded and changed further
  * (counting_filter.c). */
 #include "standalone/kind/kind.h"

@@ -1,4 +1,4 @@
-/* The stand-alone partitioned Bloom filter. Parameters: bits, in slices of one width; probes. */
+/* The standalone partitioned Bloom filter. Parameters: bits, in slices of one width; probes. */
 #include "standalone/kind/kind.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* The stand-alone ribbon: a directory (shard_directory.h), then the shards. Parameters: shards,
+/* The standalone ribbon: a directory (shard_directory.h), then the shards. Parameters: shards,
  * rank. */
 #include "standalone/kind/kind_ribbon_probe.h"
 

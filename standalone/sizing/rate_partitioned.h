@@ -1,5 +1,5 @@
 /* Rates and sizes of partitioned Bloom filters: a slice of bits for every probe, all of one width.
- * The rules of bloomblock/sizing/rate.h hold.
+ * The rules of bloomblock/sizing/rate.h apply.
  *
  * Pure functions; any thread. */
 #ifndef BB_STANDALONE_SIZING_RATE_PARTITIONED_H

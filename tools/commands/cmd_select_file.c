@@ -125,7 +125,7 @@ static enum bb_status print_lines(struct select_file *self, struct bb_lines_sele
     return status;
 }
 
-/* Cancelled, there are at least as many as were returned. */
+/* After a cancellation the count is the number of lines returned so far, a lower bound. */
 static enum bb_status count_lines(struct select_file *self, struct bb_lines_select *select)
 {
     struct bb_lines_account account;
@@ -167,7 +167,7 @@ static enum bb_status execute(struct select_file *self)
 
 /* ---- before and after ---- */
 
-/* An index file that is there and not used is worth knowing. */
+/* Reports an index file that exists and is not used. */
 static void tell_of_index(struct select_file *self)
 {
     char text[1200];

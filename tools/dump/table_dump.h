@@ -50,7 +50,7 @@ BB_MUST_CHECK enum bb_status table_dump_note_damage(struct table_dump *dump, uin
                                                     struct bb_bytes end_key);
 /* The same of the filters of an index page, with which no key is lost. */
 BB_MUST_CHECK enum bb_status table_dump_note_filters(struct table_dump *dump, uint32_t page_index);
-/* The same of the summary. */
+/* The same of the table filter. */
 BB_MUST_CHECK enum bb_status table_dump_note_summary(struct table_dump *dump);
 
 #endif

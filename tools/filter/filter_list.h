@@ -60,7 +60,7 @@ struct filter_total {
     uint64_t passed;
 };
 
-/* Reads summary, all pages and blocks. Damaged ones are counted and skipped. Owned:
+/* Reads the table filter, all pages and blocks. Damaged ones are counted and skipped. Owned:
  * filter_list_deinit.
  */
 BB_MUST_CHECK enum bb_status filter_list_read(struct bb_table *table, struct filter_list *ret_list);
@@ -71,7 +71,7 @@ BB_MUST_CHECK enum bb_status filter_list_ask(struct filter_list *list, struct bb
                                              const struct key_list *keys);
 
 struct filter_total filter_list_total(const struct filter_list *list);
-/* The rate to be expected of summary and blocks together. */
+/* The expected rate of the table filter and the block filters together. */
 double filter_list_rate(const struct filter_list *list);
 /* Bits of a row: payload and descriptor. */
 uint64_t filter_row_bits(const struct filter_row *row);

@@ -76,7 +76,7 @@ static enum bb_status advance_table(struct leveldb *leveldb, struct leveldb_run 
     return status;
 }
 
-/* To the run's next entry; *ret_has is false at its end. */
+/* Moves to the run's next entry; *ret_has is false at its end. */
 static enum bb_status advance(struct leveldb *leveldb, struct leveldb_run *run, bool *ret_has)
 {
     enum bb_status status = BB_OK;
@@ -171,7 +171,7 @@ static enum bb_status start_runs(struct leveldb *leveldb)
 
 /* ---- logs ---- */
 
-/* The number of a log's name; false: not one. */
+/* The number in a log's name; false: not a log. */
 static bool log_number(const char *name, uint64_t *ret_number)
 {
     char *end = NULL;

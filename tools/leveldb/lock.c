@@ -10,8 +10,8 @@
 #include "base/path.h"
 #include "base/status.h"
 
-/* LevelDB takes a write lock of the whole file: one for reading conflicts with it, and needs no
- * right to write. */
+/* LevelDB takes a write lock of the whole file: a read lock conflicts with it, and needs no write
+ * permission. */
 static enum bb_status take(const char *path, int *ret_fd)
 {
     struct flock request = {.l_type = F_RDLCK, .l_whence = SEEK_SET};

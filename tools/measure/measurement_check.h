@@ -3,8 +3,8 @@
  *     requests   avoided (counted at each negative) + made, with filters  =  made without filters
  *     preads     the same, when there is no block cache: then neither run inherits blocks
  *     statistics sums over the lookups  =  sums of the store by level
- *     parts      preads of blocks, index pages and summaries  =  preads of the engine; cold runs
- *                open tables too
+ *     parts preads of blocks, index pages and table filters = preads of the engine; cold runs open
+ *                tables too
  *     system     preads of the engine  =  read calls that the operating system counted
  *     answers    the same with and without filters
  *

@@ -10,7 +10,7 @@ void read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part)
 bool read_stats_equal(const struct bb_read_stats *a, const struct bb_read_stats *b);
 /* All classes together. */
 uint64_t read_stats_visits(const struct bb_read_stats *reads);
-/* Reads of files: of blocks, index pages and summaries. */
+/* Reads of files: of blocks, index pages and table filters. */
 uint64_t read_stats_preads(const struct bb_read_stats *reads);
 /* "filter negatives", ... */
 const char *visit_name(enum bb_visit visit);
