@@ -29,7 +29,7 @@ struct bb_condition {
     struct bb_text *text;          /* LEAF: of kind TEXT */
 };
 
-/* Which attribute a leaf is of. The name is borrowed. */
+/* The attribute of a leaf. The name is borrowed. */
 struct bb_leaf_attribute {
     size_t number; /* in the schema */
     const char *name;

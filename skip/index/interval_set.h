@@ -11,11 +11,11 @@ struct bb_value_bounds {
     bool high_is_open;        /* the largest value is unknown */
 };
 
-/* Does an interval have the value? value: present, of the leaf's type. */
+/* True if an interval has the value. value: present, of the leaf's type. */
 bool bb_interval_set_has(const struct bb_leaf *leaf, const struct bb_attribute *value);
-/* Does an interval have any value between the bounds? */
+/* True if an interval has any value between the bounds. */
 bool bb_interval_set_meets(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds);
-/* Does one interval have every value between the bounds? */
+/* True if one interval has every value between the bounds. */
 bool bb_interval_set_covers(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds);
 
 #endif

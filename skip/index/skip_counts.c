@@ -1,8 +1,8 @@
 /* Records of granules counted by indexes, without columns. See bb/skip.h.
  *
- * Each node of the condition has a tally of a granule: of how many records it is true, false and
- * unknown. Leaves have one from counts; AND and OR where at most one child is not the same for all
- * records; NOT exchanges true and false.
+ * Each node of the condition has a tally of a granule: the number of records for which it is true,
+ * false and unknown. Leaves have one from counts; AND and OR where at most one child is not the
+ * same for all records; NOT exchanges true and false.
  */
 #include "base/alloc.h"
 #include "base/status.h"
@@ -247,7 +247,7 @@ static struct tally tally_constant(const struct bb_leaf *leaf, uint64_t records)
                           .is_null = leaf->may_be_null ? records : 0};
 }
 
-/* Of a record with the attribute a leaf is true or false, of any other it is unknown. */
+/* For a record with the attribute a leaf is true or false; for any other it is unknown. */
 static struct tally tally_present(uint64_t is_true, uint64_t present, uint64_t nulls)
 {
     return (struct tally){.is_known = is_true <= present,
@@ -311,8 +311,8 @@ static void negate(struct tally *tally)
     tally->is_false = is_true;
 }
 
-/* The AND of two sides. Where one side is true of all records, the result is the other side; where
- * one is false of all, the result is that side. */
+/* The AND of two sides. If one side is true for all records, the result is the other side; if one
+ * is false for all, the result is that side. */
 static struct tally join(struct tally left, struct tally right, uint64_t records)
 {
     if (left.is_known && left.is_true == records)

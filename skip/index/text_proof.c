@@ -10,7 +10,7 @@
 /* Both dictionaries, token by token. */
 struct comparison {
     const struct bb_head_segment *segment;
-    struct bb_granule_bits indexed; /* granules of which the file tells */
+    struct bb_granule_bits indexed; /* granules that the file indexes */
     struct bb_sorted_token *tokens; /* that were found */
     size_t token_count;
     size_t next;
@@ -37,7 +37,7 @@ static uint32_t first_of(const struct bb_granule_bits *bits)
     return granules[0];
 }
 
-/* left without right; gives whether any granule remains. */
+/* *ret_bits: left without right. True if any granule remains. */
 static bool subtract(const struct bb_granule_bits *left, const struct bb_granule_bits *right,
                      struct bb_granule_bits *ret_bits)
 {
@@ -55,7 +55,7 @@ static bool restrict_to(struct bb_granule_bits *bits, const struct bb_granule_bi
     return any != 0;
 }
 
-/* Goes to the next token that was found in an indexed granule, from this one on. */
+/* Moves to the next token that was found in an indexed granule, from this one on. */
 static void find_next(struct comparison *comparison)
 {
     for (; comparison->next < comparison->token_count; comparison->next++) {
@@ -122,7 +122,7 @@ static enum bb_status compare_all(struct comparison *comparison)
     return status;
 }
 
-/* Granules that the file has tokens of. BB_CORRUPT: there was room for the tokens of another
+/* Granules whose tokens the file has. BB_CORRUPT: there was space for the tokens of another
  * granule. */
 static enum bb_status find_indexed(const struct bb_text_index_builder *found,
                                    struct comparison *comparison)

@@ -8,8 +8,8 @@
 #include "skip/condition/search.h"
 #include "skip/index/member_scan.h"
 
-/* To search this number of blocks takes less time than to read a granule: 2.5 us each, against 31
- * for 64 KiB of a log. */
+/* Searching this number of blocks takes less time than reading a granule: 2.5 us each, against 31
+ * us for 64 KiB of a log. */
 #define BLOCKS_PER_GRANULE 8
 
 void bb_text_question_deinit(struct bb_text_question *question)
@@ -33,7 +33,7 @@ static enum bb_status read_block(struct bb_text_question *question,
                            : status;
 }
 
-/* The block where a token is, if it is anywhere. REQUIRES: there are blocks. */
+/* The block that has the token, if any block has. REQUIRES: there are blocks. */
 static uint32_t find_block(const struct bb_head_segment *segment, struct bb_bytes token)
 {
     uint32_t low = 0;
@@ -56,7 +56,7 @@ static bool covers(const struct bb_granule_bits *bits, const struct bb_granule_b
     return missing == 0;
 }
 
-/* How many blocks may be searched to spare these granules. */
+/* The number of blocks that may be searched to avoid reading these granules. */
 static uint64_t blocks_worth(const struct bb_granule_bits *needed)
 {
     uint64_t count = 0;
@@ -65,7 +65,7 @@ static uint64_t blocks_worth(const struct bb_granule_bits *needed)
     return BLOCKS_PER_GRANULE * count;
 }
 
-/* A token that is longer is known by its begin. */
+/* Of a longer token only its beginning is stored. */
 static struct bb_bytes cut(struct bb_bytes token)
 {
     return bb_bytes_of(token.data, token.size < BB_TOKEN_SIZE_MAX ? token.size : BB_TOKEN_SIZE_MAX);
@@ -106,7 +106,7 @@ static bool begins_with(struct bb_bytes token, struct bb_bytes prefix)
     return token.size >= prefix.size && memcmp(token.data, prefix.data, prefix.size) == 0;
 }
 
-/* *ret_is_last: tokens after the block do not begin so. */
+/* *ret_is_last: no token after the block begins with it. */
 static enum bb_status add_prefix(struct bb_text_question *question, struct bb_bytes prefix,
                                  const struct bb_granule_bits *needed, struct bb_granule_bits *bits,
                                  bool *ret_is_last)
@@ -143,7 +143,7 @@ static enum bb_status ask_prefix(struct bb_text_question *question,
     return status;
 }
 
-/* --- Tokens that have something inside or at the end --- */
+/* --- Tokens that contain something, or end with it --- */
 
 /* With a zero byte where the token begins or ends: there is one in the text of a block. */
 static enum bb_status make_wanted(struct bb_text_question *question,
@@ -158,7 +158,7 @@ static enum bb_status make_wanted(struct bb_text_question *question,
     return status == BB_OK && !part->is_open_at_end ? bb_buf_append(wanted, &zero, 1) : status;
 }
 
-/* A search of one block after the other. */
+/* A search of the blocks, one after another. */
 struct search {
     const struct bb_token_part *part;
     struct bb_searcher searcher;
@@ -190,7 +190,7 @@ static uint32_t token_at(const struct bb_token_block *block, uint32_t first, siz
     return low;
 }
 
-/* Tokens of which the end may be cut off count as matches. */
+/* Tokens whose end may be cut off count as matches. */
 static bool next_cut(const struct bb_token_block *block, uint32_t from, uint32_t *ret_number)
 {
     uint32_t number = from;

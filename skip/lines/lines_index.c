@@ -186,8 +186,8 @@ static enum bb_status begin(struct work *work)
 
 /* ---- lines ---- */
 
-/* Do granules that are read again end where they did? Else segments that were taken over would be
- * of other lines. The last one may have grown. */
+/* Checks that granules that are read again end where they did. Otherwise segments that were taken
+ * over would describe other lines. The last one may have grown. */
 static bool ends_as_before(const struct work *work, uint64_t end)
 {
     size_t next = (size_t)work->builder->directory.granule_count + 1;
@@ -207,7 +207,7 @@ static enum bb_status end_granule(struct work *work, uint64_t end)
     return status;
 }
 
-/* All whole lines of the window. *ret_end: where the last of them ends. */
+/* Adds all complete lines of the window. *ret_end: the end of the last one. */
 static enum bb_status add_lines(struct work *work, const struct bb_line_window *window,
                                 uint64_t *ret_end)
 {
@@ -312,7 +312,7 @@ static enum bb_status set_source(struct work *work, uint64_t indexed_bytes)
 
 /* ---- putting it in place ---- */
 
-/* A directory that cannot be opened for syncing has the new name all the same. */
+/* Even if the directory cannot be opened for syncing, the new name is in place. */
 static enum bb_status sync_parent(struct work *work)
 {
     struct bb_file_system *fs = work->lines->fs;

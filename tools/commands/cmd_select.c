@@ -124,7 +124,7 @@ static enum bb_status print_records(struct select *select, struct bb_select *rec
     return status;
 }
 
-/* Cancelled, there are at least as many as were returned. */
+/* After a cancellation the count is the number of records returned so far, a lower bound. */
 static enum bb_status count_records(struct select *select, struct bb_select *records)
 {
     struct bb_select_account account;

@@ -1,5 +1,5 @@
-/* A filter that keys are added to, or removed from: as much memory as the filter takes, and a
- * batch, however many keys come. Threads: one. */
+/* A filter that keys are added to, or removed from. It takes the memory of the filter and of a
+ * batch, for any number of keys. Threads: one. */
 #ifndef BB_TOOLS_FILTER_FILTER_GROWTH_H
 #define BB_TOOLS_FILTER_FILTER_GROWTH_H
 
@@ -12,11 +12,11 @@ struct filter_growth {
     struct bb_buf envelope; /* others: of all batches so far, or empty; all kinds: when finished */
     struct bb_buf hashes;   /* others: uint64_t each, the batch */
     uint64_t read_count;    /* keys that came */
-    uint64_t new_count;     /* of them added, for which the filter returned no before */
-    uint64_t absent_count;  /* of them to be removed, not there */
+    uint64_t new_count;     /* of these, keys that the filter ruled out before */
+    uint64_t absent_count;  /* keys to remove that were certainly absent */
 };
 
-/* Does a kind take keys after it was made? */
+/* True if keys can be added to a finished filter of the kind. */
 bool filter_growth_takes(enum bb_filter_kind kind);
 
 /* Whether it is sized for a number of keys, beyond which its rate exceeds the target. */

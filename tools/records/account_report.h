@@ -23,7 +23,7 @@ BB_MUST_CHECK enum bb_status account_report_of_file(const struct bb_lines *lines
                                                     struct account_report *ret_report);
 void account_report_deinit(struct account_report *report);
 
-/* Of the granules that hold no match, the share that was read; NaN without such granules. */
+/* The share of the granules without a match that was read; NaN without such granules. */
 double account_false_share(const struct bb_select_account *account);
 
 /* Lines to `file`. */
