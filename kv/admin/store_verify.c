@@ -81,6 +81,18 @@ static enum bb_status verify_catalog(const struct verification *v)
     return status;
 }
 
+/* An opening without options must accept them. */
+static enum bb_status verify_stored_options(const struct verification *v)
+{
+    const struct bb_db_options none = {.comparator = v->options.comparator};
+    struct bb_db_options resolved;
+    struct bb_stored_options merged;
+    if (bb_options_resolve_stored(&none, &v->state.options, &resolved, &merged) == BB_OK)
+        return BB_OK;
+    struct bb_error failure = *bb_error_last();
+    return bb_corrupt((struct bb_place){.file = v->path}, 0, "the manifest: %s", failure.message);
+}
+
 /* No two tables of a run may have the same key. */
 static enum bb_status verify_levels(struct verification *v)
 {
@@ -262,6 +274,8 @@ static enum bb_status verify_all(struct verification *v)
     enum bb_status status = read_metadata(v);
     if (status == BB_OK)
         status = verify_catalog(v);
+    if (status == BB_OK)
+        status = verify_stored_options(v);
     if (status == BB_OK)
         status = verify_levels(v);
     if (status == BB_OK)

@@ -511,8 +511,7 @@ static void full_disk__level_0_has_a_limit(void **state)
     store_init(&store);
     store.options.compression = BB_COMPRESSION_NONE;
     store.options.deterministic = false;
-    store.options.level0_run_count_compact = 3;
-    store.options.level0_run_count_busy = 3;
+    store.options.level0_run_count_compact = store.options.level0_run_count_busy = 3;
     store.options.level0_run_count_stop = 4;
     store_open(&store);
     struct last_space space = {.db = store.db, .is_later = true};
@@ -527,6 +526,7 @@ static void full_disk__level_0_has_a_limit(void **state)
             (void)sched_yield();
     }
     assert_int_equal(level0_runs(&store), 8);
+    store_await_removal_of_logs(&store);
     leave(store.memory, VALUE_SIZE / 2);
     enum bb_status refused = put(&store, 8);
     bb_file_memory_set_space(store.memory, 0);

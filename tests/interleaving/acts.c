@@ -73,11 +73,8 @@ static void list_indexes(struct stage *stage)
 
 /* In the order of steps: put, synced put, range | memtables full | gets, iterator, snapshot |
  * flush, compaction | statistics, sizes | checkpoint, ingest, scrub | index, rebuild, refresh |
- * cache, opening. Steps that need the stopped work wait. These wait too:
- *
- *   - statistics, for a get: they add up counters that a reader owns during its call
- *   - reads, for a thread that opens a table or an index file: files are opened one at a time
- */
+ * cache, opening. Steps that need the stopped work wait, or the table that a thread opens. Index
+ * files are opened one at a time: reads wait for a thread that opens one. */
 const struct act acts[] = {
     {"a synced put stops before its append to the log",
      put_synced,
@@ -141,7 +138,7 @@ const struct act acts[] = {
      NULL,
      STAGE_COLD,
      false,
-     "rrrwwrrrwwwwwwrwrwr"},
+     "rrrrwrrrwrwrrrrwrwr"},
     {"a compaction stops before it reads a block",
      run_compact,
      {BB_FILE_CALL_READ_AT, ".bbt"},
@@ -183,21 +180,21 @@ const struct act acts[] = {
      NULL,
      STAGE_COLD,
      true,
-     "rrrrrrrrrwrrrrrrrrr"},
+     "rrrrrrrrrrrrrrrrrrr"},
     {"a get stops before it reads",
      get,
      {BB_FILE_CALL_READ_AT, ".bbt"},
      NULL,
      STAGE_WARM,
      true,
-     "rrrrrrrrrwrrrrrrrrr"},
+     "rrrrrrrrrrrrrrrrrrr"},
     {"a get of many keys stops before it reads",
      get_many,
      {BB_FILE_CALL_READ_AT, ".bbt"},
      NULL,
      STAGE_WARM,
      true,
-     "rrrrrrrrrwrrrrrrrrr"},
+     "rrrrrrrrrrrrrrrrrrr"},
     {"a backward scan stops before it reads",
      scan,
      {BB_FILE_CALL_READ_AT, ".bbt"},

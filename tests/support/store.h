@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "bb/db_files.h"
 #include "tests/support/file_memory.h"
 
@@ -81,6 +82,21 @@ static inline struct bb_db_verify_report store_verify(struct store *store)
     assert_null(store->db);
     assert_ok(bb_db_verify(STORE_PATH, &store->options, &report));
     return report;
+}
+
+/* A flush ends before its worker has removed the log, whose space counts until then. */
+static inline void store_await_removal_of_logs(struct store *store)
+{
+    struct bb_file_system *fs = bb_file_memory_system(store->memory);
+    size_t logs = 2;
+    while (logs > 1) {
+        struct bb_file_names names = {0};
+        assert_ok(fs->ops->list(fs, STORE_PATH, &names));
+        logs = 0;
+        for (size_t i = 0; i < names.count; i++)
+            logs += strstr(names.names[i], ".wal") != NULL;
+        bb_file_names_deinit(&names);
+    }
 }
 
 /* Closes, verifies and releases. */

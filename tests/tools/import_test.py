@@ -97,7 +97,7 @@ class FromLevelDB(ImportTest):
                 model[key] = value
 
     def write_source(self, *, operations=2000, rounds=3, last_compacted=False, settled=False, **options):
-        """settled: every file is one that the store needs, and the log is short."""
+        """settled: every file is needed by the store, and the log is short."""
         model = {}
         for i in range(rounds):
             writer = leveldb_writer.Writer(self.source, **options)
@@ -216,16 +216,28 @@ class FromLevelDB(ImportTest):
             self.assertFalse(os.path.exists(building))
             self.assertFalse(os.path.exists(self.store))
 
-    def test_a_killed_import_is_no_store_and_the_next_import_removes_its_rest(self):
+    def test_a_killed_import_is_no_store_and_the_next_import_names_its_rest(self):
         process, building = self.begin("json")
         self.assertIn(self.store, self.expect(IO, "import", "json", "-", self.store).err)  # busy
         process.kill()
         process.communicate()
         self.assertTrue(os.path.isdir(building))
         self.expect(IO, "scan", self.store)
-        self.ok("import", "json", "-", self.store, stdin=b'{"key": "cat", "value": "9 lives"}\n')
+        row = b'{"key": "cat", "value": "9 lives"}\n'
+        refusal = self.expect(IO, "import", "json", "-", self.store, stdin=row).err
+        self.assertIn("bloomblock destroy", refusal)
+        self.assertIn(building, refusal)
+        self.ok("destroy", building, "--yes")
+        self.ok("import", "json", "-", self.store, stdin=row)
         self.assertEqual(self.content(), {b"cat": b"9 lives"})
         self.assertFalse(os.path.exists(building))
+
+    def test_a_store_of_the_name_that_an_import_builds_stays(self):
+        """The import removed it."""
+        mine = self.store + ".importing"
+        self.ok("load", mine, stdin="mine\n")
+        self.expect(IO, "import", "json", "-", self.store, stdin=b'{"key": "a", "value": "b"}\n')
+        self.assertEqual(self.content(mine), {b"mine": b""})
 
     def test_a_directory_with_other_files_is_not_taken(self):
         os.mkdir(self.store)

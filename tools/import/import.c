@@ -54,6 +54,8 @@ static enum bb_status take_away(struct import *import)
 {
     struct bb_error failure = *bb_error_last();
     const char *path = import_place_path(&import->place);
+    if (import->place.is_published)
+        return bb_error_restore(&failure);
     if (bb_db_destroy(path, NULL, NULL) != BB_OK)
         command_warn(import->store.command,
                      "the files of the incomplete store could not be removed");
@@ -72,6 +74,8 @@ static enum bb_status finish(struct import *import, enum bb_status status)
 {
     if (status == BB_OK)
         status = commit(import);
+    if (status == BB_OK && interrupt_is_wanted())
+        status = bb_fail(BB_BUSY, "interrupted");
     progress_next(&import->progress, "flushing and merging");
     if (status == BB_OK)
         status = bb_db_flush(import->db);

@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "base/path.h"
 #include "base/status.h"
-#include "bb/db_files.h"
 
 static const char *text_of(const struct bb_buf *path)
 {
@@ -36,8 +35,8 @@ static enum bb_status check_free(struct import_place *place)
                : status;
 }
 
-/* Only an import that was interrupted leaves it. */
-static enum bb_status remove_rest(struct import_place *place)
+/* An import that was killed leaves it. It may be a store of the user's: it is not removed here. */
+static enum bb_status check_no_rest(struct import_place *place)
 {
     bool is_directory = false;
     uint64_t size = 0;
@@ -45,10 +44,11 @@ static enum bb_status remove_rest(struct import_place *place)
     enum bb_status status = place->fs->ops->status(place->fs, path, &is_directory, &size);
     if (status == BB_NOT_FOUND)
         return BB_OK;
-    if (status == BB_OK)
-        status = bb_db_destroy(path, NULL, NULL);
-    return status == BB_OK ? BB_OK
-                           : bb_fail_context(status, "%s, the rest of an earlier import", path);
+    return status == BB_OK ? bb_fail(BB_EXISTS,
+                                     "%s: exists, as after an import that was killed; `bloomblock "
+                                     "destroy` removes it",
+                                     path)
+                           : status;
 }
 
 /* Replaces an empty directory by another one, as publishing does at the end: a link, a mount point
@@ -90,7 +90,7 @@ enum bb_status import_place_init(struct import_place *place, const char *directo
     if (status == BB_OK)
         status = check_free(place);
     if (status == BB_OK)
-        status = remove_rest(place);
+        status = check_no_rest(place);
     return status == BB_OK ? check_replaceable(place) : status;
 }
 
@@ -115,6 +115,7 @@ enum bb_status import_place_publish(struct import_place *place)
     enum bb_status status = bb_path_parent(text_of(&place->final), &parent);
     if (status == BB_OK)
         status = fs->ops->rename(fs, text_of(&place->building), text_of(&place->final));
+    place->is_published = status == BB_OK;
     if (status == BB_OK)
         status = fs->ops->sync_directory(fs, text_of(&parent));
     bb_buf_deinit(&parent);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/coding.h"
+#include "kv/manifest/manifest.h"
 #include "kv/options.h"
 
 static const struct bb_place nowhere = {.file = "options"};
@@ -292,6 +293,37 @@ static void stored_options__a_slack_is_taken_back(void **state)
     assert_true(resolved.filter_slack == 0);
 }
 
+static void put_hostile_options(struct store *store)
+{
+    struct bb_file_system *fs = bb_file_memory_system(store->memory);
+    struct bb_manifest_state state;
+    struct bb_manifest *manifest = NULL;
+    assert_ok(bb_manifest_load(fs, STORE_PATH, &state, NULL));
+    state.options.values[BB_STORED_RESTART_INTERVAL] = 1025;
+    state.is_closed = false;
+    assert_ok(bb_manifest_create(fs, STORE_PATH, 1000, &state, &manifest));
+    assert_ok(bb_manifest_close(manifest));
+    bb_manifest_state_deinit(&state);
+}
+
+static void stored_options__a_store_with_impossible_ones_is_repaired(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_repair_report report;
+    begin(&store);
+    put_hostile_options(&store);
+    assert_status(bb_db_open(STORE_PATH, &store.options, &store.db), BB_INVALID);
+    assert_status(bb_db_verify(STORE_PATH, &store.options, NULL), BB_CORRUPT);
+    assert_non_null(strstr(bb_error_last()->message, "restart_interval is 1025"));
+    assert_ok(bb_db_repair(STORE_PATH, &store.options, NULL, &report));
+    assert_false(report.is_whole);
+    store_open(&store);
+    assert_int_equal(kept_by(&store).restart_interval, 0);
+    store_close(&store);
+    store_deinit(&store);
+}
+
 /* Valid checksums, and a value that no opening stores. */
 static void stored_options__a_value_out_of_range_opens_no_store(void **state)
 {
@@ -332,6 +364,7 @@ int main(void)
         cmocka_unit_test(stored_options__a_checkpoint_and_a_repair_keep_them),
         cmocka_unit_test(stored_options__the_counts_of_level0_are_replaced_together),
         cmocka_unit_test(stored_options__a_slack_is_taken_back),
+        cmocka_unit_test(stored_options__a_store_with_impossible_ones_is_repaired),
         cmocka_unit_test(stored_options__a_value_out_of_range_opens_no_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
