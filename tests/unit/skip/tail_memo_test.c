@@ -16,7 +16,7 @@
 #define VALUES     60
 #define VALUE_SIZE 600
 #define ENDS       4
-#define GRANULES   400
+#define GRANULES   64
 
 struct values {
     uint8_t bytes[VALUES][VALUE_SIZE];
