@@ -239,7 +239,7 @@ static void verify__summary(void **state)
     assert_true(report.summary_chunks == 1);
     world_deinit(&world);
     summary_init(&world, 0xff);
-    assert_defect(&world, "summary");
+    assert_defect(&world, "table filter");
 }
 
 /* One without any filter in it always returns maybe, but is still wrong. */
