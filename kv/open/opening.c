@@ -13,7 +13,6 @@
 #include "kv/manifest/current.h"
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
-#include "kv/open/opening.h"
 #include "kv/open/set_aside.h"
 #include "kv/options.h"
 #include "kv/recovery/replay.h"

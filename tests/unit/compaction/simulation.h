@@ -18,7 +18,6 @@
 #include "compaction/rates/rates.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
-#include "tests/unit/compaction/rates_sum.h"
 
 #define SIMULATED_TABLES_MAX 40000
 #define SIMULATED_KEY_BYTES  100
