@@ -20,15 +20,18 @@ enum statement {
     STATEMENT_COUNT,
 };
 
+/* Returns the newest version of the next key, because the table is in this order. */
+#define FORWARD "ORDER BY key, sequence DESC LIMIT 1"
+
 static const char *const texts[STATEMENT_COUNT] = {
     [APPLY] = "INSERT INTO versions VALUES (?1, ?2, ?3)",
     [DELETE_RANGE] = "INSERT INTO versions SELECT DISTINCT key, ?2, 0 FROM versions "
                      "WHERE key >= ?1 AND key < ?3",
     [GET] = "SELECT value FROM versions WHERE key = ?1 AND sequence <= ?2 ORDER BY sequence DESC "
             "LIMIT 1",
-    [FIRST] = "SELECT key FROM versions ORDER BY key LIMIT 1",
-    [AT_OR_AFTER] = "SELECT key FROM versions WHERE key >= ?1 ORDER BY key LIMIT 1",
-    [AFTER] = "SELECT key FROM versions WHERE key > ?1 ORDER BY key LIMIT 1",
+    [FIRST] = "SELECT key, value FROM versions WHERE sequence <= ?2 " FORWARD,
+    [AT_OR_AFTER] = "SELECT key, value FROM versions WHERE key >= ?1 AND sequence <= ?2 " FORWARD,
+    [AFTER] = "SELECT key, value FROM versions WHERE key > ?1 AND sequence <= ?2 " FORWARD,
     [BEFORE] = "SELECT key FROM versions WHERE key < ?1 ORDER BY key DESC LIMIT 1",
     [LAST] = "SELECT key FROM versions ORDER BY key DESC LIMIT 1",
     [TRUNCATE] = "DELETE FROM versions WHERE sequence > ?2",
@@ -42,7 +45,7 @@ static const char *const texts[STATEMENT_COUNT] = {
 static const char setup[] =
     "PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN;"
     "CREATE TABLE versions (key BLOB NOT NULL, sequence INTEGER NOT NULL, value BLOB, "
-    "PRIMARY KEY (key, sequence)) WITHOUT ROWID";
+    "PRIMARY KEY (key, sequence DESC)) WITHOUT ROWID";
 
 struct oracle {
     sqlite3 *db;
@@ -67,6 +70,9 @@ struct oracle *oracle_create(bool is_reverse)
     if (oracle == NULL)
         abort();
     oracle->is_reverse = is_reverse;
+    /* One thread uses SQLite, so SQLite needs no locks. Later calls fail and change nothing. */
+    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     must(oracle, sqlite3_open_v2(":memory:", &oracle->db, flags, NULL) == SQLITE_OK);
     must(oracle, sqlite3_exec(oracle->db, setup, NULL, NULL, NULL) == SQLITE_OK);
@@ -184,32 +190,42 @@ static enum oracle_answer answer_of(int column_type)
     }
 }
 
+/* Takes the value in a column, which is a deletion if it is not a blob. */
+static enum oracle_answer take_answer(sqlite3_stmt *statement, int column, struct bb_buf *value)
+{
+    enum oracle_answer answer = answer_of(sqlite3_column_type(statement, column));
+    if (answer == ORACLE_PRESENT)
+        take_column(statement, column, value);
+    return answer;
+}
+
 enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64_t sequence,
                               struct bb_buf *value)
 {
     sqlite3_stmt *statement = prepare(oracle, GET, &key, sequence);
     int step = sqlite3_step(statement);
     must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
-    enum oracle_answer answer = ORACLE_NEVER;
-    if (step == SQLITE_ROW)
-        answer = answer_of(sqlite3_column_type(statement, 0));
-    if (answer == ORACLE_PRESENT)
-        take_column(statement, 0, value);
+    enum oracle_answer answer =
+        step == SQLITE_ROW ? take_answer(statement, 0, value) : ORACLE_NEVER;
     sqlite3_reset(statement);
     return answer;
 }
 
 /* The key that the statement returns for *key, into *key; false if there is no such key. */
-static bool move(struct oracle *oracle, enum statement which, struct bb_buf *key)
+static bool move(struct oracle *oracle, enum statement which, uint64_t sequence, struct bb_buf *key,
+                 struct bb_buf *value, enum oracle_answer *answer)
 {
     struct bb_bytes from = bb_buf_bytes(key);
     sqlite3_stmt *statement =
-        prepare(oracle, which, which == FIRST || which == LAST ? NULL : &from, 0);
+        prepare(oracle, which, which == FIRST || which == LAST ? NULL : &from, sequence);
     int step = sqlite3_step(statement);
     must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
     if (step == SQLITE_ROW) {
         take_column(statement, 0, key);
         decode(oracle, key);
+        *answer = sqlite3_column_count(statement) == 2
+                      ? take_answer(statement, 1, value)
+                      : oracle_get(oracle, bb_buf_bytes(key), sequence, value);
     }
     sqlite3_reset(statement);
     return step == SQLITE_ROW;
@@ -218,12 +234,11 @@ static bool move(struct oracle *oracle, enum statement which, struct bb_buf *key
 static bool find(struct oracle *oracle, uint64_t sequence, enum statement first,
                  enum statement then, struct bb_buf *key, struct bb_buf *value)
 {
-    bool is_found = move(oracle, first, key);
     enum oracle_answer answer = ORACLE_PRESENT;
-    while (is_found &&
-           (answer = oracle_get(oracle, bb_buf_bytes(key), sequence, value)) != ORACLE_PRESENT) {
+    bool is_found = move(oracle, first, sequence, key, value, &answer);
+    while (is_found && answer != ORACLE_PRESENT) {
         oracle->ranges_crossed += answer == ORACLE_DELETED_RANGE;
-        is_found = move(oracle, then, key);
+        is_found = move(oracle, then, sequence, key, value, &answer);
     }
     return is_found;
 }
