@@ -56,13 +56,14 @@ BB_CPU_TARGET_AVX512 static inline uint32_t
 bb_ribbon_window_avx512_sums(const struct bb_ribbon_window_avx512 *known,
                              struct bb_ribbon_window window)
 {
-    const int and_of_or = 0xe0; /* the truth table of: the first, and the second or the third */
+    /* The truth table of: the first, and the second or the third. clang wants a constant here. */
+    enum { AND_OF_OR = 0xe0 };
     const __m512i one = _mm512_set1_epi64((long long)known->one);
     __m512i lanes = _mm512_permutexvar_epi8(
         _mm512_load_si512(known->orders[window.rank]),
         bb_ribbon_window_avx512_load(window.bytes + BB_RIBBON_WINDOW_GROUPS * window.rank));
     __m512i coefficients = _mm512_set1_epi64((long long)window.coefficients);
-    lanes = _mm512_ternarylogic_epi64(lanes, coefficients, one, and_of_or);
+    lanes = _mm512_ternarylogic_epi64(lanes, coefficients, one, AND_OF_OR);
     return _cvtmask8_u32(_mm512_test_epi64_mask(_mm512_popcnt_epi64(lanes), one));
 }
 
