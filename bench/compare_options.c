@@ -18,7 +18,7 @@ static const char usage[] =
     "side.\n"
     "\n"
     "  --keys N           keys to load, in random order (5000000)\n"
-    "  --lookups N        look-ups of stored keys, and of absent ones, per phase (1000000, at most "
+    "  --lookups N        lookups of stored keys, and of absent ones, per phase (1000000, at most "
     "--keys)\n"
     "  --seeks N          range queries of 10 entries per phase (100000, at most --keys)\n"
     "  --key-size N       bytes, at least 16: hexadecimal digits (16)\n"

@@ -278,13 +278,13 @@ static bool do_phase(const struct bench *bench, const char *name,
 static bool do_all(const struct bench *bench)
 {
     bool is_good = do_phase(bench, "load", load);
-    is_good = is_good && do_phase(bench, "look-ups, as loaded", read_keys);
+    is_good = is_good && do_phase(bench, "lookups, as loaded", read_keys);
     is_good = is_good && do_phase(bench, "compaction", compact);
-    is_good = is_good && do_phase(bench, "look-ups, compacted", read_keys);
+    is_good = is_good && do_phase(bench, "lookups, compacted", read_keys);
     is_good = is_good && do_phase(bench, "opening after a close, warm", reopen_closed);
     is_good = is_good && do_phase(bench, "writes, then a kill", fill_log);
     is_good = is_good && do_phase(bench, "opening after the kill", reopen_killed);
-    return is_good && do_phase(bench, "look-ups, after all", read_keys);
+    return is_good && do_phase(bench, "lookups, after all", read_keys);
 }
 
 /* ---- arguments ---- */

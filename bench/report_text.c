@@ -275,7 +275,7 @@ static void print_conditions(const struct report *report, FILE *file)
     fprintf(file,
             "%" PRIu64 " keys of %zu bytes, values of %zu bytes (half compressible), loaded in "
             "random order; per phase\n"
-            "%" PRIu64 " look-ups, %" PRIu64 " range queries; cache %" PRIu64
+            "%" PRIu64 " lookups, %" PRIu64 " range queries; cache %" PRIu64
             " KiB, write buffer %" PRIu64 " KiB, seed %" PRIu64 ", %s page cache, %" PRIu64
             " round%s\n"
             "reading by turns, %" PRIu64 " slices of each phase: times are means over the slices, "

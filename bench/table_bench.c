@@ -1,6 +1,6 @@
 /* Lookups of absent keys in tables, for every way of splitting the filters' bits between table
- * filter and block filters: the source of the default for summary_bits
- * (docs/decisions/0006-summary-split.md).
+ * filter and block filters: the source of the default for table_filter_bits
+ * (docs/decisions/0006-table-filter-split.md).
  *
  *     table_bench [keys [directory [portable | avx2 | avx512]]]
  *
@@ -77,12 +77,12 @@ struct level {
     struct bb_table *tables[TABLES_MAX];
     struct bb_run run;
     uint64_t filter_bytes;
-    uint64_t summary_bytes;
+    uint64_t table_filter_bytes;
 };
 
 /* A way of splitting the bits, and its measurements. */
 struct split {
-    double summary_bits;
+    double table_filter_bits;
     struct bb_table_options options;
     struct level level;
     struct bb_buf value;
@@ -91,8 +91,9 @@ struct split {
     uint64_t pinned_bytes;
 };
 
-static const double summary_bits_of[] = {BB_SUMMARY_NONE, 2, 3, 4, 5, BB_SUMMARY_ALL};
-#define SPLITS BB_ARRAY_LENGTH(summary_bits_of)
+static const double table_filter_bits_of[] = {BB_TABLE_FILTER_NONE, 2, 3, 4, 5,
+                                              BB_TABLE_FILTER_ALL};
+#define SPLITS BB_ARRAY_LENGTH(table_filter_bits_of)
 
 struct shape {
     const struct bench *bench;
@@ -166,7 +167,7 @@ static void build(const struct bench *bench, const struct bb_table_options *opti
     bench_must(bb_table_builder_finish(builder, &meta));
     bb_table_builder_destroy(builder);
     level->filter_bytes += meta.filter_bytes;
-    level->summary_bytes += meta.summary_bytes;
+    level->table_filter_bytes += meta.table_filter_bytes;
     level->metas[level->count++] = meta;
 }
 
@@ -186,8 +187,8 @@ static struct bb_table *open_table(const struct bench *bench, struct bb_table_fi
     bench_must(bb_table_open_in(path, &file->env->options, &file->env->pages, &table));
     if (table->has_filters)
         bb_block_filter_format_use(&table->filter_format, bench->cpu);
-    if (table->has_summary)
-        bb_block_filter_format_use(&table->summary_format, bench->cpu);
+    if (table->has_table_filter)
+        bb_block_filter_format_use(&table->table_filter_format, bench->cpu);
     atomic_store(&file->table, table); /* closed with the file */
     return table;
 }
@@ -383,40 +384,40 @@ static void build_splits(struct shape *shape)
 {
     for (size_t i = 0; i < SPLITS; i++) {
         struct split *split = &shape->splits[i];
-        *split = (struct split){.summary_bits = summary_bits_of[i], .level.number = i};
+        *split = (struct split){.table_filter_bits = table_filter_bits_of[i], .level.number = i};
         split->options = (struct bb_table_options){
             .block_size_bytes = shape->keys_per_block * ENTRY_SIZE,
             .restart_interval = 16,
             .compression = BB_COMPRESSION_NONE,
             .filter_rate = RATE,
-            .summary_bits = split->summary_bits,
+            .table_filter_bits = split->table_filter_bits,
             .secret = &shape->bench->secret,
         };
         build_level(shape->bench, &split->options, shape->keys_per_table, &split->level);
     }
 }
 
-static const char *name_of(double summary_bits, char name[16])
+static const char *name_of(double table_filter_bits, char name[16])
 {
-    if (summary_bits == BB_SUMMARY_NONE)
+    if (table_filter_bits == BB_TABLE_FILTER_NONE)
         return "none";
-    if (summary_bits == BB_SUMMARY_ALL)
+    if (table_filter_bits == BB_TABLE_FILTER_ALL)
         return "all";
-    snprintf(name, 16, "%.0f", summary_bits);
+    snprintf(name, 16, "%.0f", table_filter_bits);
     return name;
 }
 
 static void print_split(const struct shape *shape, size_t i)
 {
     const struct split *split = &shape->splits[i];
-    struct bb_filter_split rates = bb_filter_split(RATE, split->summary_bits);
+    struct bb_filter_split rates = bb_filter_split(RATE, split->table_filter_bits);
     double bits = 8 / (double)shape->bench->key_count; /* per key, of a byte */
     char name[16];
     printf(
         "%6u %-6s %-5s %8.3g %8.3g %9.2f %9.2f %9.2f %8.5f %8.1f %8.1f %6.3f %9.4f %8.2f %6.3f\n",
-        shape->keys_per_block, shape->name, name_of(split->summary_bits, name), rates.summary_rate,
-        rates.block_rate, (double)split->level.filter_bytes * bits,
-        (double)split->level.summary_bytes * bits, (double)split->pinned_bytes * bits,
+        shape->keys_per_block, shape->name, name_of(split->table_filter_bits, name),
+        rates.table_filter_rate, rates.block_rate, (double)split->level.filter_bytes * bits,
+        (double)split->level.table_filter_bytes * bits, (double)split->pinned_bytes * bits,
         split->wasted, turns_median(&shape->memory, i), turns_least(&shape->memory, i),
         turns_ratio(&shape->memory, i, 0), split->page_reads, turns_mean(&shape->disk, i) / 1000,
         turns_ratio(&shape->disk, i, 0));
@@ -446,8 +447,8 @@ static void print_headings(const struct bench *bench)
 {
     printf("%zu keys, rate %g, %s\n", bench->key_count, RATE, bb_cpu_name(bench->cpu));
     printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %8s %6s %9s %8s\n", "keys/", "", "split",
-           "summary", "block", "filters", "summary", "pinned", "wasted", "memory", "least", "",
-           "disk:", "us");
+           "table filter", "block", "filters", "table filter", "pinned", "wasted", "memory",
+           "least", "", "disk:", "us");
     printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %8s %6s %9s %8s %6s\n", "block", "", "",
            "rate", "rate", "bits/key", "bits/key", "bits/key", "", "ns", "ns", "x", "page rds", "",
            "x");

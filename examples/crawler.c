@@ -43,7 +43,7 @@ struct state {
     unsigned long long visited; /* pages */
     unsigned long long met;     /* URLs */
     unsigned long long links;   /* each to a URL that is new, or to a duplicate */
-    unsigned long long asked;   /* look-ups in the store */
+    unsigned long long asked;   /* lookups in the store */
     unsigned long long in_vain; /* of these, for new URLs: the filter's false positives */
     unsigned long long lost;    /* new URLs that the fixed filter reports as duplicates */
 };
@@ -259,7 +259,7 @@ static void report(const struct crawler *crawler)
     printf("pages   %llu visited, %llu URLs found\n", state->visited, state->met);
     printf("links   %llu: %llu new, %llu duplicates\n", state->links, new_count,
            state->links - new_count);
-    printf("store   asked %llu times, %llu in vain; spared %llu look-ups of new URLs\n",
+    printf("store   asked %llu times, %llu in vain; spared %llu lookups of new URLs\n",
            state->asked, state->in_vain, new_count - state->in_vain);
     printf("fixed   planned for %llu URLs, holds %llu: %llu pages would never have been visited\n",
            crawler->planned, (unsigned long long)fixed.key_count, state->lost);

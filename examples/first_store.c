@@ -52,7 +52,7 @@ static void print_reads(struct bb_db *db)
         made += stats.level_reads[level].block_requests;
         avoided += stats.level_reads[level].avoided_requests;
     }
-    printf("%llu look-ups of absent keys: %llu block requests made, %llu avoided\n",
+    printf("%llu lookups of absent keys: %llu block requests made, %llu avoided\n",
            (unsigned long long)stats.gets, (unsigned long long)made, (unsigned long long)avoided);
 }
 

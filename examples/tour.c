@@ -132,8 +132,8 @@ static void print_step(const struct bb_explain_step *step)
     else if (step->kind == BB_EXPLAIN_NO_TABLE)
         printf("  level %d: no table has such keys\n", step->level);
     else
-        printf("  level %d: summary %s, filter %s, block %s\n", step->level,
-               bb_verdict_name(step->table.summary.verdict),
+        printf("  level %d: table filter %s, filter %s, block %s\n", step->level,
+               bb_verdict_name(step->table.table_filter.verdict),
                bb_verdict_name(step->table.filter.verdict), bb_source_name(step->table.block));
 }
 

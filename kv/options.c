@@ -106,26 +106,27 @@ static enum bb_status resolve_absent_share(struct bb_db_options *o)
 }
 
 /* Resolves the storage of filters. */
-static enum bb_status resolve_summary(struct bb_db_options *o)
+static enum bb_status resolve_table_filter(struct bb_db_options *o)
 {
-    if (o->summary_bits == BB_SUMMARY_DEFAULT)
-        o->summary_bits =
-            o->filter_kind == BB_FILTER_RIBBON ? BB_SUMMARY_BITS_DEFAULT : BB_SUMMARY_NONE;
-    double bits = o->summary_bits;
-    if (bits != BB_SUMMARY_NONE && bits != BB_SUMMARY_ALL &&
-        !(bits >= BB_SUMMARY_BITS_MIN && bits <= BB_SUMMARY_BITS_MAX))
-        return bb_fail(BB_INVALID,
-                       "option summary_bits is %g, allowed are %g to %g, BB_SUMMARY_NONE and "
-                       "BB_SUMMARY_ALL",
-                       bits, BB_SUMMARY_BITS_MIN, BB_SUMMARY_BITS_MAX);
+    if (o->table_filter_bits == BB_TABLE_FILTER_DEFAULT)
+        o->table_filter_bits = o->filter_kind == BB_FILTER_RIBBON ? BB_TABLE_FILTER_BITS_DEFAULT
+                                                                  : BB_TABLE_FILTER_NONE;
+    double bits = o->table_filter_bits;
+    if (bits != BB_TABLE_FILTER_NONE && bits != BB_TABLE_FILTER_ALL &&
+        !(bits >= BB_TABLE_FILTER_BITS_MIN && bits <= BB_TABLE_FILTER_BITS_MAX))
+        return bb_fail(
+            BB_INVALID,
+            "option table_filter_bits is %g, allowed are %g to %g, BB_TABLE_FILTER_NONE and "
+            "BB_TABLE_FILTER_ALL",
+            bits, BB_TABLE_FILTER_BITS_MIN, BB_TABLE_FILTER_BITS_MAX);
     if (!(o->filter_slack >= 0 && o->filter_slack <= BB_FILTER_SLACK_MAX))
         return bb_fail(BB_INVALID, "option filter_slack is %g, allowed are 0 to %g",
                        o->filter_slack, BB_FILTER_SLACK_MAX);
     if (o->filter_slack < FILTER_SLACK_MIN)
         o->filter_slack = 0;
     /* These bits would never be used. */
-    if (o->summary_residency == BB_SUMMARY_UNUSED)
-        o->summary_bits = BB_SUMMARY_NONE;
+    if (o->table_filter_residency == BB_TABLE_FILTER_UNUSED)
+        o->table_filter_bits = BB_TABLE_FILTER_NONE;
     return BB_OK;
 }
 
@@ -182,7 +183,7 @@ static enum bb_status resolve_filters(struct bb_db_options *o)
         o->filter_kind = BB_FILTER_RIBBON;
     if (o->comparator != NULL && o->comparator->equates_different_bytes)
         o->filter_kind = BB_FILTER_NONE;
-    return resolve_summary(o);
+    return resolve_table_filter(o);
 }
 
 static enum bb_status resolve_compression(enum bb_compression *value)
@@ -243,21 +244,24 @@ static enum bb_status check_residency(const struct bb_db_options *o)
         return bb_fail(BB_INVALID,
                        "option index_residency is %d, allowed are %d (pinned) and %d (cached)",
                        (int)o->index_residency, (int)BB_INDEX_PINNED, (int)BB_INDEX_CACHED);
-    if (o->summary_residency != BB_SUMMARY_PINNED && o->summary_residency != BB_SUMMARY_CACHED &&
-        o->summary_residency != BB_SUMMARY_UNUSED)
-        return bb_fail(
-            BB_INVALID,
-            "option summary_residency is %d, allowed are %d (pinned), %d (cached) and %d (unused)",
-            (int)o->summary_residency, (int)BB_SUMMARY_PINNED, (int)BB_SUMMARY_CACHED,
-            (int)BB_SUMMARY_UNUSED);
+    if (o->table_filter_residency != BB_TABLE_FILTER_PINNED &&
+        o->table_filter_residency != BB_TABLE_FILTER_CACHED &&
+        o->table_filter_residency != BB_TABLE_FILTER_UNUSED)
+        return bb_fail(BB_INVALID,
+                       "option table_filter_residency is %d, allowed are %d (pinned), %d (cached) "
+                       "and %d (unused)",
+                       (int)o->table_filter_residency, (int)BB_TABLE_FILTER_PINNED,
+                       (int)BB_TABLE_FILTER_CACHED, (int)BB_TABLE_FILTER_UNUSED);
     return BB_OK;
 }
 
 /* Without a cache, the default for cached data is pinned memory. */
-static enum bb_summary_residency summary_residency(const struct bb_db_options *o, bool has_cache)
+static enum bb_table_filter_residency table_filter_residency(const struct bb_db_options *o,
+                                                             bool has_cache)
 {
-    return !has_cache && o->summary_residency == BB_SUMMARY_CACHED ? BB_SUMMARY_PINNED
-                                                                   : o->summary_residency;
+    return !has_cache && o->table_filter_residency == BB_TABLE_FILTER_CACHED
+               ? BB_TABLE_FILTER_PINNED
+               : o->table_filter_residency;
 }
 
 /* Level 1 has at least about eight tables, so that compactions move parts of it. */
@@ -356,8 +360,8 @@ void bb_options_for_table(const struct bb_db_options *options, struct bb_file_sy
         .filter_kind = options->filter_kind,
         .filter_granularity = options->filter_granularity,
         .filter_slack = options->filter_slack,
-        .summary_bits = options->summary_bits,
-        .summary_residency = summary_residency(options, block_cache != NULL),
+        .table_filter_bits = options->table_filter_bits,
+        .table_filter_residency = table_filter_residency(options, block_cache != NULL),
         .secret = secret,
         .cache = block_cache,
         .index_residency = block_cache == NULL ? BB_INDEX_PINNED : options->index_residency,

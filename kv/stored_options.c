@@ -26,7 +26,7 @@ static const struct {
     OPTION(BB_STORED_FILTER_KIND, FIELD_U32, filter_kind),
     OPTION(BB_STORED_FILTER_GRANULARITY, FIELD_U32, filter_granularity),
     OPTION(BB_STORED_ABSENT_SHARE, FIELD_REAL, absent_share),
-    OPTION(BB_STORED_SUMMARY_BITS, FIELD_REAL, summary_bits),
+    OPTION(BB_STORED_TABLE_FILTER_BITS, FIELD_REAL, table_filter_bits),
     OPTION(BB_STORED_FILTER_SLACK, FIELD_REAL, filter_slack),
     OPTION(BB_STORED_WRITE_BUFFER, FIELD_U64, write_buffer_bytes),
     OPTION(BB_STORED_BLOCK_SIZE, FIELD_U32, block_size_bytes),

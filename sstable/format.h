@@ -1,7 +1,8 @@
 /* All constants of the table format, and the relations between them. docs/format.md draws the
  * bytes.
  *
- *     file := (block* index page)* [summary] [range tombstones] root properties directory footer
+ *     file := (block* index page)* [table filter] [range tombstones] root properties
+ *             directory footer
  */
 #ifndef BB_SSTABLE_FORMAT_H
 #define BB_SSTABLE_FORMAT_H
@@ -26,14 +27,14 @@
 /* The type of the checksummed bytes. It is part of every checksum, so that bytes of one type never
  * pass for another. */
 enum bb_stored_type {
-    BB_STORED_BLOCK = 1,     /* data block with its trailer */
-    BB_STORED_FENCES = 2,    /* header and fence area of an index page */
-    BB_STORED_FILTERS = 3,   /* filter area of an index page */
-    BB_STORED_SECTION = 4,   /* a section of the directory */
-    BB_STORED_DIRECTORY = 5, /* the directory */
-    BB_STORED_FOOTER = 6,    /* the footer */
-    BB_STORED_SUMMARY = 7,   /* a chunk of the table filter */
-    BB_STORED_CHUNKS = 8,    /* the table filter's list of chunks */
+    BB_STORED_BLOCK = 1,        /* data block with its trailer */
+    BB_STORED_FENCES = 2,       /* header and fence area of an index page */
+    BB_STORED_FILTERS = 3,      /* filter area of an index page */
+    BB_STORED_SECTION = 4,      /* a section of the directory */
+    BB_STORED_DIRECTORY = 5,    /* the directory */
+    BB_STORED_FOOTER = 6,       /* the footer */
+    BB_STORED_TABLE_FILTER = 7, /* a chunk of the table filter */
+    BB_STORED_CHUNKS = 8,       /* the table filter's list of chunks */
 };
 #define BB_CHECKSUM_SIZE 8
 
@@ -92,18 +93,18 @@ enum bb_stored_type {
 enum bb_section_id {
     BB_SECTION_ROOT = 1,
     BB_SECTION_PROPERTIES = 2,
-    BB_SECTION_SUMMARY = 3,
+    BB_SECTION_TABLE_FILTER = 3,
     BB_SECTION_RANGE_TOMBSTONES = 4,
     BB_SECTION_ZONES = 5, /* reserved */
 };
 
 /* Table filter: chunks | list of chunks | u32 size of the list | u64 checksum. A chunk has as many
- * shards as make about 64 KiB, a power of two. BB_SUMMARY_PART_KEYS hashes (64 MiB) are sorted and
- * cut at a time. */
-#define BB_SUMMARY_TAIL_SIZE       12
-#define BB_SUMMARY_CHUNK_SIZE      (64 * 1024)
-#define BB_SUMMARY_CHUNK_SHIFT_MAX 10
-#define BB_SUMMARY_PART_KEYS       (8 * 1024 * 1024)
+ * shards as make about 64 KiB, a power of two. BB_TABLE_FILTER_PART_KEYS hashes (64 MiB) are sorted
+ * and cut at a time. */
+#define BB_TABLE_FILTER_TAIL_SIZE       12
+#define BB_TABLE_FILTER_CHUNK_SIZE      (64 * 1024)
+#define BB_TABLE_FILTER_CHUNK_SHIFT_MAX 10
+#define BB_TABLE_FILTER_PART_KEYS       (8 * 1024 * 1024)
 
 /* The section of range tombstones. */
 #define BB_RANGE_SECTION_SIZE_MAX (UINT32_C(1) << 30)

@@ -29,9 +29,9 @@ static json_t *part_of(enum bb_source source, uint64_t offset, uint32_t size)
 
 static const char *visit_name(enum bb_visit visit)
 {
-    static const char *const names[] = {"summary negative", "filter negative", "false positive",
-                                        "tombstone",        "not visible",     "present",
-                                        "out of bounds"};
+    static const char *const names[] = {
+        "table filter negative", "filter negative", "false positive", "tombstone",
+        "not visible",           "present",         "out of bounds"};
     _Static_assert(BB_ARRAY_LENGTH(names) == BB_VISIT_COUNT, "each visit has a name");
     return names[visit];
 }
@@ -44,7 +44,7 @@ static void set_table(json_t *row, const struct bb_explain_step *step)
     json_set_text(row, "visit", visit_name(table->visit));
     if (table->range_sequence > 0)
         json_set_count(row, "range_tombstone_sequence", table->range_sequence);
-    json_object_set_new(row, "summary", filter_of(&table->summary));
+    json_object_set_new(row, "table_filter", filter_of(&table->table_filter));
     json_object_set_new(row, "index_page",
                         part_of(table->page, table->page_offset, table->page_size_bytes));
     json_object_set_new(row, "filter", filter_of(&table->filter));
@@ -79,8 +79,8 @@ static void set_sums(json_t *document, const struct bb_explain *report)
     json_set_count(document, "block_read_bytes", reads->block_read_bytes);
     json_set_count(document, "page_reads", reads->page_reads);
     json_set_count(document, "page_read_bytes", reads->page_read_bytes);
-    json_set_count(document, "summary_reads", reads->summary_reads);
-    json_set_count(document, "summary_read_bytes", reads->summary_read_bytes);
+    json_set_count(document, "table_filter_reads", reads->table_filter_reads);
+    json_set_count(document, "table_filter_read_bytes", reads->table_filter_read_bytes);
     json_set_count(document, "avoided_requests", reads->avoided_requests);
     json_set_count(document, "avoided_reads", reads->avoided_reads);
     json_set_count(document, "damaged_filters", reads->damaged_filters);

@@ -86,7 +86,7 @@ json_t *level_report_json(const struct bb_db_stats *stats)
         json_set_count(row, "entries", level->entry_count);
         json_set_count(row, "keys", level->key_count);
         json_set_count(row, "filter_bytes", level->filter_bytes);
-        json_set_count(row, "summary_bytes", level->summary_bytes);
+        json_set_count(row, "table_filter_bytes", level->table_filter_bytes);
         json_set_real(row, "filter_bits_per_key", bits_per_key(level));
         json_set_real(row, "expected_rate", level->filter_rate_sum);
         json_set_real(row, "visit_share", level->visit_share);

@@ -36,19 +36,19 @@ static void add_filters(struct store_options *store)
 {
     struct bb_db_options *db = &store->db;
     add(store, "target", "RATE", OPTION_REAL, &store->target,
-        "wasted block requests per look-up of an absent key, whole store (0.01)");
+        "wasted block requests per lookup of an absent key, whole store (0.01)");
     add(store, "filter-budget", "SIZE", OPTION_SIZE, &store->filter_budget,
         "instead of a target: memory for all filters");
     add(store, "bits-per-key", "N", OPTION_REAL, &store->bits_per_key,
         "instead of a target: bits of filters for each key");
     add(store, "absent-share", "SHARE", OPTION_REAL, &db->absent_share,
-        "part of the look-ups that are for absent keys (1)");
+        "part of the lookups that are for absent keys (1)");
     add(store, "filter", "KIND", OPTION_FILTER_KIND, &db->filter_kind,
         "ribbon (default), blocked-bloom, bloom or none");
-    add(store, "summary-bits", "N", OPTION_TEXT, &store->summary_bits,
+    add(store, "table-filter-bits", "N", OPTION_TEXT, &store->table_filter_bits,
         "bits per key in the table filters of the largest run, probed first (5); none; all");
-    add(store, "summary", "WHERE", OPTION_TEXT, &store->summary_residency,
-        "summaries are pinned in memory (default), cached, or unused");
+    add(store, "table-filters", "WHERE", OPTION_TEXT, &store->table_filter_residency,
+        "table filters are pinned in memory (default), cached, or unused");
     add(store, "filter-slack", "PART", OPTION_REAL, &db->filter_slack,
         "more space for filters, up to 0.25 of it, which build faster (0)");
     add(store, "granularity", "N", OPTION_GRANULARITY, &db->filter_granularity,
@@ -120,34 +120,36 @@ static void tell_event(void *context, const struct bb_event *event)
         command_warn(store->command, event->message);
 }
 
-static enum bb_status decode_summary_bits(const char *text, double *ret_bits)
+static enum bb_status decode_table_filter_bits(const char *text, double *ret_bits)
 {
     char *end = NULL;
     double bits = strtod(text, &end);
     if (strcmp(text, "none") == 0)
-        *ret_bits = BB_SUMMARY_NONE;
+        *ret_bits = BB_TABLE_FILTER_NONE;
     else if (strcmp(text, "all") == 0)
-        *ret_bits = BB_SUMMARY_ALL;
+        *ret_bits = BB_TABLE_FILTER_ALL;
     else if (end != text && *end == '\0' && bits > 0)
         *ret_bits = bits;
     else
-        return bb_fail(BB_INVALID,
-                       "option --summary-bits: \"%s\" is neither a number above 0, none nor all",
-                       text);
+        return bb_fail(
+            BB_INVALID,
+            "option --table-filter-bits: \"%s\" is neither a number above 0, none nor all", text);
     return BB_OK;
 }
 
-static enum bb_status decode_summary_residency(const char *text, enum bb_summary_residency *ret)
+static enum bb_status decode_table_filter_residency(const char *text,
+                                                    enum bb_table_filter_residency *ret)
 {
-    static const char *const names[] = {[BB_SUMMARY_PINNED] = "pinned",
-                                        [BB_SUMMARY_CACHED] = "cached",
-                                        [BB_SUMMARY_UNUSED] = "unused"};
+    static const char *const names[] = {[BB_TABLE_FILTER_PINNED] = "pinned",
+                                        [BB_TABLE_FILTER_CACHED] = "cached",
+                                        [BB_TABLE_FILTER_UNUSED] = "unused"};
     for (size_t i = 0; i < BB_ARRAY_LENGTH(names); i++)
         if (strcmp(text, names[i]) == 0) {
-            *ret = (enum bb_summary_residency)i;
+            *ret = (enum bb_table_filter_residency)i;
             return BB_OK;
         }
-    return bb_fail(BB_INVALID, "option --summary: \"%s\" is not pinned, cached or unused", text);
+    return bb_fail(BB_INVALID, "option --table-filters: \"%s\" is not pinned, cached or unused",
+                   text);
 }
 
 static const char *const style_names[] = {[BB_COMPACTION_LEVELED] = "leveled",
@@ -200,10 +202,11 @@ static enum bb_status decode_texts(struct store_options *store)
 {
     struct bb_db_options *db = &store->db;
     enum bb_status status = BB_OK;
-    if (store->summary_bits != NULL)
-        status = decode_summary_bits(store->summary_bits, &db->summary_bits);
-    if (status == BB_OK && store->summary_residency != NULL)
-        status = decode_summary_residency(store->summary_residency, &db->summary_residency);
+    if (store->table_filter_bits != NULL)
+        status = decode_table_filter_bits(store->table_filter_bits, &db->table_filter_bits);
+    if (status == BB_OK && store->table_filter_residency != NULL)
+        status = decode_table_filter_residency(store->table_filter_residency,
+                                               &db->table_filter_residency);
     if (status == BB_OK && store->compression != NULL)
         status = decode_compression(store->compression, &db->compression);
     if (status == BB_OK && store->style != NULL)

@@ -18,7 +18,7 @@ static const struct {
     {"open_tables_max", "--open-tables"},
     {"absent_share", "--absent-share"},
     {"filter_kind", "--filter"},
-    {"summary_bits", "--summary-bits"},
+    {"table_filter_bits", "--table-filter-bits"},
     {"filter_slack", "--filter-slack"},
     {"filter_granularity", "--granularity"},
     {"block_size_bytes", "--block-size"},
@@ -29,8 +29,8 @@ static const struct {
     {"level0_run_count_stop", "--level0-stop"},
     {"level1_size_bytes", "--level1-size"},
     {"level_size_ratio", "--level-ratio"},
-    {"BB_SUMMARY_NONE", "none"},
-    {"BB_SUMMARY_ALL", "all"},
+    {"BB_TABLE_FILTER_NONE", "none"},
+    {"BB_TABLE_FILTER_ALL", "all"},
 };
 
 /* The command has no such options: the user chose its behaviour by its name. */

@@ -38,12 +38,12 @@ static void write_amount(const struct bb_filter_amount *amount, struct output *o
     write_real(out, names[amount->unit], amount->value);
 }
 
-static void write_summary_bits(double bits, struct output *out)
+static void write_table_filter_bits(double bits, struct output *out)
 {
-    if (bits == BB_SUMMARY_NONE || bits == BB_SUMMARY_ALL)
-        write_option(out, "--summary-bits", bits == BB_SUMMARY_NONE ? "none" : "all");
+    if (bits == BB_TABLE_FILTER_NONE || bits == BB_TABLE_FILTER_ALL)
+        write_option(out, "--table-filter-bits", bits == BB_TABLE_FILTER_NONE ? "none" : "all");
     else
-        write_real(out, "--summary-bits", bits);
+        write_real(out, "--table-filter-bits", bits);
 }
 
 static void write_filters(const struct bb_db_options *stored, struct output *out)
@@ -51,7 +51,7 @@ static void write_filters(const struct bb_db_options *stored, struct output *out
     write_amount(&stored->filter_amount, out);
     if (stored->filter_kind != BB_FILTER_DEFAULT)
         write_option(out, "--filter", bb_filter_kind_name(stored->filter_kind));
-    write_summary_bits(stored->summary_bits, out);
+    write_table_filter_bits(stored->table_filter_bits, out);
     write_real(out, "--filter-slack", stored->filter_slack);
     write_real(out, "--absent-share", stored->absent_share);
     if (stored->filter_granularity == BB_GRANULARITY_PAGE)
@@ -113,7 +113,7 @@ static void set_filters(json_t *object, const struct bb_db_options *stored)
     set_real(object, units[stored->filter_amount.unit], stored->filter_amount.value);
     if (stored->filter_kind != BB_FILTER_DEFAULT)
         json_set_text(object, "filter_kind", bb_filter_kind_name(stored->filter_kind));
-    set_real(object, "summary_bits", stored->summary_bits);
+    set_real(object, "table_filter_bits", stored->table_filter_bits);
     set_real(object, "filter_slack", stored->filter_slack);
     set_real(object, "absent_share", stored->absent_share);
     set_count(object, "filter_granularity", stored->filter_granularity);

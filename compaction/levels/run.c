@@ -81,7 +81,7 @@ static enum bb_status take_prefixes(struct bb_run *run)
         struct bb_bytes high = behind(largest(run->files[i]), run->shared_size);
         run->largest_prefixes[i] = bb_bytes_prefix64(high);
         run->places[i].smallest_prefix = bb_bytes_prefix64(low);
-        atomic_init(&run->places[i].summary, NULL);
+        atomic_init(&run->places[i].table_filter, NULL);
     }
     /* After the last table no table is found. */
     for (size_t i = 0; i < BB_PREFIX_GUIDE_STEPS; i++)
@@ -129,27 +129,28 @@ bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *re
 
 /* Two threads may store the same value. A reader of it sees the complete table filter, as published
  * by its table. The run has a reference to the file, which closes the table. */
-const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t index)
+const struct bb_table_filter *bb_run_take_table_filter(const struct bb_run *run, size_t index)
 {
     const struct bb_table *table =
         atomic_load_explicit(&run->files[index]->table, memory_order_acquire);
-    const struct bb_summary *summary = table == NULL ? NULL : bb_table_lookup_ready_summary(table);
-    if (summary == NULL)
+    const struct bb_table_filter *table_filter =
+        table == NULL ? NULL : bb_table_lookup_ready_filter(table);
+    if (table_filter == NULL)
         return NULL;
-    /* Sequentially consistent, like bb_run_forget_summary: a concurrent distrust of the table
+    /* Sequentially consistent, like bb_run_forget_table_filter: a concurrent distrust of the table
      * either clears this value or is seen here. */
-    atomic_store(&run->places[index].summary, summary);
-    if (bb_table_lookup_ready_summary(table) != NULL)
-        return summary;
-    atomic_store(&run->places[index].summary, NULL);
+    atomic_store(&run->places[index].table_filter, table_filter);
+    if (bb_table_lookup_ready_filter(table) != NULL)
+        return table_filter;
+    atomic_store(&run->places[index].table_filter, NULL);
     return NULL;
 }
 
-void bb_run_forget_summary(const struct bb_run *run, const struct bb_table_file *file)
+void bb_run_forget_table_filter(const struct bb_run *run, const struct bb_table_file *file)
 {
     for (size_t i = 0; i < run->count && run->places != NULL; i++) {
         if (run->files[i] == file)
-            atomic_store(&run->places[i].summary, NULL);
+            atomic_store(&run->places[i].table_filter, NULL);
     }
 }
 

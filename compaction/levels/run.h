@@ -10,16 +10,16 @@
 
 #include "base/coding.h"
 #include "compaction/levels/table_file.h"
-#include "sstable/filter/summary.h"
+#include "sstable/filter/table_filter.h"
 #include "sstable/index/prefix_guide.h"
 
 /* Data next to a table's largest key, for lookups that found the table by that key. */
 struct bb_run_place {
     uint64_t smallest_prefix;
-    /* The table's ready table filter (bb_table_lookup_ready_summary): one load leads from the key
+    /* The table's ready table filter (bb_table_lookup_ready_filter): one load leads from the key
      * to the table filter, instead of one load each for the file, the table and the table filter.
      * NULL until first requested. */
-    _Atomic(const struct bb_summary *) summary;
+    _Atomic(const struct bb_table_filter *) table_filter;
 };
 
 struct bb_run {
@@ -82,18 +82,20 @@ static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes
 
 /* Returns the ready table filter of table number `index`, and stores it for the next time. NULL: it
  * is not ready. */
-const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t index);
+const struct bb_table_filter *bb_run_take_table_filter(const struct bb_run *run, size_t index);
 
 /* Stops probing the filters of the table. Call after bb_table_distrust_filters. */
-void bb_run_forget_summary(const struct bb_run *run, const struct bb_table_file *file);
+void bb_run_forget_table_filter(const struct bb_run *run, const struct bb_table_file *file);
 
 /* The ready table filter of the table that bb_run_find_at_once found, valid as long as the run; or
  * NULL. */
-static inline const struct bb_summary *bb_run_summary(const struct bb_run *run, size_t index)
+static inline const struct bb_table_filter *bb_run_table_filter(const struct bb_run *run,
+                                                                size_t index)
 {
-    const struct bb_summary *summary =
-        atomic_load_explicit(&run->places[index].summary, memory_order_acquire);
-    return __builtin_expect(summary != NULL, 1) ? summary : bb_run_take_summary(run, index);
+    const struct bb_table_filter *table_filter =
+        atomic_load_explicit(&run->places[index].table_filter, memory_order_acquire);
+    return __builtin_expect(table_filter != NULL, 1) ? table_filter
+                                                     : bb_run_take_table_filter(run, index);
 }
 
 /* The table whose bounds contain the key, borrowed, or NULL. */

@@ -42,10 +42,10 @@ static enum bb_status copy_meta(const struct bb_table_meta *meta, struct bb_tabl
 
 static double asked_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
 {
-    bool is_unused = env->options.summary_residency == BB_SUMMARY_UNUSED;
+    bool is_unused = env->options.table_filter_residency == BB_TABLE_FILTER_UNUSED;
     if (meta->key_count == 0)
         return 0;
-    return is_unused ? meta->filter_rate / meta->summary_rate : meta->filter_rate;
+    return is_unused ? meta->filter_rate / meta->table_filter_rate : meta->filter_rate;
 }
 
 enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t number,

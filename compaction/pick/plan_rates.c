@@ -2,7 +2,7 @@
 #include "compaction/pick/plan_rates.h"
 
 #include "compaction/rates/rates.h"
-#include "compaction/rates/summary_bits.h"
+#include "compaction/rates/table_filter_bits.h"
 
 /* A rewrite for the budget must save this part of the table's filters. */
 #define BUDGET_GAIN 0.03
@@ -62,7 +62,7 @@ void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_opti
                        const struct bb_plan *plan, struct bb_table_options *table)
 {
     struct bb_rate_request request = request_for(levels, options, plan);
-    bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
+    bb_table_filter_bits_set(&request, bb_rates_for_run(&request), table);
 }
 
 double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_options *options,

@@ -8,8 +8,8 @@
 /* Spare slots and rounding of ribbons grow slightly with the bits. */
 #define RIBBON_SLOPE 1.012
 /* For filters of about 50 keys, and table filters of some thousands; used until tables exist. */
-#define RIBBON_OVERHEAD  0.4
-#define SUMMARY_OVERHEAD 0.15
+#define RIBBON_OVERHEAD       0.4
+#define TABLE_FILTER_OVERHEAD 0.15
 /* Number of halvings of the range of rates on a logarithmic scale: down to 1e-6 of it. */
 #define BISECTIONS 24
 /* The fixed cost of a filter: its descriptor, a spare slot, half a byte. */
@@ -30,22 +30,23 @@ static double ideal_bits(enum bb_filter_kind kind, double rate)
     return -exponent + 2 * (1 - fraction);
 }
 
-static bool has_summary_alone(double summary_bits)
+static bool has_table_filter_alone(double table_filter_bits)
 {
-    return summary_bits == BB_SUMMARY_ALL || summary_bits > 0;
+    return table_filter_bits == BB_TABLE_FILTER_ALL || table_filter_bits > 0;
 }
 
-static struct bb_filter_cost usual_cost(enum bb_filter_kind kind, double summary_bits)
+static struct bb_filter_cost usual_cost(enum bb_filter_kind kind, double table_filter_bits)
 {
-    struct bb_filter_cost cost = {.kind = kind, .summary_bits = summary_bits};
+    struct bb_filter_cost cost = {.kind = kind, .table_filter_bits = table_filter_bits};
     if (kind == BB_FILTER_BLOCKED_BLOOM)
         cost.slope = BLOCKED_BLOOM_SLOPE;
     else if (kind == BB_FILTER_BLOOM)
         cost.slope = BLOOM_SLOPE;
     else {
         cost.slope = RIBBON_SLOPE;
-        cost.overhead_bits = has_summary_alone(summary_bits) ? SUMMARY_OVERHEAD : RIBBON_OVERHEAD;
-        cost.split_bits = SUMMARY_OVERHEAD + RIBBON_OVERHEAD;
+        cost.overhead_bits =
+            has_table_filter_alone(table_filter_bits) ? TABLE_FILTER_OVERHEAD : RIBBON_OVERHEAD;
+        cost.split_bits = TABLE_FILTER_OVERHEAD + RIBBON_OVERHEAD;
     }
     return cost;
 }
@@ -70,7 +71,7 @@ static void look_at(const struct bb_table_meta *meta, enum bb_filter_kind kind,
 
 static bool is_split(const struct bb_table_meta *meta)
 {
-    return meta->summary_bytes > 0 && meta->summary_bytes < meta->filter_bytes;
+    return meta->table_filter_bytes > 0 && meta->table_filter_bytes < meta->filter_bytes;
 }
 
 static void look_at_all(const struct bb_levels *levels, enum bb_filter_kind kind,
@@ -108,9 +109,9 @@ static void calibrate_overheads(struct bb_filter_cost *cost, const struct sample
 }
 
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
-                                               enum bb_filter_kind kind, double summary_bits)
+                                               enum bb_filter_kind kind, double table_filter_bits)
 {
-    struct bb_filter_cost cost = usual_cost(kind, summary_bits);
+    struct bb_filter_cost cost = usual_cost(kind, table_filter_bits);
     struct sample alone = {0};
     struct sample split = {0};
     look_at_all(levels, kind, &alone, &split);
@@ -127,7 +128,8 @@ double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate)
 {
     if (!(rate < 1))
         return 0;
-    bool split = cost->summary_bits > 0 && bb_filter_split(rate, cost->summary_bits).block_rate < 1;
+    bool split = cost->table_filter_bits > 0 &&
+                 bb_filter_split(rate, cost->table_filter_bits).block_rate < 1;
     return cost->slope * ideal_bits(cost->kind, rate) +
            (split ? cost->split_bits : cost->overhead_bits);
 }

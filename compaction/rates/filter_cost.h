@@ -17,7 +17,7 @@
 
 struct bb_filter_cost {
     enum bb_filter_kind kind;
-    double summary_bits; /* as in struct bb_table_options, for the largest run */
+    double table_filter_bits; /* as in struct bb_table_options, for the largest run */
     double slope;
     double overhead_bits; /* per key: only a table filter, or only block filters */
     double split_bits;    /* per key: table filter and block filters */
@@ -25,7 +25,7 @@ struct bb_filter_cost {
 
 /* Calibrates on all tables with filters in these levels; without any, uses typical values. */
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
-                                               enum bb_filter_kind kind, double summary_bits);
+                                               enum bb_filter_kind kind, double table_filter_bits);
 
 /* Bits per key; 0 for rate 1. A lower rate never costs less. */
 double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate);

@@ -158,7 +158,7 @@ struct bb_filter_amount {
 /* Zero means the default in every field. Most programs need only the everyday options.
  *
  * Stored options: filter_amount, write_buffer_bytes, block_size_bytes, compression, and of the
- * expert options those of filters (without summary_residency) and of tables and compaction. An
+ * expert options those of filters (without table_filter_residency) and of tables and compaction. An
  * opening for writing stores each that is not 0, durably before it returns; a later opening uses
  * the stored value where its own is 0. So an opening keeps the shape of the data, except where it
  * sets an option. To return to a default, give the default; instead of 0 give 1e-9 as filter_slack,
@@ -214,21 +214,21 @@ struct bb_db_options {
      * (or waste) is minimal. A level may get no filters. */
     double absent_share;
     /* Bits per key in the table filters of the largest run, 1 ... 24, default 5. Smaller runs put
-     * more of their bits there. Or BB_SUMMARY_NONE, BB_SUMMARY_ALL (bb/table.h). Kinds other than
-     * ribbon have a table filter only if this is set. */
-    double summary_bits;
+     * more of their bits there. Or BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_ALL (bb/table.h). Kinds
+     * other than ribbon have a table filter only if this is set. */
+    double table_filter_bits;
     /* Where table filters are kept while the store is open:
      *
-     *   BB_SUMMARY_PINNED  in memory, outside the cache (default): summary_bits / 8 bytes per key
-     *                      of the tables that were probed, see table_memory_bytes
-     *   BB_SUMMARY_CACHED  in the block cache, which must have space for all of them. Otherwise
-     *                      absent keys read more than without table filters. Without a cache:
-     *                      pinned
-     *   BB_SUMMARY_UNUSED  not probed, and not written to new tables: summary_bits is
-     *                      BB_SUMMARY_NONE. Older tables have only the rate of their block
-     *                      filters. The statistics count only these filters, and compactions
-     *                      restore the target as they rewrite the tables */
-    enum bb_summary_residency summary_residency;
+     *   BB_TABLE_FILTER_PINNED  in memory, outside the cache (default): table_filter_bits / 8 bytes
+     *                           per key of the tables that were probed, see table_memory_bytes
+     *   BB_TABLE_FILTER_CACHED  in the block cache, which must have space for all of them.
+     *                           Otherwise absent keys read more than without table filters.
+     *                           Without a cache: pinned
+     *   BB_TABLE_FILTER_UNUSED  not probed, and not written to new tables: table_filter_bits is
+     *                           BB_TABLE_FILTER_NONE. Older tables have only the rate of their
+     *                           block filters. The statistics count only these filters, and
+     *                           compactions restore the target as they rewrite the tables */
+    enum bb_table_filter_residency table_filter_residency;
     double filter_slack; /* space that shortens the build of filters: bb/filter.h */
 
     /* ---- expert: tables and compaction ---- */

@@ -54,8 +54,8 @@ struct bb_explain {
     /* Sums over the steps. */
     uint64_t memtable_visits;
     uint64_t tables_opened;
-    /* Preads are block_reads, page_reads and summary_reads. Avoided requests are avoided_requests
-     * and, with account_avoided, avoided_reads. */
+    /* Preads are block_reads, page_reads and table_filter_reads. Avoided requests are
+     * avoided_requests and, with account_avoided, avoided_reads. */
     struct bb_read_stats reads;
 };
 

@@ -27,9 +27,9 @@ struct bb_level_stats {
     uint64_t tombstone_count;       /* of keys */
     uint64_t range_tombstone_count; /* stored fragments: struct bb_table_meta */
     uint64_t filter_bytes;          /* including table filters */
-    uint64_t summary_bytes;         /* of these */
+    uint64_t table_filter_bytes;    /* of these */
     /* Expected wasted requests per lookup of an absent key that reaches the level, given the
-     * filters that are probed (summary_residency). */
+     * filters that are probed (table_filter_residency). */
     double filter_rate_sum;
     /* Share of lookups that search a run of the level and do not find their key there; the mean
      * over its runs. 1 while absent_share is 1. */

@@ -139,13 +139,13 @@ enum bb_index_residency {
 
 #define BB_GRANULARITY_PAGE UINT32_MAX
 
-/* The table filter (called summary here): one filter over all keys of the table, probed before the
- * index is searched. Its rate and the rate of the block filters multiply, so bits can be divided
- * between them: both together cost as much as one filter with the same filter_rate. summary_bits is
- * the number of bits per key in the table filter: */
-#define BB_SUMMARY_DEFAULT 0.0 /* a measured default; no table filter for kinds other than ribbon */
-#define BB_SUMMARY_NONE    (-1.0) /* no table filter: all bits in the block filters */
-#define BB_SUMMARY_ALL     (-2.0) /* all bits in the table filter, no block filters */
+/* The table filter: one filter over all keys of the table, probed before the index is searched. Its
+ * rate and the rate of the block filters multiply, so bits can be divided between them: both
+ * together cost as much as one filter with the same filter_rate. table_filter_bits is the number of
+ * bits per key in the table filter: */
+#define BB_TABLE_FILTER_DEFAULT 0.0    /* a measured default; none for kinds other than ribbon */
+#define BB_TABLE_FILTER_NONE    (-1.0) /* no table filter: all bits in the block filters */
+#define BB_TABLE_FILTER_ALL     (-2.0) /* all bits in the table filter, no block filters */
 
 /* Where the table filter of an open table is kept. It is read on first use.
  *
@@ -155,10 +155,10 @@ enum bb_index_residency {
  *
  * Unused: lookups have the rate of the block filters, which is filter_rate only in tables without a
  * table filter. */
-enum bb_summary_residency {
-    BB_SUMMARY_PINNED = 0, /* in memory while the table is open */
-    BB_SUMMARY_CACHED = 1, /* in the block cache, in pieces of about 64 KiB (needs a cache) */
-    BB_SUMMARY_UNUSED = 2, /* not read: only the block filters are probed */
+enum bb_table_filter_residency {
+    BB_TABLE_FILTER_PINNED = 0, /* in memory while the table is open */
+    BB_TABLE_FILTER_CACHED = 1, /* in the block cache, in pieces of about 64 KiB (needs a cache) */
+    BB_TABLE_FILTER_UNUSED = 2, /* not read: only the block filters are probed */
 };
 
 struct bb_block_cache; /* see below */
@@ -191,12 +191,12 @@ struct bb_table_options {
     /* Borrowed while the table is open; NULL: every request reads the file. */
     struct bb_block_cache *cache;
     enum bb_index_residency index_residency;
-    enum bb_summary_residency summary_residency;
+    enum bb_table_filter_residency table_filter_residency;
 
     /* For writing: approximate number of filter_rate's bits per key that the table filter gets. 1
-     * ... 24, or one of BB_SUMMARY_*. The block filters get the rest, rounded to a whole number. If
-     * that is below 2, the table filter gets all bits. */
-    double summary_bits;
+     * ... 24, or one of BB_TABLE_FILTER_*. The block filters get the rest, rounded to a whole
+     * number. If that is below 2, the table filter gets all bits. */
+    double table_filter_bits;
 
     /* For writing: extra space of ribbons, in blocks and table filter, that shortens their build;
      * see struct bb_filter_options. 0 ... BB_FILTER_SLACK_MAX; default 0. */
@@ -217,14 +217,14 @@ struct bb_table_meta {
     /* As stored, including the table filter. */
     uint64_t filter_bytes;
     /* Of these, the table filter. */
-    uint64_t summary_bytes;
+    uint64_t table_filter_bytes;
     uint64_t sequence_min;
     uint64_t sequence_max;
     /* The target of the filters; 1: no filters. */
     double filter_rate;
     /* The table filter's share of the rate, filter_rate ... 1; 1: no table filter. The rate of the
-     * block filters is filter_rate / summary_rate. */
-    double summary_rate;
+     * block filters is filter_rate / table_filter_rate. */
+    double table_filter_rate;
     struct bb_buf smallest; /* bounds of entries and range tombstones, inclusive */
     struct bb_buf largest;
     /* A range tombstone ends at largest, after all entries. */
@@ -240,8 +240,8 @@ BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 /* Builder. Call order: create, add (any number), finish, destroy. Destroying it before finish
  * removes the file. Memory: one block, one index page with its filters, and the root (some 30 bytes
  * per page). A table filter needs 8 bytes per key, rounded up to a power of two of keys and at most
- * 64 MiB, plus its stored size (about summary_bits / 8 bytes per key, up to twice that while it
- * grows). Sticky after a failure. */
+ * 64 MiB, plus its stored size (about table_filter_bits / 8 bytes per key, up to twice that while
+ * it grows). Sticky after a failure. */
 struct bb_table_builder;
 /* Creates the file; BB_EXISTS if it exists. Options are copied. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_create(const char *path,
@@ -270,7 +270,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_builder_finish(struct bb_table_buil
 /* The outcome of a lookup in one table. */
 enum bb_visit {
     /* The table filter ruled out the key: no index search. */
-    BB_VISIT_SUMMARY_NEGATIVE,
+    BB_VISIT_TABLE_FILTER_NEGATIVE,
     /* The block filter ruled out the key: no data block was requested. */
     BB_VISIT_FILTER_NEGATIVE,
     /* A block was requested, but the table has no entry of the key. */
@@ -306,8 +306,8 @@ struct bb_read_stats {
      * read in pieces. */
     uint64_t damaged_filters;
     /* Reads of the table filter or a part of it: one pread each. */
-    uint64_t summary_reads;
-    uint64_t summary_read_bytes;
+    uint64_t table_filter_reads;
+    uint64_t table_filter_read_bytes;
 };
 
 struct bb_read_options {
@@ -407,9 +407,9 @@ struct bb_table_verify_report {
     uint64_t filters;
     uint64_t filters_compared; /* rebuilt and found identical */
     /* Pieces of the table filter that were read and probed for each of their keys. */
-    uint64_t summary_chunks;
+    uint64_t table_filter_chunks;
     /* Of these, pieces of a table filter that was rebuilt and found identical. */
-    uint64_t summary_chunks_compared;
+    uint64_t table_filter_chunks_compared;
     uint64_t bytes; /* the whole file */
 };
 

@@ -59,7 +59,7 @@ struct bb_table_explain {
     uint64_t sequence;
     /* Sequence of the newest range tombstone over the key, which is checked first; 0: none. */
     uint64_t range_sequence;
-    struct bb_filter_explain summary;
+    struct bb_filter_explain table_filter;
     /* The index page. The block filter is known if this is not BB_SOURCE_NOT_ASKED. */
     enum bb_source page;
     uint32_t page_number;

@@ -18,7 +18,7 @@ static void add_table(struct bb_level_stats *level, const struct bb_table_meta *
     level->tombstone_count += meta->tombstone_count;
     level->range_tombstone_count += meta->range_tombstone_count;
     level->filter_bytes += meta->filter_bytes;
-    level->summary_bytes += meta->summary_bytes;
+    level->table_filter_bytes += meta->table_filter_bytes;
 }
 
 static double ratio_of(double amount, double base)

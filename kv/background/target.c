@@ -2,7 +2,7 @@
 #include "kv/background/target.h"
 
 #include "compaction/rates/rates.h"
-#include "compaction/rates/summary_bits.h"
+#include "compaction/rates/table_filter_bits.h"
 #include "kv/options.h"
 
 static struct bb_read_weights weights_of(const struct bb_db *db)
@@ -26,8 +26,8 @@ static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb
 {
     struct bb_filter_budget budget = budget_given(db);
     if (bb_filter_budget_is_given(&budget))
-        budget.cost =
-            bb_filter_cost_calibrate(levels, db->options.filter_kind, db->options.summary_bits);
+        budget.cost = bb_filter_cost_calibrate(levels, db->options.filter_kind,
+                                               db->options.table_filter_bits);
     return budget;
 }
 
@@ -97,7 +97,7 @@ double bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int
     request.pending_waste = pending_waste;
     if (level == 0)
         request.merge = merge_of(db, levels);
-    bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
+    bb_table_filter_bits_set(&request, bb_rates_for_run(&request), table);
     return added_by(&request, table->filter_rate);
 }
 

@@ -139,16 +139,16 @@ static const char *meta_defect(const struct bb_table_meta *meta)
         return "more keys or tombstones than entries";
     if (meta->filter_bytes > meta->file_size)
         return "filters larger than their file";
-    if (meta->summary_bytes > meta->filter_bytes)
-        return "a summary larger than all filters";
+    if (meta->table_filter_bytes > meta->filter_bytes)
+        return "a table filter larger than all filters";
     if (meta->sequence_min > meta->sequence_max || meta->sequence_max > BB_SEQUENCE_MAX)
         return "impossible sequences";
     if (!is_tombstone_age_possible(meta))
         return "an oldest tombstone that cannot be";
     if (!(meta->filter_rate > 0 && meta->filter_rate <= 1))
         return "a filter rate outside 0 ... 1";
-    if (!(meta->summary_rate >= meta->filter_rate && meta->summary_rate <= 1))
-        return "a summary's rate outside that of all filters ... 1";
+    if (!(meta->table_filter_rate >= meta->filter_rate && meta->table_filter_rate <= 1))
+        return "a table filter's rate outside that of all filters ... 1";
     if (meta->smallest.size > BB_KEY_SIZE_MAX || meta->largest.size > BB_KEY_SIZE_MAX)
         return "a bound beyond the limit of keys";
     return NULL;

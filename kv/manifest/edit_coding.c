@@ -8,8 +8,8 @@
  *     close    :=  (varint log number | varint offset | u64 check) *    ascending by number
  *     table    :=  u8 level | varint number | id 16
  *                | varint of each: file size, entries, keys, tombstones, blocks, raw bytes,
- *                  filter bytes, summary bytes, lowest sequence, highest sequence
- *                | u64 filter rate | u64 summary rate (IEEE 754)
+ *                  filter bytes, table filter bytes, lowest sequence, highest sequence
+ *                | u64 filter rate | u64 table filter rate (IEEE 754)
  *                | varint size, smallest key | varint size, largest key | field *  (tags ascend)
  *                    2: varint, run; omitted when 0
  *                    4: varint, range tombstones; omitted when 0
@@ -91,7 +91,7 @@ static void list_counts(struct bb_table_meta *meta, uint64_t *ret_counts[META_CO
 {
     uint64_t *counts[META_COUNTS] = {
         &meta->file_size,    &meta->entry_count,  &meta->key_count,    &meta->tombstone_count,
-        &meta->block_count,  &meta->raw_bytes,    &meta->filter_bytes, &meta->summary_bytes,
+        &meta->block_count,  &meta->raw_bytes,    &meta->filter_bytes, &meta->table_filter_bytes,
         &meta->sequence_min, &meta->sequence_max,
     };
     memcpy(ret_counts, counts, sizeof(counts));
@@ -115,7 +115,7 @@ static enum bb_status encode_meta(const struct bb_table_meta *meta, struct bb_bu
     if (status == BB_OK)
         status = encode_rate(meta->filter_rate, buf);
     if (status == BB_OK)
-        status = encode_rate(meta->summary_rate, buf);
+        status = encode_rate(meta->table_filter_rate, buf);
     if (status == BB_OK)
         status = bb_append_bytes(buf, bb_buf_bytes(&meta->smallest));
     return status == BB_OK ? bb_append_bytes(buf, bb_buf_bytes(&meta->largest)) : status;
@@ -354,7 +354,7 @@ static bool decode_meta(struct bb_cursor *cursor, struct bb_table_meta *meta,
         if (!bb_decode_varint64(cursor, counts[i]))
             return false;
     }
-    if (!decode_rate(cursor, &meta->filter_rate) || !decode_rate(cursor, &meta->summary_rate))
+    if (!decode_rate(cursor, &meta->filter_rate) || !decode_rate(cursor, &meta->table_filter_rate))
         return false;
     return bb_decode_bytes(cursor, ret_smallest) && bb_decode_bytes(cursor, ret_largest);
 }

@@ -1,14 +1,14 @@
 /* See denials.h. */
 #include "kv/read/denials.h"
 
-#include "sstable/filter/summary.h"
+#include "sstable/filter/table_filter.h"
 
 _Static_assert(BB_DENIALS_KEYS <= BB_FILTER_BATCH, "a run's questions are one batch");
 
 /* The probes of a run. */
 struct batch {
     struct bb_filter_batch filters;
-    const struct bb_summary *any; /* table filter of the batch */
+    const struct bb_table_filter *any; /* table filter of the batch */
     const bb_filter_place *places[BB_DENIALS_KEYS];
     uint8_t keys[BB_DENIALS_KEYS];
     size_t count;
@@ -32,15 +32,17 @@ static uint64_t find_shards(const struct bb_run *run, const struct bb_bytes *key
     batch->count = 0;
     for (size_t key = 0; key < count; key++) {
         size_t index = 0;
-        const struct bb_summary *summary = bb_denials_summary(run, keys[key], &index);
-        if (summary == NULL) {
+        const struct bb_table_filter *table_filter =
+            bb_denials_table_filter(run, keys[key], &index);
+        if (table_filter == NULL) {
             outside |= index == run->count ? bit_of(key) : 0;
             continue;
         }
         size_t i = batch->count++;
         batch->keys[i] = (uint8_t)key;
-        batch->any = summary;
-        batch->places[i] = bb_summary_batch_begin(summary, hashes[key], &batch->filters, i);
+        batch->any = table_filter;
+        batch->places[i] =
+            bb_table_filter_batch_begin(table_filter, hashes[key], &batch->filters, i);
     }
     return outside;
 }
@@ -52,10 +54,10 @@ static void ask_shards(struct batch *batch, uint64_t *ret_denied, uint64_t *ret_
     uint64_t denied = 0;
     uint64_t let_through = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        bool is_sound = bb_summary_batch_find(*batch->places[i], &batch->filters, i);
+        bool is_sound = bb_table_filter_batch_find(*batch->places[i], &batch->filters, i);
         sound |= (uint64_t)is_sound << i;
     }
-    uint64_t maybe = bb_summary_batch_probe(batch->any, &batch->filters, batch->count);
+    uint64_t maybe = bb_table_filter_batch_probe(batch->any, &batch->filters, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t bit = bit_of(batch->keys[i]);
         denied |= (maybe >> i & 1) != 0 ? 0 : bit;

@@ -21,19 +21,19 @@
 
 /* The ready table filter of the run's table for the key. NULL when no table's bounds contain the
  * key (*ret_index is run->count), and when the table must be checked (*ret_index is lower). */
-static inline const struct bb_summary *bb_denials_summary(const struct bb_run *run,
-                                                          struct bb_bytes key, size_t *ret_index)
+static inline const struct bb_table_filter *
+bb_denials_table_filter(const struct bb_run *run, struct bb_bytes key, size_t *ret_index)
 {
     *ret_index = 0;
     if (!bb_run_find_at_once(run, key, ret_index) || *ret_index == run->count)
         return NULL;
-    return bb_run_summary(run, *ret_index);
+    return bb_run_table_filter(run, *ret_index);
 }
 
 enum bb_denial {
     BB_DENIAL_NONE,        /* unknown: the table must be checked */
     BB_DENIAL_OUTSIDE,     /* no table's bounds contain the key */
-    BB_DENIAL_DENIED,      /* the table filter rules out the key: BB_VISIT_SUMMARY_NEGATIVE */
+    BB_DENIAL_DENIED,      /* the table filter rules out the key: BB_VISIT_TABLE_FILTER_NEGATIVE */
     BB_DENIAL_LET_THROUGH, /* the table filter returns maybe */
 };
 
@@ -42,10 +42,10 @@ static inline enum bb_denial bb_denial_find(const struct bb_run *run, struct bb_
                                             uint64_t hash, size_t *ret_index)
 {
     bool is_let_through = false;
-    const struct bb_summary *summary = bb_denials_summary(run, key, ret_index);
-    if (summary == NULL)
+    const struct bb_table_filter *table_filter = bb_denials_table_filter(run, key, ret_index);
+    if (table_filter == NULL)
         return *ret_index == run->count ? BB_DENIAL_OUTSIDE : BB_DENIAL_NONE;
-    if (bb_summary_denies(summary, hash, &is_let_through))
+    if (bb_table_filter_denies(table_filter, hash, &is_let_through))
         return BB_DENIAL_DENIED;
     return is_let_through ? BB_DENIAL_LET_THROUGH : BB_DENIAL_NONE;
 }

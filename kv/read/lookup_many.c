@@ -152,7 +152,7 @@ static void count_denied(struct lookup *lookup, const struct bb_denials *denials
         struct bb_read_stats *stats = &lookup->reads[lookup->levels->turns[run].level];
         uint64_t count = (uint64_t)__builtin_popcountll(denials->denied[run] & ~denials->open);
         bb_counter_add(&stats->avoided_requests, count);
-        bb_counter_add(&stats->visits[BB_VISIT_SUMMARY_NEGATIVE], count);
+        bb_counter_add(&stats->visits[BB_VISIT_TABLE_FILTER_NEGATIVE], count);
     }
 }
 

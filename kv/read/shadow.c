@@ -10,7 +10,7 @@ static void distrust(struct bb_shadow *shadow, struct bb_table_file *file, struc
 {
     bb_table_distrust_filters(table);
     for (size_t i = 0; i < shadow->levels->turn_count; i++)
-        bb_run_forget_summary(shadow->levels->turns[i].run, file);
+        bb_run_forget_table_filter(shadow->levels->turns[i].run, file);
     bb_counter_add(&shadow->reader->counts.shadow_contradictions, 1);
     if (shadow->liar == 0)
         shadow->liar = file->number;
@@ -23,7 +23,8 @@ enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *f
     struct bb_table_question question = *lookup->question;
     struct bb_table_lookup check = {
         .table = lookup->table, .question = &question, .stats = &unwanted};
-    if (lookup->visit != BB_VISIT_SUMMARY_NEGATIVE && lookup->visit != BB_VISIT_FILTER_NEGATIVE)
+    if (lookup->visit != BB_VISIT_TABLE_FILTER_NEGATIVE &&
+        lookup->visit != BB_VISIT_FILTER_NEGATIVE)
         return BB_OK;
     question.options = (struct bb_read_options){.ignore_filters = true, .bypass_fill = true};
     enum bb_status status = bb_table_lookup_run(&check);

@@ -18,7 +18,7 @@
 #include "sstable/block/stored_entry.h"
 #include "sstable/build/table_options.h"
 #include "sstable/filter/filter_split.h"
-#include "sstable/filter/summary.h"
+#include "sstable/filter/table_filter.h"
 #include "sstable/meta/table_meta.h"
 
 static enum bb_status stick(struct bb_table_builder *builder, enum bb_status status)
@@ -46,27 +46,29 @@ static enum bb_status create_filters(struct bb_table_builder *builder, double ra
     return bb_block_filter_builder_create(&format, &builder->filters);
 }
 
-static enum bb_status create_summary(struct bb_table_builder *builder, double rate)
+static enum bb_status create_table_filter(struct bb_table_builder *builder, double rate)
 {
     struct bb_properties *p = &builder->properties;
     struct bb_block_filter_format format = {0};
-    p->summary_rate = rate;
-    builder->summary_part_keys = BB_SUMMARY_PART_KEYS;
+    p->table_filter_rate = rate;
+    builder->table_filter_part_keys = BB_TABLE_FILTER_PART_KEYS;
     if (rate == 1)
         return BB_OK;
     enum bb_status status = bb_sharded_filter_format_init(&format, rate, p->filter_salt);
     if (status != BB_OK)
         return status;
-    p->summary_rank = format.rank;
+    p->table_filter_rank = format.rank;
     format.slack = p->filter_slack;
-    return bb_summary_builder_create(&format, builder->options.comparator, &builder->summary);
+    return bb_table_filter_builder_create(&format, builder->options.comparator,
+                                          &builder->table_filter);
 }
 
 static enum bb_status create_all_filters(struct bb_table_builder *builder)
 {
     struct bb_properties *p = &builder->properties;
     const struct bb_table_options *options = &builder->options;
-    struct bb_filter_split split = bb_filter_split(options->filter_rate, options->summary_bits);
+    struct bb_filter_split split =
+        bb_filter_split(options->filter_rate, options->table_filter_bits);
     p->filter_rate = options->filter_rate;
     p->filter_granularity = options->filter_granularity;
     p->filter_slack = options->filter_slack;
@@ -74,7 +76,7 @@ static enum bb_status create_all_filters(struct bb_table_builder *builder)
     if (p->filter_rate != 1)
         p->filter_salt = builder->id.low;
     enum bb_status status = create_filters(builder, split.block_rate);
-    return status == BB_OK ? create_summary(builder, split.summary_rate) : status;
+    return status == BB_OK ? create_table_filter(builder, split.table_filter_rate) : status;
 }
 
 static enum bb_status fill_properties(struct bb_table_builder *builder)
@@ -167,7 +169,7 @@ void bb_table_builder_destroy(struct bb_table_builder *builder)
     bb_index_page_builder_deinit(&builder->page);
     bb_root_builder_deinit(&builder->root);
     bb_block_filter_builder_destroy(builder->filters);
-    bb_summary_builder_destroy(builder->summary);
+    bb_table_filter_builder_destroy(builder->table_filter);
     bb_table_ranges_deinit(&builder->ranges);
     bb_properties_deinit(&builder->properties);
     bb_buf_deinit(&builder->stored);
@@ -337,28 +339,30 @@ static enum bb_status add_to_filter(struct bb_table_builder *builder, bool is_ne
 
 /* Adds a key once to the table filter. When the part has too many keys, a new part starts with this
  * key. */
-static enum bb_status add_to_summary(struct bb_table_builder *builder, struct bb_bytes key)
+static enum bb_status add_to_table_filter(struct bb_table_builder *builder, struct bb_bytes key)
 {
     enum bb_status status = BB_OK;
-    if (bb_summary_builder_key_count(builder->summary) == builder->summary_part_keys) {
+    if (bb_table_filter_builder_key_count(builder->table_filter) ==
+        builder->table_filter_part_keys) {
         struct bb_fence fence =
             bb_fence_between(builder->options.comparator, bb_buf_bytes(&builder->block.last_key),
                              builder->last_sequence, key);
-        status = bb_summary_builder_cut(builder->summary, &fence);
+        status = bb_table_filter_builder_cut(builder->table_filter, &fence);
     }
-    return status == BB_OK ? bb_summary_builder_add(builder->summary, builder->last_hash) : status;
+    return status == BB_OK ? bb_table_filter_builder_add(builder->table_filter, builder->last_hash)
+                           : status;
 }
 
 static enum bb_status add_to_filters(struct bb_table_builder *builder, struct bb_bytes key,
                                      bool is_new_key)
 {
     enum bb_status status = BB_OK;
-    if (builder->filters == NULL && builder->summary == NULL)
+    if (builder->filters == NULL && builder->table_filter == NULL)
         return BB_OK;
     if (is_new_key)
         builder->last_hash = bb_hash_key(&builder->secret, key);
-    if (is_new_key && builder->summary != NULL)
-        status = add_to_summary(builder, key);
+    if (is_new_key && builder->table_filter != NULL)
+        status = add_to_table_filter(builder, key);
     return status == BB_OK ? add_to_filter(builder, is_new_key) : status;
 }
 
@@ -501,10 +505,10 @@ static void forget_filters(struct bb_table_builder *builder)
     p->filter_kind = BB_FILTER_NONE;
     p->filter_rate = 1;
     p->filter_rank = 0;
-    p->summary_rate = 1;
-    p->summary_rank = 0;
-    bb_summary_builder_destroy(builder->summary);
-    builder->summary = NULL;
+    p->table_filter_rate = 1;
+    p->table_filter_rank = 0;
+    bb_table_filter_builder_destroy(builder->table_filter);
+    builder->table_filter = NULL;
 }
 
 static enum bb_status finish_entries(struct bb_table_builder *builder)

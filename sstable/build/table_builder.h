@@ -8,7 +8,7 @@
 #include "sstable/build/table_observer.h"
 #include "sstable/build/table_ranges.h"
 #include "sstable/build/table_writer.h"
-#include "sstable/filter/summary_builder.h"
+#include "sstable/filter/table_filter_builder.h"
 #include "sstable/index/index_page_builder.h"
 #include "sstable/index/root.h"
 #include "sstable/meta/properties.h"
@@ -28,10 +28,10 @@ struct bb_table_builder {
     uint64_t last_hash; /* of the last key; set when there is any filter */
     struct bb_index_page_builder page;
     struct bb_root_builder root;
-    struct bb_block_filter_builder *filters; /* of the open group; NULL without filters */
-    uint32_t group_blocks;                   /* closed blocks of the open group */
-    struct bb_summary_builder *summary;      /* builder of the table filter; NULL if none */
-    size_t summary_part_keys;                /* keys after which a part of the table filter ends */
+    struct bb_block_filter_builder *filters;      /* of the open group; NULL without filters */
+    uint32_t group_blocks;                        /* closed blocks of the open group */
+    struct bb_table_filter_builder *table_filter; /* builder of the table filter; NULL if none */
+    size_t table_filter_part_keys; /* keys after which a part of the table filter ends */
     struct bb_table_ranges ranges;
     struct bb_buf stored;              /* a block, page or section in its stored form */
     struct bb_table_observer observer; /* add is NULL if none */
@@ -51,12 +51,12 @@ static inline struct bb_bytes bb_table_builder_id(const struct bb_table_builder 
     return bb_buf_bytes(&builder->properties.table_id);
 }
 
-/* For tests: parts of the table filter smaller than BB_SUMMARY_PART_KEYS. Call before the first
- * entry. */
-static inline void bb_table_builder_set_summary_part(struct bb_table_builder *builder,
-                                                     size_t key_count)
+/* For tests: parts of the table filter smaller than BB_TABLE_FILTER_PART_KEYS. Call before the
+ * first entry. */
+static inline void bb_table_builder_set_filter_part(struct bb_table_builder *builder,
+                                                    size_t key_count)
 {
-    builder->summary_part_keys = key_count;
+    builder->table_filter_part_keys = key_count;
 }
 
 /* table_builder_end.c: table filter, root, properties, directory, footer. */

@@ -30,18 +30,18 @@ static enum bb_status write_section(struct bb_table_builder *builder,
 }
 
 /* Written before root and properties, which are read in one piece with the rest of the file. */
-static enum bb_status write_summary(struct bb_table_builder *builder,
-                                    struct bb_table_directory *directory)
+static enum bb_status write_table_filter(struct bb_table_builder *builder,
+                                         struct bb_table_directory *directory)
 {
     struct bb_bytes section = {0};
-    if (builder->summary == NULL)
+    if (builder->table_filter == NULL)
         return BB_OK;
-    enum bb_status status =
-        bb_summary_builder_finish(builder->summary, builder->id, builder->writer.offset, &section);
+    enum bb_status status = bb_table_filter_builder_finish(builder->table_filter, builder->id,
+                                                           builder->writer.offset, &section);
     if (status != BB_OK)
         return status;
-    builder->properties.summary_size = section.size;
-    return write_bytes(builder, directory, BB_SECTION_SUMMARY, 0, section);
+    builder->properties.table_filter_size = section.size;
+    return write_bytes(builder, directory, BB_SECTION_TABLE_FILTER, 0, section);
 }
 
 static enum bb_status write_range_tombstones(struct bb_table_builder *builder,
@@ -92,7 +92,7 @@ enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder)
     struct bb_footer footer = {.format_version = BB_FORMAT_VERSION};
     uint8_t bytes[BB_FOOTER_SIZE];
     memcpy(footer.table_id, builder->properties.table_id.data, BB_TABLE_ID_SIZE);
-    enum bb_status status = write_summary(builder, &directory);
+    enum bb_status status = write_table_filter(builder, &directory);
     if (status == BB_OK)
         status = write_range_tombstones(builder, &directory);
     if (status == BB_OK)

@@ -33,9 +33,10 @@ static void fill_defaults(struct bb_table_options *options)
         options->filter_granularity = 1;
     if (options->index_page_size_bytes == 0)
         options->index_page_size_bytes = BB_PAGE_SIZE_DEFAULT;
-    if (options->summary_bits == BB_SUMMARY_DEFAULT)
-        options->summary_bits =
-            options->filter_kind == BB_FILTER_RIBBON ? BB_SUMMARY_BITS_DEFAULT : BB_SUMMARY_NONE;
+    if (options->table_filter_bits == BB_TABLE_FILTER_DEFAULT)
+        options->table_filter_bits = options->filter_kind == BB_FILTER_RIBBON
+                                         ? BB_TABLE_FILTER_BITS_DEFAULT
+                                         : BB_TABLE_FILTER_NONE;
 }
 
 static enum bb_status check_filters(const struct bb_table_options *options)
@@ -61,14 +62,14 @@ static enum bb_status check_filters(const struct bb_table_options *options)
     if (!(slack >= 0 && slack <= BB_FILTER_SLACK_MAX))
         return bb_fail(BB_INVALID, "option filter_slack is %g: 0 ... %g are allowed", slack,
                        BB_FILTER_SLACK_MAX);
-    double bits = options->summary_bits;
-    if (bits != BB_SUMMARY_NONE && bits != BB_SUMMARY_ALL &&
-        !(bits >= BB_SUMMARY_BITS_MIN && bits <= BB_SUMMARY_BITS_MAX))
-        return bb_fail(
-            BB_INVALID,
-            "option summary_bits is %g: %g ... %g, BB_SUMMARY_NONE and BB_SUMMARY_ALL are "
-            "allowed",
-            bits, BB_SUMMARY_BITS_MIN, BB_SUMMARY_BITS_MAX);
+    double bits = options->table_filter_bits;
+    if (bits != BB_TABLE_FILTER_NONE && bits != BB_TABLE_FILTER_ALL &&
+        !(bits >= BB_TABLE_FILTER_BITS_MIN && bits <= BB_TABLE_FILTER_BITS_MAX))
+        return bb_fail(BB_INVALID,
+                       "option table_filter_bits is %g: %g ... %g, BB_TABLE_FILTER_NONE and "
+                       "BB_TABLE_FILTER_ALL are "
+                       "allowed",
+                       bits, BB_TABLE_FILTER_BITS_MIN, BB_TABLE_FILTER_BITS_MAX);
     return BB_OK;
 }
 
@@ -93,12 +94,12 @@ static enum bb_status check_options(const struct bb_table_options *options)
     if (status == BB_OK && options->index_residency == BB_INDEX_CACHED && options->cache == NULL)
         status = bb_fail(BB_INVALID, "option index_residency needs a cache, but there is no cache");
     if (status == BB_OK)
-        status = check_range("summary_residency", (uint64_t)options->summary_residency,
-                             BB_SUMMARY_PINNED, BB_SUMMARY_UNUSED);
-    if (status == BB_OK && options->summary_residency == BB_SUMMARY_CACHED &&
+        status = check_range("table_filter_residency", (uint64_t)options->table_filter_residency,
+                             BB_TABLE_FILTER_PINNED, BB_TABLE_FILTER_UNUSED);
+    if (status == BB_OK && options->table_filter_residency == BB_TABLE_FILTER_CACHED &&
         options->cache == NULL)
-        status =
-            bb_fail(BB_INVALID, "option summary_residency needs a cache, but there is no cache");
+        status = bb_fail(BB_INVALID,
+                         "option table_filter_residency needs a cache, but there is no cache");
     if (status == BB_OK)
         status = check_filters(options);
     return status;
@@ -118,7 +119,7 @@ enum bb_status bb_table_options_resolve(const struct bb_table_options *options,
     if (!has_filters) {
         resolved.filter_kind = BB_FILTER_NONE;
         resolved.filter_rate = 1;
-        resolved.summary_bits = BB_SUMMARY_NONE;
+        resolved.table_filter_bits = BB_TABLE_FILTER_NONE;
         resolved.filter_slack = 0;
     }
     *ret_options = resolved;

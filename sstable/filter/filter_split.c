@@ -5,29 +5,29 @@
 
 /* Bits of the block filters: the nearest whole number to the bits that the table filter does not
  * use, leaving at least one bit for the table filter. */
-static int block_bits(double filter_rate, double summary_bits)
+static int block_bits(double filter_rate, double table_filter_bits)
 {
     double bits = log2(1 / filter_rate);
-    int rank = (int)floor(bits - summary_bits + 0.5);
+    int rank = (int)floor(bits - table_filter_bits + 0.5);
     /* Uses the quotient, because near a power of two the logarithm is rounded to it. */
     while (rank > 0 && filter_rate / ldexp(1, -rank) > BB_FILTER_RATE_MAX)
         rank--;
     return rank;
 }
 
-struct bb_filter_split bb_filter_split(double filter_rate, double summary_bits)
+struct bb_filter_split bb_filter_split(double filter_rate, double table_filter_bits)
 {
-    struct bb_filter_split blocks_alone = {.summary_rate = 1, .block_rate = filter_rate};
-    struct bb_filter_split summary_alone = {.summary_rate = filter_rate, .block_rate = 1};
-    if (filter_rate == 1 || summary_bits == BB_SUMMARY_NONE)
+    struct bb_filter_split blocks_alone = {.table_filter_rate = 1, .block_rate = filter_rate};
+    struct bb_filter_split table_filter_alone = {.table_filter_rate = filter_rate, .block_rate = 1};
+    if (filter_rate == 1 || table_filter_bits == BB_TABLE_FILTER_NONE)
         return blocks_alone;
-    if (summary_bits == BB_SUMMARY_ALL)
-        return summary_alone;
-    int rank = block_bits(filter_rate, summary_bits);
+    if (table_filter_bits == BB_TABLE_FILTER_ALL)
+        return table_filter_alone;
+    int rank = block_bits(filter_rate, table_filter_bits);
     if (rank < BB_BLOCK_FILTER_BITS_MIN)
-        return summary_alone;
+        return table_filter_alone;
     /* With a power of two, neither the product nor the quotient is rounded. */
     double block_rate = ldexp(1, -rank);
-    return (struct bb_filter_split){.summary_rate = filter_rate / block_rate,
+    return (struct bb_filter_split){.table_filter_rate = filter_rate / block_rate,
                                     .block_rate = block_rate};
 }

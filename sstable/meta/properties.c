@@ -32,7 +32,7 @@ static const struct bb_property_field fields[] = {
     FIELD(23, NUMBER, data_size, 0),
     FIELD(24, NUMBER, index_size, 0),
     FIELD(25, NUMBER, filter_size, 0),
-    FIELD(26, NUMBER, summary_size, 0),
+    FIELD(26, NUMBER, table_filter_size, 0),
     OPTIONAL(27, range_tombstone_count),
     FIELD(32, BYTES, smallest, 0),
     FIELD(33, BYTES, largest, 0),
@@ -49,8 +49,8 @@ static const struct bb_property_field fields[] = {
     FIELD(66, NUMBER, filter_rank, 0),
     FIELD(67, NUMBER, filter_salt, 0),
     FIELD(68, NUMBER, filter_granularity, 0),
-    FIELD(69, REAL, summary_rate, 0),
-    FIELD(70, NUMBER, summary_rank, 0),
+    FIELD(69, REAL, table_filter_rate, 0),
+    FIELD(70, NUMBER, table_filter_rank, 0),
     FIELD(71, REAL, filter_slack, 0),
     FIELD(80, NUMBER, hash_id, 0),
     FIELD(81, SECRET, hash_secret, BB_HASH_SECRET_SIZE),
@@ -253,9 +253,9 @@ static enum bb_status check_filters(const struct bb_properties *p, struct bb_pla
         status = check_range(place, "filter_kind", p->filter_kind, BB_FILTER_NONE, UINT32_MAX);
     if (status != BB_OK)
         return status;
-    if (!is_rate(p->summary_rate) || !is_rate(p->filter_rate))
+    if (!is_rate(p->table_filter_rate) || !is_rate(p->filter_rate))
         return bb_corrupt(place, 0, "filters of rate %g, a table filter of rate %g", p->filter_rate,
-                          p->summary_rate);
+                          p->table_filter_rate);
     double block_rate = bb_properties_block_rate(p);
     if (p->filter_kind == BB_FILTER_NONE ? block_rate != 1
                                          : block_rate == 1 || !is_rate(block_rate))

@@ -31,7 +31,7 @@ struct bb_properties {
     uint64_t data_size;             /* data blocks as stored */
     uint64_t index_size;            /* index pages as stored, filters included */
     uint64_t filter_size;           /* filter areas with their checksums */
-    uint64_t summary_size;          /* of the table filter's section; 0: none */
+    uint64_t table_filter_size;     /* of the table filter's section; 0: none */
     uint64_t range_tombstone_count; /* sequences of all fragments; omitted when 0 */
 
     struct bb_buf smallest; /* bounds of entries and range tombstones, inclusive */
@@ -54,8 +54,8 @@ struct bb_properties {
     uint64_t filter_rank; /* fingerprint bits of the block filters */
     uint64_t filter_salt; /* of the block filters and the table filter */
     uint64_t filter_granularity;
-    double summary_rate; /* 1: no table filter */
-    uint64_t summary_rank;
+    double table_filter_rate; /* 1: no table filter */
+    uint64_t table_filter_rank;
     double filter_slack; /* of ribbons: 0 ... BB_FILTER_SLACK_MAX */
     uint64_t hash_id;
     struct bb_buf hash_secret; /* 192 bytes; never displayed */
@@ -64,7 +64,7 @@ struct bb_properties {
 /* The target rate of the block filters, without the table filter. */
 static inline double bb_properties_block_rate(const struct bb_properties *properties)
 {
-    return properties->filter_rate / properties->summary_rate;
+    return properties->filter_rate / properties->table_filter_rate;
 }
 
 /* Notes a tombstone of this sequence. Call before it is counted. */

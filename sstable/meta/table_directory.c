@@ -13,8 +13,8 @@ const char *bb_table_directory_section_name(uint16_t id)
         return "root";
     case BB_SECTION_PROPERTIES:
         return "properties";
-    case BB_SECTION_SUMMARY:
-        return "summary";
+    case BB_SECTION_TABLE_FILTER:
+        return "table filter";
     case BB_SECTION_RANGE_TOMBSTONES:
         return "range tombstones";
     case BB_SECTION_ZONES:
@@ -26,7 +26,7 @@ const char *bb_table_directory_section_name(uint16_t id)
 
 static bool is_read_by_this_version(uint16_t id)
 {
-    return id == BB_SECTION_ROOT || id == BB_SECTION_PROPERTIES || id == BB_SECTION_SUMMARY ||
+    return id == BB_SECTION_ROOT || id == BB_SECTION_PROPERTIES || id == BB_SECTION_TABLE_FILTER ||
            id == BB_SECTION_RANGE_TOMBSTONES;
 }
 

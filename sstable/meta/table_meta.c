@@ -26,12 +26,12 @@ enum bb_status bb_table_meta_init(const struct bb_properties *properties, uint64
         .tombstone_count = properties->tombstone_count,
         .block_count = properties->block_count,
         .raw_bytes = properties->key_bytes + properties->value_bytes,
-        .filter_bytes = properties->filter_size + properties->summary_size,
-        .summary_bytes = properties->summary_size,
+        .filter_bytes = properties->filter_size + properties->table_filter_size,
+        .table_filter_bytes = properties->table_filter_size,
         .sequence_min = properties->sequence_min,
         .sequence_max = properties->sequence_max,
         .filter_rate = properties->filter_rate,
-        .summary_rate = properties->summary_rate,
+        .table_filter_rate = properties->table_filter_rate,
         .largest_is_exclusive = properties->largest_is_exclusive != 0,
         .range_tombstone_count = properties->range_tombstone_count,
         .tombstone_sequence_min = properties->tombstone_sequence_min,
@@ -63,7 +63,7 @@ static enum bb_status check_counts(const char *path, const struct bb_table_meta 
         {"blocks", wanted->block_count, found->block_count},
         {"raw bytes", wanted->raw_bytes, found->raw_bytes},
         {"filter bytes", wanted->filter_bytes, found->filter_bytes},
-        {"summary bytes", wanted->summary_bytes, found->summary_bytes},
+        {"table filter bytes", wanted->table_filter_bytes, found->table_filter_bytes},
     };
     for (size_t i = 0; i < BB_ARRAY_LENGTH(counts); i++) {
         if (counts[i].wanted != counts[i].found)
@@ -96,10 +96,11 @@ enum bb_status bb_table_meta_check(const char *path, const struct bb_table_meta 
             place, 0,
             "sequences %" PRIu64 " to %" PRIu64 ", the manifest has %" PRIu64 " to %" PRIu64,
             found->sequence_min, found->sequence_max, wanted->sequence_min, wanted->sequence_max);
-    if (wanted->filter_rate != found->filter_rate || wanted->summary_rate != found->summary_rate)
+    if (wanted->filter_rate != found->filter_rate ||
+        wanted->table_filter_rate != found->table_filter_rate)
         return bb_corrupt(place, 0, "filters of rate %.9g (%.9g), the manifest has %.9g (%.9g)",
-                          found->filter_rate, found->summary_rate, wanted->filter_rate,
-                          wanted->summary_rate);
+                          found->filter_rate, found->table_filter_rate, wanted->filter_rate,
+                          wanted->table_filter_rate);
     if (!bb_bytes_equal(bb_buf_bytes(&wanted->smallest), bb_buf_bytes(&found->smallest)) ||
         !bb_bytes_equal(bb_buf_bytes(&wanted->largest), bb_buf_bytes(&found->largest)) ||
         wanted->largest_is_exclusive != found->largest_is_exclusive)

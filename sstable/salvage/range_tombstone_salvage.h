@@ -1,6 +1,6 @@
 /* Finds the range tombstones of a damaged table without its footer.
  *
- *     ... pages | summary | range tombstones | root | properties | directory | foot####
+ *     ... pages | table filter | range tombstones | root | properties | directory | foot####
  *                         `----- the directory has place and checksum ------'
  *
  * They have no separate checksum. The directory has it, with a checksum that is bound to table and

@@ -192,27 +192,28 @@ static enum bb_status load_range_tombstones(struct bb_table *table, const struct
 }
 
 /* A table may be without its table filter: reads stay correct. */
-static void set_up_summary(struct bb_table *table, const struct bb_table_options *options)
+static void set_up_table_filter(struct bb_table *table, const struct bb_table_options *options)
 {
     const struct bb_properties *p = &table->properties;
     const struct bb_section *section =
-        bb_table_directory_find(&table->directory, BB_SECTION_SUMMARY);
-    if (p->summary_rate == 1)
+        bb_table_directory_find(&table->directory, BB_SECTION_TABLE_FILTER);
+    if (p->table_filter_rate == 1)
         return;
-    table->has_summary = section != NULL && section->size == p->summary_size &&
-                         section->size >= BB_SUMMARY_TAIL_SIZE &&
-                         bb_sharded_filter_format_restore(&table->summary_format, p->summary_rate,
-                                                          p->filter_salt, p->summary_rank);
-    table->has_unusable_summary = !table->has_summary;
-    if (!table->has_summary)
+    table->has_table_filter =
+        section != NULL && section->size == p->table_filter_size &&
+        section->size >= BB_TABLE_FILTER_TAIL_SIZE &&
+        bb_sharded_filter_format_restore(&table->table_filter_format, p->table_filter_rate,
+                                         p->filter_salt, p->table_filter_rank);
+    table->has_unusable_table_filter = !table->has_table_filter;
+    if (!table->has_table_filter)
         return;
-    table->asks_summary = options->summary_residency != BB_SUMMARY_UNUSED;
-    table->summary_residency = options->summary_residency;
-    table->summary_reading =
-        (struct bb_summary_reading){.comparator = table->comparator,
-                                    .table = table->id,
-                                    .place = bb_table_place(table, section->offset),
-                                    .size = section->size};
+    table->probes_table_filter = options->table_filter_residency != BB_TABLE_FILTER_UNUSED;
+    table->table_filter_residency = options->table_filter_residency;
+    table->table_filter_reading =
+        (struct bb_table_filter_reading){.comparator = table->comparator,
+                                         .table = table->id,
+                                         .place = bb_table_place(table, section->offset),
+                                         .size = section->size};
 }
 
 /* Filters of an unknown kind are counted, but never used. */
@@ -231,7 +232,7 @@ static void set_up_filters(struct bb_table *table, const struct bb_table_options
             p->filter_salt, (uint32_t)p->filter_rank);
         table->has_unusable_filters = !table->has_filters;
     }
-    set_up_summary(table, options);
+    set_up_table_filter(table, options);
 }
 
 static enum bb_status load_parts(struct bb_table *table, struct tail *tail)
@@ -348,7 +349,7 @@ void bb_table_close(struct bb_table *table)
     if (table == NULL)
         return;
     release_pages(table);
-    bb_summary_destroy(atomic_load_explicit(&table->summary, memory_order_relaxed));
+    bb_table_filter_destroy(atomic_load_explicit(&table->table_filter, memory_order_relaxed));
     if (table->cache != NULL && table->cache_owner != 0)
         bb_block_cache_drop_owner(table->cache, table->cache_owner);
     bb_table_meta_deinit(&table->meta);

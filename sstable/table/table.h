@@ -2,7 +2,7 @@
  *
  *     table.c          opening, closing, metadata
  *     table_read.c     index pages and data blocks: from memory, cache or file
- *     table_summary.c  the table filter: from memory, cache or file
+ *     table_filter_read.c  the table filter: from memory, cache or file
  *     table_lookup.c   one lookup
  *     table_offset.c   the position of a key in the file
  *     table_iter.c     all entries in order
@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "sstable/backoff.h"
 #include "sstable/block/block.h"
-#include "sstable/filter/summary.h"
+#include "sstable/filter/table_filter.h"
 #include "sstable/index/index_page.h"
 #include "sstable/index/root.h"
 #include "sstable/meta/bounds.h"
@@ -53,19 +53,19 @@ struct bb_table {
     struct bb_hash_secret secret;
     bool takes_given_hash; /* the options' secret equals the table's */
 
-    bool asks_summary; /* has_summary, and the options do not leave it in the file */
-    bool has_summary;  /* summary_format is set */
+    bool probes_table_filter; /* has_table_filter, and the options do not leave it in the file */
+    bool has_table_filter;    /* table_filter_format is set */
     /* The table filter is missing, or has a form that this version cannot probe. */
-    bool has_unusable_summary;
-    enum bb_summary_residency summary_residency;
-    struct bb_block_filter_format summary_format;
-    struct bb_summary_reading summary_reading;
-    _Atomic(struct bb_summary *) summary; /* NULL until first used */
-    struct bb_backoff summary_backoff;    /* for reading it while that fails */
+    bool has_unusable_table_filter;
+    enum bb_table_filter_residency table_filter_residency;
+    struct bb_block_filter_format table_filter_format;
+    struct bb_table_filter_reading table_filter_reading;
+    _Atomic(struct bb_table_filter *) table_filter; /* NULL until first used */
+    struct bb_backoff table_filter_backoff;         /* for reading it while that fails */
     /* The same pointer, set once the fast probe is possible: the table filter is pinned, has one
      * part, uses the hash that lookups are given, and the table has no range tombstones, which
      * would have to be checked first. */
-    _Atomic(struct bb_summary *) ready_summary;
+    _Atomic(struct bb_table_filter *) ready_table_filter;
     _Atomic bool is_distrusted; /* no filter is probed: one of them denied a key that is present */
 
     /* One slot per pinned page; NULL until first used. */
@@ -126,21 +126,22 @@ BB_MUST_CHECK enum bb_status bb_table_block_fetch(struct bb_table *table, uint64
                                                   uint32_t size, struct bb_read_stats *stats,
                                                   struct bb_block **ret_stored);
 
-/* table_summary.c */
+/* table_filter_read.c */
 
 /* Probes the table filter. True when the table may contain the key, or when the probe is not
- * possible, which is counted. key_hash: under the table's secret. REQUIRES: has_summary. */
-bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
-                                  struct bb_read_stats *stats);
+ * possible, which is counted. key_hash: under the table's secret. REQUIRES: has_table_filter. */
+bool bb_table_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
+                          struct bb_read_stats *stats);
 /* For tools and verification: read from the file, without the cache. load reads the list of the
  * table filter, owned by the caller. chunk_load reads one chunk into *stored (replaced). Errors:
- * BB_CORRUPT. REQUIRES: has_summary. */
-BB_MUST_CHECK enum bb_status bb_table_summary_load(struct bb_table *table,
-                                                   struct bb_read_stats *stats,
-                                                   struct bb_summary **ret_summary);
-BB_MUST_CHECK enum bb_status
-bb_table_summary_chunk_load(struct bb_table *table, const struct bb_summary *summary,
-                            uint32_t chunk, struct bb_read_stats *stats, struct bb_buf *stored);
+ * BB_CORRUPT. REQUIRES: has_table_filter. */
+BB_MUST_CHECK enum bb_status bb_table_load_filter(struct bb_table *table,
+                                                  struct bb_read_stats *stats,
+                                                  struct bb_table_filter **ret_table_filter);
+BB_MUST_CHECK enum bb_status bb_table_load_filter_chunk(struct bb_table *table,
+                                                        const struct bb_table_filter *table_filter,
+                                                        uint32_t chunk, struct bb_read_stats *stats,
+                                                        struct bb_buf *stored);
 
 static inline struct bb_place bb_table_place(const struct bb_table *table, uint64_t offset)
 {

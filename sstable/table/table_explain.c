@@ -26,16 +26,16 @@ static enum bb_source source_of(uint64_t requests, uint64_t reads)
 }
 
 /* Counted damage is the table filter's, unless it is the block filter's. */
-static enum bb_verdict verdict_of_summary(const struct bb_table *table,
-                                          const struct bb_read_options *options,
-                                          const struct bb_table_explain *explain)
+static enum bb_verdict verdict_of_table_filter(const struct bb_table *table,
+                                               const struct bb_read_options *options,
+                                               const struct bb_table_explain *explain)
 {
     if (options->ignore_filters || explain->visit == BB_VISIT_OUT_OF_BOUNDS)
         return BB_VERDICT_NOT_ASKED;
-    if (!table->asks_summary && table->has_unusable_summary)
+    if (!table->probes_table_filter && table->has_unusable_table_filter)
         return BB_VERDICT_DAMAGED;
-    if (!table->asks_summary)
-        return table->has_summary ? BB_VERDICT_NOT_ASKED : BB_VERDICT_NONE;
+    if (!table->probes_table_filter)
+        return table->has_table_filter ? BB_VERDICT_NOT_ASKED : BB_VERDICT_NONE;
     if (explain->visit == BB_VISIT_TOMBSTONE && explain->page == BB_SOURCE_NOT_ASKED &&
         explain->stats.avoided_requests == 0) /* a range tombstone decided */
         return BB_VERDICT_NOT_ASKED;
@@ -46,17 +46,18 @@ static enum bb_verdict verdict_of_summary(const struct bb_table *table,
                                                              : BB_VERDICT_MAYBE;
 }
 
-static void describe_summary(const struct bb_table *table, const struct bb_read_options *options,
-                             struct bb_table_explain *explain)
+static void describe_table_filter(const struct bb_table *table,
+                                  const struct bb_read_options *options,
+                                  struct bb_table_explain *explain)
 {
-    struct bb_filter_explain *summary = &explain->summary;
-    summary->verdict = verdict_of_summary(table, options, explain);
-    if (summary->verdict == BB_VERDICT_NOT_ASKED || !table->asks_summary)
+    struct bb_filter_explain *table_filter = &explain->table_filter;
+    table_filter->verdict = verdict_of_table_filter(table, options, explain);
+    if (table_filter->verdict == BB_VERDICT_NOT_ASKED || !table->probes_table_filter)
         return;
-    summary->source = source_of(1, explain->stats.summary_reads);
-    summary->kind = table->summary_format.kind;
-    summary->size_bytes = table->meta.summary_bytes;
-    summary->rate = table->meta.summary_rate;
+    table_filter->source = source_of(1, explain->stats.table_filter_reads);
+    table_filter->kind = table->table_filter_format.kind;
+    table_filter->size_bytes = table->meta.table_filter_bytes;
+    table_filter->rate = table->meta.table_filter_rate;
 }
 
 /* Finds the shard of the block filter's group for the key. */
@@ -137,7 +138,7 @@ static enum bb_status run(struct bb_table_lookup *lookup, struct bb_table_explai
     bool has_ended = lookup->state == BB_LOOKUP_ENDED;
     explain->visit = has_ended ? lookup->visit : BB_VISIT_COUNT;
     describe_path(lookup, explain);
-    describe_summary(lookup->table, &lookup->question->options, explain);
+    describe_table_filter(lookup->table, &lookup->question->options, explain);
     explain->range_sequence = lookup->covering;
     if (!has_ended)
         status = bb_table_lookup_end(lookup);

@@ -41,14 +41,14 @@ static bool decide_by_ranges(struct bb_table_lookup *lookup)
     return table->root.page_count == 0;
 }
 
-static const struct bb_summary *ready_summary(const struct bb_table *table)
+static const struct bb_table_filter *ready_table_filter(const struct bb_table *table)
 {
-    return atomic_load_explicit(&table->ready_summary, memory_order_acquire);
+    return atomic_load_explicit(&table->ready_table_filter, memory_order_acquire);
 }
 
-const struct bb_summary *bb_table_lookup_ready_summary(const struct bb_table *table)
+const struct bb_table_filter *bb_table_lookup_ready_filter(const struct bb_table *table)
 {
-    return atomic_load(&table->ready_summary);
+    return atomic_load(&table->ready_table_filter);
 }
 
 static bool is_distrusted(const struct bb_table *table)
@@ -57,22 +57,22 @@ static bool is_distrusted(const struct bb_table *table)
 }
 
 /* Probes the table filter. True: the table may have the key. */
-static bool ask_summary(const struct bb_table_lookup *lookup)
+static bool ask_table_filter(const struct bb_table_lookup *lookup)
 {
     struct bb_table *table = lookup->table;
     if (lookup->question->options.ignore_filters)
         return true;
-    if (!table->asks_summary || is_distrusted(table)) {
+    if (!table->probes_table_filter || is_distrusted(table)) {
         bb_counter_add(&lookup->stats->damaged_filters,
-                       table->has_unusable_summary || table->asks_summary);
+                       table->has_unusable_table_filter || table->probes_table_filter);
         return true;
     }
-    const struct bb_summary *ready = ready_summary(table);
+    const struct bb_table_filter *ready = ready_table_filter(table);
     bool is_sound = false;
     if (ready == NULL)
-        return bb_table_summary_may_contain(table, lookup->question->key, lookup->table_hash,
-                                            lookup->stats);
-    if (bb_summary_denies(ready, lookup->table_hash, &is_sound))
+        return bb_table_may_contain(table, lookup->question->key, lookup->table_hash,
+                                    lookup->stats);
+    if (bb_table_filter_denies(ready, lookup->table_hash, &is_sound))
         return false;
     bb_counter_add(&lookup->stats->damaged_filters, !is_sound);
     return true;
@@ -145,9 +145,9 @@ static bool pass_table(struct bb_table_lookup *lookup)
         end_without(lookup, BB_VISIT_OUT_OF_BOUNDS);
         return false;
     }
-    if (ask_summary(lookup))
+    if (ask_table_filter(lookup))
         return true;
-    end_denied(lookup, BB_VISIT_SUMMARY_NEGATIVE);
+    end_denied(lookup, BB_VISIT_TABLE_FILTER_NEGATIVE);
     return false;
 }
 
@@ -280,10 +280,11 @@ static inline bool is_denied_at_once(const struct bb_table *table,
     bool is_let_through = false;
     if (!bb_read_options_permit_denials(&question->options))
         return false;
-    const struct bb_summary *summary = ready_summary(table);
-    if (summary == NULL || !bb_bounds_contain(&table->bounds, table->comparator, question->key))
+    const struct bb_table_filter *table_filter = ready_table_filter(table);
+    if (table_filter == NULL ||
+        !bb_bounds_contain(&table->bounds, table->comparator, question->key))
         return false;
-    if (bb_summary_denies(summary, question->key_hash, &is_let_through))
+    if (bb_table_filter_denies(table_filter, question->key_hash, &is_let_through))
         return true;
     *ret_state = is_let_through ? BB_LOOKUP_LET_THROUGH : BB_LOOKUP_NEW;
     return false;
@@ -319,7 +320,7 @@ static inline enum bb_status get(struct bb_table *table, const struct bb_read_op
     question->options = bb_read_options_of(options);
     if (!is_denied_at_once(table, question, &state))
         return run(table, question, state, stats, ret_sequence, ret_visit);
-    *ret_visit = BB_VISIT_SUMMARY_NEGATIVE;
+    *ret_visit = BB_VISIT_TABLE_FILTER_NEGATIVE;
     if (stats != NULL)
         bb_read_stats_add_denial(stats);
     return BB_OK;

@@ -24,7 +24,7 @@
 #include "bb/table.h"
 
 struct bb_index_page;
-struct bb_summary;
+struct bb_table_filter;
 
 enum bb_table_lookup_state {
     BB_LOOKUP_NEW,
@@ -84,15 +84,15 @@ BB_MUST_CHECK enum bb_status bb_table_lookup_run(struct bb_table_lookup *lookup)
 static inline void bb_read_stats_add_denial(struct bb_read_stats *stats)
 {
     bb_counter_add(&stats->avoided_requests, 1);
-    bb_counter_add(&stats->visits[BB_VISIT_SUMMARY_NEGATIVE], 1);
+    bb_counter_add(&stats->visits[BB_VISIT_TABLE_FILTER_NEGATIVE], 1);
 }
 
-/* The table filter for bb_summary_denies (summary.h), under the hash that the table is given. It is
- * set when no other check precedes it: it is pinned, has one part, and the table has no range
- * tombstones. NULL while it was not read yet, when the table filter can never be used this way, and
- * after filters are distrusted. Otherwise it stays the same until the table is closed. Probe it
- * only for a key within the table's bounds, with bb_read_options_permit_denials. */
-const struct bb_summary *bb_table_lookup_ready_summary(const struct bb_table *table);
+/* The table filter for bb_table_filter_denies (table_filter.h), under the hash that the table is
+ * given. It is set when no other check precedes it: it is pinned, has one part, and the table has
+ * no range tombstones. NULL while it was not read yet, when the table filter can never be used this
+ * way, and after filters are distrusted. Otherwise it stays the same until the table is closed.
+ * Probe it only for a key within the table's bounds, with bb_read_options_permit_denials. */
+const struct bb_table_filter *bb_table_lookup_ready_filter(const struct bb_table *table);
 /* Stops probing the filters of the table, because one denied a key that is present. Every omitted
  * probe counts as damaged_filters. The caller must drop any ready table filter that it got
  * before. */

@@ -11,15 +11,15 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "sstable/build/table_ranges.h"
-#include "sstable/table/summary_verifier.h"
+#include "sstable/table/table_filter_verifier.h"
 #include "sstable/table/table_walk.h"
 
 struct verification {
     struct bb_table *table;
     struct bb_table_walk walk;
-    struct bb_properties counted;            /* counts of the entries read */
-    struct bb_block_filter_builder *rebuilt; /* NULL: no comparison */
-    struct bb_summary_verifier *summary;     /* NULL if none */
+    struct bb_properties counted;                  /* counts of the entries read */
+    struct bb_block_filter_builder *rebuilt;       /* NULL: no comparison */
+    struct bb_table_filter_verifier *table_filter; /* NULL if none */
     struct bb_buf descriptors;
     struct bb_buf payload;
     struct bb_buf last_key;
@@ -69,11 +69,11 @@ static enum bb_status check_filter_form(const struct verification *v)
     const struct bb_table *table = v->table;
     const struct bb_properties *p = &table->properties;
     struct bb_place place = {.file = table->file->path, .offset = 0};
-    if (table->has_unusable_summary)
+    if (table->has_unusable_table_filter)
         return bb_corrupt(place, 0,
                           "a table filter of rate %g and rank %" PRIu64 " in %" PRIu64
                           " bytes is not there, or not possible",
-                          p->summary_rate, p->summary_rank, p->summary_size);
+                          p->table_filter_rate, p->table_filter_rank, p->table_filter_size);
     if (!table->has_unusable_filters)
         return BB_OK;
     if (p->filter_kind > BB_FILTER_BLOOM)
@@ -234,9 +234,10 @@ static enum bb_status verify_entry(struct verification *v, const struct bb_entry
         status = verify_fence(v, entry);
     if (status == BB_OK)
         status = verify_order(v, entry, &is_new_key);
-    if (status == BB_OK && is_new_key && v->summary != NULL)
-        status = bb_summary_verifier_add(v->summary, place_of_block(v), bb_buf_bytes(&v->last_key),
-                                         v->last_sequence, entry->key);
+    if (status == BB_OK && is_new_key && v->table_filter != NULL)
+        status =
+            bb_table_filter_verifier_add(v->table_filter, place_of_block(v),
+                                         bb_buf_bytes(&v->last_key), v->last_sequence, entry->key);
     if (status == BB_OK)
         status = verify_member(v, entry->key, is_new_key);
     if (status == BB_OK && v->counted.entry_count == 0)
@@ -344,7 +345,7 @@ static enum bb_status verify_properties(const struct verification *v)
         {"data_size", said->data_size, counted->data_size},
         {"index_size", said->index_size, counted->index_size},
         {"filter_size", said->filter_size, counted->filter_size},
-        {"summary_size", said->summary_size, counted->summary_size},
+        {"table_filter_size", said->table_filter_size, counted->table_filter_size},
         {"range_tombstone_count", said->range_tombstone_count, counted->range_tombstone_count},
         {"largest_is_exclusive", said->largest_is_exclusive, counted->largest_is_exclusive},
         {"sequence_min", said->sequence_min, counted->sequence_min},
@@ -366,20 +367,20 @@ static enum bb_status verify_properties(const struct verification *v)
 
 static enum bb_status verify_table(struct verification *v)
 {
-    const struct bb_section *summary =
-        bb_table_directory_find(&v->table->directory, BB_SECTION_SUMMARY);
-    v->counted.summary_size = summary == NULL ? 0 : summary->size;
+    const struct bb_section *table_filter =
+        bb_table_directory_find(&v->table->directory, BB_SECTION_TABLE_FILTER);
+    v->counted.table_filter_size = table_filter == NULL ? 0 : table_filter->size;
     enum bb_status status = verify_sections(v->table);
     if (status == BB_OK)
         status = check_filter_form(v);
     if (status == BB_OK)
         status = create_rebuilt(v);
-    if (status == BB_OK && v->table->has_summary)
-        status = bb_summary_verifier_create(v->table, is_our_own(v->table), &v->summary);
+    if (status == BB_OK && v->table->has_table_filter)
+        status = bb_table_filter_verifier_create(v->table, is_our_own(v->table), &v->table_filter);
     if (status == BB_OK)
         status = verify_blocks(v);
-    if (status == BB_OK && v->summary != NULL)
-        status = bb_summary_verifier_finish(v->summary, &v->report);
+    if (status == BB_OK && v->table_filter != NULL)
+        status = bb_table_filter_verifier_finish(v->table_filter, &v->report);
     if (status == BB_OK)
         status = count_range_tombstones(v);
     if (status == BB_OK)
@@ -404,7 +405,7 @@ enum bb_status bb_table_verify(const char *path, const struct bb_table_options *
         *ret_report = v.report;
     bb_table_walk_deinit(&v.walk);
     bb_block_filter_builder_destroy(v.rebuilt);
-    bb_summary_verifier_destroy(v.summary);
+    bb_table_filter_verifier_destroy(v.table_filter);
     bb_properties_deinit(&v.counted);
     bb_buf_deinit(&v.descriptors);
     bb_buf_deinit(&v.payload);

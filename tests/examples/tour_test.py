@@ -21,7 +21,7 @@ class Tour(ExampleTest):
             shown = re.search(r"(?s)```\n(get .*?)```", file.read()).group(1).splitlines()
         text = self.run_example().splitlines()
         self.assertEqual(text[:len(shown) - 1], shown[:-1])
-        self.assertRegex(text[len(shown) - 1], r"  level 1: summary (negative|maybe), filter .*, block .*")
+        self.assertRegex(text[len(shown) - 1], r"  level 1: table filter (negative|maybe), filter .*, block .*")
 
     def test_statistics_add_up(self):
         text = self.run_example()

@@ -35,13 +35,13 @@ static struct bb_bytes key_of(int i, char text[16])
 /* ---- wrong filters ---- */
 
 /* Bits of the table filter's second quarter: of a chunk, after the descriptors of its shards. */
-static void spoil_summary(uint8_t *bytes, size_t size)
+static void spoil_table_filter(uint8_t *bytes, size_t size)
 {
     uint64_t directory = bb_load64(bytes + size - BB_FOOTER_SIZE + 16);
     uint32_t directory_size = bb_load32(bytes + size - BB_FOOTER_SIZE + 24);
     for (uint64_t at = directory; at + BB_SECTION_ENTRY_SIZE <= directory + directory_size;
          at += BB_SECTION_ENTRY_SIZE) {
-        if (bb_load16(bytes + at) != BB_SECTION_SUMMARY)
+        if (bb_load16(bytes + at) != BB_SECTION_TABLE_FILTER)
             continue;
         uint64_t offset = bb_load64(bytes + at + 4);
         uint64_t half = bb_load64(bytes + at + 12) / 2;
@@ -71,7 +71,7 @@ static void spoil_filters(uint8_t *bytes, size_t size)
 }
 
 /* A store of one table with a wrong filter; closed. */
-static void make_liar(struct store *store, double summary_bits)
+static void make_liar(struct store *store, double table_filter_bits)
 {
     char key[16];
     char path[64];
@@ -79,7 +79,7 @@ static void make_liar(struct store *store, double summary_bits)
     store_init(store);
     store->options.write_buffer_bytes = 4 << 20;
     store->options.table_size_bytes = 4 << 20;
-    store->options.summary_bits = summary_bits;
+    store->options.table_filter_bits = table_filter_bits;
     store->options.index_residency = BB_INDEX_PINNED;
     store_open(store);
     for (int i = 0; i < KEYS; i++)
@@ -93,13 +93,14 @@ static void make_liar(struct store *store, double summary_bits)
     size_t size = 0;
     const uint8_t *bytes = bb_file_memory_bytes(store->memory, path, &size);
     uint8_t *copy = memcpy(bb_must_realloc(NULL, size), bytes, size);
-    summary_bits == BB_SUMMARY_NONE ? spoil_filters(copy, size) : spoil_summary(copy, size);
+    table_filter_bits == BB_TABLE_FILTER_NONE ? spoil_filters(copy, size)
+                                              : spoil_table_filter(copy, size);
     table_repair_all(copy, size);
     bb_file_memory_put(store->memory, path, bb_bytes_of(copy, size));
     free(copy);
 }
 
-/* ---- look-ups ---- */
+/* ---- lookups ---- */
 
 enum way { GET, GET_PINNED, GET_MANY, WAYS };
 
@@ -133,12 +134,12 @@ static int count_found(struct store *store, enum way way)
     return count;
 }
 
-static void check_liar(double summary_bits, enum way way)
+static void check_liar(double table_filter_bits, enum way way)
 {
     struct store store;
     struct told told = {0};
     struct bb_db_stats stats;
-    make_liar(&store, summary_bits);
+    make_liar(&store, table_filter_bits);
     store.options.on_event = note_event;
     store.options.event_context = &told;
 
@@ -168,18 +169,18 @@ static void check_liar(double summary_bits, enum way way)
     store_deinit(&store);
 }
 
-static void shadow__finds_a_summary_that_lies(void **state)
+static void shadow__finds_a_table_filter_that_lies(void **state)
 {
     (void)state;
     for (enum way way = 0; way < WAYS; way++)
-        check_liar(BB_SUMMARY_ALL, way);
+        check_liar(BB_TABLE_FILTER_ALL, way);
 }
 
 static void shadow__finds_a_filter_that_lies(void **state)
 {
     (void)state;
     for (enum way way = 0; way < WAYS; way++)
-        check_liar(BB_SUMMARY_NONE, way);
+        check_liar(BB_TABLE_FILTER_NONE, way);
 }
 
 /* A sample: with sound filters no check is a contradiction, and the results are the same. */
@@ -213,7 +214,7 @@ static void shadow__one_in_ten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shadow__finds_a_summary_that_lies),
+        cmocka_unit_test(shadow__finds_a_table_filter_that_lies),
         cmocka_unit_test(shadow__finds_a_filter_that_lies),
         cmocka_unit_test(shadow__one_in_ten),
     };

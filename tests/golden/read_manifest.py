@@ -152,20 +152,20 @@ def read_table_fields(value):
 
 def read_table(value):
     level, number, table_id = value.number("<B"), value.varint(), value.raw(16)
-    size, entries, keys, tombstones, blocks, raw, filters, summary, least, greatest = \
+    size, entries, keys, tombstones, blocks, raw, filters, table_filter, least, greatest = \
         (value.varint() for _ in range(10))
-    rate, summary_rate, smallest, largest = value.number("<d"), value.number("<d"), value.bytes(), value.bytes()
+    rate, table_filter_rate, smallest, largest = value.number("<d"), value.number("<d"), value.bytes(), value.bytes()
     run, ranges, is_exclusive, oldest, index = read_table_fields(value)
-    must(level < 7 and (run == 0 or level > 0) and 0 < rate <= summary_rate <= 1 and smallest <= largest, "table")
+    must(level < 7 and (run == 0 or level > 0) and 0 < rate <= table_filter_rate <= 1 and smallest <= largest, "table")
     alone = entries == keys == blocks == 0 and ranges > 0
     must(size > 0 and (alone or min(entries, keys, blocks) > 0) and max(keys, tombstones) <= entries,
          "counts of a table")
-    must(summary <= filters <= size and least <= greatest, "counts of a table")
+    must(table_filter <= filters <= size and least <= greatest, "counts of a table")
     must(oldest == 0 or (tombstones + ranges > 0 and least <= oldest <= greatest), "an oldest tombstone")
     place = f"level {level}, run {run}" if run else f"level {level}"
     return number, f"add table {number} to {place}: {size} bytes, {entries} entries ({tombstones} tombstones), " \
-        f"{keys} keys, {blocks} blocks, {raw} raw bytes, {filters} filter bytes ({summary} summary) at rate {rate:.9g} " \
-        f"({summary_rate:.9g}), sequences {least} " \
+        f"{keys} keys, {blocks} blocks, {raw} raw bytes, {filters} filter bytes ({table_filter} table filter) at rate {rate:.9g} " \
+        f"({table_filter_rate:.9g}), sequences {least} " \
         f"to {greatest}, keys {escape(smallest)} to {escape(largest)}{' (exclusive)' if is_exclusive else ''}, " \
         + (f"{ranges} range tombstones, " if ranges else "") \
         + (f"oldest tombstone {oldest}, " if oldest else "") \

@@ -3,7 +3,7 @@
 
     read_table.py FILE      prints what the .txt beside a golden holds
 
-Every byte has to be accounted for, and every rule of the page that binds a writer is checked. The summary is asked for
+Every byte has to be accounted for, and every rule of the page that binds a writer is checked. The table filter is asked for
 every key, as docs/filters.md says.
 """
 import struct
@@ -14,25 +14,25 @@ from read_filter import ask_ribbon, domain_of, split_descriptor
 from xxh3 import MASK, u32, u64, xxh3_64
 
 MAGIC = bytes.fromhex("894242540d0a1a0a")
-BLOCK, FENCES, FILTERS, SECTION, DIRECTORY, FOOTER, SUMMARY, CHUNKS = 1, 2, 3, 4, 5, 6, 7, 8
-SUMMARY_DOMAIN = 0x13198A2E03707344
+BLOCK, FENCES, FILTERS, SECTION, DIRECTORY, FOOTER, TABLE_FILTER, CHUNKS = 1, 2, 3, 4, 5, 6, 7, 8
+TABLE_FILTER_DOMAIN = 0x13198A2E03707344
 KEY_MAX, VALUE_MAX, SEQUENCE_MAX = 1 << 16, 1 << 30, (1 << 56) - 1
 RAW_MAX = (1 << 24) + 65536 + (1 << 30) + 20 + 65536
 NUMBER, REAL, TEXT, KEY, HEX, SECRET = range(6)
 SHOWN_MAX, ENTRIES_MAX = 48, 12  # of a value, of the entries of a block
-ASKED_MAX = 1000  # keys of which the summary is asked
+ASKED_MAX = 1000  # keys of which the table filter is asked
 
 PROPERTIES = {
     1: ("format_version", NUMBER), 2: ("table_id", HEX), 3: ("comparator", TEXT), 4: ("builder", TEXT),
     16: ("entry_count", NUMBER), 17: ("key_count", NUMBER), 18: ("tombstone_count", NUMBER),
     19: ("block_count", NUMBER), 20: ("page_count", NUMBER), 21: ("key_bytes", NUMBER),
     22: ("value_bytes", NUMBER), 23: ("data_size", NUMBER), 24: ("index_size", NUMBER),
-    25: ("filter_size", NUMBER), 26: ("summary_size", NUMBER), 27: ("range_tombstone_count", NUMBER), 32: ("smallest", KEY), 33: ("largest", KEY),
+    25: ("filter_size", NUMBER), 26: ("table_filter_size", NUMBER), 27: ("range_tombstone_count", NUMBER), 32: ("smallest", KEY), 33: ("largest", KEY),
     34: ("sequence_min", NUMBER), 35: ("sequence_max", NUMBER),
     36: ("largest_is_exclusive", NUMBER), 37: ("tombstone_sequence_min", NUMBER), 48: ("block_size_bytes", NUMBER),
     49: ("restart_interval", NUMBER), 50: ("compression", NUMBER), 51: ("index_page_size_bytes", NUMBER),
     64: ("filter_kind", NUMBER), 65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
-    68: ("filter_granularity", NUMBER), 69: ("summary_rate", REAL), 70: ("summary_rank", NUMBER),
+    68: ("filter_granularity", NUMBER), 69: ("table_filter_rate", REAL), 70: ("table_filter_rank", NUMBER),
     71: ("filter_slack", REAL),
     80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
 }
@@ -173,7 +173,7 @@ class Table:
         for number, page in enumerate(self.pages):
             at = self.read_page(number, at, *page)
         must(at == self.sections[0][2], "the pages do not end where the sections start")
-        self.read_summary()
+        self.read_table_filter()
         self.read_ranges()
         self.check_counts()
         self.say_end()
@@ -419,19 +419,19 @@ class Table:
         self.sequences.append(sequence)
         self.last = entry
 
-    def read_summary(self):
+    def read_table_filter(self):
         places = [section for section in self.sections if section[0] == 3]
-        must((self.properties["summary_rate"] == 1) == (not places), "a summary, or none")
+        must((self.properties["table_filter_rate"] == 1) == (not places), "a table_filter, or none")
         if not places:
-            must(self.properties["summary_size"] == 0, "the size of no summary")
+            must(self.properties["table_filter_size"] == 0, "the size of no table filter")
             return
         at, size = places[0][2:4]
-        must(size == self.properties["summary_size"], "size of the summary")
+        must(size == self.properties["table_filter_size"], "size of the table filter")
         end = at + size
         list_size = u32(self.data, end - 12)
         start = end - 12 - list_size
         must(start >= at, "size of the list")
-        self.check(CHUNKS, start, list_size + 4, u64(self.data, end - 8), "list of the summary")
+        self.check(CHUNKS, start, list_size + 4, u64(self.data, end - 8), "list of the table filter")
         cursor = Cursor(self.data[start:end - 12])
         shift = cursor.varint(10)
         parts = [(cursor.varint(), cursor.varint()) for _ in range(cursor.varint())]
@@ -442,18 +442,18 @@ class Table:
         for number, (keys, shards) in enumerate(parts):
             fence = f", from {quoted(fences[number - 1][0])}" if number else ""
             must(not number or fences[number - 1][1] == SEQUENCE_MAX, "a part that begins within a key")
-            self.say(f"part {number} of the summary: {keys} keys, {shards} shards{fence}")
+            self.say(f"part {number} of the table filter: {keys} keys, {shards} shards{fence}")
         self.shards = []
         for number, (count, size) in enumerate(zip(counts, sizes)):
             self.read_chunk(number, at, size, count)
             at += size
-        self.ask_summary(parts, [fence[0] for fence in fences])
+        self.ask_table_filter(parts, [fence[0] for fence in fences])
 
     def read_chunk(self, number, at, size, count):
         chunk = self.data[at:at + size - 8]
-        self.check(SUMMARY, at, size - 8, u64(self.data, at + size - 8), "chunk")
-        self.say(f"chunk {number} of the summary: {size} bytes, {count} shards")
-        rank = self.properties["summary_rank"]
+        self.check(TABLE_FILTER, at, size - 8, u64(self.data, at + size - 8), "chunk")
+        self.say(f"chunk {number} of the table filter: {size} bytes, {count} shards")
+        rank = self.properties["table_filter_rank"]
         payloads = 8 * count
         end = 0
         for i in range(count):
@@ -468,8 +468,8 @@ class Table:
             self.shards.append((payload, descriptor))
         must(payloads + end == len(chunk), "size of a chunk")
 
-    def ask_summary(self, parts, fences):
-        domain = domain_of(SUMMARY_DOMAIN, self.properties["filter_salt"])
+    def ask_table_filter(self, parts, fences):
+        domain = domain_of(TABLE_FILTER_DOMAIN, self.properties["filter_salt"])
         counted = [0] * len(parts)
         for place, key in enumerate(self.distinct):
             part = sum(not self.before((key, SEQUENCE_MAX), (fence, SEQUENCE_MAX)) for fence in fences)
@@ -478,7 +478,7 @@ class Table:
                 continue
             x = hash_key(self.properties["hash_secret"], key) ^ domain
             shard = sum(shards for _, shards in parts[:part]) + ((x >> 32) * parts[part][1] >> 32)
-            must(ask_ribbon(*self.shards[shard], self.properties["summary_rank"], x), f"the summary denies {quoted(key)}")
+            must(ask_ribbon(*self.shards[shard], self.properties["table_filter_rank"], x), f"the table_filter denies {quoted(key)}")
         must(counted == [keys for keys, _ in parts], "keys of the parts")
 
     def read_ranges(self):

@@ -75,9 +75,10 @@ static void draw_options(struct model *model)
     o->open_tables_max = 16;
     o->deterministic = !bb_rng_one_in(rng, 4);
     o->scrub_interval_seconds = o->deterministic ? 0 : bb_rng_below(rng, 2);
-    static const double summaries[] = {BB_SUMMARY_DEFAULT, BB_SUMMARY_NONE, BB_SUMMARY_ALL, 2, 6};
-    o->summary_bits = summaries[bb_rng_below(rng, 5)];
-    o->summary_residency = (enum bb_summary_residency)bb_rng_below(rng, 3);
+    static const double table_filters[] = {BB_TABLE_FILTER_DEFAULT, BB_TABLE_FILTER_NONE,
+                                           BB_TABLE_FILTER_ALL, 2, 6};
+    o->table_filter_bits = table_filters[bb_rng_below(rng, 5)];
+    o->table_filter_residency = (enum bb_table_filter_residency)bb_rng_below(rng, 3);
     draw_durability(model);
     o->filter_slack = bb_rng_one_in(rng, 4) ? 0.05 : 0;
     o->absent_share = bb_rng_one_in(rng, 3) ? 0.01 : 1;

@@ -98,14 +98,15 @@ static void print_coverage(const struct model_coverage *c)
     printf("reopened %llu, killed %llu, crashed %llu of which lost something %llu\n",
            (unsigned long long)c->reopened, (unsigned long long)c->killed,
            (unsigned long long)c->crashed, (unsigned long long)c->crashes_with_loss);
-    printf("table visits: summary negatives %llu, filter negatives %llu, false positives %llu, "
-           "tombstones %llu, not visible %llu, present %llu\n",
-           (unsigned long long)c->visits[BB_VISIT_SUMMARY_NEGATIVE],
-           (unsigned long long)c->visits[BB_VISIT_FILTER_NEGATIVE],
-           (unsigned long long)c->visits[BB_VISIT_FALSE_POSITIVE],
-           (unsigned long long)c->visits[BB_VISIT_TOMBSTONE],
-           (unsigned long long)c->visits[BB_VISIT_NOT_VISIBLE],
-           (unsigned long long)c->visits[BB_VISIT_PRESENT]);
+    printf(
+        "table visits: table filter negatives %llu, filter negatives %llu, false positives %llu, "
+        "tombstones %llu, not visible %llu, present %llu\n",
+        (unsigned long long)c->visits[BB_VISIT_TABLE_FILTER_NEGATIVE],
+        (unsigned long long)c->visits[BB_VISIT_FILTER_NEGATIVE],
+        (unsigned long long)c->visits[BB_VISIT_FALSE_POSITIVE],
+        (unsigned long long)c->visits[BB_VISIT_TOMBSTONE],
+        (unsigned long long)c->visits[BB_VISIT_NOT_VISIBLE],
+        (unsigned long long)c->visits[BB_VISIT_PRESENT]);
 }
 
 /* Floors, in parts per million of the operations; far below the values from the weights above, so
@@ -156,7 +157,8 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("deleted ranges that came in", c->ingested_ranges, n, 100) +
            check_floor("sizes of ranges", c->sizes, n, 200) +
            check_floor("tombstones met in tables", c->visits[BB_VISIT_TOMBSTONE], n, 2000) +
-           check_floor("summary negatives", c->visits[BB_VISIT_SUMMARY_NEGATIVE], n, 2000) +
+           check_floor("table filter negatives", c->visits[BB_VISIT_TABLE_FILTER_NEGATIVE], n,
+                       2000) +
            check_floor("filter negatives", c->visits[BB_VISIT_FILTER_NEGATIVE], n, 2000) +
            check_floor("iterators that turn round across tables", c->turns_across_tables, n, 5000) +
            check_floor("walks at a snapshot", c->snapshot_walks, n, 2000) +

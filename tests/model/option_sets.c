@@ -26,7 +26,7 @@ static void without_filters(struct bb_db_options *o)
 static void bloom(struct bb_db_options *o)
 {
     o->filter_kind = BB_FILTER_BLOOM;
-    o->summary_bits = 8;
+    o->table_filter_bits = 8;
 }
 
 static void blocked_bloom(struct bb_db_options *o)
@@ -45,13 +45,13 @@ static void coarse_ribbon(struct bb_db_options *o)
 static void fine_ribbon(struct bb_db_options *o)
 {
     o->filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 1e-5};
-    o->summary_bits = BB_SUMMARY_ALL;
+    o->table_filter_bits = BB_TABLE_FILTER_ALL;
 }
 
 static void filter_budget(struct bb_db_options *o)
 {
     o->filter_amount = (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, 4};
-    o->summary_residency = BB_SUMMARY_CACHED;
+    o->table_filter_residency = BB_TABLE_FILTER_CACHED;
 }
 
 static void without_cache(struct bb_db_options *o)

@@ -154,10 +154,10 @@ class Filters(ToolTest):
         self.assertEqual(report["levels"][-1]["visit_share"], 0.001)
         self.assertEqual(report["levels"][-1]["expected_wasted_reads"], 0.001)
         self.assertEqual(report["expected_wasted_reads"], 0.001)
-        self.assertIn("per look-up, weighted: target 0.01000, expected 0.00100",
+        self.assertIn("per lookup, weighted: target 0.01000, expected 0.00100",
                       self.ok("stat", self.store, *options).text)
-        self.assertIn("per look-up, weighted: target", self.ok("stat", self.store).text)
-        self.assertIn("per absent look-up: target", self.ok("stat", self.store, "--absent-share", "1").text)
+        self.assertIn("per lookup, weighted: target", self.ok("stat", self.store).text)
+        self.assertIn("per absent lookup: target", self.ok("stat", self.store, "--absent-share", "1").text)
 
     def test_the_store_keeps_the_options_that_shape_its_data(self):
         self.load(words(3000), "--target", "0.001", "--block-size", "1K", "--style", "tiered", "--write-buffer", "64K")

@@ -1,4 +1,4 @@
-"""measure: real look-ups, and sums that agree to the unit.
+"""measure: real lookups, and sums that agree to the unit.
 
 Method: stores of several runs, with absent keys between the present ones. The sums are computed
 again from the JSON, under several options. Then the wasted requests are compared with the target
@@ -45,18 +45,18 @@ class Measure(ToolTest):
                 self.assertEqual(sum(run["visits"].values()), run["table_visits"])
                 self.assertEqual(run["visits"]["present"] + run["memtable_hits"], run["present"])
                 self.assertEqual(sum(level["table_visits"] for level in run["levels"]), run["table_visits"])
-                parts = ("block_reads", "page_reads", "summary_reads", "opening_reads")
+                parts = ("block_reads", "page_reads", "table_filter_reads", "opening_reads")
                 self.assertEqual(sum(run[part] for part in parts), run["engine_reads"])
                 self.assertEqual(run["opening_reads"] > 0, temperature == "cold")
-                self.assertEqual(sum(level["summary_reads"] for level in run["levels"]), run["summary_reads"])
-                self.assertEqual(run["summary_read_bytes"] > 0, run["summary_reads"] > 0)
+                self.assertEqual(sum(level["table_filter_reads"] for level in run["levels"]), run["table_filter_reads"])
+                self.assertEqual(run["table_filter_read_bytes"] > 0, run["table_filter_reads"] > 0)
                 if run["system"]["available"]:
                     self.assertEqual(run["system"]["read_calls"], run["engine_reads"])
                 else:
                     print("the operating system's counts are not available:", run["system"]["reason"])
             self.assertEqual(on["block_requests"] + on["block_requests_avoided"], off["block_requests"])
             self.assertEqual(off["block_requests_avoided"], 0)
-            self.assertEqual(on["visits"]["filter_negatives"] + on["visits"]["summary_negatives"],
+            self.assertEqual(on["visits"]["filter_negatives"] + on["visits"]["table_filter_negatives"],
                              on["block_requests_avoided"])
             self.assertGreater(on["block_requests_avoided"], self.ABSENT / 2)
             self.assertEqual(off["visits"]["filter_negatives"], 0)
@@ -93,15 +93,15 @@ class Measure(ToolTest):
         runs = self.check_sums(self.measure("--open-tables", "16", "--shuffle", "5", "--table-size", "8K"), False)
         self.assertGreater(runs[True, "warm"]["lookups"], 0)
 
-    def test_reads_of_summaries_are_shown(self):
+    def test_reads_of_table_filters_are_shown(self):
         self.make()
         for where in ("pinned", "cached", "unused"):
-            runs = self.check_sums(self.measure("--summary", where, "--cache", "64K"), False)
+            runs = self.check_sums(self.measure("--table-filters", where, "--cache", "64K"), False)
             is_used = where != "unused"
-            self.assertEqual(runs[True, "cold"]["summary_reads"] > 0, is_used)
-            if where != "cached":  # there blocks may push summaries out, or not
-                self.assertEqual(runs[True, "warm"]["summary_reads"], 0)
-            self.assertEqual(runs[False, "cold"]["summary_reads"], 0)
+            self.assertEqual(runs[True, "cold"]["table_filter_reads"] > 0, is_used)
+            if where != "cached":  # there blocks may push table filters out, or not
+                self.assertEqual(runs[True, "warm"]["table_filter_reads"], 0)
+            self.assertEqual(runs[False, "cold"]["table_filter_reads"], 0)
 
     def test_without_filters_nothing_is_avoided(self):
         self.make("--filter", "none")
@@ -133,9 +133,9 @@ class Measure(ToolTest):
     def test_text_has_the_figures(self):
         self.make()
         text = self.ok("measure", self.store, "--keys", self.keys, "--details").text
-        for word in ("filters off, cold", "filters on, warm", "block requests avoided", "per absent look-up", "target",
-                     "agrees", "system: read calls", "index page bytes read", "summary preads", "summary bytes read",
-                     "preads for opening tables"):
+        for word in ("filters off, cold", "filters on, warm", "block requests avoided", "per absent lookup", "target",
+                     "agrees", "system: read calls", "index page bytes read", "table filter preads",
+                     "table filter bytes read", "preads for opening tables"):
             self.assertIn(word, text)
         self.assertNotIn("DIFFERS", text)
 
@@ -149,7 +149,7 @@ class Measure(ToolTest):
         requests = runs[False, "cold"]["block_requests"]
         share = 100 * runs[True, "cold"]["block_requests_avoided"] / requests
         headline = next(line for line in lines if line.startswith("filters avoided"))
-        self.assertIn(f"filters avoided {share:.1f} % of {requests:,} block requests; look-ups ", headline)
+        self.assertIn(f"filters avoided {share:.1f} % of {requests:,} block requests; lookups ", headline)
         bars = [line for line in lines if "#" in line]
         self.assertEqual(bars[0].split(), ["without", "filters", "#" * 40, f"{requests:,}"])
         self.assertEqual(bars[1].split()[-1], f"{runs[True, 'cold']['block_requests']:,}")
@@ -170,7 +170,7 @@ class Measure(ToolTest):
 
 
 class Target(ToolTest):
-    """Wasted requests per absent look-up match the target.
+    """Wasted requests per absent lookup match the target.
 
     Pooled over secrets, because one store is one draw.
     """

@@ -173,7 +173,7 @@ class Filters(TableTest):
         for field in ("bits", "asked", "passed"):
             self.assertEqual(sum(row[field] for row in rows), blocks[field])
         self.assertEqual(total["stored_bytes"],
-                         dump["properties"]["filter_size"] + dump["properties"]["summary_size"])
+                         dump["properties"]["filter_size"] + dump["properties"]["table_filter_size"])
         self.assertAlmostEqual(total["predicted_rate"], total["target_rate"], delta=0.1 * total["target_rate"])
         rate = total["predicted_rate"]
         self.assertAlmostEqual(total["passed"], rate * total["asked"], delta=6 * (rate * total["asked"]) ** 0.5)
@@ -231,55 +231,55 @@ class Filters(TableTest):
         self.assertIn("line 1", self.expect(USAGE, "filters", path, "--hex", "--absent", self.write("x", "xyz\n")).err)
 
 
-class Summary(TableTest):
+class TableFilter(TableTest):
     def section(self, path):
         sections = self.ok("dump", path, "--json").json["sections"]
-        return next(section for section in sections if section["name"] == "summary")
+        return next(section for section in sections if section["name"] == "table filter")
 
     def test_dump_describes_it(self):
-        path = self.make("--summary-bits", "4")
+        path = self.make("--table-filter-bits", "4")
         document = self.ok("dump", path, "--json").json
-        properties, summary = document["properties"], document["summary"]
-        self.assertEqual((summary["keys"], summary["parts"], summary["damaged"]), (self.COUNT, 1, False))
-        self.assertGreaterEqual(summary["chunks"], 1)
-        self.assertEqual(properties["summary_size"], self.section(path)["bytes"])
-        self.assertAlmostEqual(summary["bits_per_key"], 8 * properties["summary_size"] / self.COUNT)
-        self.assertEqual(summary["target_rate"], properties["summary_rate"])
-        self.assertLessEqual(summary["predicted_rate"], summary["target_rate"])
-        self.assertRegex(self.ok("dump", path).text, r"\nsummary\n +keys +%d in 1 parts" % self.COUNT)
+        properties, table_filter = document["properties"], document["table_filter"]
+        self.assertEqual((table_filter["keys"], table_filter["parts"], table_filter["damaged"]), (self.COUNT, 1, False))
+        self.assertGreaterEqual(table_filter["chunks"], 1)
+        self.assertEqual(properties["table_filter_size"], self.section(path)["bytes"])
+        self.assertAlmostEqual(table_filter["bits_per_key"], 8 * properties["table_filter_size"] / self.COUNT)
+        self.assertEqual(table_filter["target_rate"], properties["table_filter_rate"])
+        self.assertLessEqual(table_filter["predicted_rate"], table_filter["target_rate"])
+        self.assertRegex(self.ok("dump", path).text, r"\ntable filter\n +keys +%d in 1 parts" % self.COUNT)
         self.assertFalse(self.section(path)["incompatible"])
 
     def test_filters_show_both_stages_and_their_product(self):
         for bits in ("4", "all"):
-            path = self.make("--summary-bits", bits)
+            path = self.make("--table-filter-bits", bits)
             absent = self.write("absent", "".join(f"{key[:-1]}~\n" for key in self.keys))
             document = self.ok("filters", path, "--absent", absent, "--json", "--limit", "0").json
-            blocks, summary, total = document["blocks"], document["summary"], document["total"]
-            self.assertAlmostEqual(blocks["target_rate"] * summary["target_rate"], total["target_rate"])
-            self.assertAlmostEqual(blocks["predicted_rate"] * summary["predicted_rate"], total["predicted_rate"])
-            self.assertEqual(blocks["stored_bytes"] + summary["stored_bytes"], total["stored_bytes"])
-            self.assertEqual(blocks["asked"], summary["asked"])
-            self.assertLessEqual(total["passed"], min(blocks["passed"], summary["passed"]))
-            for stage in (blocks, summary, total):
+            blocks, table_filter, total = document["blocks"], document["table_filter"], document["total"]
+            self.assertAlmostEqual(blocks["target_rate"] * table_filter["target_rate"], total["target_rate"])
+            self.assertAlmostEqual(blocks["predicted_rate"] * table_filter["predicted_rate"], total["predicted_rate"])
+            self.assertEqual(blocks["stored_bytes"] + table_filter["stored_bytes"], total["stored_bytes"])
+            self.assertEqual(blocks["asked"], table_filter["asked"])
+            self.assertLessEqual(total["passed"], min(blocks["passed"], table_filter["passed"]))
+            for stage in (blocks, table_filter, total):
                 expected = stage["predicted_rate"] * stage["asked"]
                 self.assertAlmostEqual(stage["passed"], expected, delta=6 * expected ** 0.5 + 1)
             self.assertEqual(blocks["predicted_rate"] == 1, bits == "all")
             text = self.ok("filters", path, "--limit", "1").text
-            self.assertRegex(text, r"\nblocks .*\nsummary .*\ntotal ")
-            self.assertIn("of these the summary, of target", text)
+            self.assertRegex(text, r"\nblocks .*\ntable filter .*\ntotal ")
+            self.assertIn("of these the table filter, of target", text)
 
     def test_none(self):
-        path = self.make("--summary-bits", "none")
-        self.assertNotIn("summary", self.ok("dump", path, "--json").json)
-        self.assertNotIn("summary", self.ok("filters", path, "--json").json)
-        self.assertEqual(self.ok("verify", path, "--json").json["summary_chunks"], 0)
+        path = self.make("--table-filter-bits", "none")
+        self.assertNotIn("table_filter", self.ok("dump", path, "--json").json)
+        self.assertNotIn("table_filter", self.ok("filters", path, "--json").json)
+        self.assertEqual(self.ok("verify", path, "--json").json["table_filter_chunks"], 0)
 
     def test_damage_costs_no_entry(self):
         path = self.make()
         place = self.section(path)
         whole = self.ok("dump", path, "--json", "--entries", "--limit", "0").json
         report = self.ok("verify", path, "--json").json
-        self.assertEqual(report["summary_chunks"], report["summary_chunks_compared"])
+        self.assertEqual(report["table_filter_chunks"], report["table_filter_chunks_compared"])
         for offset in (place["offset"] + 20, place["offset"] + place["bytes"] - 5):  # in a chunk, in the list
             bad = bytearray(self.content(path))
             bad[offset] ^= 4

@@ -72,8 +72,8 @@ static const char *result_text(const struct bb_explain_step *step)
     switch (step->table.visit) {
     case BB_VISIT_OUT_OF_BOUNDS:
         return "outside of the bounds";
-    case BB_VISIT_SUMMARY_NEGATIVE:
-        return "nothing: summary";
+    case BB_VISIT_TABLE_FILTER_NEGATIVE:
+        return "nothing: table filter";
     case BB_VISIT_FILTER_NEGATIVE:
         return "nothing: filter";
     case BB_VISIT_NOT_VISIBLE:
@@ -94,7 +94,7 @@ static void add_result(struct text_table *table, const struct bb_explain_step *s
 
 static void write_steps(const struct bb_explain *report, struct output *out)
 {
-    static const char *const headers[] = {"where",  "table", "summary", "index page",
+    static const char *const headers[] = {"where",  "table", "table filter", "index page",
                                           "filter", "block", "found"};
     struct text_table table;
     text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
@@ -103,7 +103,7 @@ static void write_steps(const struct bb_explain *report, struct output *out)
         const struct bb_explain_step *step = &report->steps[i];
         const struct bb_table_explain *part = &step->table;
         add_place(&table, step);
-        add_filter(&table, &part->summary);
+        add_filter(&table, &part->table_filter);
         add_part(&table, part->page, part->page_offset, part->page_size_bytes);
         add_filter(&table, &part->filter);
         add_part(&table, part->block, part->block_offset, part->block_size_bytes);
@@ -116,15 +116,16 @@ static void write_steps(const struct bb_explain *report, struct output *out)
 static void write_sums(const struct bb_explain *report, struct output *out)
 {
     const struct bb_read_stats *reads = &report->reads;
-    output_print(
-        out,
-        "\nreads: %llu of blocks, %llu of index pages, %llu of summaries; %s\n"
-        "avoided: %llu block requests, of which %llu would have been reads\n",
-        (unsigned long long)reads->block_reads, (unsigned long long)reads->page_reads,
-        (unsigned long long)reads->summary_reads,
-        number_bytes(reads->block_read_bytes + reads->page_read_bytes + reads->summary_read_bytes)
-            .text,
-        (unsigned long long)reads->avoided_requests, (unsigned long long)reads->avoided_reads);
+    output_print(out,
+                 "\nreads: %llu of blocks, %llu of index pages, %llu of table filters; %s\n"
+                 "avoided: %llu block requests, of which %llu would have been reads\n",
+                 (unsigned long long)reads->block_reads, (unsigned long long)reads->page_reads,
+                 (unsigned long long)reads->table_filter_reads,
+                 number_bytes(reads->block_read_bytes + reads->page_read_bytes +
+                              reads->table_filter_read_bytes)
+                     .text,
+                 (unsigned long long)reads->avoided_requests,
+                 (unsigned long long)reads->avoided_reads);
     if (report->tables_opened > 0)
         output_print(out, "tables opened: %llu, whose footers and roots were read\n",
                      (unsigned long long)report->tables_opened);

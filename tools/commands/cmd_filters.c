@@ -113,21 +113,21 @@ static void add_blocks(struct text_table *table, const struct filters *filters, 
     add_measured(table, filters, total->asked, total->passed);
 }
 
-static void add_summary(struct text_table *table, const struct filters *filters)
+static void add_table_filter(struct text_table *table, const struct filters *filters)
 {
     const struct filter_list *list = &filters->list;
-    const struct filter_summary *summary = &list->summary;
-    text_table_add(table, "summary");
-    text_table_add(table, "%" PRIu64, summary->shard_count);
-    text_table_add(table, "%" PRIu64, summary->keys);
-    text_table_add(table, "%" PRIu64, summary->bits);
-    text_table_add(table, "%.2f", bits_per_key(summary->bits, summary->keys));
-    text_table_add(table, "%s", summary->is_damaged ? "damaged" : "ribbon");
+    const struct table_filter_report *table_filter = &list->table_filter;
+    text_table_add(table, "table filter");
+    text_table_add(table, "%" PRIu64, table_filter->shard_count);
+    text_table_add(table, "%" PRIu64, table_filter->keys);
+    text_table_add(table, "%" PRIu64, table_filter->bits);
+    text_table_add(table, "%.2f", bits_per_key(table_filter->bits, table_filter->keys));
+    text_table_add(table, "%s", table_filter->is_damaged ? "damaged" : "ribbon");
     text_table_add(table, "-");
-    text_table_add(table, "%.2f", summary->bits_per_probe);
-    text_table_add(table, "%.3f", summary->fill);
-    text_table_add(table, "%s", number_rate(summary->predicted_rate).text);
-    add_measured(table, filters, list->summary_asked, list->summary_passed);
+    text_table_add(table, "%.2f", table_filter->bits_per_probe);
+    text_table_add(table, "%.3f", table_filter->fill);
+    text_table_add(table, "%s", number_rate(table_filter->predicted_rate).text);
+    add_measured(table, filters, list->table_filter_asked, list->table_filter_passed);
 }
 
 /* Of both stages together: rates multiply. */
@@ -135,7 +135,7 @@ static void add_total(struct text_table *table, const struct filters *filters,
                       const struct filter_total *total)
 {
     const struct filter_list *list = &filters->list;
-    uint64_t bits = total->bits + list->summary.bits;
+    uint64_t bits = total->bits + list->table_filter.bits;
     text_table_add(table, "total");
     text_table_add(table, "-");
     text_table_add(table, "%" PRIu64, total->keys);
@@ -151,7 +151,7 @@ static void write_end(struct filters *filters, const struct filter_total *total)
 {
     struct output *out = &filters->out;
     const struct bb_properties *p = &filters->table->properties;
-    uint64_t stored = p->filter_size + p->summary_size;
+    uint64_t stored = p->filter_size + p->table_filter_size;
     output_print(out, "\ntarget %s, predicted from the filters %s",
                  number_rate(p->filter_rate).text,
                  number_rate(filter_list_rate(&filters->list)).text);
@@ -160,10 +160,11 @@ static void write_end(struct filters *filters, const struct filter_total *total)
                      number_rate(rate_of(filters->list.both_passed, total->asked)).text);
     output_print(out, "\nstored with checksums: %s, %.2f bits per key\n", number_bytes(stored).text,
                  bits_per_key(8 * stored, total->keys));
-    if (p->summary_rate != 1)
-        output_print(out, "of these the summary, of target %s: %s in %" PRIu32 " chunks\n",
-                     number_rate(p->summary_rate).text, number_bytes(p->summary_size).text,
-                     filters->list.summary.chunk_count);
+    if (p->table_filter_rate != 1)
+        output_print(out, "of these the table filter, of target %s: %s in %" PRIu32 " chunks\n",
+                     number_rate(p->table_filter_rate).text,
+                     number_bytes(p->table_filter_size).text,
+                     filters->list.table_filter.chunk_count);
     if (filters->absent_path == NULL)
         return;
     output_print(
@@ -188,9 +189,9 @@ static void write_text(struct filters *filters)
     text_table_init(&table, headers, column_count);
     for (size_t i = 0; i < filters->list.count && i < filters->limit; i++)
         add_row(&table, filters, &filters->list.rows[i]);
-    if (filters->list.summary.is_there) {
+    if (filters->list.table_filter.is_there) {
         add_blocks(&table, filters, "blocks", &total);
-        add_summary(&table, filters);
+        add_table_filter(&table, filters);
         add_total(&table, filters, &total);
     } else {
         add_blocks(&table, filters, "total", &total);
@@ -258,24 +259,24 @@ static json_t *blocks_json(const struct filters *filters, const struct filter_to
     return object;
 }
 
-static json_t *summary_json(const struct filters *filters)
+static json_t *table_filter_json(const struct filters *filters)
 {
     const struct filter_list *list = &filters->list;
-    const struct filter_summary *summary = &list->summary;
+    const struct table_filter_report *table_filter = &list->table_filter;
     json_t *object = json_object();
-    json_set_count(object, "parts", summary->part_count);
-    json_set_count(object, "chunks", summary->chunk_count);
-    json_set_count(object, "damaged_chunks", summary->damaged_chunks);
-    json_set_bool(object, "damaged", summary->is_damaged);
-    json_set_count(object, "shards", summary->shard_count);
-    json_set_count(object, "keys", summary->keys);
-    json_set_count(object, "stored_bytes", summary->bits / 8);
-    json_set_real(object, "bits_per_key", bits_per_key(summary->bits, summary->keys));
-    json_set_real(object, "bits_per_probe", summary->bits_per_probe);
-    json_set_real(object, "fill", summary->fill);
-    json_set_real(object, "target_rate", summary->target_rate);
-    json_set_real(object, "predicted_rate", summary->predicted_rate);
-    set_measured(object, filters, list->summary_asked, list->summary_passed);
+    json_set_count(object, "parts", table_filter->part_count);
+    json_set_count(object, "chunks", table_filter->chunk_count);
+    json_set_count(object, "damaged_chunks", table_filter->damaged_chunks);
+    json_set_bool(object, "damaged", table_filter->is_damaged);
+    json_set_count(object, "shards", table_filter->shard_count);
+    json_set_count(object, "keys", table_filter->keys);
+    json_set_count(object, "stored_bytes", table_filter->bits / 8);
+    json_set_real(object, "bits_per_key", bits_per_key(table_filter->bits, table_filter->keys));
+    json_set_real(object, "bits_per_probe", table_filter->bits_per_probe);
+    json_set_real(object, "fill", table_filter->fill);
+    json_set_real(object, "target_rate", table_filter->target_rate);
+    json_set_real(object, "predicted_rate", table_filter->predicted_rate);
+    set_measured(object, filters, list->table_filter_asked, list->table_filter_passed);
     return object;
 }
 
@@ -283,8 +284,8 @@ static json_t *total_json(const struct filters *filters, const struct filter_tot
 {
     const struct filter_list *list = &filters->list;
     const struct bb_properties *p = &filters->table->properties;
-    uint64_t bits = total->bits + list->summary.bits;
-    uint64_t stored = p->filter_size + p->summary_size;
+    uint64_t bits = total->bits + list->table_filter.bits;
+    uint64_t stored = p->filter_size + p->table_filter_size;
     json_t *object = json_object();
     json_set_count(object, "filters", list->count);
     json_set_count(object, "keys", total->keys);
@@ -316,9 +317,9 @@ static void write_json(struct filters *filters)
         json_array_append_new(rows, row_json(filters, &filters->list.rows[i]));
     json_object_set_new(document, "filters", rows);
     struct filter_total total = filter_list_total(&filters->list);
-    if (filters->list.summary.is_there) {
+    if (filters->list.table_filter.is_there) {
         json_object_set_new(document, "blocks", blocks_json(filters, &total));
-        json_object_set_new(document, "summary", summary_json(filters));
+        json_object_set_new(document, "table_filter", table_filter_json(filters));
     }
     json_object_set_new(document, "total", total_json(filters, &total));
     json_set_count(document, "damaged_parts", filters->list.damaged_parts);

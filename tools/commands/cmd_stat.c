@@ -78,7 +78,7 @@ static void write_text(struct stat_report *report)
     const struct bb_db_stats *stats = &report->stats;
     level_report_write(stats, out);
     output_print(out, "wasted requests per %s: target %s, expected %s\n",
-                 level_report_is_weighted(stats) ? "look-up, weighted" : "absent look-up",
+                 level_report_is_weighted(stats) ? "lookup, weighted" : "absent lookup",
                  stats->target_wasted_reads > 0 ? number_rate(stats->target_wasted_reads).text
                                                 : "none",
                  number_rate(stats->expected_wasted_reads).text);

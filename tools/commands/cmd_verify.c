@@ -25,10 +25,10 @@ static void report_table(struct output *out, const struct bb_table_verify_report
                      number_grouped(report->keys).text, number_grouped(report->filters).text);
         output_print(out, "%s were rebuilt and are the same",
                      number_grouped(report->filters_compared).text);
-        if (report->summary_chunks > 0)
-            output_print(out, "; a summary of %s chunks, of which %s were",
-                         number_grouped(report->summary_chunks).text,
-                         number_grouped(report->summary_chunks_compared).text);
+        if (report->table_filter_chunks > 0)
+            output_print(out, "; a table filter of %s chunks, of which %s were",
+                         number_grouped(report->table_filter_chunks).text,
+                         number_grouped(report->table_filter_chunks_compared).text);
         output_print(out, "\n");
         return;
     }
@@ -42,8 +42,8 @@ static void report_table(struct output *out, const struct bb_table_verify_report
     json_set_count(document, "keys", report->keys);
     json_set_count(document, "filters", report->filters);
     json_set_count(document, "filters_compared", report->filters_compared);
-    json_set_count(document, "summary_chunks", report->summary_chunks);
-    json_set_count(document, "summary_chunks_compared", report->summary_chunks_compared);
+    json_set_count(document, "table_filter_chunks", report->table_filter_chunks);
+    json_set_count(document, "table_filter_chunks_compared", report->table_filter_chunks_compared);
     output_json(out, document);
 }
 

@@ -34,7 +34,7 @@ void table_dump_deinit(struct table_dump *dump);
  */
 BB_MUST_CHECK enum bb_status table_dump_write(struct table_dump *dump);
 
-/* table_dump_ends.c: footer, sections, summary, properties. */
+/* table_dump_ends.c: footer, sections, table filter, properties. */
 BB_MUST_CHECK enum bb_status table_dump_write_ends(struct table_dump *dump);
 
 /* table_dump_blocks.c: pages, blocks, entries. */
@@ -51,6 +51,6 @@ BB_MUST_CHECK enum bb_status table_dump_note_damage(struct table_dump *dump, uin
 /* The same of the filters of an index page, with which no key is lost. */
 BB_MUST_CHECK enum bb_status table_dump_note_filters(struct table_dump *dump, uint32_t page_index);
 /* The same of the table filter. */
-BB_MUST_CHECK enum bb_status table_dump_note_summary(struct table_dump *dump);
+BB_MUST_CHECK enum bb_status table_dump_note_table_filter(struct table_dump *dump);
 
 #endif

@@ -77,15 +77,15 @@ enum bb_status table_dump_note_filters(struct table_dump *dump, uint32_t page_in
     return status;
 }
 
-enum bb_status table_dump_note_summary(struct table_dump *dump)
+enum bb_status table_dump_note_table_filter(struct table_dump *dump)
 {
     const struct bb_section *section =
-        bb_table_directory_find(&dump->table->directory, BB_SECTION_SUMMARY);
+        bb_table_directory_find(&dump->table->directory, BB_SECTION_TABLE_FILTER);
     uint64_t offset = section == NULL ? dump->table->footer.directory_offset : section->offset;
     struct bb_buf text = {0};
-    enum bb_status status =
-        bb_buf_print(&text, "%s: at offset %" PRIu64 ": the summary is damaged; no key is lost",
-                     dump->table->file->path, offset);
+    enum bb_status status = bb_buf_print(
+        &text, "%s: at offset %" PRIu64 ": the table filter is damaged; no key is lost",
+        dump->table->file->path, offset);
     if (status == BB_OK)
         status = note(dump, offset, &text);
     bb_buf_deinit(&text);

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "tools/dump/table_dump.h"
-#include "tools/filter/filter_summary.h"
+#include "tools/filter/table_filter_report.h"
 #include "tools/number_text.h"
 #include "tools/text_table.h"
 
@@ -196,50 +196,53 @@ static void write_footer_json(struct table_dump *dump)
     json_object_set_new(dump->document, "sections", sections_json(table));
 }
 
-static double bits_per_key(const struct filter_summary *summary)
+static double bits_per_key(const struct table_filter_report *table_filter)
 {
-    return summary->keys == 0 ? 0 : (double)summary->bits / (double)summary->keys;
+    return table_filter->keys == 0 ? 0 : (double)table_filter->bits / (double)table_filter->keys;
 }
 
-static void write_summary_text(struct output *out, const struct filter_summary *summary)
+static void write_table_filter_text(struct output *out,
+                                    const struct table_filter_report *table_filter)
 {
-    output_print(out, "\nsummary\n");
+    output_print(out, "\ntable filter\n");
     output_print(out, "  %-22s %" PRIu64 " in %" PRIu32 " parts, %" PRIu64 " shards\n", "keys",
-                 summary->keys, summary->part_count, summary->shard_count);
+                 table_filter->keys, table_filter->part_count, table_filter->shard_count);
     output_print(out, "  %-22s %" PRIu32 ", of which %" PRIu32 " are damaged\n", "chunks",
-                 summary->chunk_count, summary->damaged_chunks);
-    output_print(out, "  %-22s %.2f\n", "bits per key", bits_per_key(summary));
+                 table_filter->chunk_count, table_filter->damaged_chunks);
+    output_print(out, "  %-22s %.2f\n", "bits per key", bits_per_key(table_filter));
     output_print(out, "  %-22s target %s, predicted %s\n", "rate",
-                 number_rate(summary->target_rate).text, number_rate(summary->predicted_rate).text);
+                 number_rate(table_filter->target_rate).text,
+                 number_rate(table_filter->predicted_rate).text);
 }
 
-static void write_summary_json(json_t *document, const struct filter_summary *summary)
+static void write_table_filter_json(json_t *document,
+                                    const struct table_filter_report *table_filter)
 {
     json_t *object = json_object();
-    json_set_bool(object, "damaged", summary->is_damaged);
-    json_set_count(object, "keys", summary->keys);
-    json_set_count(object, "parts", summary->part_count);
-    json_set_count(object, "shards", summary->shard_count);
-    json_set_count(object, "chunks", summary->chunk_count);
-    json_set_count(object, "damaged_chunks", summary->damaged_chunks);
-    json_set_real(object, "bits_per_key", bits_per_key(summary));
-    json_set_real(object, "target_rate", summary->target_rate);
-    json_set_real(object, "predicted_rate", summary->predicted_rate);
-    json_object_set_new(document, "summary", object);
+    json_set_bool(object, "damaged", table_filter->is_damaged);
+    json_set_count(object, "keys", table_filter->keys);
+    json_set_count(object, "parts", table_filter->part_count);
+    json_set_count(object, "shards", table_filter->shard_count);
+    json_set_count(object, "chunks", table_filter->chunk_count);
+    json_set_count(object, "damaged_chunks", table_filter->damaged_chunks);
+    json_set_real(object, "bits_per_key", bits_per_key(table_filter));
+    json_set_real(object, "target_rate", table_filter->target_rate);
+    json_set_real(object, "predicted_rate", table_filter->predicted_rate);
+    json_object_set_new(document, "table_filter", object);
 }
 
-static enum bb_status write_summary(struct table_dump *dump)
+static enum bb_status write_table_filter(struct table_dump *dump)
 {
-    struct filter_summary summary = {0};
-    enum bb_status status = filter_summary_read(dump->table, &summary);
-    if (status != BB_OK || !summary.is_there)
+    struct table_filter_report table_filter = {0};
+    enum bb_status status = table_filter_report_read(dump->table, &table_filter);
+    if (status != BB_OK || !table_filter.is_there)
         return status;
     if (dump->document != NULL)
-        write_summary_json(dump->document, &summary);
+        write_table_filter_json(dump->document, &table_filter);
     else
-        write_summary_text(dump->out, &summary);
-    if (summary.is_damaged || summary.damaged_chunks > 0)
-        status = table_dump_note_summary(dump);
+        write_table_filter_text(dump->out, &table_filter);
+    if (table_filter.is_damaged || table_filter.damaged_chunks > 0)
+        status = table_dump_note_table_filter(dump);
     return status;
 }
 
@@ -257,7 +260,7 @@ enum bb_status table_dump_write_ends(struct table_dump *dump)
         output_print(dump->out, "\n");
         write_parts_text(dump);
     }
-    enum bb_status status = write_summary(dump);
+    enum bb_status status = write_table_filter(dump);
     write_properties(dump);
     return status;
 }

@@ -171,14 +171,14 @@ static enum bb_status read_blocks(struct reading *reading)
     return status;
 }
 
-static enum bb_status read_summary(struct filter_list *list, struct bb_table *table)
+static enum bb_status read_table_filter(struct filter_list *list, struct bb_table *table)
 {
-    enum bb_status status = filter_summary_read(table, &list->summary);
-    const struct filter_summary *summary = &list->summary;
-    if (status != BB_OK || !(summary->is_damaged || summary->damaged_chunks > 0))
+    enum bb_status status = table_filter_report_read(table, &list->table_filter);
+    const struct table_filter_report *table_filter = &list->table_filter;
+    if (status != BB_OK || !(table_filter->is_damaged || table_filter->damaged_chunks > 0))
         return status;
     if (list->damaged_parts++ == 0)
-        snprintf(list->first_damage, sizeof(list->first_damage), "%s: the summary is damaged",
+        snprintf(list->first_damage, sizeof(list->first_damage), "%s: the table filter is damaged",
                  table->file->path);
     return BB_OK;
 }
@@ -193,7 +193,7 @@ enum bb_status filter_list_read(struct bb_table *table, struct filter_list *ret_
         return bb_fail(BB_NO_MEMORY, "no memory for the filters of %" PRIu32 " index pages",
                        page_count);
     bb_table_walk_init(&reading.walk, table);
-    enum bb_status status = read_summary(&reading.list, table);
+    enum bb_status status = read_table_filter(&reading.list, table);
     if (status == BB_OK)
         status = read_blocks(&reading);
     bb_table_walk_deinit(&reading.walk);
@@ -233,15 +233,15 @@ static enum bb_status ask_absent(struct filter_list *list, struct bb_table *tabl
         row += shard_of(table, row, key);
         uint64_t hash = bb_hash_key(&table->secret, key);
         struct bb_block_filter_key probe = bb_block_filter_key(&table->filter_format, hash);
-        bool passes_summary =
-            !table->has_summary || bb_table_summary_may_contain(table, key, hash, reads);
+        bool passes_table_filter =
+            !table->has_table_filter || bb_table_may_contain(table, key, hash, reads);
         bool passes = row->state != FILTER_GOOD ||
                       bb_index_page_may_contain(page, &table->filter_format, ordinal, probe);
         row->asked++;
         row->passed += passes;
-        list->summary_asked++;
-        list->summary_passed += passes_summary;
-        list->both_passed += passes_summary && passes;
+        list->table_filter_asked++;
+        list->table_filter_passed += passes_table_filter;
+        list->both_passed += passes_table_filter && passes;
     }
     bb_table_page_release(table, page);
     return BB_OK;
@@ -308,5 +308,5 @@ struct filter_total filter_list_total(const struct filter_list *list)
 
 double filter_list_rate(const struct filter_list *list)
 {
-    return filter_list_total(list).predicted_rate * list->summary.predicted_rate;
+    return filter_list_total(list).predicted_rate * list->table_filter.predicted_rate;
 }

@@ -8,7 +8,7 @@
 #define BB_TOOLS_FILTER_FILTER_LIST_H
 
 #include "sstable/table/table_walk.h"
-#include "tools/filter/filter_summary.h"
+#include "tools/filter/table_filter_report.h"
 #include "tools/key_list.h"
 
 enum filter_state {
@@ -37,10 +37,10 @@ struct filter_list {
     struct filter_row *rows; /* owned */
     size_t count;
     size_t *page_rows; /* first row of each page, one more than pages; owned */
-    struct filter_summary summary;
-    uint64_t summary_asked;  /* absent keys that came to it */
-    uint64_t summary_passed; /* of these, maybe */
-    uint64_t both_passed;    /* of these, maybe in the block's filter too */
+    struct table_filter_report table_filter;
+    uint64_t table_filter_asked;  /* absent keys that came to it */
+    uint64_t table_filter_passed; /* of these, maybe */
+    uint64_t both_passed;         /* of these, maybe in the block's filter too */
     uint64_t damaged_parts;
     char first_damage[1024];
     uint64_t outside; /* absent keys outside the table's bounds: no filter is probed */

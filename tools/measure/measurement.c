@@ -29,7 +29,7 @@ const char *measurement_run_name(const struct measurement_run *run)
     return run->is_cold ? "filters off, cold" : "filters off, warm";
 }
 
-/* One look-up. Lookups of absent keys have separate statistics, because the target is about absent
+/* One lookup. Lookups of absent keys have separate statistics, because the target is about absent
  * keys. */
 static enum bb_status look_up(struct half *half, struct measurement_run *run,
                               const struct bb_get_options *options, size_t key,

@@ -48,10 +48,10 @@ struct measurement {
     struct store_options *store; /* borrowed */
     const char *directory;       /* borrowed */
     const struct key_list *keys; /* borrowed */
-    const size_t *order;         /* borrowed: the key of look-up i */
+    const size_t *order;         /* borrowed: the key of lookup i */
     uint64_t repeat;             /* passes of a warm run */
     bool no_system;
-    struct progress *progress; /* look-ups are added; borrowed */
+    struct progress *progress; /* lookups are added; borrowed */
     /* Found. */
     struct measurement_run runs[MEASUREMENT_RUN_COUNT];
     struct system_counters counters;
@@ -63,7 +63,7 @@ struct measurement {
     double target_wasted_reads;
     double expected_wasted_reads;
     bool is_store_changed; /* tables changed between the halves: the halves cannot be compared */
-    uint64_t answers_differing; /* look-ups that found something in one half and not in the other */
+    uint64_t answers_differing; /* lookups that found something in one half and not in the other */
 };
 
 /* Reads only the store; writes no file. */

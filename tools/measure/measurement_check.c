@@ -51,8 +51,8 @@ static void check_statistics(struct measurement_checks *checks, const struct mea
     checks->are_ok = checks->are_ok && check->is_ok;
     snprintf(check->name, sizeof(check->name), "statistics, %s", measurement_run_name(run));
     snprintf(check->detail, sizeof(check->detail),
-             "levels sum up to %" PRIu64 " visits, look-ups to %" PRIu64 "; %" PRIu64
-             " gets, %" PRIu64 " look-ups",
+             "levels sum up to %" PRIu64 " visits, lookups to %" PRIu64 "; %" PRIu64
+             " gets, %" PRIu64 " lookups",
              check->found, check->expected, run->gets, run->lookups);
 }
 
@@ -67,8 +67,8 @@ static void check_preads(struct measurement_checks *checks, const struct measure
     snprintf(check->name, sizeof(check->name), "preads, %s", measurement_run_name(run));
     snprintf(check->detail, sizeof(check->detail),
              "%" PRIu64 " of blocks + %" PRIu64 " of index pages + %" PRIu64
-             " of summaries + %" PRIu64 " to open tables, engine %" PRIu64,
-             reads->block_reads, reads->page_reads, reads->summary_reads, opening,
+             " of table filters + %" PRIu64 " to open tables, engine %" PRIu64,
+             reads->block_reads, reads->page_reads, reads->table_filter_reads, opening,
              run->engine_reads);
 }
 
@@ -88,7 +88,7 @@ static void check_answers(struct measurement_checks *checks, const struct measur
     struct measurement_check *check = add_check(checks, measurement->answers_differing, 0);
     snprintf(check->name, sizeof(check->name), "answers");
     snprintf(check->detail, sizeof(check->detail),
-             "%" PRIu64 " look-ups answered otherwise than in the first run",
+             "%" PRIu64 " lookups answered otherwise than in the first run",
              measurement->answers_differing);
     check = add_check(checks, measurement->is_store_changed, 0);
     snprintf(check->name, sizeof(check->name), "store");

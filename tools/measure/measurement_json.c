@@ -22,8 +22,8 @@ static void set_reads(json_t *object, const struct bb_read_stats *reads)
     json_set_count(object, "page_requests", reads->page_requests);
     json_set_count(object, "page_reads", reads->page_reads);
     json_set_count(object, "page_read_bytes", reads->page_read_bytes);
-    json_set_count(object, "summary_reads", reads->summary_reads);
-    json_set_count(object, "summary_read_bytes", reads->summary_read_bytes);
+    json_set_count(object, "table_filter_reads", reads->table_filter_reads);
+    json_set_count(object, "table_filter_read_bytes", reads->table_filter_read_bytes);
     json_set_count(object, "damaged_filters", reads->damaged_filters);
 }
 

@@ -36,7 +36,7 @@ COUNT_CELL(present, run->present)
 COUNT_CELL(absent, run->absent)
 COUNT_CELL(memtable_hits, run->memtable_hits)
 COUNT_CELL(visits, read_stats_visits(&run->reads))
-COUNT_CELL(summary_negative, run->reads.visits[BB_VISIT_SUMMARY_NEGATIVE])
+COUNT_CELL(table_filter_negative, run->reads.visits[BB_VISIT_TABLE_FILTER_NEGATIVE])
 COUNT_CELL(filter_negative, run->reads.visits[BB_VISIT_FILTER_NEGATIVE])
 COUNT_CELL(false_positive, run->reads.visits[BB_VISIT_FALSE_POSITIVE])
 COUNT_CELL(tombstone, run->reads.visits[BB_VISIT_TOMBSTONE])
@@ -52,8 +52,8 @@ COUNT_CELL(wasted, run->wasted_absent)
 COUNT_CELL(page_requests, run->reads.page_requests)
 COUNT_CELL(page_reads, run->reads.page_reads)
 BYTES_CELL(page_bytes, run->reads.page_read_bytes)
-COUNT_CELL(summary_reads, run->reads.summary_reads)
-BYTES_CELL(summary_bytes, run->reads.summary_read_bytes)
+COUNT_CELL(table_filter_reads, run->reads.table_filter_reads)
+BYTES_CELL(table_filter_bytes, run->reads.table_filter_read_bytes)
 COUNT_CELL(opening_reads, run->engine_reads - read_stats_preads(&run->reads))
 COUNT_CELL(engine_reads, run->engine_reads)
 BYTES_CELL(engine_bytes, run->engine_read_bytes)
@@ -89,12 +89,12 @@ static struct number_text cell_lookup_time(const struct measurement_run *run)
 }
 
 static const struct row rows[] = {
-    {"look-ups", cell_lookups},
+    {"lookups", cell_lookups},
     {"  present", cell_present},
     {"  absent", cell_absent},
     {"  found in memory", cell_memtable_hits},
     {"table visits", cell_visits},
-    {"  summary negative", cell_summary_negative},
+    {"  table filter negative", cell_table_filter_negative},
     {"  filter negative", cell_filter_negative},
     {"  false positive", cell_false_positive},
     {"  tombstone", cell_tombstone},
@@ -107,19 +107,19 @@ static const struct row rows[] = {
     {"block preads avoided", cell_avoided_reads},
     {"block bytes read", cell_block_bytes},
     {"wasted requests of absent", cell_wasted},
-    {"  per absent look-up", cell_wasted_rate},
+    {"  per absent lookup", cell_wasted_rate},
     {"index pages requested", cell_page_requests},
     {"index page preads", cell_page_reads},
     {"index page bytes read", cell_page_bytes},
-    {"summary preads", cell_summary_reads},
-    {"summary bytes read", cell_summary_bytes},
+    {"table filter preads", cell_table_filter_reads},
+    {"table filter bytes read", cell_table_filter_bytes},
     {"preads for opening tables", cell_opening_reads},
     {"all preads of the engine", cell_engine_reads},
     {"  bytes", cell_engine_bytes},
     {"system: read calls", cell_system_calls},
     {"system: read from storage", cell_system_bytes},
     {"time", cell_time},
-    {"  per look-up", cell_lookup_time},
+    {"  per lookup", cell_lookup_time},
 };
 
 static void write_runs(const struct measurement *measurement, struct output *out)
@@ -166,7 +166,7 @@ static void write_target(const struct measurement *measurement, struct output *o
 {
     const struct measurement_run *run = &measurement->runs[MEASUREMENT_ON_COLD];
     output_print(out,
-                 "\nwasted requests per absent look-up: target %s, expected from the filters %s, "
+                 "\nwasted requests per absent lookup: target %s, expected from the filters %s, "
                  "measured %s\n",
                  measurement->target_wasted_reads > 0
                      ? number_rate(measurement->target_wasted_reads).text
@@ -201,7 +201,7 @@ void measurement_report_write_head(const struct measurement *m, struct output *o
                  number_of(m->table_count, "table", "tables").text,
                  number_of(m->run_count, "run", "runs").text, number_bytes(m->file_bytes).text);
     output_print(out, "%s\n", m->store->db.cache_off ? "off" : number_bytes(m->cache_bytes).text);
-    output_print(out, "%s look-ups, ", number_grouped(m->keys->count).text);
+    output_print(out, "%s lookups, ", number_grouped(m->keys->count).text);
     output_print(out, "%s of absent keys", number_grouped(m->runs[0].absent).text);
     if (m->repeat > 1)
         output_print(out, "; %s times over them in a warm run", number_grouped(m->repeat).text);

@@ -17,7 +17,7 @@ void measurement_summary_write(const struct measurement *measurement,
 json_t *measurement_report_json(const struct measurement *measurement,
                                 const struct measurement_checks *checks);
 
-/* Wasted requests of absent look-ups for each of these; NaN without absent lookups. */
+/* Wasted requests of absent lookups for each of these; NaN without absent lookups. */
 double measurement_wasted_rate(const struct measurement_run *run);
 
 #endif

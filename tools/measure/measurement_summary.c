@@ -59,8 +59,8 @@ static void write_bars(const struct measurement *m, struct output *out)
     requests.wasted = (double)(on->wasted_absent + on->wasted_present);
     write_pair(out, "block requests (! wasted: the block did not hold the key)", &requests);
     write_pair(out, "block reads, beginning with a cold cache", &reads);
-    write_pair(out, "time per look-up, beginning with a cold cache", &cold);
-    write_pair(out, "time per look-up, warm cache", &warm);
+    write_pair(out, "time per lookup, beginning with a cold cache", &cold);
+    write_pair(out, "time per lookup, warm cache", &warm);
 }
 
 /* Without filters each visit of a table is a request. */
@@ -76,9 +76,9 @@ static void write_speed(const struct measurement *m, struct output *out)
     double off = (double)run_of(m, MEASUREMENT_OFF_WARM)->nanoseconds;
     double on = (double)run_of(m, MEASUREMENT_ON_WARM)->nanoseconds;
     if (on > 0 && off >= on)
-        output_print(out, "look-ups %.1f x faster", off / on);
+        output_print(out, "lookups %.1f x faster", off / on);
     else if (off > 0)
-        output_print(out, "look-ups %.1f x slower", on / off);
+        output_print(out, "lookups %.1f x slower", on / off);
 }
 
 static void write_headline(const struct measurement *m, struct output *out)

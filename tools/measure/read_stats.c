@@ -53,13 +53,13 @@ uint64_t read_stats_visits(const struct bb_read_stats *reads)
 
 uint64_t read_stats_preads(const struct bb_read_stats *reads)
 {
-    return reads->block_reads + reads->page_reads + reads->summary_reads;
+    return reads->block_reads + reads->page_reads + reads->table_filter_reads;
 }
 
 const char *visit_name(enum bb_visit visit)
 {
     static const char *const names[BB_VISIT_COUNT] = {
-        [BB_VISIT_SUMMARY_NEGATIVE] = "summary negatives",
+        [BB_VISIT_TABLE_FILTER_NEGATIVE] = "table filter negatives",
         [BB_VISIT_FILTER_NEGATIVE] = "filter negatives",
         [BB_VISIT_FALSE_POSITIVE] = "false positives",
         [BB_VISIT_TOMBSTONE] = "tombstones",
@@ -73,7 +73,7 @@ const char *visit_name(enum bb_visit visit)
 const char *visit_json_name(enum bb_visit visit)
 {
     static const char *const names[BB_VISIT_COUNT] = {
-        [BB_VISIT_SUMMARY_NEGATIVE] = "summary_negatives",
+        [BB_VISIT_TABLE_FILTER_NEGATIVE] = "table_filter_negatives",
         [BB_VISIT_FILTER_NEGATIVE] = "filter_negatives",
         [BB_VISIT_FALSE_POSITIVE] = "false_positives",
         [BB_VISIT_TOMBSTONE] = "tombstones",

@@ -31,7 +31,7 @@ struct selection_run {
     uint64_t records;
     uint64_t hash; /* of the keys, in order; not of a count */
     struct bb_select_account account;
-    uint64_t other_reads; /* preads for newer versions: blocks, index pages and summaries */
+    uint64_t other_reads; /* preads for newer versions: blocks, index pages and table filters */
     uint64_t engine_reads;
     bool has_system;
     struct system_reading system;

@@ -3,7 +3,7 @@
 
 static const char *const compressions[] = {"", "none", "lz4", NULL};
 static const char *const residencies[] = {"pinned", "cached", NULL};
-static const char *const summary_residencies[] = {"pinned", "cached", "unused", NULL};
+static const char *const table_filter_residencies[] = {"pinned", "cached", "unused", NULL};
 static const char *const recoveries[] = {"synced", "strict", "point-in-time", "salvage", NULL};
 static const char *const styles[] = {"", "leveled", "tiered", "lazy-leveling", NULL};
 
@@ -23,8 +23,8 @@ static const struct field fields[] = {
     OPTION(FILTER_KIND, filter_kind),
     OPTION(U32, filter_granularity),
     OPTION(REAL, absent_share),
-    OPTION(REAL, summary_bits),
-    CHOICE(summary_residency, summary_residencies),
+    OPTION(REAL, table_filter_bits),
+    CHOICE(table_filter_residency, table_filter_residencies),
     OPTION(REAL, filter_slack),
     OPTION(U32, block_size_bytes),
     OPTION(U32, restart_interval),

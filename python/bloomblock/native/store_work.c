@@ -187,7 +187,7 @@ static const struct field read_fields[] = {
     FIELD(bb_read_stats, U64, page_reads),
     FIELD(bb_read_stats, U64, avoided_requests),
     FIELD(bb_read_stats, U64, damaged_filters),
-    FIELD(bb_read_stats, U64, summary_reads),
+    FIELD(bb_read_stats, U64, table_filter_reads),
     FIELD_AS(bb_read_stats, U64, "wasted_requests", visits[BB_VISIT_FALSE_POSITIVE]),
 };
 #define READ_FIELDS (sizeof(read_fields) / sizeof(read_fields[0]))

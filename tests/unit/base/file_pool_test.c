@@ -237,7 +237,7 @@ static void file_pool__failed_reopen_is_tried_again(void **state)
     assert_true(is_read_right(place->files[0], 0, &rng));
 }
 
-/* "Not found" would mean to a look-up that its key is absent. */
+/* "Not found" would mean to a lookup that its key is absent. */
 static void file_pool__a_file_that_is_gone_is_a_failure(void **state)
 {
     struct place *place = *state;

@@ -330,21 +330,21 @@ static void large_pages__pieces_stand_where_a_plain_search_finds_room(void **sta
 #define TABLE_PAGES 40
 
 struct fake_table {
-    struct piece summary;
+    struct piece table_filter;
     struct piece pages[TABLE_PAGES];
 };
 
 static void open_table(struct bb_large_pages *pages, struct bb_rng *rng, struct fake_table *table)
 {
     uint8_t mark = (uint8_t)bb_rng_next(rng);
-    take(pages, (size_t)bb_rng_between(rng, 10000, 150000), mark, &table->summary);
+    take(pages, (size_t)bb_rng_between(rng, 10000, 150000), mark, &table->table_filter);
     for (size_t i = 0; i < TABLE_PAGES; i++)
         take(pages, (size_t)bb_rng_between(rng, 2500, 3800), mark, &table->pages[i]);
 }
 
 static void close_table(struct bb_large_pages *pages, struct fake_table *table)
 {
-    give(pages, &table->summary);
+    give(pages, &table->table_filter);
     for (size_t i = 0; i < TABLE_PAGES; i++)
         give(pages, &table->pages[i]);
 }

@@ -263,14 +263,14 @@ static void block_filter_rate__tables_err_independently(void **state)
         }
 }
 
-static void block_filter_rate__summary_and_blocks_err_independently(void **state)
+static void block_filter_rate__table_filter_and_blocks_err_independently(void **state)
 {
     (void)state;
     struct bb_block_filter_format formats[2] = {format_of(BB_FILTER_RIBBON, 0.125, 5),
                                                 format_of(BB_FILTER_RIBBON, 0.125, 5)};
     formats[1].domain = bb_domain(BB_DOMAIN_TABLE, 5);
     struct pair_counts counts = ask_pairs(formats, 300, 60, 5000);
-    assert_independent(&counts, "keys that pass summary and block filter");
+    assert_independent(&counts, "keys that pass table filter and block filter");
     /* The same domain twice: rates do not multiply at all. */
     formats[1] = formats[0];
     counts = ask_pairs(formats, 300, 10, 5000);
@@ -290,7 +290,7 @@ int main(void)
         cmocka_unit_test(block_filter_rate__few_seeds_are_tried),
         cmocka_unit_test(block_filter_rate__slack_saves_seeds),
         cmocka_unit_test(block_filter_rate__tables_err_independently),
-        cmocka_unit_test(block_filter_rate__summary_and_blocks_err_independently),
+        cmocka_unit_test(block_filter_rate__table_filter_and_blocks_err_independently),
     };
     keys_init("block_filter_rate");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,7 +172,7 @@ static void sharded_filter__changed_directories(void **state)
     sample_deinit(&sample);
 }
 
-/* Bits that no slot has are zero: a summary of few keys is as strict as an envelope. */
+/* Bits that no slot has are zero: a table filter of few keys is as strict as an envelope. */
 static void sharded_filter__bits_behind_the_last_slot(void **state)
 {
     (void)state;

@@ -30,7 +30,7 @@ static double real_bits(const struct bb_levels *levels)
     return 8 * (double)level->filter_bytes / (double)level->key_count;
 }
 
-static void check(enum bb_filter_kind kind, double summary_bits, uint32_t block_size,
+static void check(enum bb_filter_kind kind, double table_filter_bits, uint32_t block_size,
                   double error_max)
 {
     static const double rates[] = {0.3, 0.1, 0.01, 0.004, 0.0003, 1e-5};
@@ -44,10 +44,10 @@ static void check(enum bb_filter_kind kind, double summary_bits, uint32_t block_
     }
     shelf.env.options.filter_kind = kind;
     shelf.env.options.block_size_bytes = block_size;
-    shelf.env.options.summary_bits = summary_bits;
+    shelf.env.options.table_filter_bits = table_filter_bits;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(rates); i++) {
         struct bb_levels *levels = build(&shelf, &array, rates[i]);
-        struct bb_filter_cost cost = bb_filter_cost_calibrate(levels, kind, summary_bits);
+        struct bb_filter_cost cost = bb_filter_cost_calibrate(levels, kind, table_filter_bits);
         /* Exact for the tables that it was calibrated with. */
         assert_true(fabs(bb_filter_cost_bits(&cost, rates[i]) - real_bits(levels)) < 0.01);
         bb_levels_unref(levels);
@@ -67,19 +67,19 @@ static void check(enum bb_filter_kind kind, double summary_bits, uint32_t block_
 static void filter_cost__of_ribbons(void **state)
 {
     (void)state;
-    static const double summaries[] = {BB_SUMMARY_NONE, BB_SUMMARY_ALL, 4};
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(summaries); i++) {
-        check(BB_FILTER_RIBBON, summaries[i], 512, 0.1);
-        check(BB_FILTER_RIBBON, summaries[i], 2048, 0.06);
-        check(BB_FILTER_RIBBON, summaries[i], 16384, 0.06);
+    static const double table_filters[] = {BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_ALL, 4};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(table_filters); i++) {
+        check(BB_FILTER_RIBBON, table_filters[i], 512, 0.1);
+        check(BB_FILTER_RIBBON, table_filters[i], 2048, 0.06);
+        check(BB_FILTER_RIBBON, table_filters[i], 16384, 0.06);
     }
 }
 
 static void filter_cost__of_blooms(void **state)
 {
     (void)state;
-    check(BB_FILTER_BLOOM, BB_SUMMARY_NONE, 4096, 0.12);
-    check(BB_FILTER_BLOCKED_BLOOM, BB_SUMMARY_NONE, 8192, 0.25);
+    check(BB_FILTER_BLOOM, BB_TABLE_FILTER_NONE, 4096, 0.12);
+    check(BB_FILTER_BLOCKED_BLOOM, BB_TABLE_FILTER_NONE, 8192, 0.25);
 }
 
 /* Without tables: as is usual, for the kind; no filter costs nothing. */
@@ -89,11 +89,11 @@ static void filter_cost__of_an_empty_store(void **state)
     struct bb_levels *levels = NULL;
     assert_ok(bb_levels_create_empty(NULL, &levels));
     struct bb_filter_cost ribbon =
-        bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_SUMMARY_NONE);
+        bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_TABLE_FILTER_NONE);
     struct bb_filter_cost bloom =
-        bb_filter_cost_calibrate(levels, BB_FILTER_BLOOM, BB_SUMMARY_NONE);
+        bb_filter_cost_calibrate(levels, BB_FILTER_BLOOM, BB_TABLE_FILTER_NONE);
     struct bb_filter_cost lines =
-        bb_filter_cost_calibrate(levels, BB_FILTER_BLOCKED_BLOOM, BB_SUMMARY_NONE);
+        bb_filter_cost_calibrate(levels, BB_FILTER_BLOCKED_BLOOM, BB_TABLE_FILTER_NONE);
     double bits = bb_filter_cost_bits(&ribbon, 0.01);
     assert_true(bits > 6.8 && bits < 7.5);
     assert_true(bb_filter_cost_bits(&bloom, 0.01) > bits);

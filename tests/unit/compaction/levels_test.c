@@ -26,7 +26,7 @@ static void levels__apply_adds_and_removes(void **state)
     drawn_env_deinit(&drawn);
 }
 
-/* The turns of a look-up are the runs level by level, the newest first in each. */
+/* The turns of a lookup are the runs level by level, the newest first in each. */
 static void check_turns(const struct bb_levels *levels)
 {
     size_t turn = 0;

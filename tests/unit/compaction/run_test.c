@@ -23,14 +23,14 @@ static struct bb_bytes key_of(uint64_t number, char key[24])
     return bb_bytes_of_text(key);
 }
 
-static void world_open(struct run_world *world, enum bb_summary_residency residency)
+static void world_open(struct run_world *world, enum bb_table_filter_residency residency)
 {
     struct bb_entry_array array = {0};
     char key[24];
     shelf_init(&world->shelf, NULL);
-    world->shelf.env.options.summary_bits = 5;
+    world->shelf.env.options.table_filter_bits = 5;
     world->shelf.env.options.filter_rate = 0.01;
-    world->shelf.env.options.summary_residency = residency;
+    world->shelf.env.options.table_filter_residency = residency;
     assert_ok(bb_block_cache_create(1 << 20, &world->shelf.env.options.cache));
     for (uint64_t i = 0; i < KEYS; i++) {
         struct bb_entry entry = {.key = key_of(2 * i, key), .sequence = 1, .kind = BB_ENTRY_PUT};
@@ -66,7 +66,7 @@ static enum bb_visit get(struct run_world *world, size_t index, struct bb_bytes 
     return visit;
 }
 
-/* Gives whether there was a summary. */
+/* Gives whether there was a table filter. */
 static bool ask(struct run_world *world, uint64_t number)
 {
     char text[24];
@@ -76,42 +76,44 @@ static bool ask(struct run_world *world, uint64_t number)
     bool is_let_through = false;
     if (!bb_run_find_at_once(&world->run, key, &index) || index == TABLES)
         return false;
-    const struct bb_summary *summary = bb_run_summary(&world->run, index);
-    bool is_denied = summary != NULL && bb_summary_denies(summary, hash, &is_let_through);
+    const struct bb_table_filter *table_filter = bb_run_table_filter(&world->run, index);
+    bool is_denied =
+        table_filter != NULL && bb_table_filter_denies(table_filter, hash, &is_let_through);
     enum bb_visit visit = get(world, index, key, hash);
-    if (summary == NULL)
+    if (table_filter == NULL)
         return false;
     struct bb_table *table = atomic_load(&world->files[index]->table);
-    assert_ptr_equal(summary, bb_table_lookup_ready_summary(table));
-    assert_int_equal(is_denied, visit == BB_VISIT_SUMMARY_NEGATIVE);
+    assert_ptr_equal(table_filter, bb_table_lookup_ready_filter(table));
+    assert_int_equal(is_denied, visit == BB_VISIT_TABLE_FILTER_NEGATIVE);
     assert_int_equal(is_let_through, !is_denied);
     return true;
 }
 
-static void run__summaries_once_they_are_ready(void **state)
+static void run__table_filters_once_they_are_ready(void **state)
 {
     (void)state;
     struct run_world world;
     size_t asked = 0;
-    world_open(&world, BB_SUMMARY_PINNED);
+    world_open(&world, BB_TABLE_FILTER_PINNED);
     for (size_t i = 0; i < TABLES; i++)
-        assert_null(bb_run_summary(&world.run, i));
+        assert_null(bb_run_table_filter(&world.run, i));
     for (uint64_t i = 0; i < 2 * KEYS; i++)
         asked += ask(&world, i);
     /* The fast path does not find bounds, a key between two tables is in none, and the first lookup
      * of each table is too early. */
     assert_true(asked > 2 * KEYS - 5 * TABLES);
     for (size_t i = 0; i < TABLES; i++)
-        assert_ptr_equal(bb_run_summary(&world.run, i), atomic_load(&world.run.places[i].summary));
+        assert_ptr_equal(bb_run_table_filter(&world.run, i),
+                         atomic_load(&world.run.places[i].table_filter));
     world_close(&world);
 }
 
 /* Cached table filters are never used in the fast path, after any number of lookups. */
-static void run__no_summaries_that_are_cached(void **state)
+static void run__no_table_filters_that_are_cached(void **state)
 {
     (void)state;
     struct run_world world;
-    world_open(&world, BB_SUMMARY_CACHED);
+    world_open(&world, BB_TABLE_FILTER_CACHED);
     for (uint64_t i = 0; i < 2 * KEYS; i++)
         assert_false(ask(&world, i));
     world_close(&world);
@@ -125,12 +127,12 @@ static void ask_all(void *context)
     assert_true(asked > 2 * KEYS / 3 - 5 * TABLES);
 }
 
-static void run__threads_come_to_the_same_summaries(void **state)
+static void run__threads_come_to_the_same_table_filters(void **state)
 {
     (void)state;
     struct run_world world;
     struct bb_thread threads[THREADS];
-    world_open(&world, BB_SUMMARY_PINNED);
+    world_open(&world, BB_TABLE_FILTER_PINNED);
     for (size_t i = 0; i < THREADS; i++)
         assert_ok(bb_thread_create(&threads[i], ask_all, &world));
     for (size_t i = 0; i < THREADS; i++)
@@ -141,9 +143,9 @@ static void run__threads_come_to_the_same_summaries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(run__summaries_once_they_are_ready),
-        cmocka_unit_test(run__no_summaries_that_are_cached),
-        cmocka_unit_test(run__threads_come_to_the_same_summaries),
+        cmocka_unit_test(run__table_filters_once_they_are_ready),
+        cmocka_unit_test(run__no_table_filters_that_are_cached),
+        cmocka_unit_test(run__threads_come_to_the_same_table_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

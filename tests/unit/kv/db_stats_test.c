@@ -71,8 +71,8 @@ static void assert_consistent(const struct bb_read_stats *reads)
     assert_true(reads->page_reads <= reads->page_requests);
     assert_true(reads->block_reads == 0 || reads->block_read_bytes > 0);
     assert_int_equal(reads->damaged_filters, 0);
-    assert_true(reads->avoided_requests >=
-                reads->visits[BB_VISIT_FILTER_NEGATIVE] + reads->visits[BB_VISIT_SUMMARY_NEGATIVE]);
+    assert_true(reads->avoided_requests >= reads->visits[BB_VISIT_FILTER_NEGATIVE] +
+                                               reads->visits[BB_VISIT_TABLE_FILTER_NEGATIVE]);
 }
 
 static void db_stats__look_ups_are_counted_once(void **state)
@@ -102,7 +102,7 @@ static void db_stats__look_ups_are_counted_once(void **state)
         if (stats.levels[level].table_count == 0)
             assert_int_equal(visit_sum(&stats.level_reads[level]), 0);
     }
-    /* Each run of level 0 and each deeper level is visited at most once by a look-up. */
+    /* Each run of level 0 and each deeper level is visited at most once by a lookup. */
     uint64_t runs = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         runs += stats.levels[level].run_count;
@@ -111,7 +111,7 @@ static void db_stats__look_ups_are_counted_once(void **state)
     }
     assert_true(runs >= 3);
     assert_true(visit_sum(&sum) > 2 * KEYS);
-    assert_true(sum.visits[BB_VISIT_FILTER_NEGATIVE] + sum.visits[BB_VISIT_SUMMARY_NEGATIVE] >
+    assert_true(sum.visits[BB_VISIT_FILTER_NEGATIVE] + sum.visits[BB_VISIT_TABLE_FILTER_NEGATIVE] >
                 KEYS);
     /* The caller's own count is the same. */
     assert_memory_equal(&mine, &sum, sizeof(sum));
@@ -145,7 +145,7 @@ static void db_stats__the_short_way_counts_as_the_long_one(void **state)
     struct bb_db_stats after = store_stats(&store);
     struct bb_read_stats second = sum_of_levels(&between);
     struct bb_read_stats third = sum_of_levels(&after);
-    assert_true(mine.visits[BB_VISIT_SUMMARY_NEGATIVE] > KEYS / 2);
+    assert_true(mine.visits[BB_VISIT_TABLE_FILTER_NEGATIVE] > KEYS / 2);
     for (int visit = 0; visit < BB_VISIT_COUNT; visit++) {
         assert_int_equal(second.visits[visit] - first.visits[visit], mine.visits[visit]);
         assert_int_equal(third.visits[visit] - second.visits[visit], mine.visits[visit]);
@@ -304,7 +304,7 @@ static void scan_all(struct store *store, struct bb_read_stats *stats)
     assert_int_equal(count, KEYS);
 }
 
-/* Scans are counted apart from look-ups; the store counts those too whose caller counts. */
+/* Scans are counted apart from lookups; the store counts those too whose caller counts. */
 static void db_stats__scans(void **state)
 {
     (void)state;
@@ -401,7 +401,7 @@ static void db_stats__weights(void **state)
     store_deinit(&store);
 }
 
-/* Wasted reads of one look-up in five, which is for an absent key, and of the others, which find
+/* Wasted reads of one lookup in five, which is for an absent key, and of the others, which find
  * theirs somewhere: as many as expected, level by level. */
 static void db_stats__weighted_waste_is_what_is_measured(void **state)
 {
@@ -435,8 +435,8 @@ static void db_stats__weighted_waste_is_what_is_measured(void **state)
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         const uint64_t *visits = stats.level_reads[level].visits;
         double found = (double)visits[BB_VISIT_FALSE_POSITIVE];
-        double vain =
-            found + (double)(visits[BB_VISIT_FILTER_NEGATIVE] + visits[BB_VISIT_SUMMARY_NEGATIVE]);
+        double vain = found + (double)(visits[BB_VISIT_FILTER_NEGATIVE] +
+                                       visits[BB_VISIT_TABLE_FILTER_NEGATIVE]);
         double share = expected.levels[level].visit_share * LOOKUPS;
         double waste = expected.levels[level].expected_wasted_reads * LOOKUPS;
         /* Five standard errors. Keys between the tables of a level check no table, and filters have

@@ -365,7 +365,7 @@ static uint64_t denials_of(const struct bb_db_stats *stats)
 {
     uint64_t denials = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        denials += stats->level_reads[level].visits[BB_VISIT_SUMMARY_NEGATIVE];
+        denials += stats->level_reads[level].visits[BB_VISIT_TABLE_FILTER_NEGATIVE];
     return denials;
 }
 

@@ -59,7 +59,8 @@ static void assert_key(const struct bb_levels *levels, const struct window *wind
     const struct bb_run *asked = levels->turns[run].run;
     struct bb_table_file *file = bb_run_find(asked, levels->comparator, window->keys[k]);
     struct bb_table *table = file == NULL ? NULL : atomic_load(&file->table);
-    const struct bb_summary *summary = table == NULL ? NULL : bb_table_lookup_ready_summary(table);
+    const struct bb_table_filter *table_filter =
+        table == NULL ? NULL : bb_table_lookup_ready_filter(table);
     bool is_outside = (found->outside[run] >> k & 1) != 0;
     bool is_denied = (found->denied[run] >> k & 1) != 0;
     bool is_let_through = (found->let_through[run] >> k & 1) != 0;
@@ -68,16 +69,18 @@ static void assert_key(const struct bb_levels *levels, const struct window *wind
     if (is_outside)
         assert_null(file);
     if (is_denied || is_let_through) {
-        assert_non_null(summary);
-        assert_int_equal(bb_summary_denies(summary, window->hashes[k], &may_go_on), is_denied);
+        assert_non_null(table_filter);
+        assert_int_equal(bb_table_filter_denies(table_filter, window->hashes[k], &may_go_on),
+                         is_denied);
         assert_int_equal(may_go_on, is_let_through);
     }
     if (!is_outside && !is_denied)
         assert_true((found->open >> k & 1) != 0);
     size_t index = 0;
-    if (summary != NULL && !is_denied && !is_let_through &&
+    if (table_filter != NULL && !is_denied && !is_let_through &&
         bb_run_find_at_once(asked, window->keys[k], &index)) {
-        assert_false(bb_summary_denies(summary, window->hashes[k], &may_go_on) || may_go_on);
+        assert_false(bb_table_filter_denies(table_filter, window->hashes[k], &may_go_on) ||
+                     may_go_on);
         sum->damaged++;
     }
     sum->denied += is_denied;
@@ -107,7 +110,7 @@ static struct verdicts check(struct bb_db *db, struct bb_rng *rng)
     return sum;
 }
 
-/* So that summaries are read, and ready where they ever will be. */
+/* So that table filters are read, and ready where they ever will be. */
 static void ask_all(struct bb_db *db)
 {
     char key[32];
@@ -118,24 +121,24 @@ static void ask_all(struct bb_db *db)
 }
 
 /* As if their chunks could not be read. */
-static void damage_every_second_summary(struct bb_db *db)
+static void damage_every_second_table_filter(struct bb_db *db)
 {
     struct bb_view *view = bb_current_view_pin(db);
     const struct bb_levels *levels = view->levels;
     for (size_t run = 0; run < levels->turn_count; run++) {
         for (size_t i = 0; i < levels->turns[run].run->count; i += 2) {
             struct bb_table *table = atomic_load(&levels->turns[run].run->files[i]->table);
-            struct bb_summary *summary = table == NULL ? NULL : table->summary;
-            for (uint64_t s = 0; summary != NULL && s < summary->shard_count; s++)
-                summary->places[s] = BB_SUMMARY_DAMAGED;
-            if (summary != NULL)
-                bb_summary_make_ready(summary, &table->summary_format);
+            struct bb_table_filter *table_filter = table == NULL ? NULL : table->table_filter;
+            for (uint64_t s = 0; table_filter != NULL && s < table_filter->shard_count; s++)
+                table_filter->places[s] = BB_TABLE_FILTER_DAMAGED;
+            if (table_filter != NULL)
+                bb_table_filter_make_ready(table_filter, &table->table_filter_format);
         }
     }
     bb_current_view_unpin(db, view);
 }
 
-static void denials__damaged_summaries_say_nothing(void **state)
+static void denials__damaged_table_filters_say_nothing(void **state)
 {
     (void)state;
     struct store store;
@@ -146,7 +149,7 @@ static void denials__damaged_summaries_say_nothing(void **state)
     fill(&store);
     ask_all(store.db);
     assert_int_equal(check(store.db, &rng).damaged, 0);
-    damage_every_second_summary(store.db);
+    damage_every_second_table_filter(store.db);
     struct verdicts sum = check(store.db, &rng);
     assert_true(sum.damaged > 500 && sum.denied > 200 && sum.let_through > 100);
     store_deinit(&store);
@@ -177,7 +180,7 @@ static void denials__are_those_of_each_key(void **state)
     assert_true(sum.denied > 1000 && sum.let_through > 500 && sum.outside > 20);
 }
 
-static void denials__none_where_no_summary_is_ready(void **state)
+static void denials__none_where_no_table_filter_is_ready(void **state)
 {
     (void)state;
     struct verdicts sum = check_store(BB_FILTER_BLOOM);
@@ -189,8 +192,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(denials__are_those_of_each_key),
-        cmocka_unit_test(denials__damaged_summaries_say_nothing),
-        cmocka_unit_test(denials__none_where_no_summary_is_ready),
+        cmocka_unit_test(denials__damaged_table_filters_say_nothing),
+        cmocka_unit_test(denials__none_where_no_table_filter_is_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,10 +43,10 @@ static enum bb_status print_counts(const struct bb_table_meta *meta, struct bb_b
         text,
         "%" PRIu64 " bytes, %" PRIu64 " entries (%" PRIu64 " tombstones), %" PRIu64
         " keys, %" PRIu64 " blocks, %" PRIu64 " raw bytes, %" PRIu64 " filter bytes (%" PRIu64
-        " summary) at rate %.9g (%.9g), sequences %" PRIu64 " to %" PRIu64,
+        " table filter) at rate %.9g (%.9g), sequences %" PRIu64 " to %" PRIu64,
         meta->file_size, meta->entry_count, meta->tombstone_count, meta->key_count,
-        meta->block_count, meta->raw_bytes, meta->filter_bytes, meta->summary_bytes,
-        meta->filter_rate, meta->summary_rate, meta->sequence_min, meta->sequence_max);
+        meta->block_count, meta->raw_bytes, meta->filter_bytes, meta->table_filter_bytes,
+        meta->filter_rate, meta->table_filter_rate, meta->sequence_min, meta->sequence_max);
 }
 
 static enum bb_status print_table(const struct bb_edit_table *table, struct bb_buf *text)

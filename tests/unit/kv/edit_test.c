@@ -484,8 +484,8 @@ static void edit__corrupt_table(void **state)
     bad.filter_bytes = bad.file_size + 1;
     expect_defect(&bad, 0, 1, "filters larger than their file");
     bad = good;
-    bad.summary_bytes = bad.filter_bytes + 1;
-    expect_defect(&bad, 0, 1, "a summary larger than all filters");
+    bad.table_filter_bytes = bad.filter_bytes + 1;
+    expect_defect(&bad, 0, 1, "a table filter larger than all filters");
     bad = good;
     bad.sequence_min = bad.sequence_max + 1;
     expect_defect(&bad, 0, 1, "impossible sequences");
@@ -506,12 +506,12 @@ static void edit__corrupt_table(void **state)
         bad.filter_rate = rates[i];
         expect_defect(&bad, 0, 1, "a filter rate outside 0 ... 1");
     }
-    const double summary_rates[] = {0,         -0.5,     good.filter_rate / 2,
-                                    1.0000001, HUGE_VAL, (double)NAN};
-    for (size_t i = 0; i < sizeof(summary_rates) / sizeof(summary_rates[0]); i++) {
+    const double table_filter_rates[] = {0,         -0.5,     good.filter_rate / 2,
+                                         1.0000001, HUGE_VAL, (double)NAN};
+    for (size_t i = 0; i < sizeof(table_filter_rates) / sizeof(table_filter_rates[0]); i++) {
         bad = good;
-        bad.summary_rate = summary_rates[i];
-        expect_defect(&bad, 0, 1, "a summary's rate outside that of all filters ... 1");
+        bad.table_filter_rate = table_filter_rates[i];
+        expect_defect(&bad, 0, 1, "a table filter's rate outside that of all filters ... 1");
     }
     bad = good;
     bad.largest = (struct bb_buf){0};
@@ -538,11 +538,11 @@ static void edit__print(void **state)
                                  .block_count = 3,
                                  .raw_bytes = 9000,
                                  .filter_bytes = 80,
-                                 .summary_bytes = 50,
+                                 .table_filter_bytes = 50,
                                  .sequence_min = 7,
                                  .sequence_max = 99,
                                  .filter_rate = 0.01,
-                                 .summary_rate = 0.08};
+                                 .table_filter_rate = 0.08};
     assert_ok(bb_buf_append(&meta.smallest, "a\n", 2));
     assert_ok(bb_buf_append(&meta.largest, "zz", 2));
     bb_edit_init(&edit);
@@ -565,11 +565,8 @@ static void edit__print(void **state)
         "logs from 11, none begun\n"
         "remove table 4\n"
         "add table 10 to level 2: 5000 bytes, 40 entries (2 tombstones), 30 keys, 3 blocks, 9000 "
-        "raw "
-        "bytes, 80 filter bytes (50 summary) at rate 0.01 (0.08), sequences 7 to 99, keys a\\x0a "
-        "to zz, "
-        "id "
-        "ab010000000000000000000000000000\n");
+        "raw bytes, 80 filter bytes (50 table filter) at rate 0.01 (0.08), sequences 7 to 99, keys "
+        "a\\x0a to zz, id ab010000000000000000000000000000\n");
     assert_null(strstr((const char *)text.data, "7777"));
     bb_buf_deinit(&text);
     bb_table_meta_deinit(&meta);

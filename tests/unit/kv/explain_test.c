@@ -48,7 +48,7 @@ static bool is_pinned_or_filled(const struct bb_explain *explain)
         const struct bb_explain_step *step = &explain->steps[i];
         const struct bb_table_explain *table = &step->table;
         if (step->kind == BB_EXPLAIN_TABLE &&
-            (table->summary.source == BB_SOURCE_MEMORY || table->page == BB_SOURCE_MEMORY))
+            (table->table_filter.source == BB_SOURCE_MEMORY || table->page == BB_SOURCE_MEMORY))
             return true;
     }
     return false;
@@ -75,9 +75,9 @@ static void assert_table_agrees(const struct bb_table_explain *table)
     assert_int_equal(stats->page_reads, table->page == BB_SOURCE_FILE);
     assert_int_equal(stats->page_read_bytes,
                      table->page == BB_SOURCE_FILE ? table->page_size_bytes : 0);
-    assert_int_equal(stats->summary_reads > 0, table->summary.source == BB_SOURCE_FILE);
-    assert_int_equal(table->summary.verdict == BB_VERDICT_NEGATIVE,
-                     table->visit == BB_VISIT_SUMMARY_NEGATIVE);
+    assert_int_equal(stats->table_filter_reads > 0, table->table_filter.source == BB_SOURCE_FILE);
+    assert_int_equal(table->table_filter.verdict == BB_VERDICT_NEGATIVE,
+                     table->visit == BB_VISIT_TABLE_FILTER_NEGATIVE);
     assert_int_equal(table->filter.verdict == BB_VERDICT_NEGATIVE,
                      table->visit == BB_VISIT_FILTER_NEGATIVE);
     assert_int_equal(stats->damaged_filters, 0);
@@ -169,8 +169,8 @@ static void compare_twins(const struct bb_db_options *extra, uint64_t seed)
         twins[i].options.secret = &secret;
         twins[i].options.filter_kind = extra->filter_kind;
         twins[i].options.filter_granularity = extra->filter_granularity;
-        twins[i].options.summary_bits = extra->summary_bits;
-        twins[i].options.summary_residency = extra->summary_residency;
+        twins[i].options.table_filter_bits = extra->table_filter_bits;
+        twins[i].options.table_filter_residency = extra->table_filter_residency;
         twins[i].options.index_residency = extra->index_residency;
         twins[i].options.cache_off = extra->cache_off;
         store_open(&twins[i]);
@@ -202,10 +202,10 @@ static void explain__answers_and_counts_as_a_get(void **state)
     static const struct bb_db_options variants[] = {
         {.filter_kind = BB_FILTER_DEFAULT},
         {.filter_kind = BB_FILTER_DEFAULT, .cache_off = true},
-        {.filter_kind = BB_FILTER_RIBBON, .summary_bits = BB_SUMMARY_NONE},
-        {.filter_kind = BB_FILTER_RIBBON, .summary_bits = BB_SUMMARY_ALL},
-        {.summary_residency = BB_SUMMARY_CACHED, .index_residency = BB_INDEX_CACHED},
-        {.summary_residency = BB_SUMMARY_UNUSED},
+        {.filter_kind = BB_FILTER_RIBBON, .table_filter_bits = BB_TABLE_FILTER_NONE},
+        {.filter_kind = BB_FILTER_RIBBON, .table_filter_bits = BB_TABLE_FILTER_ALL},
+        {.table_filter_residency = BB_TABLE_FILTER_CACHED, .index_residency = BB_INDEX_CACHED},
+        {.table_filter_residency = BB_TABLE_FILTER_UNUSED},
         {.filter_kind = BB_FILTER_BLOOM, .filter_granularity = 4},
         {.filter_kind = BB_FILTER_BLOCKED_BLOOM, .filter_granularity = BB_GRANULARITY_PAGE},
         {.filter_kind = BB_FILTER_NONE},
@@ -294,7 +294,7 @@ static void explain__predicts_what_filters_let_pass(void **state)
     bb_hash_secret_from_seed(bb_rng_seed("explain_test rates", 1), &secret);
     store.options.secret = &secret;
     store.options.filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 0.05};
-    store.options.summary_bits = 2;
+    store.options.table_filter_bits = 2;
     store_open(&store);
     for (uint32_t i = 0; i < KEYS; i++)
         put(store.db, i, 0);
@@ -304,7 +304,7 @@ static void explain__predicts_what_filters_let_pass(void **state)
         snprintf(key, sizeof(key), "key%08u", 2 * i + 1);
         struct bb_explain explain = explain_key(&store, key);
         const struct bb_table_explain *table = &explain.steps[explain.step_count - 1].table;
-        const struct bb_filter_explain *asked[2] = {&table->summary, &table->filter};
+        const struct bb_filter_explain *asked[2] = {&table->table_filter, &table->filter};
         for (int f = 0; f < 2; f++) {
             if (asked[f]->verdict != BB_VERDICT_MAYBE && asked[f]->verdict != BB_VERDICT_NEGATIVE)
                 continue;
@@ -321,7 +321,7 @@ static void explain__predicts_what_filters_let_pass(void **state)
         double tolerance = 6 * sqrt(deviation[f]) + 0.05 * expected[f];
         assert_true(expected[f] > 20);
         assert_true(passed[f] < expected[f] + tolerance);
-        /* A small summary has whole bits, and may be better than planned. */
+        /* A small table filter has whole bits, and may be better than planned. */
         assert_true(f == 0 || passed[f] > expected[f] - tolerance);
     }
     store_deinit(&store);

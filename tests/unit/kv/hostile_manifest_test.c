@@ -80,7 +80,7 @@ static void twist_counts(struct bb_rng *rng, struct bb_table_meta *meta)
                                 &meta->block_count,
                                 &meta->raw_bytes,
                                 &meta->filter_bytes,
-                                &meta->summary_bytes,
+                                &meta->table_filter_bytes,
                                 &meta->sequence_min,
                                 &meta->sequence_max,
                                 &meta->range_tombstone_count,
@@ -129,7 +129,7 @@ static void twist_table(struct bb_rng *rng, struct bb_edit_table *table)
         table->meta.filter_rate = absurd_rate(rng);
         break;
     case 1:
-        table->meta.summary_rate = absurd_rate(rng);
+        table->meta.table_filter_rate = absurd_rate(rng);
         break;
     case 2:
         twist_bounds(rng, &table->meta);

@@ -155,19 +155,19 @@ static void lookup_many__is_as_single_gets(void **state)
     options.filter_kind = BB_FILTER_NONE;
     check_options(&options, seed + 3);
     options.filter_kind = BB_FILTER_RIBBON;
-    options.summary_bits = BB_SUMMARY_ALL;
+    options.table_filter_bits = BB_TABLE_FILTER_ALL;
     options.level0_run_count_compact = 30;
     options.level0_run_count_busy = 30;
     options.level0_run_count_stop = 60;
     check_options(&options, seed + 4);
     options.cache_off = false;
     options.index_residency = BB_INDEX_CACHED;
-    options.summary_residency = BB_SUMMARY_CACHED;
+    options.table_filter_residency = BB_TABLE_FILTER_CACHED;
     check_options(&options, seed + 5);
     options.level0_run_count_compact = 100;
     options.level0_run_count_busy = 100;
     options.level0_run_count_stop = 200;
-    options.summary_residency = BB_SUMMARY_UNUSED;
+    options.table_filter_residency = BB_TABLE_FILTER_UNUSED;
     check_options(&options, seed + 6);
     bb_file_memory_destroy(unused);
 }
@@ -226,7 +226,7 @@ static void check_runs(uint32_t plain_runs, uint64_t seed)
     assert_int_equal(store_stats(&stores[0]).run_count, RUNS);
     bb_rng_init(&rng, seed);
     struct asked *asked = draw_keys(&rng);
-    for (int i = 0; i < 2; i++) { /* the second time with summaries that are ready */
+    for (int i = 0; i < 2; i++) { /* the second time with table filters that are ready */
         assert_same_answers(stores[0].db, stores[1].db, (struct bb_get_options){0}, asked, ASKED);
         assert_same_statistics(stores[0].db, stores[1].db);
     }
@@ -377,7 +377,7 @@ static void lookup_many__tells_which_failed(void **state)
             failed += statuses[i] == BB_IO;
             assert_true(statuses[i] == BB_IO || statuses[i] == sound[i]);
         }
-        /* A summary that cannot be read costs no answer. */
+        /* A table filter that cannot be read costs no answer. */
         assert_true(failed <= 1 && status == (failed > 0 ? BB_IO : BB_OK));
         failures += failed;
     }

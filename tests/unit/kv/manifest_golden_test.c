@@ -20,11 +20,11 @@ static struct bb_table_meta make_meta(uint8_t id, const char *smallest, const ch
                                  .block_count = 88,
                                  .raw_bytes = 345678,
                                  .filter_bytes = 2800,
-                                 .summary_bytes = 1500,
+                                 .table_filter_bytes = 1500,
                                  .sequence_min = 100U * id,
                                  .sequence_max = 100U * id + 99,
                                  .filter_rate = 0.0078125,
-                                 .summary_rate = 0.0625};
+                                 .table_filter_rate = 0.0625};
     memset(meta.table_id, id, sizeof(meta.table_id));
     assert_ok(bb_buf_assign(&meta.smallest, bb_bytes_of_text(smallest)));
     assert_ok(bb_buf_assign(&meta.largest, bb_bytes_of_text(largest)));
@@ -53,8 +53,8 @@ static void add_ranges(struct bb_edit *edit, uint64_t number, uint64_t count, bo
     meta.tombstone_sequence_min = meta.sequence_min + 5;
     if (!has_entries) {
         meta.entry_count = meta.key_count = meta.tombstone_count = meta.block_count = 0;
-        meta.raw_bytes = meta.filter_bytes = meta.summary_bytes = 0;
-        meta.filter_rate = meta.summary_rate = 1;
+        meta.raw_bytes = meta.filter_bytes = meta.table_filter_bytes = 0;
+        meta.filter_rate = meta.table_filter_rate = 1;
         meta.largest_is_exclusive = true;
     }
     assert_ok(bb_edit_add_table(edit, 0, number, &meta));

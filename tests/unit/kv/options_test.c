@@ -401,33 +401,33 @@ static void options__index_residency(void **state)
     assert_refused(&options, "index_residency");
 }
 
-static void options__summary(void **state)
+static void options__table_filter(void **state)
 {
     (void)state;
     static const double wrong[] = {0.5, -3, 25, (double)NAN};
     struct bb_db_options resolved;
-    struct bb_db_options options = {.summary_residency = BB_SUMMARY_CACHED};
+    struct bb_db_options options = {.table_filter_residency = BB_TABLE_FILTER_CACHED};
     assert_ok(bb_options_resolve(&options, &resolved));
-    assert_true(resolved.summary_bits == BB_SUMMARY_BITS_DEFAULT);
-    assert_int_equal(resolved.summary_residency, BB_SUMMARY_CACHED);
+    assert_true(resolved.table_filter_bits == BB_TABLE_FILTER_BITS_DEFAULT);
+    assert_int_equal(resolved.table_filter_residency, BB_TABLE_FILTER_CACHED);
     options.filter_kind = BB_FILTER_BLOCKED_BLOOM;
     assert_ok(bb_options_resolve(&options, &resolved));
-    assert_true(resolved.summary_bits == BB_SUMMARY_NONE);
-    options.summary_bits = BB_SUMMARY_ALL;
+    assert_true(resolved.table_filter_bits == BB_TABLE_FILTER_NONE);
+    options.table_filter_bits = BB_TABLE_FILTER_ALL;
     assert_ok(bb_options_resolve(&options, &resolved));
-    assert_true(resolved.summary_bits == BB_SUMMARY_ALL);
+    assert_true(resolved.table_filter_bits == BB_TABLE_FILTER_ALL);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        options.summary_bits = wrong[i];
-        assert_refused(&options, "option summary_bits is");
+        options.table_filter_bits = wrong[i];
+        assert_refused(&options, "option table_filter_bits is");
     }
-    options.summary_bits = 0;
-    options.summary_residency = (enum bb_summary_residency)3;
-    assert_refused(&options, "summary_residency");
-    options.summary_residency = BB_SUMMARY_UNUSED;
-    options.summary_bits = 6;
+    options.table_filter_bits = 0;
+    options.table_filter_residency = (enum bb_table_filter_residency)3;
+    assert_refused(&options, "table_filter_residency");
+    options.table_filter_residency = BB_TABLE_FILTER_UNUSED;
+    options.table_filter_bits = 6;
     options.filter_kind = BB_FILTER_RIBBON;
     assert_ok(bb_options_resolve(&options, &resolved));
-    assert_true(resolved.summary_bits == BB_SUMMARY_NONE); /* it would never be probed */
+    assert_true(resolved.table_filter_bits == BB_TABLE_FILTER_NONE); /* it would never be probed */
     options.filter_slack = 0.26;
     assert_refused(&options, "option filter_slack is 0.26");
 }
@@ -465,8 +465,8 @@ static void options__for_a_table(void **state)
                                   .filter_kind = BB_FILTER_BLOOM,
                                   .filter_granularity = 2,
                                   .index_residency = BB_INDEX_CACHED,
-                                  .summary_bits = 6,
-                                  .summary_residency = BB_SUMMARY_CACHED,
+                                  .table_filter_bits = 6,
+                                  .table_filter_residency = BB_TABLE_FILTER_CACHED,
                                   .filter_slack = 0.1};
     /* never dereferenced */
     struct bb_block_cache *cache = (struct bb_block_cache *)(void *)&secret;
@@ -478,15 +478,15 @@ static void options__for_a_table(void **state)
     assert_int_equal(table.filter_kind, BB_FILTER_BLOOM);
     assert_int_equal(table.filter_granularity, 2);
     assert_int_equal(table.index_residency, BB_INDEX_CACHED);
-    assert_true(table.summary_bits == 6);
-    assert_int_equal(table.summary_residency, BB_SUMMARY_CACHED);
+    assert_true(table.table_filter_bits == 6);
+    assert_int_equal(table.table_filter_residency, BB_TABLE_FILTER_CACHED);
     assert_true(table.filter_slack == 0.1);
     assert_ptr_equal(table.secret, &secret);
     assert_ptr_equal(table.cache, cache);
     bb_options_for_table(&options, NULL, &secret, NULL, &table);
     /* Without a cache the index pages have no other place. */
     assert_int_equal(table.index_residency, BB_INDEX_PINNED);
-    assert_int_equal(table.summary_residency, BB_SUMMARY_PINNED);
+    assert_int_equal(table.table_filter_residency, BB_TABLE_FILTER_PINNED);
 }
 
 /* "64 MiB", "1,000,000" and similar, as in docs/options.md. */
@@ -558,7 +558,7 @@ int main(void)
         cmocka_unit_test(options__no_filters_where_different_bytes_are_equal),
         cmocka_unit_test(options__compressions),
         cmocka_unit_test(options__index_residency),
-        cmocka_unit_test(options__summary),
+        cmocka_unit_test(options__table_filter),
         cmocka_unit_test(options__borrowed_and_flags_are_kept),
         cmocka_unit_test(options__for_a_table),
         cmocka_unit_test(options__are_documented),

@@ -27,7 +27,7 @@ static void stored_options__every_option_survives(void **state)
         .filter_kind = BB_FILTER_BLOOM,
         .filter_granularity = BB_GRANULARITY_PAGE,
         .absent_share = 0.5,
-        .summary_bits = BB_SUMMARY_ALL,
+        .table_filter_bits = BB_TABLE_FILTER_ALL,
         .filter_slack = 0.1,
         .write_buffer_bytes = UINT64_C(1) << 33,
         .block_size_bytes = 1000,

@@ -76,13 +76,16 @@ static void table_check__every_field_is_compared(void **state)
     uint64_t *const counts[] = {
         &wanted.file_size,   &wanted.entry_count,     &wanted.key_count,
         &wanted.block_count, &wanted.tombstone_count, &wanted.range_tombstone_count,
-        &wanted.raw_bytes,   &wanted.filter_bytes,    &wanted.summary_bytes};
-    static const char *const names[] = {
-        " bytes, the manifest has",         "26 entries, the manifest has 27",
-        "26 keys, the manifest has 27",     " blocks, the manifest has",
-        "0 tombstones, the manifest has 1", "0 range tombstones, the manifest has 1",
-        " raw bytes, the manifest has",     " filter bytes, the manifest has",
-        " summary bytes, the manifest has"};
+        &wanted.raw_bytes,   &wanted.filter_bytes,    &wanted.table_filter_bytes};
+    static const char *const names[] = {" bytes, the manifest has",
+                                        "26 entries, the manifest has 27",
+                                        "26 keys, the manifest has 27",
+                                        " blocks, the manifest has",
+                                        "0 tombstones, the manifest has 1",
+                                        "0 range tombstones, the manifest has 1",
+                                        " raw bytes, the manifest has",
+                                        " filter bytes, the manifest has",
+                                        " table filter bytes, the manifest has"};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         wanted = scene.meta;
         ++*counts[i];
@@ -92,7 +95,7 @@ static void table_check__every_field_is_compared(void **state)
     wanted.filter_rate /= 2;
     refuse(&scene, &wanted, "filters of rate");
     wanted = scene.meta;
-    wanted.summary_rate /= 2;
+    wanted.table_filter_rate /= 2;
     refuse(&scene, &wanted, "filters of rate");
     wanted = scene.meta;
     wanted.sequence_min--;

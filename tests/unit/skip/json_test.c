@@ -377,7 +377,7 @@ static void assert_same(const struct bb_attribute *a, const struct bb_attribute 
 
 /* --- jansson --- */
 
-/* jansson before 2.14 has no look-up by a key with a length. */
+/* jansson before 2.14 has no lookup by a key with a length. */
 static const json_t *member(const json_t *object, struct bb_bytes key)
 {
     char name[64];

@@ -452,7 +452,7 @@ static void block__corrupt_varint(void **state)
     assert_not_read(&cut, "cannot be read");
 }
 
-/* Look-ups over any bytes stay inside of them; the sanitizers watch. */
+/* Lookups over any bytes stay inside of them; the sanitizers watch. */
 static void block__random_bytes(void **state)
 {
     (void)state;

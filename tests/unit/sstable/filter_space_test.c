@@ -83,7 +83,7 @@ static double wasted_per_absent(const struct bb_table_options *options, struct b
 
 struct space {
     double target;
-    double summary_bits;
+    double table_filter_bits;
     uint32_t granularity;
     double slack;
     uint32_t keys_per_block;
@@ -108,7 +108,7 @@ static void check_space(struct space space)
         .restart_interval = 1,
         .compression = BB_COMPRESSION_NONE,
         .filter_rate = space.target,
-        .summary_bits = space.summary_bits,
+        .table_filter_bits = space.table_filter_bits,
         .filter_granularity = space.granularity,
         .filter_slack = space.slack,
         .secret = &secret,
@@ -131,57 +131,61 @@ static void check_space(struct space space)
 static void filter_space__blocks_alone(void **state)
 {
     (void)state;
-    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0, 30, 640 * 30, 7.75});
-    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0, 100, 640 * 100, 7.05});
-    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0, 300, 640 * 300, 6.90});
-    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0, 1000, 640 * 1000, 6.80});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0, 30, 640 * 30, 7.75});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0, 100, 640 * 100, 7.05});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0, 300, 640 * 300, 6.90});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0, 1000, 640 * 1000, 6.80});
 }
 
 static void filter_space__low_targets(void **state)
 {
     (void)state;
-    check_space((struct space){0.001, BB_SUMMARY_NONE, 1, 0, 1000, 320 * 1000, 10.1});
-    check_space((struct space){0.0001, BB_SUMMARY_NONE, 1, 0, 1000, 320 * 1000, 13.5});
+    check_space((struct space){0.001, BB_TABLE_FILTER_NONE, 1, 0, 1000, 320 * 1000, 10.1});
+    check_space((struct space){0.0001, BB_TABLE_FILTER_NONE, 1, 0, 1000, 320 * 1000, 13.5});
 }
 
 /* 3 % more slots are 0.2 bits per key. */
 static void filter_space__slack(void **state)
 {
     (void)state;
-    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0.03, 1000, 320 * 1000, 7.0});
-    check_space((struct space){0.01, BB_SUMMARY_ALL, 1, 0.03, 35, 320 * 1000, 7.05});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0.03, 1000, 320 * 1000, 7.0});
+    check_space((struct space){0.01, BB_TABLE_FILTER_ALL, 1, 0.03, 35, 320 * 1000, 7.05});
 }
 
 /* 4, 16 and 64 KiB of entries of 117 bytes. */
 static void filter_space__default_split(void **state)
 {
     (void)state;
-    check_space((struct space){0.01, BB_SUMMARY_BITS_DEFAULT, 1, 0, 35, 200000, 7.7});
-    check_space((struct space){0.01, BB_SUMMARY_BITS_DEFAULT, 1, 0, 140, 200000, 7.2});
-    check_space((struct space){0.01, BB_SUMMARY_BITS_DEFAULT, 1, 0, 560, 200000, 7.1});
+    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, 1, 0, 35, 200000, 7.7});
+    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, 1, 0, 140, 200000, 7.2});
+    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, 1, 0, 560, 200000, 7.1});
 }
 
 /* A ribbon for each index page instead of each block. */
 static void filter_space__pages(void **state)
 {
     (void)state;
+    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, BB_GRANULARITY_PAGE, 0, 35,
+                               200000, 7.0});
     check_space(
-        (struct space){0.01, BB_SUMMARY_BITS_DEFAULT, BB_GRANULARITY_PAGE, 0, 35, 200000, 7.0});
-    check_space((struct space){0.01, BB_SUMMARY_NONE, BB_GRANULARITY_PAGE, 0, 35, 200000, 7.0});
+        (struct space){0.01, BB_TABLE_FILTER_NONE, BB_GRANULARITY_PAGE, 0, 35, 200000, 7.0});
 }
 
-static void filter_space__summary_alone(void **state)
+static void filter_space__table_filter_alone(void **state)
 {
     (void)state;
-    check_space((struct space){0.01, BB_SUMMARY_ALL, 1, 0, 35, 1000000, 6.90});
+    check_space((struct space){0.01, BB_TABLE_FILTER_ALL, 1, 0, 35, 1000000, 6.90});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(filter_space__blocks_alone), cmocka_unit_test(filter_space__low_targets),
-        cmocka_unit_test(filter_space__slack),        cmocka_unit_test(filter_space__default_split),
-        cmocka_unit_test(filter_space__pages),        cmocka_unit_test(filter_space__summary_alone),
+        cmocka_unit_test(filter_space__blocks_alone),
+        cmocka_unit_test(filter_space__low_targets),
+        cmocka_unit_test(filter_space__slack),
+        cmocka_unit_test(filter_space__default_split),
+        cmocka_unit_test(filter_space__pages),
+        cmocka_unit_test(filter_space__table_filter_alone),
     };
     return cmocka_run_group_tests_name("filter_space", tests, NULL, NULL);
 }

@@ -15,26 +15,27 @@ static void filter_split__every_rate(void **state)
 {
     (void)state;
     for (double rate = BB_FILTER_RATE_MAX; rate >= BB_FILTER_RATE_MIN; rate *= 0.93)
-        for (double bits = BB_SUMMARY_BITS_MIN; bits <= BB_SUMMARY_BITS_MAX; bits += 0.25) {
+        for (double bits = BB_TABLE_FILTER_BITS_MIN; bits <= BB_TABLE_FILTER_BITS_MAX;
+             bits += 0.25) {
             struct bb_filter_split split = bb_filter_split(rate, bits);
-            assert_true(split.summary_rate * split.block_rate == rate);
-            assert_true(rate / split.summary_rate == split.block_rate);
-            assert_true(is_rate(split.summary_rate) && is_rate(split.block_rate));
-            assert_true(split.summary_rate < 1);
+            assert_true(split.table_filter_rate * split.block_rate == rate);
+            assert_true(rate / split.table_filter_rate == split.block_rate);
+            assert_true(is_rate(split.table_filter_rate) && is_rate(split.block_rate));
+            assert_true(split.table_filter_rate < 1);
             double block_bits = -log2(split.block_rate);
             assert_true(block_bits == floor(block_bits));
             assert_true(block_bits == 0 || block_bits >= BB_BLOCK_FILTER_BITS_MIN);
-            double summary_bits = -log2(split.summary_rate);
+            double table_filter_bits = -log2(split.table_filter_rate);
             if (block_bits > 0 && bits > 2)
-                assert_true(fabs(summary_bits - bits) <= 0.5 + 1e-9);
+                assert_true(fabs(table_filter_bits - bits) <= 0.5 + 1e-9);
         }
 }
 
 static void assert_possible(double rate, double bits)
 {
     struct bb_filter_split split = bb_filter_split(rate, bits);
-    assert_true(split.summary_rate * split.block_rate == rate);
-    assert_true(is_rate(split.summary_rate) && is_rate(split.block_rate));
+    assert_true(split.table_filter_rate * split.block_rate == rate);
+    assert_true(is_rate(split.table_filter_rate) && is_rate(split.block_rate));
 }
 
 /* There the logarithm is rounded to a whole number of bits. */
@@ -42,7 +43,8 @@ static void filter_split__beside_powers_of_two(void **state)
 {
     (void)state;
     for (int power = 2; power < 24; power++)
-        for (double bits = BB_SUMMARY_BITS_MIN; bits <= BB_SUMMARY_BITS_MAX; bits += 0.25) {
+        for (double bits = BB_TABLE_FILTER_BITS_MIN; bits <= BB_TABLE_FILTER_BITS_MAX;
+             bits += 0.25) {
             double rate = ldexp(1, -power);
             assert_possible(nextafter(rate, 0), bits);
             assert_possible(rate, bits);
@@ -50,10 +52,10 @@ static void filter_split__beside_powers_of_two(void **state)
         }
 }
 
-static void assert_split(double rate, double bits, double summary_rate, double block_rate)
+static void assert_split(double rate, double bits, double table_filter_rate, double block_rate)
 {
     struct bb_filter_split split = bb_filter_split(rate, bits);
-    assert_true(split.summary_rate == summary_rate);
+    assert_true(split.table_filter_rate == table_filter_rate);
     assert_true(split.block_rate == block_rate);
 }
 
@@ -69,10 +71,10 @@ static void filter_split__known(void **state)
     assert_split(0.5, 1, 0.5, 1);
     assert_split(0x1p-8, 4, 0x1p-4, 0x1p-4);
     assert_split(BB_FILTER_RATE_MIN, 4, 0x1p-4, 0x1p-20);
-    assert_split(BB_FILTER_RATE_MIN, BB_SUMMARY_ALL, BB_FILTER_RATE_MIN, 1);
-    assert_split(0.01, BB_SUMMARY_NONE, 1, 0.01);
-    assert_split(1, BB_SUMMARY_NONE, 1, 1);
-    assert_split(1, BB_SUMMARY_ALL, 1, 1);
+    assert_split(BB_FILTER_RATE_MIN, BB_TABLE_FILTER_ALL, BB_FILTER_RATE_MIN, 1);
+    assert_split(0.01, BB_TABLE_FILTER_NONE, 1, 0.01);
+    assert_split(1, BB_TABLE_FILTER_NONE, 1, 1);
+    assert_split(1, BB_TABLE_FILTER_ALL, 1, 1);
 }
 
 int main(void)

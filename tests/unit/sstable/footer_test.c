@@ -178,7 +178,7 @@ static void directory__round_trip(void **state)
     const struct bb_section *properties = bb_table_directory_find(&found, BB_SECTION_PROPERTIES);
     assert_true(properties->offset == 9500 && properties->size == 400 &&
                 properties->checksum == 78);
-    assert_null(bb_table_directory_find(&found, BB_SECTION_SUMMARY));
+    assert_null(bb_table_directory_find(&found, BB_SECTION_TABLE_FILTER));
 }
 
 /* A section that readers may skip, and the same section marked as mandatory. */

@@ -31,7 +31,7 @@ static struct bb_properties sample(void)
         .data_size = 5,
         .index_size = 4,
         .filter_size = 3,
-        .summary_size = 2,
+        .table_filter_size = 2,
         .sequence_min = 100,
         .sequence_max = BB_SEQUENCE_MAX,
         .tombstone_sequence_min = 150,
@@ -44,8 +44,8 @@ static struct bb_properties sample(void)
         .filter_rank = 6,
         .filter_salt = UINT64_MAX,
         .filter_granularity = BB_GRANULARITY_PAGE,
-        .summary_rate = 0.08,
-        .summary_rank = 3,
+        .table_filter_rate = 0.08,
+        .table_filter_rank = 3,
         .filter_slack = 0.03,
         .hash_id = BB_HASH_ID_XXH3,
     };
@@ -234,11 +234,11 @@ CHANGE(negative_rate, p->filter_rate = -0.01)
 CHANGE(rate_over_half, p->filter_rate = 0.6)
 CHANGE(not_a_rate, p->filter_rate = (double)NAN)
 CHANGE(rate_without_filters, p->filter_kind = BB_FILTER_NONE)
-CHANGE(summary_rate_of_nothing, p->summary_rate = 0)
-CHANGE(summary_not_a_rate, p->summary_rate = (double)NAN)
-CHANGE(summary_rate_over_half, p->summary_rate = 0.7)
-CHANGE(nothing_left_for_blocks, p->summary_rate = 0.01)
-CHANGE(more_than_the_whole, p->summary_rate = 0.001)
+CHANGE(table_filter_rate_of_nothing, p->table_filter_rate = 0)
+CHANGE(table_filter_not_a_rate, p->table_filter_rate = (double)NAN)
+CHANGE(table_filter_rate_over_half, p->table_filter_rate = 0.7)
+CHANGE(nothing_left_for_blocks, p->table_filter_rate = 0.01)
+CHANGE(more_than_the_whole, p->table_filter_rate = 0.001)
 CHANGE(negative_slack, p->filter_slack = -0.01)
 CHANGE(huge_slack, p->filter_slack = 0.26)
 CHANGE(not_a_slack, p->filter_slack = (double)NAN)
@@ -266,9 +266,9 @@ static void properties__corrupt_ranges(void **state)
     check_range(rate_over_half, BB_CORRUPT, "rate");
     check_range(not_a_rate, BB_CORRUPT, "rate");
     check_range(rate_without_filters, BB_CORRUPT, "rate");
-    check_range(summary_rate_of_nothing, BB_CORRUPT, "rate");
-    check_range(summary_not_a_rate, BB_CORRUPT, "rate");
-    check_range(summary_rate_over_half, BB_CORRUPT, "rate");
+    check_range(table_filter_rate_of_nothing, BB_CORRUPT, "rate");
+    check_range(table_filter_not_a_rate, BB_CORRUPT, "rate");
+    check_range(table_filter_rate_over_half, BB_CORRUPT, "rate");
     check_range(nothing_left_for_blocks, BB_CORRUPT, "rate 1");
     check_range(more_than_the_whole, BB_CORRUPT, "rate 10");
     check_range(negative_slack, BB_CORRUPT, "filter_slack");

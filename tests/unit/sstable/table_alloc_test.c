@@ -21,7 +21,7 @@ static struct bb_table_options options_of(struct bb_file_memory *memory)
                                      .secret = &secret,
                                      .block_size_bytes = 256,
                                      .index_page_size_bytes = 512,
-                                     .summary_bits = 4};
+                                     .table_filter_bits = 4};
 }
 
 static enum bb_status add_entries(struct bb_table_builder *builder, int count)
@@ -88,7 +88,7 @@ static int denials(struct bb_table *table, int count, const struct bb_read_optio
                    struct bb_read_stats *stats)
 {
     struct bb_buf value = {0};
-    uint64_t before = stats->visits[BB_VISIT_SUMMARY_NEGATIVE];
+    uint64_t before = stats->visits[BB_VISIT_TABLE_FILTER_NEGATIVE];
     for (int i = 0; i < count; i++) {
         char key[16];
         enum bb_visit visit = BB_VISIT_COUNT;
@@ -99,11 +99,11 @@ static int denials(struct bb_table *table, int count, const struct bb_read_optio
                                stats, &value, &sequence, &visit));
     }
     bb_buf_deinit(&value);
-    return (int)(stats->visits[BB_VISIT_SUMMARY_NEGATIVE] - before);
+    return (int)(stats->visits[BB_VISIT_TABLE_FILTER_NEGATIVE] - before);
 }
 
-/* Where there is no memory for it, the summary is not read at every question, and later it is. */
-static void table__summary_without_memory(void **state)
+/* Without memory for it, the table filter is not read at every question, and later it is. */
+static void table__table_filter_without_memory(void **state)
 {
     (void)state;
     struct bb_file_memory *memory = bb_file_memory_create(5);
@@ -113,7 +113,7 @@ static void table__summary_without_memory(void **state)
         struct bb_table_options options = options_of(memory);
         struct bb_read_stats stats = {0};
         struct bb_table *table = NULL;
-        options.summary_residency = (enum bb_summary_residency)residency;
+        options.table_filter_residency = (enum bb_table_filter_residency)residency;
         assert_ok(bb_block_cache_create(8 << 20, &options.cache));
         assert_ok(bb_table_open(PATH, &options, &table));
         (void)denials(table, 200, &past, &stats);
@@ -121,7 +121,7 @@ static void table__summary_without_memory(void **state)
         bb_alloc_fault_arm(3, true);
         assert_int_equal(denials(table, 1000, NULL, &stats), 0);
         assert_true(bb_alloc_fault_failures() > 0 && bb_alloc_fault_failures() < 50);
-        assert_true(stats.summary_reads < 20);
+        assert_true(stats.table_filter_reads < 20);
         bb_alloc_fault_disarm();
         (void)denials(table, 2048, NULL, &stats);
         assert_true(denials(table, 1000, NULL, &stats) > 800);
@@ -202,7 +202,8 @@ static void table__warm_get_allocates_nothing(void **state)
     assert_ok(bb_block_cache_create(8 << 20, &options.cache));
     for (int residency = 0; residency < 2; residency++) {
         options.index_residency = residency == 0 ? BB_INDEX_PINNED : BB_INDEX_CACHED;
-        options.summary_residency = residency == 0 ? BB_SUMMARY_PINNED : BB_SUMMARY_CACHED;
+        options.table_filter_residency =
+            residency == 0 ? BB_TABLE_FILTER_PINNED : BB_TABLE_FILTER_CACHED;
         assert_ok(bb_table_open(PATH, &options, &table));
         for (int round = 0; round < 2; round++) {
             uint64_t before = bb_alloc_fault_requests();
@@ -229,7 +230,7 @@ int main(void)
         cmocka_unit_test(table__build_without_memory),
         cmocka_unit_test(table__read_without_memory),
         cmocka_unit_test(table__verify_without_memory),
-        cmocka_unit_test(table__summary_without_memory),
+        cmocka_unit_test(table__table_filter_without_memory),
         cmocka_unit_test(table__warm_get_allocates_nothing),
     };
     return cmocka_run_group_tests_name("table_alloc", tests, NULL, NULL);

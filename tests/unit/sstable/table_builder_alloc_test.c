@@ -31,41 +31,42 @@ static void add_keys(struct bb_table_builder *builder)
     }
 }
 
-/* The most that building takes, and the bytes of the summary. */
-static uint64_t peak_of(double summary_bits, size_t part_keys, uint64_t *ret_summary_bytes)
+/* The most that building takes, and the bytes of the table filter. */
+static uint64_t peak_of(double table_filter_bits, size_t part_keys,
+                        uint64_t *ret_table_filter_bytes)
 {
     struct bb_file_memory *memory = bb_file_memory_create(1);
     struct bb_table_options options = {.file_system = bb_file_memory_system(memory),
                                        .secret = &secret,
-                                       .summary_bits = summary_bits};
+                                       .table_filter_bits = table_filter_bits};
     struct bb_table_builder *builder = NULL;
     struct bb_table_meta meta = {0};
     uint64_t before = bb_alloc_fault_bytes();
     bb_alloc_fault_peak_reset();
     assert_ok(bb_table_builder_create(PATH, &options, &builder));
     if (part_keys > 0)
-        bb_table_builder_set_summary_part(builder, part_keys);
+        bb_table_builder_set_filter_part(builder, part_keys);
     add_keys(builder);
     assert_ok(bb_table_builder_finish(builder, &meta));
     uint64_t peak = bb_alloc_fault_peak() - before;
     bb_table_builder_destroy(builder);
-    *ret_summary_bytes = meta.summary_bytes;
+    *ret_table_filter_bytes = meta.table_filter_bytes;
     bb_table_meta_deinit(&meta);
     bb_file_memory_destroy(memory);
     assert_true(bb_alloc_fault_bytes() == before);
-    print_message("summary of %g bits, parts of %zu: %llu bytes at most, %llu stored\n",
-                  summary_bits, part_keys, (unsigned long long)peak,
-                  (unsigned long long)*ret_summary_bytes);
+    print_message("table filter of %g bits, parts of %zu: %llu bytes at most, %llu stored\n",
+                  table_filter_bits, part_keys, (unsigned long long)peak,
+                  (unsigned long long)*ret_table_filter_bytes);
     return peak;
 }
 
-static void table_builder__memory_of_a_summary(void **state)
+static void table_builder__memory_of_a_table_filter(void **state)
 {
     (void)state;
     static const size_t parts[] = {1024, 4096, 65536, 0};
-    static const double bits[] = {5, BB_SUMMARY_ALL};
+    static const double bits[] = {5, BB_TABLE_FILTER_ALL};
     uint64_t stored = 0;
-    uint64_t without = peak_of(BB_SUMMARY_NONE, 0, &stored);
+    uint64_t without = peak_of(BB_TABLE_FILTER_NONE, 0, &stored);
     for (size_t i = 0; i < BB_ARRAY_LENGTH(parts); i++) {
         for (size_t j = 0; j < BB_ARRAY_LENGTH(bits); j++) {
             uint64_t peak = peak_of(bits[j], parts[i], &stored);
@@ -80,7 +81,7 @@ static void table_builder__memory_of_a_summary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_builder__memory_of_a_summary),
+        cmocka_unit_test(table_builder__memory_of_a_table_filter),
     };
     return cmocka_run_group_tests_name("table_builder_alloc", tests, NULL, NULL);
 }

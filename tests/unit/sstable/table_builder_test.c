@@ -215,7 +215,7 @@ static void table_builder__pages_end_with_their_prefix(void **state)
     world_init(&world);
     world.options.block_size_bytes = 256;
     world.options.index_page_size_bytes = 65536; /* size ends no page here */
-    world.options.summary_bits = BB_SUMMARY_NONE;
+    world.options.table_filter_bits = BB_TABLE_FILTER_NONE;
     assert_ok(bb_table_builder_create(FIXTURE_PATH, &world.options, &builder));
     for (int host = 0; host < 20; host++) {
         for (int i = 0; i < 1000; i++) {

@@ -36,7 +36,7 @@ static void fill_lists(struct damage *damage, size_t key_count)
 }
 
 static void damage_init_split(struct damage *damage, size_t key_count, uint32_t block_size,
-                              double summary_bits)
+                              double table_filter_bits)
 {
     const uint8_t *bytes = NULL;
     *damage = (struct damage){0};
@@ -46,7 +46,7 @@ static void damage_init_split(struct damage *damage, size_t key_count, uint32_t 
     damage->options.secret = &damage->secret;
     damage->options.block_size_bytes = block_size;
     damage->options.index_page_size_bytes = 256;
-    damage->options.summary_bits = summary_bits;
+    damage->options.table_filter_bits = table_filter_bits;
     fill_lists(damage, key_count);
     build_table(FIXTURE_PATH, &damage->options, &damage->list, NULL);
     bytes = bb_file_memory_bytes(damage->memory, FIXTURE_PATH, &damage->size);
@@ -55,7 +55,7 @@ static void damage_init_split(struct damage *damage, size_t key_count, uint32_t 
 
 static void damage_init(struct damage *damage, size_t key_count, uint32_t block_size)
 {
-    damage_init_split(damage, key_count, block_size, BB_SUMMARY_DEFAULT);
+    damage_init_split(damage, key_count, block_size, BB_TABLE_FILTER_DEFAULT);
 }
 
 static void damage_deinit(struct damage *damage)
@@ -89,7 +89,7 @@ static void check_key(struct damage *damage, struct bb_table *table, struct bb_b
         check_error(damage, status);
     } else if (expected == NULL) {
         assert_true(visit == wanted || visit == BB_VISIT_FILTER_NEGATIVE ||
-                    visit == BB_VISIT_SUMMARY_NEGATIVE);
+                    visit == BB_VISIT_TABLE_FILTER_NEGATIVE);
     } else {
         assert_int_equal(visit, wanted);
         assert_true(sequence == expected->sequence);
@@ -149,9 +149,9 @@ static void check_sound(struct damage *damage)
     assert_ok(bb_table_verify(FIXTURE_PATH, &damage->options, &report));
     assert_true(report.bytes == damage->size);
     assert_true(report.entries == damage->list.count);
-    assert_true(report.filters + report.summary_chunks > 0);
+    assert_true(report.filters + report.table_filter_chunks > 0);
     assert_true(report.filters_compared == report.filters);
-    assert_true(report.summary_chunks_compared == report.summary_chunks);
+    assert_true(report.table_filter_chunks_compared == report.table_filter_chunks);
 }
 
 /* Every stride-th bit of the file, one at a time. */
@@ -182,7 +182,7 @@ static void table_damage__every_bit(void **state)
     damage_init_split(&damage, 25, 128, 5);
     flip_bits(&damage, 1);
     damage_deinit(&damage);
-    static const double others[] = {BB_SUMMARY_NONE, BB_SUMMARY_ALL};
+    static const double others[] = {BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_ALL};
     for (size_t i = 0; i < 2; i++) {
         damage_init_split(&damage, 40, 128, others[i]);
         flip_bits(&damage, 5);

@@ -101,19 +101,19 @@ static void print_page(struct bb_buf *text, const struct bb_table *table, uint32
 
 /* A shard per line. */
 static void print_chunk(struct bb_buf *text, struct bb_table *table,
-                        const struct bb_summary *summary, uint32_t chunk)
+                        const struct bb_table_filter *table_filter, uint32_t chunk)
 {
     struct bb_read_stats stats = {0};
     struct bb_buf stored = {0};
     uint64_t first = 0;
-    uint32_t shards = bb_summary_chunk_shards(summary, chunk, &first);
-    assert_ok(bb_table_summary_chunk_load(table, summary, chunk, &stats, &stored));
-    assert_ok(bb_buf_print(text, "chunk %u of the summary: %zu bytes, %u shards\n", chunk,
+    uint32_t shards = bb_table_filter_chunk_shards(table_filter, chunk, &first);
+    assert_ok(bb_table_load_filter_chunk(table, table_filter, chunk, &stats, &stored));
+    assert_ok(bb_buf_print(text, "chunk %u of the table filter: %zu bytes, %u shards\n", chunk,
                            stored.size, shards));
     for (uint32_t i = 0; i < shards; i++) {
         struct bb_shard_entry entry = bb_sharded_filter_find(stored.data, shards, i);
         size_t size = 0;
-        assert_true(bb_block_filter_size(&table->summary_format, entry.descriptor, &size));
+        assert_true(bb_block_filter_size(&table->table_filter_format, entry.descriptor, &size));
         assert_ok(bb_buf_print(text, "  shard %" PRIu64 ": descriptor %04x, %zu bytes ", first + i,
                                entry.descriptor, size));
         if (size > SHOWN_MAX)
@@ -125,20 +125,22 @@ static void print_chunk(struct bb_buf *text, struct bb_table *table,
     bb_buf_deinit(&stored);
 }
 
-static void print_summary(struct bb_buf *text, struct bb_table *table)
+static void print_table_filter(struct bb_buf *text, struct bb_table *table)
 {
-    struct bb_summary *summary = NULL;
+    struct bb_table_filter *table_filter = NULL;
     struct bb_read_stats stats = {0};
-    if (!table->has_summary)
+    if (!table->has_table_filter)
         return;
-    assert_ok(bb_table_summary_load(table, &stats, &summary));
-    for (uint32_t i = 0; i < summary->part_count; i++) {
-        assert_ok(bb_buf_print(text, "part %u of the summary: %" PRIu64 " keys, %u shards", i,
-                               summary->parts[i].key_count, summary->parts[i].shard_count));
+    assert_ok(bb_table_load_filter(table, &stats, &table_filter));
+    for (uint32_t i = 0; i < table_filter->part_count; i++) {
+        assert_ok(bb_buf_print(text, "part %u of the table filter: %" PRIu64 " keys, %u shards", i,
+                               table_filter->parts[i].key_count,
+                               table_filter->parts[i].shard_count));
         if (i > 0) {
             struct bb_buf key = {0};
-            struct bb_fence fence = bb_fence_index_get(&summary->fences, i - 1);
-            assert_ok(bb_buf_append(&key, summary->fences.common, summary->fences.common_size));
+            struct bb_fence fence = bb_fence_index_get(&table_filter->fences, i - 1);
+            assert_ok(
+                bb_buf_append(&key, table_filter->fences.common, table_filter->fences.common_size));
             assert_ok(bb_buf_append(&key, fence.key.data, fence.key.size));
             assert_ok(bb_buf_print(text, ", from "));
             print_quoted(text, bb_buf_bytes(&key));
@@ -146,9 +148,9 @@ static void print_summary(struct bb_buf *text, struct bb_table *table)
         }
         assert_ok(bb_buf_print(text, "\n"));
     }
-    for (uint32_t i = 0; i < summary->chunk_count; i++)
-        print_chunk(text, table, summary, i);
-    bb_summary_destroy(summary);
+    for (uint32_t i = 0; i < table_filter->chunk_count; i++)
+        print_chunk(text, table, table_filter, i);
+    bb_table_filter_destroy(table_filter);
 }
 
 static void print_ranges(struct bb_buf *text, const struct bb_table *table)
@@ -205,7 +207,7 @@ static void print_table(struct bb_buf *text, const struct bb_table_options *opti
         assert_ok(bb_table_walk_next(&walk, &has_block));
     }
     bb_table_walk_deinit(&walk);
-    print_summary(text, table);
+    print_table_filter(text, table);
     print_ranges(text, table);
     print_end(text, table);
     bb_table_close(table);
@@ -217,7 +219,7 @@ struct golden {
     struct bb_file_memory *memory;
     struct bb_hash_secret secret;
     struct bb_table_options options;
-    size_t summary_part; /* keys; 0: any number */
+    size_t table_filter_part; /* keys; 0: any number */
     struct entry_list list;
     const struct bb_range_tombstone *ranges;
     size_t range_count;
@@ -230,15 +232,15 @@ static void golden_init(struct golden *golden, uint64_t seed)
     bb_hash_secret_from_seed(seed, &golden->secret);
     golden->options.file_system = bb_file_memory_system(golden->memory);
     golden->options.secret = &golden->secret;
-    golden->options.summary_bits = BB_SUMMARY_NONE;
+    golden->options.table_filter_bits = BB_TABLE_FILTER_NONE;
 }
 
 static void build_parts(struct golden *golden)
 {
     struct bb_table_builder *builder = NULL;
     assert_ok(bb_table_builder_create(FIXTURE_PATH, &golden->options, &builder));
-    if (golden->summary_part > 0)
-        bb_table_builder_set_summary_part(builder, golden->summary_part);
+    if (golden->table_filter_part > 0)
+        bb_table_builder_set_filter_part(builder, golden->table_filter_part);
     for (size_t i = 0; i < golden->list.count; i++)
         assert_ok(bb_table_builder_add(builder, &golden->list.entries[i]));
     for (size_t i = 0; i < golden->range_count; i++)
@@ -369,15 +371,15 @@ static void table_golden__without_filters(void **state)
     golden_deinit(&golden);
 }
 
-/* A summary of three parts, the second and third with a fence each, and filters of blocks. */
-static void table_golden__summary(void **state)
+/* A table filter of three parts, the second and third with a fence each, and filters of blocks. */
+static void table_golden__table_filter(void **state)
 {
     (void)state;
     struct golden golden;
     golden_init(&golden, 6);
     golden.options.block_size_bytes = 400;
-    golden.options.summary_bits = 4;
-    golden.summary_part = 100;
+    golden.options.table_filter_bits = 4;
+    golden.table_filter_part = 100;
     for (uint64_t i = 0; i < 250; i++) {
         char key[32];
         snprintf(key, sizeof(key), "key %04" PRIu64, i * 7);
@@ -386,28 +388,28 @@ static void table_golden__summary(void **state)
             entry_list_add_text(&golden.list, key, 1000, NULL);
     }
     struct bb_bytes table = golden_build(&golden);
-    assert_golden("table_summary.bin", table);
-    assert_golden("table_summary.txt", bb_buf_bytes(&golden.text));
+    assert_golden("table_filter.bin", table);
+    assert_golden("table_filter.txt", bb_buf_bytes(&golden.text));
     golden_deinit(&golden);
 }
 
 /* Only a table filter, of two chunks, under another order. */
-static void table_golden__summary_alone(void **state)
+static void table_golden__table_filter_alone(void **state)
 {
     (void)state;
     struct golden golden;
     golden_init(&golden, 7);
     golden.options.comparator = &backwards;
     golden.options.filter_rate = 1e-7;
-    golden.options.summary_bits = BB_SUMMARY_ALL;
+    golden.options.table_filter_bits = BB_TABLE_FILTER_ALL;
     for (uint64_t i = 0; i < 17000; i++) {
         char key[32];
         snprintf(key, sizeof(key), "%05" PRIu64, i);
         entry_list_add_text(&golden.list, key, 1, "");
     }
     struct bb_bytes table = golden_build(&golden);
-    assert_golden("table_summary_alone.bin", table);
-    assert_golden("table_summary_alone.txt", bb_buf_bytes(&golden.text));
+    assert_golden("table_filter_alone.bin", table);
+    assert_golden("table_filter_alone.txt", bb_buf_bytes(&golden.text));
     golden_deinit(&golden);
 }
 
@@ -446,7 +448,7 @@ static void table_golden__ranges_alone(void **state)
     const struct bb_range_tombstone ranges[] = {range("n", "c", 2), range("h", "a", 1)};
     golden_init(&golden, 9);
     golden.options.comparator = &backwards;
-    golden.options.summary_bits = 4;
+    golden.options.table_filter_bits = 4;
     golden.ranges = ranges;
     golden.range_count = 2;
     struct bb_bytes table = golden_build(&golden);
@@ -458,10 +460,14 @@ static void table_golden__ranges_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_golden__small),           cmocka_unit_test(table_golden__pages),
-        cmocka_unit_test(table_golden__large_blocks),    cmocka_unit_test(table_golden__backwards),
-        cmocka_unit_test(table_golden__without_filters), cmocka_unit_test(table_golden__summary),
-        cmocka_unit_test(table_golden__summary_alone),   cmocka_unit_test(table_golden__ranges),
+        cmocka_unit_test(table_golden__small),
+        cmocka_unit_test(table_golden__pages),
+        cmocka_unit_test(table_golden__large_blocks),
+        cmocka_unit_test(table_golden__backwards),
+        cmocka_unit_test(table_golden__without_filters),
+        cmocka_unit_test(table_golden__table_filter),
+        cmocka_unit_test(table_golden__table_filter_alone),
+        cmocka_unit_test(table_golden__ranges),
         cmocka_unit_test(table_golden__ranges_alone),
     };
     return cmocka_run_group_tests_name("table_golden", tests, NULL, NULL);

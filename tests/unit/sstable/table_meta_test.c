@@ -23,12 +23,12 @@ static struct bb_table_meta sample(void)
         .block_count = 7,
         .raw_bytes = 9000,
         .filter_bytes = 100,
-        .summary_bytes = 40,
+        .table_filter_bytes = 40,
         .sequence_min = 50,
         .sequence_max = 200,
         .tombstone_sequence_min = 60,
         .filter_rate = 0.01,
-        .summary_rate = 0.1,
+        .table_filter_rate = 0.1,
     };
     assert_ok(bb_buf_assign(&meta.smallest, bb_bytes_of_text("a")));
     assert_ok(bb_buf_assign(&meta.largest, bb_bytes_of_text("m")));
@@ -51,12 +51,12 @@ static void table_meta__each_other_number_is_refused(void **state)
         {offsetof(struct bb_table_meta, block_count), "blocks"},
         {offsetof(struct bb_table_meta, raw_bytes), "raw bytes"},
         {offsetof(struct bb_table_meta, filter_bytes), "filter bytes"},
-        {offsetof(struct bb_table_meta, summary_bytes), "summary bytes"},
+        {offsetof(struct bb_table_meta, table_filter_bytes), "table filter bytes"},
         {offsetof(struct bb_table_meta, sequence_min), "sequences"},
         {offsetof(struct bb_table_meta, sequence_max), "sequences"},
         {offsetof(struct bb_table_meta, tombstone_sequence_min), "sequences"},
         {offsetof(struct bb_table_meta, filter_rate), "filters of rate"},
-        {offsetof(struct bb_table_meta, summary_rate), "filters of rate"},
+        {offsetof(struct bb_table_meta, table_filter_rate), "filters of rate"},
     };
     struct bb_table_meta wanted = sample();
     struct bb_table_meta found = sample();

@@ -23,8 +23,8 @@ static void table_options__defaults(void **state)
         assert_int_equal(o.filter_kind, BB_FILTER_RIBBON);
         assert_true(o.filter_rate == 0.01);
         assert_int_equal(o.filter_granularity, 1);
-        assert_true(o.summary_bits == BB_SUMMARY_BITS_DEFAULT);
-        assert_int_equal(o.summary_residency, BB_SUMMARY_PINNED);
+        assert_true(o.table_filter_bits == BB_TABLE_FILTER_BITS_DEFAULT);
+        assert_int_equal(o.table_filter_residency, BB_TABLE_FILTER_PINNED);
         assert_int_equal(o.index_page_size_bytes, 4096);
     }
 }
@@ -109,23 +109,26 @@ static void table_options__slack(void **state)
     assert_true(o.filter_slack == 0);
 }
 
-static void table_options__summary(void **state)
+static void table_options__table_filter(void **state)
 {
     (void)state;
     static const double refused[] = {-3, -0.5, 0.5, 24.5, 1e300, (double)NAN};
     for (size_t i = 0; i < 6; i++)
-        assert_refused((struct bb_table_options){.summary_bits = refused[i]}, "summary_bits");
-    static const double taken[] = {BB_SUMMARY_NONE, BB_SUMMARY_ALL, 1, 3.5, 24};
+        assert_refused((struct bb_table_options){.table_filter_bits = refused[i]},
+                       "table_filter_bits");
+    static const double taken[] = {BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_ALL, 1, 3.5, 24};
     for (size_t i = 0; i < 5; i++)
-        assert_taken((struct bb_table_options){.summary_bits = taken[i]});
-    assert_refused((struct bb_table_options){.summary_residency = (enum bb_summary_residency)3},
-                   "summary_residency");
-    assert_refused((struct bb_table_options){.summary_residency = BB_SUMMARY_CACHED}, "cache");
-    assert_taken((struct bb_table_options){.summary_residency = BB_SUMMARY_UNUSED});
+        assert_taken((struct bb_table_options){.table_filter_bits = taken[i]});
+    assert_refused(
+        (struct bb_table_options){.table_filter_residency = (enum bb_table_filter_residency)3},
+        "table_filter_residency");
+    assert_refused((struct bb_table_options){.table_filter_residency = BB_TABLE_FILTER_CACHED},
+                   "cache");
+    assert_taken((struct bb_table_options){.table_filter_residency = BB_TABLE_FILTER_UNUSED});
     struct bb_table_options bloom = {.filter_kind = BB_FILTER_BLOOM};
     struct bb_table_options o = {0};
     assert_ok(bb_table_options_resolve(&bloom, &o));
-    assert_true(o.summary_bits == BB_SUMMARY_NONE);
+    assert_true(o.table_filter_bits == BB_TABLE_FILTER_NONE);
 }
 
 static int compare_nothing(void *context, struct bb_bytes a, struct bb_bytes b)
@@ -152,7 +155,7 @@ static void table_options__without_filters(void **state)
         assert_ok(bb_table_options_resolve(&given[i], &o));
         assert_int_equal(o.filter_kind, BB_FILTER_NONE);
         assert_true(o.filter_rate == 1);
-        assert_true(o.summary_bits == BB_SUMMARY_NONE);
+        assert_true(o.table_filter_bits == BB_TABLE_FILTER_NONE);
     }
 }
 
@@ -163,7 +166,7 @@ int main(void)
         cmocka_unit_test(table_options__comparator),
         cmocka_unit_test(table_options__ranges),
         cmocka_unit_test(table_options__filters),
-        cmocka_unit_test(table_options__summary),
+        cmocka_unit_test(table_options__table_filter),
         cmocka_unit_test(table_options__slack),
         cmocka_unit_test(table_options__without_filters),
     };

@@ -31,7 +31,7 @@ static void world_init(struct world *world, uint64_t cache_size, enum bb_index_r
         .block_size_bytes = 256,
         .index_page_size_bytes = 1024,
         .index_residency = residency,
-        .summary_bits = 4,
+        .table_filter_bits = 4,
     };
     if (cache_size > 0)
         assert_ok(bb_block_cache_create(cache_size, &world->options.cache));
@@ -84,8 +84,8 @@ static void ask_all(struct world *world, const struct bb_read_options *options)
         else if (i % 2 == 0)
             assert_int_equal(visit, BB_VISIT_PRESENT);
         else
-            assert_true(visit == BB_VISIT_SUMMARY_NEGATIVE || visit == BB_VISIT_FILTER_NEGATIVE ||
-                        visit == BB_VISIT_FALSE_POSITIVE);
+            assert_true(visit == BB_VISIT_TABLE_FILTER_NEGATIVE ||
+                        visit == BB_VISIT_FILTER_NEGATIVE || visit == BB_VISIT_FALSE_POSITIVE);
     }
 }
 
@@ -101,7 +101,7 @@ static void check_sums(const struct bb_read_stats *stats)
     assert_true(stats->visits[BB_VISIT_PRESENT] == 5000);
     assert_true(stats->visits[BB_VISIT_FALSE_POSITIVE] < 150);
     assert_true(stats->block_requests + stats->avoided_requests == 9999);
-    uint64_t unsearched = stats->visits[BB_VISIT_SUMMARY_NEGATIVE];
+    uint64_t unsearched = stats->visits[BB_VISIT_TABLE_FILTER_NEGATIVE];
     assert_true(unsearched > 4999 * 85 / 100);
     assert_true(stats->avoided_requests == stats->visits[BB_VISIT_FILTER_NEGATIVE] + unsearched);
     assert_true(stats->page_requests == 9999 - unsearched);
@@ -110,7 +110,7 @@ static void check_sums(const struct bb_read_stats *stats)
 
 static uint64_t all_reads(const struct bb_read_stats *stats)
 {
-    return stats->block_reads + stats->page_reads + stats->summary_reads;
+    return stats->block_reads + stats->page_reads + stats->table_filter_reads;
 }
 
 static void table_read__without_a_cache(void **state)
@@ -185,8 +185,8 @@ static void table_read__cached_pages(void **state)
     check_sums(&world.stats);
     assert_true(world.stats.page_reads == world.table->root.page_count);
     assert_true(preads(&world) - before == all_reads(&world.stats));
-    uint64_t summary = bb_table_meta(world.table)->summary_bytes;
-    assert_true(bb_table_memory(world.table) - memory < 2 * summary);
+    uint64_t table_filter = bb_table_meta(world.table)->table_filter_bytes;
+    assert_true(bb_table_memory(world.table) - memory < 2 * table_filter);
     bb_block_cache_clear(world.options.cache);
     world.stats = (struct bb_read_stats){0};
     ask_all(&world, NULL);
@@ -204,7 +204,7 @@ static void table_read__pinned_pages_are_counted(void **state)
     uint64_t pinned = bb_table_memory(world.table) - before;
     assert_true(pinned > bb_table_meta(world.table)->filter_bytes);
     const struct bb_properties *p = &world.table->properties;
-    assert_true(pinned < 3 * (p->index_size + p->summary_size) + 1000);
+    assert_true(pinned < 3 * (p->index_size + p->table_filter_size) + 1000);
     world_deinit(&world);
 }
 
@@ -240,7 +240,7 @@ static void table_read__a_wrong_bit_is_looked_at_twice(void **state)
     struct world world;
     enum bb_visit visit = BB_VISIT_COUNT;
     world_init(&world, 64 << 20, BB_INDEX_PINNED);
-    /* Of the summary its list and its chunk, then of the page, of the block. */
+    /* Of the table filter its list and its chunk, then of the page, of the block. */
     for (uint64_t nth = 1; nth <= 4; nth++) {
         for (int round = 0; round < 20; round++) {
             int number = (int)nth * 2000 + round * 100; /* a fresh block */
@@ -275,7 +275,7 @@ static void table_read__a_wrong_bit_in_a_list(void **state)
     struct bb_bytes key = bb_bytes_of_text("000002");
     world_init(&world, 0, BB_INDEX_PINNED);
     assert_ok(bb_table_builder_create(path, &world.options, &builder));
-    bb_table_builder_set_summary_part(builder, 1);
+    bb_table_builder_set_filter_part(builder, 1);
     for (size_t i = 0; i < 300; i++)
         assert_ok(bb_table_builder_add(builder, &world.list.entries[i]));
     assert_ok(bb_table_builder_finish(builder, NULL));
@@ -289,7 +289,7 @@ static void table_read__a_wrong_bit_in_a_list(void **state)
         bb_file_fault_disarm(world.fault);
         assert_int_equal(visit, BB_VISIT_PRESENT);
         assert_true(world.stats.damaged_filters == 0);
-        assert_true(world.stats.summary_reads == (nth == 2 ? 5 : 4));
+        assert_true(world.stats.table_filter_reads == (nth == 2 ? 5 : 4));
         bb_table_close(table);
     }
     world_deinit(&world);
@@ -348,7 +348,8 @@ static void table_read__failing_calls_are_reported(void **state)
         assert_status(bb_table_open(FIXTURE_PATH, &world.options, &table), BB_IO);
         bb_file_fault_disarm(world.fault);
     }
-    for (uint64_t nth = 1; nth <= 2; nth++) { /* of page and block, now that the summary is there */
+    for (uint64_t nth = 1; nth <= 2;
+         nth++) { /* of page and block, now that the table filter is there */
         struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = nth};
         assert_ok(get(&world, NULL, 9001, &visit));
         bb_file_fault_arm(world.fault, &plan);
@@ -361,12 +362,12 @@ static void table_read__failing_calls_are_reported(void **state)
 }
 
 /* A table filter that cannot be read now is skipped, and retried later. */
-static void check_unread_summary(enum bb_summary_residency residency)
+static void check_unread_table_filter(enum bb_table_filter_residency residency)
 {
     struct world world;
     enum bb_visit visit = BB_VISIT_COUNT;
     world_init(&world, 64 << 20, BB_INDEX_PINNED);
-    world.options.summary_residency = residency;
+    world.options.table_filter_residency = residency;
     for (uint64_t nth = 1; nth <= 2; nth++) { /* list, chunk */
         struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = nth};
         bb_table_close(world.table);
@@ -380,16 +381,16 @@ static void check_unread_summary(enum bb_summary_residency residency)
         for (int i = 1; i < 1000; i += 2)
             assert_ok(get(&world, NULL, i, &visit));
         assert_true(world.stats.damaged_filters == 1);
-        assert_true(world.stats.visits[BB_VISIT_SUMMARY_NEGATIVE] > 400);
+        assert_true(world.stats.visits[BB_VISIT_TABLE_FILTER_NEGATIVE] > 400);
     }
     world_deinit(&world);
 }
 
-static void table_read__summary_that_cannot_be_read(void **state)
+static void table_read__table_filter_that_cannot_be_read(void **state)
 {
     (void)state;
-    check_unread_summary(BB_SUMMARY_PINNED);
-    check_unread_summary(BB_SUMMARY_CACHED);
+    check_unread_table_filter(BB_TABLE_FILTER_PINNED);
+    check_unread_table_filter(BB_TABLE_FILTER_CACHED);
 }
 
 /* An iterator reports why it stopped, and continues after the next seek. */
@@ -469,11 +470,11 @@ static void table_read__of_an_entry_as_new_as_the_range_tombstone_over_it(void *
 static void table_read__of_a_range_tombstone_of_sequence_0(void **state)
 {
     (void)state;
-    static const double summaries[] = {BB_SUMMARY_NONE, BB_SUMMARY_ALL};
+    static const double table_filters[] = {BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_ALL};
     for (int i = 0; i < 4; i++) {
         struct bb_file_memory *memory = bb_file_memory_create(1);
         struct bb_table_options options = {.file_system = bb_file_memory_system(memory),
-                                           .summary_bits = summaries[i % 2]};
+                                           .table_filter_bits = table_filters[i % 2]};
         struct bb_table_builder *builder = NULL;
         struct bb_table *table = NULL;
         struct bb_buf value = {0};
@@ -520,7 +521,7 @@ int main(void)
         cmocka_unit_test(table_read__lasting_damage_is_not_cached),
         cmocka_unit_test(table_read__opening_looks_twice),
         cmocka_unit_test(table_read__failing_calls_are_reported),
-        cmocka_unit_test(table_read__summary_that_cannot_be_read),
+        cmocka_unit_test(table_read__table_filter_that_cannot_be_read),
         cmocka_unit_test(table_read__iterators_stop_with_the_reason),
         cmocka_unit_test(table_read__of_an_entry_as_new_as_the_range_tombstone_over_it),
         cmocka_unit_test(table_read__of_a_range_tombstone_of_sequence_0),

@@ -8,7 +8,7 @@
 #include "base/coding.h"
 #include "base/hash.h"
 #include "sstable/table/table_walk.h"
-#include "tests/unit/sstable/summary_repair.h"
+#include "tests/unit/sstable/table_filter_repair.h"
 
 #define TABLE_REPAIR_DIRECTORY_SIZE (2 * BB_SECTION_ENTRY_SIZE + BB_CHECKSUM_SIZE)
 
@@ -115,8 +115,8 @@ static inline void table_repair_sections(const struct table_repair *repair, uint
         uint64_t section_size = bb_load64(directory + at + 12);
         if (!table_repair_is_inside(repair, offset, section_size))
             continue;
-        if (bb_load16(directory + at) == BB_SECTION_SUMMARY)
-            summary_repair(repair->bytes + offset, section_size, repair->id, offset);
+        if (bb_load16(directory + at) == BB_SECTION_TABLE_FILTER)
+            table_filter_repair(repair->bytes + offset, section_size, repair->id, offset);
         bb_store64(directory + at + 20,
                    table_repair_seal(repair, BB_STORED_SECTION, offset, section_size));
     }

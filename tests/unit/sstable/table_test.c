@@ -52,9 +52,9 @@ static void check_short_way(struct world *world, struct bb_table *table, struct 
     struct bb_read_stats stats = {0};
     struct bb_buf again = {0};
     bool is_let_through = false;
-    const struct bb_summary *summary = bb_table_lookup_ready_summary(table);
-    if (summary != NULL && bb_summary_denies(summary, hash, &is_let_through)) {
-        assert_int_equal(visit, BB_VISIT_SUMMARY_NEGATIVE);
+    const struct bb_table_filter *table_filter = bb_table_lookup_ready_filter(table);
+    if (table_filter != NULL && bb_table_filter_denies(table_filter, hash, &is_let_through)) {
+        assert_int_equal(visit, BB_VISIT_TABLE_FILTER_NEGATIVE);
         assert_false(is_let_through);
     }
     if (!is_let_through)
@@ -86,7 +86,7 @@ static void check_get(struct world *world, struct bb_table *table, const struct 
     enum bb_visit wanted = entry_list_get(list, key, sequence, comparator, &expected);
     assert_ok(bb_table_get(table, &options, key, bb_hash_key(&world->secret, key), sequence, &stats,
                            value, &found_sequence, &visit));
-    bool is_denied = visit == BB_VISIT_FILTER_NEGATIVE || visit == BB_VISIT_SUMMARY_NEGATIVE;
+    bool is_denied = visit == BB_VISIT_FILTER_NEGATIVE || visit == BB_VISIT_TABLE_FILTER_NEGATIVE;
     if (wanted == BB_VISIT_FALSE_POSITIVE && is_denied)
         wanted = visit;
     assert_int_equal(visit, wanted);
@@ -94,7 +94,7 @@ static void check_get(struct world *world, struct bb_table *table, const struct 
     bool is_inside = visit != BB_VISIT_OUT_OF_BOUNDS;
     assert_true(stats.block_requests + stats.avoided_requests == is_inside);
     assert_true(stats.avoided_requests == is_denied);
-    assert_true(stats.page_requests == (is_inside && visit != BB_VISIT_SUMMARY_NEGATIVE));
+    assert_true(stats.page_requests == (is_inside && visit != BB_VISIT_TABLE_FILTER_NEGATIVE));
     if (expected != NULL)
         assert_true(found_sequence == expected->sequence);
     if (visit == BB_VISIT_PRESENT)
@@ -232,11 +232,12 @@ static void draw_options(struct world *world)
         assert_ok(bb_block_cache_create(bb_rng_one_in(rng, 2) ? 1 << 14 : 1 << 20, &o->cache));
     if (o->cache != NULL && bb_rng_one_in(rng, 2))
         o->index_residency = BB_INDEX_CACHED;
-    static const double splits[] = {BB_SUMMARY_NONE, BB_SUMMARY_DEFAULT, 2, 4, BB_SUMMARY_ALL};
-    o->summary_bits = splits[bb_rng_below(rng, 5)];
-    o->summary_residency = (enum bb_summary_residency)bb_rng_below(rng, 3);
-    if (o->cache == NULL && o->summary_residency == BB_SUMMARY_CACHED)
-        o->summary_residency = BB_SUMMARY_PINNED;
+    static const double splits[] = {BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_DEFAULT, 2, 4,
+                                    BB_TABLE_FILTER_ALL};
+    o->table_filter_bits = splits[bb_rng_below(rng, 5)];
+    o->table_filter_residency = (enum bb_table_filter_residency)bb_rng_below(rng, 3);
+    if (o->cache == NULL && o->table_filter_residency == BB_TABLE_FILTER_CACHED)
+        o->table_filter_residency = BB_TABLE_FILTER_PINNED;
 }
 
 static void table__random_options(void **state)
@@ -305,7 +306,7 @@ static void table__sharded_groups(void **state)
     struct entry_list list = {0};
     world_init(&world, 3);
     world.options.block_size_bytes = 1 << 20;
-    world.options.summary_bits = 4;
+    world.options.table_filter_bits = 4;
     assert_ok(bb_block_cache_create(16 << 20, &world.options.cache));
     for (uint32_t i = 0; i < 9000; i++) {
         char key[32];

@@ -1,6 +1,6 @@
-/* Goal: any number of threads read one open table, and race for its pages, blocks and summary, with
- * the right answers, also while reads of the summary fail. Method: threads over the same few keys
- * in different orders, cold each round; meant to be run under ThreadSanitizer. */
+/* Goal: any number of threads read one open table, and race for its pages, blocks and table filter,
+ * with the right answers, also while reads of the table filter fail. Method: threads over the same
+ * few keys in different orders, cold each round; meant to be run under ThreadSanitizer. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/hash.h"
@@ -11,18 +11,18 @@
 #define THREADS 4
 #define KEYS    3000
 
-/* Files in which two of three reads of the summary fail. */
+/* Files in which two of three reads of the table filter fail. */
 static struct {
     const struct bb_file_ops *sound;
     struct bb_file_ops ops;
-    uint64_t summary; /* offset; later sections are only read at opening */
+    uint64_t table_filter; /* offset; later sections are only read at opening */
     _Atomic uint64_t reads;
 } flaky;
 
 static enum bb_status read_at(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
                               size_t *ret_size)
 {
-    if (offset >= flaky.summary && atomic_fetch_add(&flaky.reads, 1) % 3 < 2)
+    if (offset >= flaky.table_filter && atomic_fetch_add(&flaky.reads, 1) % 3 < 2)
         return bb_fail(BB_IO, "a read of the test fails");
     return flaky.sound->read_at(file, offset, buffer, size, ret_size);
 }
@@ -32,7 +32,7 @@ static void make_flaky(struct bb_table *table)
     flaky.sound = table->file->ops;
     flaky.ops = *flaky.sound;
     flaky.ops.read_at = read_at;
-    flaky.summary = table->summary_reading.place.offset;
+    flaky.table_filter = table->table_filter_reading.place.offset;
     table->file->ops = &flaky.ops;
 }
 
@@ -113,7 +113,7 @@ static void table__threads(void **state)
                                        .secret = &secret,
                                        .block_size_bytes = 256,
                                        .index_page_size_bytes = 512,
-                                       .summary_bits = 4};
+                                       .table_filter_bits = 4};
     for (int i = 0; i < KEYS; i++) {
         char key[16];
         snprintf(key, sizeof(key), "%06d", 2 * i);
@@ -125,7 +125,8 @@ static void table__threads(void **state)
         if (round % 3 > 0)
             assert_ok(bb_block_cache_create(1 << 16, &options.cache));
         options.index_residency = round % 3 == 2 ? BB_INDEX_CACHED : BB_INDEX_PINNED;
-        options.summary_residency = round % 3 == 2 ? BB_SUMMARY_CACHED : BB_SUMMARY_PINNED;
+        options.table_filter_residency =
+            round % 3 == 2 ? BB_TABLE_FILTER_CACHED : BB_TABLE_FILTER_PINNED;
         check_round(&options, round, round >= 6);
         if (options.cache != NULL)
             bb_block_cache_destroy(options.cache);

@@ -21,7 +21,7 @@ static void world_init(struct world *world, uint32_t granularity)
         .block_size_bytes = 200,
         .index_page_size_bytes = 1024,
         .filter_granularity = granularity,
-        .summary_bits = BB_SUMMARY_NONE,
+        .table_filter_bits = BB_TABLE_FILTER_NONE,
     };
     for (int i = 0; i < 5000; i++) {
         char key[16];

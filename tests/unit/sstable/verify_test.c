@@ -43,7 +43,7 @@ static void world_init(struct world *world, enum bb_filter_kind kind)
         .compression = BB_COMPRESSION_NONE,
         .filter_kind = kind,
         .index_page_size_bytes = 1024,
-        .summary_bits = BB_SUMMARY_NONE,
+        .table_filter_bits = BB_TABLE_FILTER_NONE,
     };
     for (int i = 0; i < 2500; i++) {
         char key[16];
@@ -94,7 +94,8 @@ static void check_random_table(uint64_t seed)
     static const enum bb_filter_kind kinds[] = {BB_FILTER_NONE, BB_FILTER_RIBBON,
                                                 BB_FILTER_BLOCKED_BLOOM, BB_FILTER_BLOOM};
     static const uint32_t granularities[] = {1, 2, 5, BB_GRANULARITY_PAGE};
-    static const double splits[] = {BB_SUMMARY_NONE, BB_SUMMARY_DEFAULT, 4, BB_SUMMARY_ALL};
+    static const double splits[] = {BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_DEFAULT, 4,
+                                    BB_TABLE_FILTER_ALL};
     struct bb_file_memory *memory = bb_file_memory_create(seed);
     struct bb_rng rng;
     struct entry_list list = {0};
@@ -108,7 +109,7 @@ static void check_random_table(uint64_t seed)
         .filter_granularity = granularities[bb_rng_below(&rng, 4)],
         .index_page_size_bytes = (uint32_t)bb_rng_between(&rng, 256, 5000),
         .comparator = bb_rng_one_in(&rng, 3) ? &backwards : NULL,
-        .summary_bits = splits[bb_rng_below(&rng, 4)],
+        .table_filter_bits = splits[bb_rng_below(&rng, 4)],
         .filter_slack = bb_rng_one_in(&rng, 2) ? 0.03 : 0,
     };
     entry_list_add_random(&list, &rng, bb_rng_between(&rng, 1, 500), 100);
@@ -117,8 +118,8 @@ static void check_random_table(uint64_t seed)
     assert_ok(bb_table_verify(FIXTURE_PATH, &options, &report));
     assert_int_equal(report.entries, list.count);
     assert_int_equal(report.filters_compared, report.filters);
-    assert_int_equal(report.summary_chunks_compared, report.summary_chunks);
-    assert_int_equal(report.filters + report.summary_chunks > 0,
+    assert_int_equal(report.table_filter_chunks_compared, report.table_filter_chunks);
+    assert_int_equal(report.filters + report.table_filter_chunks > 0,
                      options.filter_kind != BB_FILTER_NONE);
     entry_list_deinit(&list);
     bb_file_memory_destroy(memory);
@@ -203,59 +204,59 @@ static void verify__filters_where_there_are_none(void **state)
     assert_defect(&world, "in a table without");
 }
 
-/* ---- summary ---- */
+/* ---- table filter ---- */
 
-/* A table with a summary of one chunk, of which a byte of the last shard is changed. */
-static void summary_init(struct world *world, uint8_t change)
+/* A table with a table filter of one chunk, of which a byte of the last shard is changed. */
+static void table_filter_init(struct world *world, uint8_t change)
 {
     world_init(world, BB_FILTER_RIBBON);
-    world->options.summary_bits = 4;
+    world->options.table_filter_bits = 4;
     assert_ok(world->options.file_system->ops->remove(world->options.file_system, FIXTURE_PATH));
     build_table(FIXTURE_PATH, &world->options, &world->list, NULL);
     parts_deinit(&world->parts);
     parts_read(&world->parts, world->memory);
-    struct bb_buf *section = parts_section(&world->parts, BB_SECTION_SUMMARY);
-    size_t list = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
-    size_t checked = section->size - BB_SUMMARY_TAIL_SIZE - list - BB_CHECKSUM_SIZE;
+    struct bb_buf *section = parts_section(&world->parts, BB_SECTION_TABLE_FILTER);
+    size_t list = bb_load32(section->data + section->size - BB_TABLE_FILTER_TAIL_SIZE);
+    size_t checked = section->size - BB_TABLE_FILTER_TAIL_SIZE - list - BB_CHECKSUM_SIZE;
     section->data[checked - 1] ^= change;
     bb_store64(section->data + checked,
-               bb_checksum(world->parts.id, BB_STORED_SUMMARY, world->parts.data.size,
+               bb_checksum(world->parts.id, BB_STORED_TABLE_FILTER, world->parts.data.size,
                            section->data, checked));
 }
 
-static void verify__summary(void **state)
+static void verify__table_filter(void **state)
 {
     (void)state;
     struct world world;
     struct bb_table_verify_report report = {0};
-    summary_init(&world, 0);
+    table_filter_init(&world, 0);
     parts_write(&world.parts, world.memory);
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
-    assert_true(report.summary_chunks == 1 && report.summary_chunks_compared == 1);
+    assert_true(report.table_filter_chunks == 1 && report.table_filter_chunks_compared == 1);
     assert_true(report.filters == report.blocks);
     /* Unused in lookups, it is still verified. */
-    world.options.summary_residency = BB_SUMMARY_UNUSED;
+    world.options.table_filter_residency = BB_TABLE_FILTER_UNUSED;
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
-    assert_true(report.summary_chunks == 1);
+    assert_true(report.table_filter_chunks == 1);
     world_deinit(&world);
-    summary_init(&world, 0xff);
+    table_filter_init(&world, 0xff);
     assert_defect(&world, "table filter");
 }
 
 /* One without any filter in it always returns maybe, but is still wrong. */
-static void verify__summary_that_says_yes(void **state)
+static void verify__table_filter_that_says_yes(void **state)
 {
     (void)state;
     static const uint8_t list[] = {6, 1, 0xc4, 0x13, 1, 16, 0}; /* 2,500 keys, a shard, a chunk */
     struct world world;
     uint8_t directory[8] = {0};
-    summary_init(&world, 0);
+    table_filter_init(&world, 0);
     uint64_t at = world.parts.data.size;
-    struct bb_buf *section = parts_section(&world.parts, BB_SECTION_SUMMARY);
+    struct bb_buf *section = parts_section(&world.parts, BB_SECTION_TABLE_FILTER);
     bb_buf_reset(section);
     assert_ok(bb_buf_append(section, directory, sizeof(directory)));
-    assert_ok(bb_append_u64(
-        section, bb_checksum(world.parts.id, BB_STORED_SUMMARY, at, directory, sizeof(directory))));
+    assert_ok(bb_append_u64(section, bb_checksum(world.parts.id, BB_STORED_TABLE_FILTER, at,
+                                                 directory, sizeof(directory))));
     assert_ok(bb_buf_append(section, list, sizeof(list)));
     assert_ok(bb_append_u32(section, sizeof(list)));
     assert_ok(bb_append_u64(section, bb_checksum(world.parts.id, BB_STORED_CHUNKS, at + 16,
@@ -264,30 +265,30 @@ static void verify__summary_that_says_yes(void **state)
     assert_defect(&world, "differs from the one rebuilt from the table's keys");
 }
 
-static void verify__summary_of_another_builder(void **state)
+static void verify__table_filter_of_another_builder(void **state)
 {
     (void)state;
     struct world world;
     struct bb_table_verify_report report = {0};
-    summary_init(&world, 0);
+    table_filter_init(&world, 0);
     parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
     parts_write(&world.parts, world.memory);
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
-    assert_true(report.summary_chunks == 1 && report.summary_chunks_compared == 0);
+    assert_true(report.table_filter_chunks == 1 && report.table_filter_chunks_compared == 0);
     world_deinit(&world);
-    summary_init(&world, 0xff);
+    table_filter_init(&world, 0xff);
     parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
     assert_defect(&world, "denies the key");
 }
 
-static void verify__summary_of_other_keys(void **state)
+static void verify__table_filter_of_other_keys(void **state)
 {
     (void)state;
     struct world world;
-    summary_init(&world, 0);
-    struct bb_buf *section = parts_section(&world.parts, BB_SECTION_SUMMARY);
-    size_t list = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
-    size_t start = section->size - BB_SUMMARY_TAIL_SIZE - list;
+    table_filter_init(&world, 0);
+    struct bb_buf *section = parts_section(&world.parts, BB_SECTION_TABLE_FILTER);
+    size_t list = bb_load32(section->data + section->size - BB_TABLE_FILTER_TAIL_SIZE);
+    size_t start = section->size - BB_TABLE_FILTER_TAIL_SIZE - list;
     size_t checked = section->size - BB_CHECKSUM_SIZE;
     section->data[start + 2]++; /* the lowest bits of the keys of part 0 */
     bb_store64(section->data + checked,
@@ -495,10 +496,10 @@ int main(void)
         cmocka_unit_test(verify__filter_of_another_builder),
         cmocka_unit_test(verify__filters_of_an_unknown_kind),
         cmocka_unit_test(verify__filters_where_there_are_none),
-        cmocka_unit_test(verify__summary),
-        cmocka_unit_test(verify__summary_that_says_yes),
-        cmocka_unit_test(verify__summary_of_another_builder),
-        cmocka_unit_test(verify__summary_of_other_keys),
+        cmocka_unit_test(verify__table_filter),
+        cmocka_unit_test(verify__table_filter_that_says_yes),
+        cmocka_unit_test(verify__table_filter_of_another_builder),
+        cmocka_unit_test(verify__table_filter_of_other_keys),
         cmocka_unit_test(verify__numbers_that_do_not_add_up),
         cmocka_unit_test(verify__bounds_that_are_none),
         cmocka_unit_test(verify__another_rank),

@@ -2,7 +2,7 @@
  * result or the message of an earlier failure, and it recovers when the failure is over. Method:
  * reads of an open table fail where they touch some bytes of the table filter; reads are counted,
  * and lookups use keys whose blocks and pages are in memory. */
-#include "tests/unit/sstable/summary_fixture.h"
+#include "tests/unit/sstable/table_filter_fixture.h"
 
 #include "base/status.h"
 #include "sstable/table/table_lookup.h"
@@ -28,7 +28,7 @@ static enum bb_status read_at(struct bb_file *file, uint64_t offset, void *buffe
 }
 
 /* The table that all tests open; only its options differ. */
-static struct summary_world built;
+static struct table_filter_world built;
 
 static int build(void **state)
 {
@@ -52,13 +52,13 @@ static void fault_bytes(uint64_t first, uint64_t size)
 }
 
 /* Needed pages and blocks are in memory, the table filter is not. */
-static void broken_open(struct summary_world *world, enum bb_summary_residency residency)
+static void broken_open(struct table_filter_world *world, enum bb_table_filter_residency residency)
 {
     struct bb_read_options past = {.ignore_filters = true};
     *world = built;
     world->options.secret = &world->secret;
     assert_ok(bb_block_cache_create(UINT64_C(1) << 27, &world->options.cache));
-    world->options.summary_residency = residency;
+    world->options.table_filter_residency = residency;
     world_open(world);
     for (size_t i = 0; i < ASKED; i++)
         (void)world_get(world, &past, 2 * i + 1);
@@ -69,7 +69,7 @@ static void broken_open(struct summary_world *world, enum bb_summary_residency r
     world->table->file->ops = &fault.ops;
 }
 
-static void broken_close(struct summary_world *world)
+static void broken_close(struct table_filter_world *world)
 {
     world->table->file->ops = fault.sound;
     world_close(world);
@@ -77,17 +77,17 @@ static void broken_close(struct summary_world *world)
     bb_block_cache_destroy(world->options.cache);
 }
 
-static uint64_t denials(struct summary_world *world, size_t count)
+static uint64_t denials(struct table_filter_world *world, size_t count)
 {
-    uint64_t before = world->stats.visits[BB_VISIT_SUMMARY_NEGATIVE];
+    uint64_t before = world->stats.visits[BB_VISIT_TABLE_FILTER_NEGATIVE];
     for (size_t i = 0; i < count; i++)
         (void)world_get(world, NULL, 2 * (i % ASKED) + 1);
-    return world->stats.visits[BB_VISIT_SUMMARY_NEGATIVE] - before;
+    return world->stats.visits[BB_VISIT_TABLE_FILTER_NEGATIVE] - before;
 }
 
 /* A key that passed the fast path must not be probed again: a damaged filter would hide that the
  * damage was never counted. */
-static void check_short_way(struct summary_world *world)
+static void check_short_way(struct table_filter_world *world)
 {
     size_t damaged = 0;
     world->stats = (struct bb_read_stats){0};
@@ -95,8 +95,8 @@ static void check_short_way(struct summary_world *world)
         bool is_let_through = false;
         char text[24];
         uint64_t hash = bb_hash_key(&world->secret, numbered_key(2 * i + 1, text));
-        const struct bb_summary *summary = bb_table_lookup_ready_summary(world->table);
-        bool is_denied = bb_summary_denies(summary, hash, &is_let_through);
+        const struct bb_table_filter *table_filter = bb_table_lookup_ready_filter(world->table);
+        bool is_denied = bb_table_filter_denies(table_filter, hash, &is_let_through);
         (void)world_get(world, NULL, 2 * i + 1);
         damaged += !is_denied && !is_let_through;
         assert_true(world->stats.damaged_filters == damaged);
@@ -105,45 +105,46 @@ static void check_short_way(struct summary_world *world)
 }
 
 /* One sector of the second of three chunks: shards 128 to 255 of 300. */
-static void check_one_sector(enum bb_summary_residency residency, uint64_t reads_max)
+static void check_one_sector(enum bb_table_filter_residency residency, uint64_t reads_max)
 {
-    struct summary_world world;
+    struct table_filter_world world;
     broken_open(&world, residency);
-    fault_bytes(world.table->summary_reading.place.offset + 100000, 512);
+    fault_bytes(world.table->table_filter_reading.place.offset + 100000, 512);
     uint64_t denied = denials(&world, ASKED);
-    assert_int_equal(world.table->summary->chunk_count, 3);
+    assert_int_equal(world.table->table_filter->chunk_count, 3);
     /* 172 / 300 of 92 %, that is 527, with eight deviations. */
     assert_true(denied > 527 - 128 && denied < 527 + 128);
     assert_true(world.stats.damaged_filters > 427 - 128);
-    assert_true(world.stats.summary_reads <= reads_max);
+    assert_true(world.stats.table_filter_reads <= reads_max);
     size_t members = 0;
     for (size_t i = 0; i < KEYS; i += bb_test_step(), members++)
         assert_int_equal(world_get(&world, NULL, 2 * i), BB_VISIT_PRESENT);
     assert_true(world.stats.visits[BB_VISIT_PRESENT] == members);
-    if (residency == BB_SUMMARY_PINNED)
+    if (residency == BB_TABLE_FILTER_PINNED)
         check_short_way(&world);
     broken_close(&world);
 }
 
-static void summary_read__one_sector(void **state)
+static void table_filter_read__one_sector(void **state)
 {
     (void)state;
-    check_one_sector(BB_SUMMARY_PINNED, 2 + 3);
-    check_one_sector(BB_SUMMARY_CACHED, 1 + 2 + 11);
+    check_one_sector(BB_TABLE_FILTER_PINNED, 2 + 3);
+    check_one_sector(BB_TABLE_FILTER_CACHED, 1 + 2 + 11);
 }
 
 /* A permanent failure is retried a few times; when it is over, everything recovers. */
-static void check_passing(enum bb_summary_residency residency, uint64_t bytes_from_end)
+static void check_passing(enum bb_table_filter_residency residency, uint64_t bytes_from_end)
 {
-    struct summary_world world;
+    struct table_filter_world world;
     broken_open(&world, residency);
-    const struct bb_summary_reading *reading = &world.table->summary_reading;
+    const struct bb_table_filter_reading *reading = &world.table->table_filter_reading;
     uint64_t end = reading->place.offset + reading->size;
     fault_bytes(end - reading->size, reading->size - bytes_from_end);
     assert_int_equal(denials(&world, ASKED), 0);
     assert_true(world.stats.damaged_filters >= ASKED);
-    print_message("%llu reads while all fail\n", (unsigned long long)world.stats.summary_reads);
-    assert_true(world.stats.summary_reads <= 11 * 5);
+    print_message("%llu reads while all fail\n",
+                  (unsigned long long)world.stats.table_filter_reads);
+    assert_true(world.stats.table_filter_reads <= 11 * 5);
     fault_bytes(0, 0);
     (void)denials(&world, 3 * 1024);
     assert_true(denials(&world, ASKED) > ASKED * 85 / 100);
@@ -153,21 +154,22 @@ static void check_passing(enum bb_summary_residency residency, uint64_t bytes_fr
     broken_close(&world);
 }
 
-static void summary_read__passing_failure(void **state)
+static void table_filter_read__passing_failure(void **state)
 {
     (void)state;
-    check_passing(BB_SUMMARY_PINNED, 0);
-    check_passing(BB_SUMMARY_PINNED, 1024); /* the list is read, no chunk is */
-    check_passing(BB_SUMMARY_CACHED, 0);
-    check_passing(BB_SUMMARY_CACHED, 1024);
+    check_passing(BB_TABLE_FILTER_PINNED, 0);
+    check_passing(BB_TABLE_FILTER_PINNED, 1024); /* the list is read, no chunk is */
+    check_passing(BB_TABLE_FILTER_CACHED, 0);
+    check_passing(BB_TABLE_FILTER_CACHED, 1024);
 }
 
 /* Successful lookups report no error from skipped parts. */
-static void check_last_error(enum bb_summary_residency residency, uint64_t offset, uint64_t size)
+static void check_last_error(enum bb_table_filter_residency residency, uint64_t offset,
+                             uint64_t size)
 {
-    struct summary_world world;
+    struct table_filter_world world;
     broken_open(&world, residency);
-    fault_bytes(world.table->summary_reading.place.offset + offset, size);
+    fault_bytes(world.table->table_filter_reading.place.offset + offset, size);
     assert_status(bb_fail(BB_BUSY, "told before"), BB_BUSY);
     (void)denials(&world, ASKED);
     assert_int_equal(bb_error_last()->status, BB_BUSY);
@@ -175,12 +177,12 @@ static void check_last_error(enum bb_summary_residency residency, uint64_t offse
     broken_close(&world);
 }
 
-static void summary_read__leaves_the_last_error(void **state)
+static void table_filter_read__leaves_the_last_error(void **state)
 {
     (void)state;
     for (int residency = 0; residency < 2; residency++) {
-        check_last_error((enum bb_summary_residency)residency, 0, UINT32_MAX);
-        check_last_error((enum bb_summary_residency)residency, 100000, 512);
+        check_last_error((enum bb_table_filter_residency)residency, 0, UINT32_MAX);
+        check_last_error((enum bb_table_filter_residency)residency, 100000, 512);
     }
 }
 
@@ -197,7 +199,7 @@ static uint32_t attempts(struct bb_backoff *backoff, uint32_t count)
     return due;
 }
 
-static void summary_read__backoff(void **state)
+static void table_filter_read__backoff(void **state)
 {
     (void)state;
     struct bb_backoff backoff = {0};
@@ -214,10 +216,10 @@ static void summary_read__backoff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary_read__one_sector),
-        cmocka_unit_test(summary_read__passing_failure),
-        cmocka_unit_test(summary_read__leaves_the_last_error),
-        cmocka_unit_test(summary_read__backoff),
+        cmocka_unit_test(table_filter_read__one_sector),
+        cmocka_unit_test(table_filter_read__passing_failure),
+        cmocka_unit_test(table_filter_read__leaves_the_last_error),
+        cmocka_unit_test(table_filter_read__backoff),
     };
-    return cmocka_run_group_tests_name("summary_read", tests, build, remove_built);
+    return cmocka_run_group_tests_name("table_filter_read", tests, build, remove_built);
 }

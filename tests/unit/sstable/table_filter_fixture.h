@@ -1,7 +1,7 @@
 /* Shared by the tests of table filters: a table of numbered keys in a file system in memory, built
  * with parts of any size. Key number i is present if i is even, absent if it is odd. */
-#ifndef BB_TESTS_UNIT_SSTABLE_SUMMARY_FIXTURE_H
-#define BB_TESTS_UNIT_SSTABLE_SUMMARY_FIXTURE_H
+#ifndef BB_TESTS_UNIT_SSTABLE_TABLE_FILTER_FIXTURE_H
+#define BB_TESTS_UNIT_SSTABLE_TABLE_FILTER_FIXTURE_H
 
 #include "tests/unit/sstable/table_fixture.h"
 
@@ -9,7 +9,7 @@
 #include "sstable/build/table_builder.h"
 #include "sstable/table/table.h"
 
-struct summary_world {
+struct table_filter_world {
     struct bb_file_memory *memory;
     struct bb_hash_secret secret;
     struct bb_table_options options;
@@ -28,22 +28,23 @@ static inline struct bb_bytes numbered_key(size_t i, char text[24])
     return bb_bytes_of_text(text);
 }
 
-static inline void world_init(struct summary_world *world, uint64_t seed, double summary_bits)
+static inline void world_init(struct table_filter_world *world, uint64_t seed,
+                              double table_filter_bits)
 {
-    *world = (struct summary_world){.memory = bb_file_memory_create(seed)};
+    *world = (struct table_filter_world){.memory = bb_file_memory_create(seed)};
     bb_hash_secret_from_seed(seed, &world->secret);
     world->options.file_system = bb_file_memory_system(world->memory);
     world->options.secret = &world->secret;
-    world->options.summary_bits = summary_bits;
+    world->options.table_filter_bits = table_filter_bits;
 }
 
-static inline void world_close(struct summary_world *world)
+static inline void world_close(struct table_filter_world *world)
 {
     bb_table_close(world->table);
     world->table = NULL;
 }
 
-static inline void world_deinit(struct summary_world *world)
+static inline void world_deinit(struct table_filter_world *world)
 {
     world_close(world);
     bb_buf_deinit(&world->value);
@@ -53,7 +54,7 @@ static inline void world_deinit(struct summary_world *world)
 }
 
 /* Writes the present keys below 2 * key_count, in the comparator's order. */
-static inline void world_build(struct summary_world *world, size_t key_count)
+static inline void world_build(struct table_filter_world *world, size_t key_count)
 {
     struct bb_table_builder *builder = NULL;
     bool is_backwards = world->options.comparator != NULL;
@@ -62,7 +63,7 @@ static inline void world_build(struct summary_world *world, size_t key_count)
     assert_true(removed == BB_OK || removed == BB_NOT_FOUND);
     assert_ok(bb_table_builder_create(FIXTURE_PATH, &world->options, &builder));
     if (world->part_keys > 0)
-        bb_table_builder_set_summary_part(builder, world->part_keys);
+        bb_table_builder_set_filter_part(builder, world->part_keys);
     for (size_t i = 0; i < key_count; i++) {
         char text[24];
         struct bb_entry entry = {.sequence = 1, .kind = BB_ENTRY_PUT};
@@ -75,12 +76,12 @@ static inline void world_build(struct summary_world *world, size_t key_count)
     world->key_count = key_count;
 }
 
-static inline void world_open(struct summary_world *world)
+static inline void world_open(struct table_filter_world *world)
 {
     assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &world->table));
 }
 
-static inline enum bb_visit world_get(struct summary_world *world,
+static inline enum bb_visit world_get(struct table_filter_world *world,
                                       const struct bb_read_options *options, size_t i)
 {
     char text[24];
@@ -92,14 +93,15 @@ static inline enum bb_visit world_get(struct summary_world *world,
     return visit;
 }
 
-static inline void assert_members(struct summary_world *world)
+static inline void assert_members(struct table_filter_world *world)
 {
     for (size_t i = 0; i < world->key_count; i++)
         assert_int_equal(world_get(world, NULL, 2 * i), BB_VISIT_PRESENT);
 }
 
 /* Number of absent keys inside the bounds. */
-static inline size_t ask_absent(struct summary_world *world, const struct bb_read_options *options)
+static inline size_t ask_absent(struct table_filter_world *world,
+                                const struct bb_read_options *options)
 {
     for (size_t i = 0; i + 1 < world->key_count; i++)
         (void)world_get(world, options, 2 * i + 1);

@@ -1,12 +1,12 @@
 /* Repairs the checksums of a table filter's section, within its recorded sizes. */
-#ifndef BB_TESTS_UNIT_SSTABLE_SUMMARY_REPAIR_H
-#define BB_TESTS_UNIT_SSTABLE_SUMMARY_REPAIR_H
+#ifndef BB_TESTS_UNIT_SSTABLE_TABLE_FILTER_REPAIR_H
+#define BB_TESTS_UNIT_SSTABLE_TABLE_FILTER_REPAIR_H
 
-#include "sstable/filter/summary.h"
+#include "sstable/filter/table_filter.h"
 
-static inline void summary_seal_chunks(uint8_t *section, uint64_t chunks_size,
-                                       struct bb_cursor sizes, uint64_t count,
-                                       struct bb_table_id table, uint64_t offset)
+static inline void table_filter_seal_chunks(uint8_t *section, uint64_t chunks_size,
+                                            struct bb_cursor sizes, uint64_t count,
+                                            struct bb_table_id table, uint64_t offset)
 {
     uint64_t at = 0;
     for (uint64_t i = 0; i < count; i++) {
@@ -16,18 +16,18 @@ static inline void summary_seal_chunks(uint8_t *section, uint64_t chunks_size,
             return;
         size_t checked = size - BB_CHECKSUM_SIZE;
         bb_store64(section + at + checked,
-                   bb_checksum(table, BB_STORED_SUMMARY, offset + at, section + at, checked));
+                   bb_checksum(table, BB_STORED_TABLE_FILTER, offset + at, section + at, checked));
         at += size;
     }
 }
 
 /* If the list claims more than the section's size, it takes all of the section. */
-static inline void summary_repair(uint8_t *section, uint64_t size, struct bb_table_id table,
-                                  uint64_t offset)
+static inline void table_filter_repair(uint8_t *section, uint64_t size, struct bb_table_id table,
+                                       uint64_t offset)
 {
-    if (size < BB_SUMMARY_TAIL_SIZE)
+    if (size < BB_TABLE_FILTER_TAIL_SIZE)
         return;
-    uint64_t room = size - BB_SUMMARY_TAIL_SIZE;
+    uint64_t room = size - BB_TABLE_FILTER_TAIL_SIZE;
     uint64_t list_size = bb_load32(section + room);
     if (list_size > room)
         list_size = room;
@@ -35,12 +35,12 @@ static inline void summary_repair(uint8_t *section, uint64_t size, struct bb_tab
     bb_store32(section + room, (uint32_t)list_size);
     bb_store64(section + size - BB_CHECKSUM_SIZE,
                bb_checksum(table, BB_STORED_CHUNKS, offset + start, section + start,
-                           (size_t)(list_size + BB_SUMMARY_TAIL_SIZE - BB_CHECKSUM_SIZE)));
+                           (size_t)(list_size + BB_TABLE_FILTER_TAIL_SIZE - BB_CHECKSUM_SIZE)));
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(section + start, (size_t)list_size));
     uint32_t shift = 0;
     uint32_t parts = 0;
     uint64_t chunks = 0;
-    if (!bb_decode_varint32(&cursor, &shift) || shift > BB_SUMMARY_CHUNK_SHIFT_MAX ||
+    if (!bb_decode_varint32(&cursor, &shift) || shift > BB_TABLE_FILTER_CHUNK_SHIFT_MAX ||
         !bb_decode_varint32(&cursor, &parts))
         return;
     for (uint32_t i = 0; i < parts; i++) {
@@ -50,7 +50,7 @@ static inline void summary_repair(uint8_t *section, uint64_t size, struct bb_tab
             return;
         chunks += shards == 0 ? 0 : ((uint64_t)(shards - 1) >> shift) + 1;
     }
-    summary_seal_chunks(section, start, cursor, chunks, table, offset);
+    table_filter_seal_chunks(section, start, cursor, chunks, table, offset);
 }
 
 #endif

@@ -22,12 +22,13 @@ static struct bb_db_stats stats_of(const struct store *store)
     return stats;
 }
 
-static void open_filled(struct store *store, double summary_bits, struct bb_hash_secret *secret)
+static void open_filled(struct store *store, double table_filter_bits,
+                        struct bb_hash_secret *secret)
 {
     bb_hash_secret_from_seed(7, secret);
     store_init(store);
     store->options.secret = secret;
-    store->options.summary_bits = summary_bits;
+    store->options.table_filter_bits = table_filter_bits;
     store_open(store);
     for (uint32_t i = 0; i < STORED; i++) {
         char key[16];
@@ -50,13 +51,13 @@ static void measure(struct store *store, double *ret_measured, double *ret_expec
     struct bb_db_stats after = stats_of(store);
     uint64_t bytes = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        bytes += before.levels[level].summary_bytes;
+        bytes += before.levels[level].table_filter_bytes;
         wasted += after.level_reads[level].visits[BB_VISIT_FALSE_POSITIVE] -
                   before.level_reads[level].visits[BB_VISIT_FALSE_POSITIVE];
     }
     *ret_measured = (double)wasted / LOOKUPS;
     *ret_expected = before.expected_wasted_reads;
-    print_message("%.5f wasted requests, %.5f expected, target %.5f, summaries %llu bytes\n",
+    print_message("%.5f wasted requests, %.5f expected, target %.5f, table filters %llu bytes\n",
                   *ret_measured, *ret_expected, before.target_wasted_reads,
                   (unsigned long long)bytes);
 }
@@ -73,14 +74,14 @@ static void assert_honest(struct store *store)
     assert_true(measured >= 0.7 * expected - 5 * deviation);
 }
 
-static void check_unused(double summary_bits, double rate_min)
+static void check_unused(double table_filter_bits, double rate_min)
 {
     struct store store;
     struct bb_hash_secret secret;
-    open_filled(&store, summary_bits, &secret);
+    open_filled(&store, table_filter_bits, &secret);
     assert_honest(&store);
     assert_true(stats_of(&store).expected_wasted_reads <= 0.011);
-    store.options.summary_residency = BB_SUMMARY_UNUSED;
+    store.options.table_filter_residency = BB_TABLE_FILTER_UNUSED;
     store_reopen(&store);
     struct bb_db_stats stats = stats_of(&store);
     assert_true(stats.expected_wasted_reads >= rate_min);
@@ -91,22 +92,22 @@ static void check_unused(double summary_bits, double rate_min)
     assert_ok(bb_db_compact(store.db));
     stats = stats_of(&store);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        assert_int_equal(stats.levels[level].summary_bytes, 0);
+        assert_int_equal(stats.levels[level].table_filter_bytes, 0);
     assert_true(stats.expected_wasted_reads <= 0.011);
     assert_honest(&store);
     store_close(&store);
     store_deinit(&store);
 }
 
-static void db_summary__unused_is_no_part_of_the_target(void **state)
+static void db_table_filter__unused_is_no_part_of_the_target(void **state)
 {
     (void)state;
     check_unused(5, 0.05);
-    check_unused(BB_SUMMARY_ALL, 0.9);
+    check_unused(BB_TABLE_FILTER_ALL, 0.9);
 }
 
 /* Where there is no cache, cached is as good as pinned. */
-static void db_summary__other_residencies_keep_the_target(void **state)
+static void db_table_filter__other_residencies_keep_the_target(void **state)
 {
     (void)state;
     struct store store;
@@ -114,7 +115,7 @@ static void db_summary__other_residencies_keep_the_target(void **state)
     open_filled(&store, 5, &secret);
     double before = stats_of(&store).expected_wasted_reads;
     for (int cache = 0; cache < 2; cache++) {
-        store.options.summary_residency = BB_SUMMARY_CACHED;
+        store.options.table_filter_residency = BB_TABLE_FILTER_CACHED;
         store.options.cache_off = cache == 1;
         store_reopen(&store);
         assert_true(stats_of(&store).expected_wasted_reads == before);
@@ -126,8 +127,8 @@ static void db_summary__other_residencies_keep_the_target(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(db_summary__unused_is_no_part_of_the_target),
-        cmocka_unit_test(db_summary__other_residencies_keep_the_target),
+        cmocka_unit_test(db_table_filter__unused_is_no_part_of_the_target),
+        cmocka_unit_test(db_table_filter__other_residencies_keep_the_target),
     };
-    return cmocka_run_group_tests_name("db_summary", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("db_table_filter", tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* Computes how many of a run's filter bits go to the table filters of its tables (`summary` in the
- * code).
+/* Computes how many of a run's filter bits go to the table filters of its tables.
  *
  * The table filter is probed before the index. A key that passes it costs a search, even if a block
  * filter then rules it out. A small run gets many bits per key from the target (its rate is
@@ -14,24 +13,24 @@
  *
  * Pure functions.
  */
-#ifndef BB_COMPACTION_RATES_SUMMARY_BITS_H
-#define BB_COMPACTION_RATES_SUMMARY_BITS_H
+#ifndef BB_COMPACTION_RATES_TABLE_FILTER_BITS_H
+#define BB_COMPACTION_RATES_TABLE_FILTER_BITS_H
 
 #include "compaction/rates/rate_request.h"
 
 /* Bits per key for the table filters of a run of run_keys keys, whose filters have that rate in
  * total. The largest run of the store has largest_keys keys (less than run_keys counts as run_keys)
  * and largest_bits in its table filters. 0 for rate 1, at most log2(1 / rate). */
-double bb_summary_bits(double largest_bits, double largest_keys, double run_keys, double rate);
+double bb_table_filter_bits(double largest_bits, double largest_keys, double run_keys, double rate);
 
 /* The same for the new tables of a request, which get that rate, in the predicted store during
  * their life. */
-double bb_summary_bits_for_run(const struct bb_rate_request *request, double rate,
-                               double largest_bits);
+double bb_table_filter_bits_for_run(const struct bb_rate_request *request, double rate,
+                                    double largest_bits);
 
-/* The same as options of these tables: sets filter_rate, and replaces the store's summary_bits by
- * their share. BB_SUMMARY_NONE and BB_SUMMARY_ALL stay unchanged. */
-void bb_summary_bits_set(const struct bb_rate_request *request, double rate,
-                         struct bb_table_options *table);
+/* The same as options of these tables: sets filter_rate, and replaces the store's table_filter_bits
+ * by their share. BB_TABLE_FILTER_NONE and BB_TABLE_FILTER_ALL stay unchanged. */
+void bb_table_filter_bits_set(const struct bb_rate_request *request, double rate,
+                              struct bb_table_options *table);
 
 #endif

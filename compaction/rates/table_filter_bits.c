@@ -1,12 +1,12 @@
-/* See summary_bits.h. */
-#include "compaction/rates/summary_bits.h"
+/* See table_filter_bits.h. */
+#include "compaction/rates/table_filter_bits.h"
 
 #include <math.h>
 
 #include "compaction/rates/forecast.h"
 #include "sstable/filter/filter_split.h"
 
-double bb_summary_bits(double largest_bits, double largest_keys, double run_keys, double rate)
+double bb_table_filter_bits(double largest_bits, double largest_keys, double run_keys, double rate)
 {
     if (!(rate < 1))
         return 0;
@@ -30,21 +30,21 @@ static double keys_of_run(const struct bb_rate_request *request, const struct bb
                                                    : forecast->keys[level];
 }
 
-double bb_summary_bits_for_run(const struct bb_rate_request *request, double rate,
-                               double largest_bits)
+double bb_table_filter_bits_for_run(const struct bb_rate_request *request, double rate,
+                                    double largest_bits)
 {
     struct bb_forecast forecast;
     bb_forecast_init(&forecast, request);
-    return bb_summary_bits(largest_bits, largest_run(&forecast), keys_of_run(request, &forecast),
-                           rate);
+    return bb_table_filter_bits(largest_bits, largest_run(&forecast),
+                                keys_of_run(request, &forecast), rate);
 }
 
-void bb_summary_bits_set(const struct bb_rate_request *request, double rate,
-                         struct bb_table_options *table)
+void bb_table_filter_bits_set(const struct bb_rate_request *request, double rate,
+                              struct bb_table_options *table)
 {
     table->filter_rate = rate;
-    if (!(table->summary_bits > 0) || !(rate < 1))
+    if (!(table->table_filter_bits > 0) || !(rate < 1))
         return;
-    double bits = bb_summary_bits_for_run(request, rate, table->summary_bits);
-    table->summary_bits = fmin(fmax(bits, BB_SUMMARY_BITS_MIN), BB_SUMMARY_BITS_MAX);
+    double bits = bb_table_filter_bits_for_run(request, rate, table->table_filter_bits);
+    table->table_filter_bits = fmin(fmax(bits, BB_TABLE_FILTER_BITS_MIN), BB_TABLE_FILTER_BITS_MAX);
 }

@@ -2,7 +2,7 @@
  * multiply, and results do not depend on whether it is pinned, cached, unused or damaged. Method:
  * tables of all sizes, of one part and of many, every key probed; absent keys counted; damage with
  * every checksum repaired. */
-#include "tests/unit/sstable/summary_fixture.h"
+#include "tests/unit/sstable/table_filter_fixture.h"
 
 #include "base/assert.h"
 #include <math.h>
@@ -10,22 +10,22 @@
 #include "tests/unit/sstable/table_patch.h"
 #include "tests/support/step.h"
 
-static uint64_t visits(const struct summary_world *world, enum bb_visit visit)
+static uint64_t visits(const struct table_filter_world *world, enum bb_visit visit)
 {
     return world->stats.visits[visit];
 }
 
-static void check_verified(struct summary_world *world)
+static void check_verified(struct table_filter_world *world)
 {
     struct bb_table_verify_report report = {0};
     assert_ok(bb_table_verify(FIXTURE_PATH, &world->options, &report));
-    assert_true(report.summary_chunks > 0);
-    assert_true(report.summary_chunks_compared == report.summary_chunks);
+    assert_true(report.table_filter_chunks > 0);
+    assert_true(report.table_filter_chunks_compared == report.table_filter_chunks);
 }
 
 static void check_size(double bits, size_t key_count, size_t part_keys)
 {
-    struct summary_world world;
+    struct table_filter_world world;
     world_init(&world, key_count, bits);
     world.options.block_size_bytes = 512;
     world.part_keys = part_keys;
@@ -35,29 +35,30 @@ static void check_size(double bits, size_t key_count, size_t part_keys)
     assert_true(visits(&world, BB_VISIT_PRESENT) == key_count);
     assert_true(world.stats.damaged_filters == 0);
     if (key_count > 0 && part_keys > 0)
-        assert_int_equal(world.table->summary->part_count, (key_count + part_keys - 1) / part_keys);
+        assert_int_equal(world.table->table_filter->part_count,
+                         (key_count + part_keys - 1) / part_keys);
     check_verified(&world);
     world_deinit(&world);
 }
 
-static void summary__every_member_of_every_size(void **state)
+static void table_filter__every_member_of_every_size(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 2, 3, 8, 63, 64, 65, 500, 2000, 2001, 5000, 30000};
-    static const double bits[] = {1, 4, 24, BB_SUMMARY_ALL};
+    static const double bits[] = {1, 4, 24, BB_TABLE_FILTER_ALL};
     for (size_t i = 0; i < BB_ARRAY_LENGTH(sizes); i++)
         for (size_t j = 0; j < BB_ARRAY_LENGTH(bits); j++)
             check_size(bits[j], sizes[i], 0);
 }
 
 /* Parts as builders with little memory make them. */
-static void summary__every_member_of_many_parts(void **state)
+static void table_filter__every_member_of_many_parts(void **state)
 {
     (void)state;
     static const size_t parts[] = {1, 7, 100, 999, 2500};
     for (size_t i = 0; i < BB_ARRAY_LENGTH(parts); i++) {
         check_size(4, 1000, parts[i]);
-        check_size(BB_SUMMARY_ALL, 5000, parts[i]);
+        check_size(BB_TABLE_FILTER_ALL, 5000, parts[i]);
     }
 }
 
@@ -71,138 +72,139 @@ static void assert_share(uint64_t count, uint64_t asked, double rate, const char
     assert_true(fabs((double)count - expected) <= band);
 }
 
-static void check_rates(double bits, double rate, double summary_rate, uint32_t granularity)
+static void check_rates(double bits, double rate, double table_filter_rate, uint32_t granularity)
 {
-    struct summary_world world;
+    struct table_filter_world world;
     world_init(&world, 40, bits);
     world.options.filter_rate = rate;
     world.options.filter_granularity = granularity;
     world_build(&world, 150000 / bb_test_step());
     world_open(&world);
     size_t asked = ask_absent(&world, NULL);
-    uint64_t passed = asked - visits(&world, BB_VISIT_SUMMARY_NEGATIVE);
-    assert_share(passed, asked, summary_rate, "pass the summary");
+    uint64_t passed = asked - visits(&world, BB_VISIT_TABLE_FILTER_NEGATIVE);
+    assert_share(passed, asked, table_filter_rate, "pass the table filter");
     assert_share(visits(&world, BB_VISIT_FALSE_POSITIVE), asked, rate, "pass both");
     assert_true(world.stats.avoided_requests + world.stats.block_requests == asked);
     world_deinit(&world);
 }
 
 /* With the same constants in both stages, a key that passes one would pass the other. */
-static void summary__rates_multiply(void **state)
+static void table_filter__rates_multiply(void **state)
 {
     (void)state;
-    check_rates(BB_SUMMARY_NONE, 0.01, 1, 1);
+    check_rates(BB_TABLE_FILTER_NONE, 0.01, 1, 1);
     check_rates(4, 0.01, 0.08, 1);
     check_rates(3, 0.01, 0.16, 1);
     check_rates(5, 0.01, 0.04, 1);
     check_rates(2, 0.01, 0.32, 1);
-    check_rates(BB_SUMMARY_ALL, 0.01, 0.01, 1);
+    check_rates(BB_TABLE_FILTER_ALL, 0.01, 0.01, 1);
     check_rates(4, 0.1, 0.1, 1); /* too few bits to be split */
     check_rates(4, 0.01, 0.08, BB_GRANULARITY_PAGE);
 }
 
-static void summary__block_filters_keep_their_own_rank(void **state)
+static void table_filter__block_filters_keep_their_own_rank(void **state)
 {
     (void)state;
-    struct summary_world world;
+    struct table_filter_world world;
     world_init(&world, 3, 4);
     world_build(&world, 3000);
     world_open(&world);
     assert_int_equal(world.table->properties.filter_rank, 3);
     assert_true(world.table->filter_format.target_rate == 0.125);
-    assert_true(world.table->properties.summary_rate == 0.08);
-    assert_int_equal(world.table->properties.summary_rank, 3);
+    assert_true(world.table->properties.table_filter_rate == 0.08);
+    assert_int_equal(world.table->properties.table_filter_rank, 3);
     const struct bb_table_meta *meta = bb_table_meta(world.table);
     assert_true(meta->filter_rate == 0.01);
-    assert_true(meta->summary_bytes == world.table->properties.summary_size);
-    assert_true(meta->filter_bytes == world.table->properties.filter_size + meta->summary_bytes);
+    assert_true(meta->table_filter_bytes == world.table->properties.table_filter_size);
+    assert_true(meta->filter_bytes ==
+                world.table->properties.filter_size + meta->table_filter_bytes);
     world_deinit(&world);
 }
 
 /* ---- residency ---- */
 
-/* Block requests and answers do not depend on where the summary is. */
-static void check_residency(enum bb_summary_residency residency, enum bb_visit negative)
+/* Block requests and answers do not depend on where the table filter is. */
+static void check_residency(enum bb_table_filter_residency residency, enum bb_visit negative)
 {
-    struct summary_world world;
+    struct table_filter_world world;
     world_init(&world, 7, 4);
     world.part_keys = 30000 / bb_test_step();
     world_build(&world, 70000 / bb_test_step());
     assert_ok(bb_block_cache_create(UINT64_C(1) << 26, &world.options.cache));
-    world.options.summary_residency = residency;
+    world.options.table_filter_residency = residency;
     world_open(&world);
     uint64_t before = bb_table_memory(world.table);
     assert_members(&world);
     world.stats = (struct bb_read_stats){0};
     size_t asked = ask_absent(&world, NULL);
     assert_true(visits(&world, negative) > asked * 3 / 4);
-    assert_true(visits(&world, BB_VISIT_SUMMARY_NEGATIVE) == 0 ||
-                negative == BB_VISIT_SUMMARY_NEGATIVE);
-    assert_true(world.stats.summary_reads == 0); /* all in memory by now */
-    uint64_t size = bb_table_meta(world.table)->summary_bytes;
+    assert_true(visits(&world, BB_VISIT_TABLE_FILTER_NEGATIVE) == 0 ||
+                negative == BB_VISIT_TABLE_FILTER_NEGATIVE);
+    assert_true(world.stats.table_filter_reads == 0); /* all in memory by now */
+    uint64_t size = bb_table_meta(world.table)->table_filter_bytes;
     uint64_t grown = bb_table_memory(world.table) - before;
     uint64_t pages = bb_table_meta(world.table)->block_count * 200;
-    if (residency == BB_SUMMARY_PINNED)
+    if (residency == BB_TABLE_FILTER_PINNED)
         assert_true(grown > size);
     else
         assert_true(grown < pages + 2000);
     world_deinit(&world);
 }
 
-static void summary__residency(void **state)
+static void table_filter__residency(void **state)
 {
     (void)state;
-    check_residency(BB_SUMMARY_PINNED, BB_VISIT_SUMMARY_NEGATIVE);
-    check_residency(BB_SUMMARY_CACHED, BB_VISIT_SUMMARY_NEGATIVE);
-    check_residency(BB_SUMMARY_UNUSED, BB_VISIT_FILTER_NEGATIVE);
+    check_residency(BB_TABLE_FILTER_PINNED, BB_VISIT_TABLE_FILTER_NEGATIVE);
+    check_residency(BB_TABLE_FILTER_CACHED, BB_VISIT_TABLE_FILTER_NEGATIVE);
+    check_residency(BB_TABLE_FILTER_UNUSED, BB_VISIT_FILTER_NEGATIVE);
 }
 
 /* A cache that holds no chunk for long. */
-static void summary__cached_and_evicted(void **state)
+static void table_filter__cached_and_evicted(void **state)
 {
     (void)state;
-    struct summary_world world;
+    struct table_filter_world world;
     world_init(&world, 8, 4);
     world_build(&world, 200000);
     assert_ok(bb_block_cache_create(4096, &world.options.cache));
-    world.options.summary_residency = BB_SUMMARY_CACHED;
+    world.options.table_filter_residency = BB_TABLE_FILTER_CACHED;
     world_open(&world);
     size_t asked = 0;
     for (; asked < 2000; asked++)
         (void)world_get(&world, NULL, 2 * asked * 97 + 1);
-    assert_true(world.stats.summary_reads > 500);
-    assert_true(visits(&world, BB_VISIT_SUMMARY_NEGATIVE) > asked * 3 / 4);
+    assert_true(world.stats.table_filter_reads > 500);
+    assert_true(visits(&world, BB_VISIT_TABLE_FILTER_NEGATIVE) > asked * 3 / 4);
     assert_true(visits(&world, BB_VISIT_PRESENT) == 0);
     world_deinit(&world);
 }
 
-static void summary__ignored_with_the_filters(void **state)
+static void table_filter__ignored_with_the_filters(void **state)
 {
     (void)state;
     struct bb_read_options options = {.ignore_filters = true};
-    struct summary_world world;
+    struct table_filter_world world;
     world_init(&world, 9, 4);
     world_build(&world, 3000);
     world_open(&world);
     size_t asked = ask_absent(&world, &options);
     assert_true(visits(&world, BB_VISIT_FALSE_POSITIVE) == asked);
-    assert_true(world.stats.summary_reads == 0);
+    assert_true(world.stats.table_filter_reads == 0);
     assert_true(world.stats.block_requests == asked && world.stats.avoided_requests == 0);
     world_deinit(&world);
 }
 
-/* A table of another secret than the one whose hashes look-ups are given. */
-static void summary__another_secret(void **state)
+/* A table of another secret than the one whose hashes lookups are given. */
+static void table_filter__another_secret(void **state)
 {
     (void)state;
-    struct summary_world world;
+    struct table_filter_world world;
     world_init(&world, 18, 4);
     world_build(&world, 3000);
     bb_hash_secret_from_seed(19, &world.secret);
     world_open(&world);
     assert_members(&world);
     size_t asked = ask_absent(&world, NULL);
-    assert_true(visits(&world, BB_VISIT_SUMMARY_NEGATIVE) > asked * 3 / 4);
+    assert_true(visits(&world, BB_VISIT_TABLE_FILTER_NEGATIVE) > asked * 3 / 4);
     world_deinit(&world);
 }
 
@@ -214,7 +216,7 @@ static void check_account(uint64_t cache_bytes, bool is_warm)
 {
     struct bb_read_options with = {.account_avoided = true};
     struct bb_read_options without = {.ignore_filters = true};
-    struct summary_world world;
+    struct table_filter_world world;
     world_init(&world, 10, 4);
     world_build(&world, 20000);
     if (cache_bytes > 0)
@@ -234,7 +236,7 @@ static void check_account(uint64_t cache_bytes, bool is_warm)
     world_deinit(&world);
 }
 
-static void summary__accounts(void **state)
+static void table_filter__accounts(void **state)
 {
     (void)state;
     check_account(0, false);
@@ -244,10 +246,10 @@ static void summary__accounts(void **state)
 
 /* ---- orders and versions ---- */
 
-static void summary__another_order(void **state)
+static void table_filter__another_order(void **state)
 {
     (void)state;
-    struct summary_world world;
+    struct table_filter_world world;
     world_init(&world, 11, 4);
     world.options.comparator = &backwards;
     world.part_keys = 700;
@@ -255,17 +257,17 @@ static void summary__another_order(void **state)
     world_open(&world);
     assert_members(&world);
     size_t asked = ask_absent(&world, NULL);
-    assert_true(visits(&world, BB_VISIT_SUMMARY_NEGATIVE) > asked * 3 / 4);
+    assert_true(visits(&world, BB_VISIT_TABLE_FILTER_NEGATIVE) > asked * 3 / 4);
     check_verified(&world);
     world_deinit(&world);
 }
 
 /* Many versions of a key, across borders of blocks, pages and parts: counted once, and every
  * snapshot sees the versions of the list. */
-static void summary__versions(void **state)
+static void table_filter__versions(void **state)
 {
     (void)state;
-    struct summary_world world;
+    struct table_filter_world world;
     struct entry_list list = {0};
     struct bb_table_builder *builder = NULL;
     world_init(&world, 12, 4);
@@ -278,7 +280,7 @@ static void summary__versions(void **state)
                            version % 4 == 1 ? BB_ENTRY_DELETE : BB_ENTRY_PUT, (struct bb_bytes){0});
     }
     assert_ok(bb_table_builder_create(FIXTURE_PATH, &world.options, &builder));
-    bb_table_builder_set_summary_part(builder, 8);
+    bb_table_builder_set_filter_part(builder, 8);
     for (size_t i = 0; i < list.count; i++)
         assert_ok(bb_table_builder_add(builder, &list.entries[i]));
     assert_ok(bb_table_builder_finish(builder, NULL));
@@ -297,11 +299,11 @@ static void summary__versions(void **state)
             if (i % 2 == 0)
                 assert_int_equal(visit, wanted);
             else
-                assert_true(visit == BB_VISIT_SUMMARY_NEGATIVE ||
+                assert_true(visit == BB_VISIT_TABLE_FILTER_NEGATIVE ||
                             visit == BB_VISIT_FILTER_NEGATIVE || visit == BB_VISIT_FALSE_POSITIVE);
         }
     }
-    assert_int_equal(world.table->summary->part_count, 8);
+    assert_int_equal(world.table->table_filter->part_count, 8);
     check_verified(&world);
     entry_list_deinit(&list);
     world_deinit(&world);
@@ -311,28 +313,28 @@ static void summary__versions(void **state)
 
 /* Reads a table whose table filter was replaced, with right checksums: only the table filter is
  * lost. */
-static void check_patched(struct summary_world *world, struct table_parts *parts,
-                          bool is_summary_lost)
+static void check_patched(struct table_filter_world *world, struct table_parts *parts,
+                          bool is_table_filter_lost)
 {
     struct bb_table_verify_report report;
     parts_write(parts, world->memory);
     world_open(world);
     world->stats = (struct bb_read_stats){0};
     assert_members(world);
-    assert_int_equal(world->stats.damaged_filters > 0, is_summary_lost);
+    assert_int_equal(world->stats.damaged_filters > 0, is_table_filter_lost);
     world_close(world);
-    if (is_summary_lost)
+    if (is_table_filter_lost)
         assert_status(bb_table_verify(FIXTURE_PATH, &world->options, &report), BB_CORRUPT);
 }
 
-/* The list of a summary of one part with one chunk, sealed. */
+/* The list of a table filter of one part with one chunk, sealed. */
 static void seal_list(struct table_parts *parts)
 {
-    const struct bb_buf *section = parts_section(parts, BB_SECTION_SUMMARY);
-    size_t list = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
+    const struct bb_buf *section = parts_section(parts, BB_SECTION_TABLE_FILTER);
+    size_t list = bb_load32(section->data + section->size - BB_TABLE_FILTER_TAIL_SIZE);
     size_t checked = section->size - BB_CHECKSUM_SIZE;
-    size_t start = section->size - BB_SUMMARY_TAIL_SIZE - list;
-    if (list > section->size - BB_SUMMARY_TAIL_SIZE)
+    size_t start = section->size - BB_TABLE_FILTER_TAIL_SIZE - list;
+    if (list > section->size - BB_TABLE_FILTER_TAIL_SIZE)
         return;
     uint64_t offset = parts->data.size + start;
     bb_store64(section->data + checked, bb_checksum(parts->id, BB_STORED_CHUNKS, offset,
@@ -340,7 +342,7 @@ static void seal_list(struct table_parts *parts)
 }
 
 /* Sizes and counts beyond the data are refused before memory is allocated. */
-static void summary__absurd_lists(void **state)
+static void table_filter__absurd_lists(void **state)
 {
     (void)state;
     static const struct {
@@ -359,14 +361,14 @@ static void summary__absurd_lists(void **state)
         {"\x07\x01\x01\x01", 4},                          /* it ends */
         {"", 0},                                          /* nothing */
     };
-    struct summary_world world;
+    struct table_filter_world world;
     struct table_parts parts;
     world_init(&world, 13, 4);
     world_build(&world, 200);
     parts_read(&parts, world.memory);
-    struct bb_buf *section = parts_section(&parts, BB_SECTION_SUMMARY);
-    size_t list_size = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
-    size_t chunks_size = section->size - BB_SUMMARY_TAIL_SIZE - list_size;
+    struct bb_buf *section = parts_section(&parts, BB_SECTION_TABLE_FILTER);
+    size_t list_size = bb_load32(section->data + section->size - BB_TABLE_FILTER_TAIL_SIZE);
+    size_t chunks_size = section->size - BB_TABLE_FILTER_TAIL_SIZE - list_size;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(lists); i++) {
         section->size = chunks_size;
         assert_ok(bb_buf_append(section, lists[i].list, lists[i].size));
@@ -376,26 +378,26 @@ static void summary__absurd_lists(void **state)
         parts_set_number(&parts, 26, section->size);
         check_patched(&world, &parts, true);
     }
-    bb_store32(section->data + section->size - BB_SUMMARY_TAIL_SIZE, UINT32_MAX);
+    bb_store32(section->data + section->size - BB_TABLE_FILTER_TAIL_SIZE, UINT32_MAX);
     check_patched(&world, &parts, true);
     parts_deinit(&parts);
     world_deinit(&world);
 }
 
 /* Parts take more memory than list: there are no more than chunks have room. */
-static void summary__more_parts_than_room(void **state)
+static void table_filter__more_parts_than_room(void **state)
 {
     (void)state;
     enum { PARTS = 1000 };
-    struct summary_world world;
+    struct table_filter_world world;
     struct table_parts parts;
     struct bb_buf list = {0};
-    struct bb_summary *summary = NULL;
+    struct bb_table_filter *table_filter = NULL;
     world_init(&world, 22, 4);
     world_build(&world, 200);
     parts_read(&parts, world.memory);
-    struct bb_buf *section = parts_section(&parts, BB_SECTION_SUMMARY);
-    section->size -= BB_SUMMARY_TAIL_SIZE + bb_load32(section->data + section->size - 12);
+    struct bb_buf *section = parts_section(&parts, BB_SECTION_TABLE_FILTER);
+    section->size -= BB_TABLE_FILTER_TAIL_SIZE + bb_load32(section->data + section->size - 12);
     assert_true(section->size / 20 < PARTS);
     assert_ok(bb_append_varint(&list, 7));
     assert_ok(bb_append_varint(&list, PARTS));
@@ -408,7 +410,7 @@ static void summary__more_parts_than_room(void **state)
     parts_set_number(&parts, 26, section->size);
     check_patched(&world, &parts, true);
     world_open(&world);
-    assert_status(bb_table_summary_load(world.table, &world.stats, &summary), BB_CORRUPT);
+    assert_status(bb_table_load_filter(world.table, &world.stats, &table_filter), BB_CORRUPT);
     assert_message("more chunks than there is room for");
     bb_buf_deinit(&list);
     parts_deinit(&parts);
@@ -416,7 +418,7 @@ static void summary__more_parts_than_room(void **state)
 }
 
 /* Lists with exactly one wrong number that fill their section. */
-static void summary__lists_off_by_one_number(void **state)
+static void table_filter__lists_off_by_one_number(void **state)
 {
     (void)state;
     static const struct {
@@ -429,23 +431,23 @@ static void summary__lists_off_by_one_number(void **state)
         {3, "\xe8\x07", 2}, /* 1,000 shards in a chunk too small for their directory */
         {3, "\x02", 1},     /* two shards for one */
     };
-    struct summary_world world;
+    struct table_filter_world world;
     struct table_parts parts;
     world_init(&world, 17, 4);
     world_build(&world, 100);
     parts_read(&parts, world.memory);
-    struct bb_buf *section = parts_section(&parts, BB_SECTION_SUMMARY);
+    struct bb_buf *section = parts_section(&parts, BB_SECTION_TABLE_FILTER);
     struct bb_buf sound = {0};
     assert_ok(bb_buf_assign(&sound, bb_buf_bytes(section)));
-    size_t list_size = bb_load32(sound.data + sound.size - BB_SUMMARY_TAIL_SIZE);
-    size_t start = sound.size - BB_SUMMARY_TAIL_SIZE - list_size;
+    size_t list_size = bb_load32(sound.data + sound.size - BB_TABLE_FILTER_TAIL_SIZE);
+    size_t start = sound.size - BB_TABLE_FILTER_TAIL_SIZE - list_size;
     assert_memory_equal(sound.data + start, "\x07\x01\x64\x01", 4);
     for (size_t i = 0; i < BB_ARRAY_LENGTH(changes); i++) {
         size_t behind = start + changes[i].at + 1;
         assert_ok(bb_buf_assign(section, bb_bytes_of(sound.data, start + changes[i].at)));
         assert_ok(bb_buf_append(section, changes[i].bytes, changes[i].size));
         assert_ok(bb_buf_append(section, sound.data + behind, sound.size - behind));
-        bb_store32(section->data + section->size - BB_SUMMARY_TAIL_SIZE,
+        bb_store32(section->data + section->size - BB_TABLE_FILTER_TAIL_SIZE,
                    (uint32_t)(list_size + changes[i].size - 1));
         seal_list(&parts);
         parts_set_number(&parts, 26, section->size);
@@ -453,7 +455,7 @@ static void summary__lists_off_by_one_number(void **state)
         world_open(&world);
         (void)world_get(&world, NULL, 0);
         /* Every case except the last is visible in the list; the last in the chunk. */
-        assert_int_equal(world.table->summary->part_count, i == 3);
+        assert_int_equal(world.table->table_filter->part_count, i == 3);
         world_close(&world);
     }
     bb_buf_deinit(&sound);
@@ -464,14 +466,14 @@ static void summary__lists_off_by_one_number(void **state)
 /* Every bit of a chunk and of the list, with repaired or unchanged checksums. */
 static void check_flips(bool is_sealed)
 {
-    struct summary_world world;
+    struct table_filter_world world;
     struct table_parts parts;
     world_init(&world, 14, 4);
     world_build(&world, 40);
     parts_read(&parts, world.memory);
-    struct bb_buf *section = parts_section(&parts, BB_SECTION_SUMMARY);
-    size_t list_size = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
-    size_t chunk_size = section->size - BB_SUMMARY_TAIL_SIZE - list_size - BB_CHECKSUM_SIZE;
+    struct bb_buf *section = parts_section(&parts, BB_SECTION_TABLE_FILTER);
+    size_t list_size = bb_load32(section->data + section->size - BB_TABLE_FILTER_TAIL_SIZE);
+    size_t chunk_size = section->size - BB_TABLE_FILTER_TAIL_SIZE - list_size - BB_CHECKSUM_SIZE;
     for (size_t bit = 0; bit < section->size * 8; bit++) {
         section->data[bit / 8] ^= (uint8_t)(1u << bit % 8);
         bool is_in_payload = bit / 8 >= 12 && bit / 8 < chunk_size;
@@ -491,7 +493,7 @@ static void check_flips(bool is_sealed)
     world_deinit(&world);
 }
 
-static void summary__every_bit(void **state)
+static void table_filter__every_bit(void **state)
 {
     (void)state;
     check_flips(false);
@@ -499,17 +501,17 @@ static void summary__every_bit(void **state)
 }
 
 /* Damage in one of several chunks costs only that chunk. */
-static void check_damaged_chunk(enum bb_summary_residency residency)
+static void check_damaged_chunk(enum bb_table_filter_residency residency)
 {
-    struct summary_world world;
+    struct table_filter_world world;
     struct table_parts parts;
     struct bb_table_verify_report report;
     world_init(&world, 15, 4);
     world_build(&world, 300000);
     assert_ok(bb_block_cache_create(UINT64_C(1) << 27, &world.options.cache));
-    world.options.summary_residency = residency;
+    world.options.table_filter_residency = residency;
     parts_read(&parts, world.memory);
-    parts_section(&parts, BB_SECTION_SUMMARY)->data[100]++;
+    parts_section(&parts, BB_SECTION_TABLE_FILTER)->data[100]++;
     parts_write(&parts, world.memory);
     world_open(&world);
     size_t asked = 0;
@@ -519,26 +521,26 @@ static void check_damaged_chunk(enum bb_summary_residency residency)
     }
     /* The first of three chunks, with 128 of 300 shards. */
     assert_share(world.stats.damaged_filters, 2 * asked, 128.0 / 300, "meet the damaged chunk");
-    assert_share(visits(&world, BB_VISIT_SUMMARY_NEGATIVE), asked, 0.92 * 172 / 300,
+    assert_share(visits(&world, BB_VISIT_TABLE_FILTER_NEGATIVE), asked, 0.92 * 172 / 300,
                  "are denied by the others");
-    assert_true(world.stats.summary_reads < 10);
+    assert_true(world.stats.table_filter_reads < 10);
     assert_status(bb_table_verify(FIXTURE_PATH, &world.options, &report), BB_CORRUPT);
     parts_deinit(&parts);
     world_deinit(&world);
 }
 
-static void summary__damaged_chunk(void **state)
+static void table_filter__damaged_chunk(void **state)
 {
     (void)state;
-    check_damaged_chunk(BB_SUMMARY_PINNED);
-    check_damaged_chunk(BB_SUMMARY_CACHED);
+    check_damaged_chunk(BB_TABLE_FILTER_PINNED);
+    check_damaged_chunk(BB_TABLE_FILTER_CACHED);
 }
 
-/* Without its summary, or with properties that this version cannot follow, a table is read. */
-static void summary__lost(void **state)
+/* Without its table filter, or with properties that this version cannot follow, a table is read. */
+static void table_filter__lost(void **state)
 {
     (void)state;
-    struct summary_world world;
+    struct table_filter_world world;
     struct table_parts parts;
     world_init(&world, 16, 4);
     world_build(&world, 200);
@@ -547,7 +549,7 @@ static void summary__lost(void **state)
     check_patched(&world, &parts, true);
     parts_set_number(&parts, 70, 3);
     check_patched(&world, &parts, false);
-    assert_int_equal(parts.directory.sections[0].id, BB_SECTION_SUMMARY);
+    assert_int_equal(parts.directory.sections[0].id, BB_SECTION_TABLE_FILTER);
     bb_buf_deinit(&parts.sections[0]);
     parts.directory.count--;
     for (size_t i = 0; i < parts.directory.count; i++) {
@@ -563,23 +565,23 @@ static void summary__lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary__every_member_of_every_size),
-        cmocka_unit_test(summary__every_member_of_many_parts),
-        cmocka_unit_test(summary__rates_multiply),
-        cmocka_unit_test(summary__block_filters_keep_their_own_rank),
-        cmocka_unit_test(summary__residency),
-        cmocka_unit_test(summary__cached_and_evicted),
-        cmocka_unit_test(summary__ignored_with_the_filters),
-        cmocka_unit_test(summary__another_secret),
-        cmocka_unit_test(summary__accounts),
-        cmocka_unit_test(summary__another_order),
-        cmocka_unit_test(summary__versions),
-        cmocka_unit_test(summary__absurd_lists),
-        cmocka_unit_test(summary__more_parts_than_room),
-        cmocka_unit_test(summary__lists_off_by_one_number),
-        cmocka_unit_test(summary__every_bit),
-        cmocka_unit_test(summary__damaged_chunk),
-        cmocka_unit_test(summary__lost),
+        cmocka_unit_test(table_filter__every_member_of_every_size),
+        cmocka_unit_test(table_filter__every_member_of_many_parts),
+        cmocka_unit_test(table_filter__rates_multiply),
+        cmocka_unit_test(table_filter__block_filters_keep_their_own_rank),
+        cmocka_unit_test(table_filter__residency),
+        cmocka_unit_test(table_filter__cached_and_evicted),
+        cmocka_unit_test(table_filter__ignored_with_the_filters),
+        cmocka_unit_test(table_filter__another_secret),
+        cmocka_unit_test(table_filter__accounts),
+        cmocka_unit_test(table_filter__another_order),
+        cmocka_unit_test(table_filter__versions),
+        cmocka_unit_test(table_filter__absurd_lists),
+        cmocka_unit_test(table_filter__more_parts_than_room),
+        cmocka_unit_test(table_filter__lists_off_by_one_number),
+        cmocka_unit_test(table_filter__every_bit),
+        cmocka_unit_test(table_filter__damaged_chunk),
+        cmocka_unit_test(table_filter__lost),
     };
-    return cmocka_run_group_tests_name("summary", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("table filter", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Reads the table filter. See the header. Threads: constant after load. */
-#include "sstable/filter/summary.h"
+#include "sstable/filter/table_filter.h"
 
 #include <stdalign.h>
 
@@ -18,19 +18,20 @@ struct list_head {
     uint64_t shard_count;
 };
 
-enum bb_status bb_summary_list_size(const struct bb_summary_reading *reading,
-                                    const uint8_t tail[BB_SUMMARY_TAIL_SIZE], uint64_t *ret_size)
+enum bb_status bb_table_filter_list_size(const struct bb_table_filter_reading *reading,
+                                         const uint8_t tail[BB_TABLE_FILTER_TAIL_SIZE],
+                                         uint64_t *ret_size)
 {
-    uint64_t size = (uint64_t)bb_load32(tail) + BB_SUMMARY_TAIL_SIZE;
+    uint64_t size = (uint64_t)bb_load32(tail) + BB_TABLE_FILTER_TAIL_SIZE;
     if (size > reading->size)
-        return bb_corrupt(reading->place, reading->size - BB_SUMMARY_TAIL_SIZE,
-                          "a list of %" PRIu64 " bytes in a summary of %" PRIu64, size,
+        return bb_corrupt(reading->place, reading->size - BB_TABLE_FILTER_TAIL_SIZE,
+                          "a list of %" PRIu64 " bytes in a table filter of %" PRIu64, size,
                           reading->size);
     *ret_size = size;
     return BB_OK;
 }
 
-static enum bb_status bad_list(const struct bb_summary_reading *reading, struct bb_bytes list,
+static enum bb_status bad_list(const struct bb_table_filter_reading *reading, struct bb_bytes list,
                                const struct bb_cursor *cursor, const char *what)
 {
     uint64_t start = reading->size - list.size;
@@ -47,7 +48,7 @@ static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct lis
     struct list_head head = {0};
     *ret_what = "a head that cannot be read or is out of range";
     if (!bb_decode_varint32(cursor, &head.chunk_shift) ||
-        head.chunk_shift > BB_SUMMARY_CHUNK_SHIFT_MAX ||
+        head.chunk_shift > BB_TABLE_FILTER_CHUNK_SHIFT_MAX ||
         !bb_decode_varint32(cursor, &head.part_count) || head.part_count == 0 ||
         head.part_count > bb_cursor_left(cursor) / 2)
         return false;
@@ -71,7 +72,7 @@ static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct lis
 
 /* The arrays of the allocation, after the struct. */
 struct list_parts {
-    struct bb_summary_part *parts;
+    struct bb_table_filter_part *parts;
     uint64_t *chunk_ends;
     struct bb_backoff *backoffs;
     void *fences;
@@ -82,14 +83,14 @@ struct list_parts {
 static size_t lay_out(const struct list_head *head, size_t text_size, uint8_t *memory,
                       struct list_parts *ret_parts)
 {
-    size_t parts = (sizeof(struct bb_summary) + 7) & ~(size_t)7;
-    size_t chunk_ends = parts + head->part_count * sizeof(struct bb_summary_part);
+    size_t parts = (sizeof(struct bb_table_filter) + 7) & ~(size_t)7;
+    size_t chunk_ends = parts + head->part_count * sizeof(struct bb_table_filter_part);
     size_t backoffs = chunk_ends + (size_t)head->chunk_count * sizeof(uint64_t);
     size_t fences = backoffs + (size_t)head->chunk_count * sizeof(struct bb_backoff);
     size_t text = fences + bb_fence_index_memory(head->part_count - 1);
     if (memory != NULL)
         *ret_parts = (struct list_parts){
-            .parts = (struct bb_summary_part *)(void *)(memory + parts),
+            .parts = (struct bb_table_filter_part *)(void *)(memory + parts),
             .chunk_ends = (uint64_t *)(void *)(memory + chunk_ends),
             .backoffs = (struct bb_backoff *)(void *)(memory + backoffs),
             .fences = memory + fences,
@@ -99,82 +100,82 @@ static size_t lay_out(const struct list_head *head, size_t text_size, uint8_t *m
 }
 
 static enum bb_status allocate(const struct list_head *head, size_t text_size,
-                               struct bb_summary **ret_summary, struct list_parts *ret_parts)
+                               struct bb_table_filter **ret_filter, struct list_parts *ret_parts)
 {
     size_t size = lay_out(head, text_size, NULL, NULL);
-    struct bb_summary *summary = bb_alloc_aligned(alignof(struct bb_summary), size);
-    if (summary == NULL)
+    struct bb_table_filter *filter = bb_alloc_aligned(alignof(struct bb_table_filter), size);
+    if (filter == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the %zu bytes of a table filter's list", size);
-    *summary = (struct bb_summary){
+    *filter = (struct bb_table_filter){
         .chunk_shift = head->chunk_shift,
         .part_count = head->part_count,
         .chunk_count = (uint32_t)head->chunk_count,
         .shard_count = head->shard_count,
         .memory_size = size,
     };
-    (void)lay_out(head, text_size, (uint8_t *)summary, ret_parts);
-    summary->parts = ret_parts->parts;
-    summary->chunk_ends = ret_parts->chunk_ends;
-    summary->chunk_backoffs = ret_parts->backoffs;
-    for (uint32_t i = 0; i < summary->chunk_count; i++)
-        summary->chunk_backoffs[i] = (struct bb_backoff){0};
-    *ret_summary = summary;
+    (void)lay_out(head, text_size, (uint8_t *)filter, ret_parts);
+    filter->parts = ret_parts->parts;
+    filter->chunk_ends = ret_parts->chunk_ends;
+    filter->chunk_backoffs = ret_parts->backoffs;
+    for (uint32_t i = 0; i < filter->chunk_count; i++)
+        filter->chunk_backoffs[i] = (struct bb_backoff){0};
+    *ret_filter = filter;
     return BB_OK;
 }
 
-static uint32_t chunks_of(const struct bb_summary *summary, uint32_t shard_count)
+static uint32_t chunks_of(const struct bb_table_filter *filter, uint32_t shard_count)
 {
-    return ((shard_count - 1) >> summary->chunk_shift) + 1;
+    return ((shard_count - 1) >> filter->chunk_shift) + 1;
 }
 
 /* read_head has checked them. */
-static void read_parts(const struct bb_summary *summary, struct bb_cursor *cursor,
-                       struct bb_summary_part *parts)
+static void read_parts(const struct bb_table_filter *filter, struct bb_cursor *cursor,
+                       struct bb_table_filter_part *parts)
 {
     uint64_t shard = 0;
     uint32_t chunk = 0;
-    for (uint32_t i = 0; i < summary->part_count; i++) {
-        struct bb_summary_part *part = &parts[i];
+    for (uint32_t i = 0; i < filter->part_count; i++) {
+        struct bb_table_filter_part *part = &parts[i];
         bool is_part = bb_decode_varint64(cursor, &part->key_count) &&
                        bb_decode_varint32(cursor, &part->shard_count);
         BB_ASSERT(is_part);
         part->first_shard = shard;
         part->first_chunk = chunk;
         shard += part->shard_count;
-        chunk += chunks_of(summary, part->shard_count);
+        chunk += chunks_of(filter, part->shard_count);
     }
 }
 
-uint32_t bb_summary_chunk_shards(const struct bb_summary *summary, uint32_t chunk,
-                                 uint64_t *ret_first_shard)
+uint32_t bb_table_filter_chunk_shards(const struct bb_table_filter *filter, uint32_t chunk,
+                                      uint64_t *ret_first_shard)
 {
     uint32_t low = 0;
-    uint32_t high = summary->part_count;
+    uint32_t high = filter->part_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (summary->parts[middle].first_chunk <= chunk)
+        if (filter->parts[middle].first_chunk <= chunk)
             low = middle;
         else
             high = middle;
     }
-    const struct bb_summary_part *part = &summary->parts[low];
-    uint32_t before = (chunk - part->first_chunk) << summary->chunk_shift;
+    const struct bb_table_filter_part *part = &filter->parts[low];
+    uint32_t before = (chunk - part->first_chunk) << filter->chunk_shift;
     uint32_t left = part->shard_count - before;
-    uint32_t full = UINT32_C(1) << summary->chunk_shift;
+    uint32_t full = UINT32_C(1) << filter->chunk_shift;
     *ret_first_shard = part->first_shard + before;
     return left < full ? left : full;
 }
 
 /* The chunks fill the section up to the list, and each has space for its directory. The size of the
  * section therefore bounds the number of shards. */
-static bool read_chunk_sizes(const struct bb_summary *summary, struct bb_cursor *cursor,
+static bool read_chunk_sizes(const struct bb_table_filter *filter, struct bb_cursor *cursor,
                              uint64_t chunks_size, uint64_t *chunk_ends)
 {
     uint64_t end = 0;
-    for (uint32_t i = 0; i < summary->chunk_count; i++) {
+    for (uint32_t i = 0; i < filter->chunk_count; i++) {
         uint32_t size = 0;
         uint64_t first = 0;
-        uint32_t shards = bb_summary_chunk_shards(summary, i, &first);
+        uint32_t shards = bb_table_filter_chunk_shards(filter, i, &first);
         if (!bb_decode_varint32(cursor, &size) ||
             size < bb_shard_directory_size(shards) + BB_CHECKSUM_SIZE || size > chunks_size - end)
             return false;
@@ -184,20 +185,20 @@ static bool read_chunk_sizes(const struct bb_summary *summary, struct bb_cursor 
     return end == chunks_size;
 }
 
-static enum bb_status read_list(const struct bb_summary_reading *reading, struct bb_bytes list,
+static enum bb_status read_list(const struct bb_table_filter_reading *reading, struct bb_bytes list,
                                 struct bb_cursor cursor, const struct list_parts *parts,
-                                struct bb_summary *summary)
+                                struct bb_table_filter *filter)
 {
     const char *problem = NULL;
-    read_parts(summary, &cursor, parts->parts);
-    if (!read_chunk_sizes(summary, &cursor, reading->size - list.size, parts->chunk_ends))
+    read_parts(filter, &cursor, parts->parts);
+    if (!read_chunk_sizes(filter, &cursor, reading->size - list.size, parts->chunk_ends))
         return bad_list(reading, list, &cursor, "sizes that do not fill the section");
     size_t text_size = bb_cursor_left(&cursor);
     if (text_size > 0)
         memcpy(parts->text, cursor.position, text_size);
     struct bb_cursor copy = bb_cursor_of(bb_bytes_of(parts->text, text_size));
-    bool is_read = bb_fence_index_init(&summary->fences, reading->comparator, &copy,
-                                       summary->part_count - 1, parts->fences, &problem);
+    bool is_read = bb_fence_index_init(&filter->fences, reading->comparator, &copy,
+                                       filter->part_count - 1, parts->fences, &problem);
     cursor.position += copy.position - parts->text;
     if (!is_read)
         return bad_list(reading, list, &cursor, problem);
@@ -206,10 +207,10 @@ static enum bb_status read_list(const struct bb_summary_reading *reading, struct
     return BB_OK;
 }
 
-enum bb_status bb_summary_create(const struct bb_summary_reading *reading, struct bb_bytes list,
-                                 struct bb_summary **ret_summary)
+enum bb_status bb_table_filter_create(const struct bb_table_filter_reading *reading,
+                                      struct bb_bytes list, struct bb_table_filter **ret_filter)
 {
-    struct bb_summary *summary = NULL;
+    struct bb_table_filter *filter = NULL;
     struct list_parts parts = {0};
     struct list_head head = {0};
     const char *what = NULL;
@@ -220,52 +221,53 @@ enum bb_status bb_summary_create(const struct bb_summary_reading *reading, struc
     if (status != BB_OK)
         return status;
     struct bb_cursor cursor =
-        bb_cursor_of(bb_bytes_of(list.data, list.size - BB_SUMMARY_TAIL_SIZE));
+        bb_cursor_of(bb_bytes_of(list.data, list.size - BB_TABLE_FILTER_TAIL_SIZE));
     if (!read_head(&cursor, reading->size - list.size, &head, &what))
         return bad_list(reading, list, &cursor, what);
-    status = allocate(&head, bb_cursor_left(&cursor), &summary, &parts);
+    status = allocate(&head, bb_cursor_left(&cursor), &filter, &parts);
     if (status == BB_OK)
-        status = read_list(reading, list, cursor, &parts, summary);
+        status = read_list(reading, list, cursor, &parts, filter);
     if (status == BB_OK)
-        *ret_summary = summary;
+        *ret_filter = filter;
     else
-        bb_summary_destroy(summary);
+        bb_table_filter_destroy(filter);
     return status;
 }
 
-enum bb_status bb_summary_create_unusable(struct bb_summary **ret_summary)
+enum bb_status bb_table_filter_create_unusable(struct bb_table_filter **ret_filter)
 {
-    struct bb_summary *summary = bb_alloc_aligned(alignof(struct bb_summary), sizeof(*summary));
-    if (summary == NULL)
+    struct bb_table_filter *filter =
+        bb_alloc_aligned(alignof(struct bb_table_filter), sizeof(*filter));
+    if (filter == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a table filter");
-    *summary = (struct bb_summary){.memory_size = sizeof(*summary)};
-    *ret_summary = summary;
+    *filter = (struct bb_table_filter){.memory_size = sizeof(*filter)};
+    *ret_filter = filter;
     return BB_OK;
 }
 
-void bb_summary_destroy(struct bb_summary *summary)
+void bb_table_filter_destroy(struct bb_table_filter *filter)
 {
-    if (summary == NULL)
+    if (filter == NULL)
         return;
-    bb_large_pages_free(summary->pages, summary->places, summary->pinned_size);
-    bb_free(summary);
+    bb_large_pages_free(filter->pages, filter->places, filter->pinned_size);
+    bb_free(filter);
 }
 
 /* ---- chunks ---- */
 
-enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
-                                      const struct bb_summary_reading *reading,
-                                      const struct bb_block_filter_format *format, uint32_t chunk,
-                                      const uint8_t *stored)
+enum bb_status bb_table_filter_chunk_check(const struct bb_table_filter *filter,
+                                           const struct bb_table_filter_reading *reading,
+                                           const struct bb_block_filter_format *format,
+                                           uint32_t chunk, const uint8_t *stored)
 {
-    uint64_t offset = reading->place.offset + bb_summary_chunk_offset(summary, chunk);
-    size_t size = bb_summary_chunk_size(summary, chunk) - BB_CHECKSUM_SIZE;
+    uint64_t offset = reading->place.offset + bb_table_filter_chunk_offset(filter, chunk);
+    size_t size = bb_table_filter_chunk_size(filter, chunk) - BB_CHECKSUM_SIZE;
     uint64_t first = 0;
-    uint32_t shards = bb_summary_chunk_shards(summary, chunk, &first);
+    uint32_t shards = bb_table_filter_chunk_shards(filter, chunk, &first);
     struct bb_shard_defect defect = {0};
     enum bb_status status =
-        bb_checksum_check(reading->table, BB_STORED_SUMMARY, reading->place.file, offset, stored,
-                          size, "chunk of a table filter");
+        bb_checksum_check(reading->table, BB_STORED_TABLE_FILTER, reading->place.file, offset,
+                          stored, size, "chunk of a table filter");
     if (status != BB_OK)
         return status;
     if (bb_sharded_filter_check(format, bb_bytes_of(stored, size), shards, &defect))
@@ -276,41 +278,42 @@ enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
 }
 
 /* One allocation: places, then the chunks, between bytes that probes may read. */
-enum bb_status bb_summary_pin(struct bb_summary *summary, struct bb_large_pages *pages)
+enum bb_status bb_table_filter_pin(struct bb_table_filter *filter, struct bb_large_pages *pages)
 {
-    size_t chunks = (size_t)summary->chunk_ends[summary->chunk_count - 1];
-    size_t places = (size_t)summary->shard_count * sizeof(bb_filter_place);
+    size_t chunks = (size_t)filter->chunk_ends[filter->chunk_count - 1];
+    size_t places = (size_t)filter->shard_count * sizeof(bb_filter_place);
     size_t size = places + BB_FILTER_LEAD_BYTES + chunks + BB_FILTER_PAD_BYTES;
     bb_filter_place *memory = bb_large_pages_alloc(pages, size);
     if (memory == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a table filter of %zu bytes", size);
-    for (uint64_t i = 0; i < summary->shard_count; i++)
-        memory[i] = BB_SUMMARY_DAMAGED;
-    summary->places = memory;
-    summary->chunks = (uint8_t *)memory + places + BB_FILTER_LEAD_BYTES;
-    memset(summary->chunks - BB_FILTER_LEAD_BYTES, 0, BB_FILTER_LEAD_BYTES);
-    memset(summary->chunks + chunks, 0, BB_FILTER_PAD_BYTES);
-    summary->pages = pages;
-    summary->pinned_size = size;
-    summary->memory_size += size;
+    for (uint64_t i = 0; i < filter->shard_count; i++)
+        memory[i] = BB_TABLE_FILTER_DAMAGED;
+    filter->places = memory;
+    filter->chunks = (uint8_t *)memory + places + BB_FILTER_LEAD_BYTES;
+    memset(filter->chunks - BB_FILTER_LEAD_BYTES, 0, BB_FILTER_LEAD_BYTES);
+    memset(filter->chunks + chunks, 0, BB_FILTER_PAD_BYTES);
+    filter->pages = pages;
+    filter->pinned_size = size;
+    filter->memory_size += size;
     return BB_OK;
 }
 
-void bb_summary_pin_chunk(struct bb_summary *summary, uint32_t chunk)
+void bb_table_filter_pin_chunk(struct bb_table_filter *filter, uint32_t chunk)
 {
-    BB_DEBUG_ASSERT(summary->chunks != NULL && chunk < summary->chunk_count);
-    uint64_t offset = bb_summary_chunk_offset(summary, chunk);
+    BB_DEBUG_ASSERT(filter->chunks != NULL && chunk < filter->chunk_count);
+    uint64_t offset = bb_table_filter_chunk_offset(filter, chunk);
     uint64_t first = 0;
-    uint32_t shards = bb_summary_chunk_shards(summary, chunk, &first);
+    uint32_t shards = bb_table_filter_chunk_shards(filter, chunk, &first);
     for (uint32_t i = 0; i < shards; i++) {
-        struct bb_shard_entry entry = bb_sharded_filter_find(summary->chunks + offset, shards, i);
-        summary->places[first + i] = (offset + entry.offset) << 16 | entry.descriptor;
+        struct bb_shard_entry entry = bb_sharded_filter_find(filter->chunks + offset, shards, i);
+        filter->places[first + i] = (offset + entry.offset) << 16 | entry.descriptor;
     }
 }
 
-void bb_summary_make_ready(struct bb_summary *summary, const struct bb_block_filter_format *format)
+void bb_table_filter_make_ready(struct bb_table_filter *filter,
+                                const struct bb_block_filter_format *format)
 {
-    BB_DEBUG_ASSERT(summary->places != NULL && summary->part_count == 1);
-    summary->shards = bb_sharded_filter_ready(format, summary->places, summary->chunks,
-                                              summary->parts[0].shard_count);
+    BB_DEBUG_ASSERT(filter->places != NULL && filter->part_count == 1);
+    filter->shards = bb_sharded_filter_ready(format, filter->places, filter->chunks,
+                                             filter->parts[0].shard_count);
 }

@@ -1,11 +1,11 @@
 /* The table filter, as `filters` and `dump` show it: its parts, and the rate predicted from its
  * ribbons. */
-#ifndef BB_TOOLS_FILTER_FILTER_SUMMARY_H
-#define BB_TOOLS_FILTER_FILTER_SUMMARY_H
+#ifndef BB_TOOLS_FILTER_TABLE_FILTER_REPORT_H
+#define BB_TOOLS_FILTER_TABLE_FILTER_REPORT_H
 
 #include "sstable/table/table_walk.h"
 
-struct filter_summary {
+struct table_filter_report {
     bool is_there;
     bool is_damaged; /* its list: no further facts are known */
     uint32_t part_count;
@@ -20,9 +20,9 @@ struct filter_summary {
     double fill;
 };
 
-/* Reads it completely. Damage is reported in *ret_summary, with a message in bb_error_last. For a
- * table without one only is_there is set, to false. */
-BB_MUST_CHECK enum bb_status filter_summary_read(struct bb_table *table,
-                                                 struct filter_summary *ret_summary);
+/* Reads it completely. Damage is reported in *ret_table_filter, with a message in bb_error_last.
+ * For a table without one only is_there is set, to false. */
+BB_MUST_CHECK enum bb_status table_filter_report_read(struct bb_table *table,
+                                                      struct table_filter_report *ret_table_filter);
 
 #endif

@@ -1,5 +1,5 @@
 /* Builds the table filter. See the header. One thread. */
-#include "sstable/filter/summary_builder.h"
+#include "sstable/filter/table_filter_builder.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -9,7 +9,7 @@
 
 #define CAPACITY_MIN 1024
 
-struct bb_summary_builder {
+struct bb_table_filter_builder {
     struct bb_block_filter_format format;
     struct bb_shard_builder *shards; /* owned */
     uint64_t *hashes;                /* owned; domain hashes of the current part */
@@ -26,21 +26,22 @@ struct bb_summary_builder {
     struct bb_fence_builder fences;
 };
 
-/* The number of shards that make about BB_SUMMARY_CHUNK_SIZE. */
+/* The number of shards that make about BB_TABLE_FILTER_CHUNK_SIZE. */
 static uint32_t choose_shift(uint32_t rank)
 {
     uint32_t shift = 0;
     size_t shard_size = (size_t)BB_SHARD_KEYS * (rank + 1) / 8;
-    while (shift < BB_SUMMARY_CHUNK_SHIFT_MAX && shard_size << (shift + 1) <= BB_SUMMARY_CHUNK_SIZE)
+    while (shift < BB_TABLE_FILTER_CHUNK_SHIFT_MAX &&
+           shard_size << (shift + 1) <= BB_TABLE_FILTER_CHUNK_SIZE)
         shift++;
     return shift;
 }
 
-enum bb_status bb_summary_builder_create(const struct bb_block_filter_format *format,
-                                         const struct bb_comparator *comparator,
-                                         struct bb_summary_builder **ret_builder)
+enum bb_status bb_table_filter_builder_create(const struct bb_block_filter_format *format,
+                                              const struct bb_comparator *comparator,
+                                              struct bb_table_filter_builder **ret_builder)
 {
-    struct bb_summary_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));
+    struct bb_table_filter_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));
     if (builder == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the builder of a table filter");
     enum bb_status status = bb_sharded_filter_builder_create(format, &builder->shards);
@@ -55,7 +56,7 @@ enum bb_status bb_summary_builder_create(const struct bb_block_filter_format *fo
     return BB_OK;
 }
 
-void bb_summary_builder_destroy(struct bb_summary_builder *builder)
+void bb_table_filter_builder_destroy(struct bb_table_filter_builder *builder)
 {
     if (builder == NULL)
         return;
@@ -68,7 +69,7 @@ void bb_summary_builder_destroy(struct bb_summary_builder *builder)
     bb_free(builder);
 }
 
-static enum bb_status grow(struct bb_summary_builder *builder)
+static enum bb_status grow(struct bb_table_filter_builder *builder)
 {
     size_t capacity = builder->capacity == 0 ? CAPACITY_MIN : builder->capacity * 2;
     uint64_t *hashes = bb_realloc(builder->hashes, capacity * sizeof(hashes[0]));
@@ -79,7 +80,8 @@ static enum bb_status grow(struct bb_summary_builder *builder)
     return BB_OK;
 }
 
-enum bb_status bb_summary_builder_add(struct bb_summary_builder *builder, uint64_t key_hash)
+enum bb_status bb_table_filter_builder_add(struct bb_table_filter_builder *builder,
+                                           uint64_t key_hash)
 {
     BB_DEBUG_ASSERT(builder->count <= builder->capacity);
     if (builder->count == builder->capacity) {
@@ -91,14 +93,15 @@ enum bb_status bb_summary_builder_add(struct bb_summary_builder *builder, uint64
     return BB_OK;
 }
 
-size_t bb_summary_builder_key_count(const struct bb_summary_builder *builder)
+size_t bb_table_filter_builder_key_count(const struct bb_table_filter_builder *builder)
 {
     return builder->count;
 }
 
 /* ---- parts ---- */
 
-static enum bb_status append_chunk(struct bb_summary_builder *builder, struct bb_shard_set *set)
+static enum bb_status append_chunk(struct bb_table_filter_builder *builder,
+                                   struct bb_shard_set *set)
 {
     BB_DEBUG_ASSERT(set->next_shard < set->shard_count);
     size_t start = builder->section.size;
@@ -115,7 +118,7 @@ static enum bb_status append_chunk(struct bb_summary_builder *builder, struct bb
     return status;
 }
 
-static enum bb_status finish_part(struct bb_summary_builder *builder)
+static enum bb_status finish_part(struct bb_table_filter_builder *builder)
 {
     size_t key_count = builder->count;
     size_t hash_count = bb_hash_sort(builder->hashes, builder->count);
@@ -130,8 +133,8 @@ static enum bb_status finish_part(struct bb_summary_builder *builder)
     return status;
 }
 
-enum bb_status bb_summary_builder_cut(struct bb_summary_builder *builder,
-                                      const struct bb_fence *fence)
+enum bb_status bb_table_filter_builder_cut(struct bb_table_filter_builder *builder,
+                                           const struct bb_fence *fence)
 {
     BB_DEBUG_ASSERT(builder->count > 0);
     enum bb_status status = finish_part(builder);
@@ -141,7 +144,7 @@ enum bb_status bb_summary_builder_cut(struct bb_summary_builder *builder,
 /* ---- the section ---- */
 
 /* Sets the checksums, which include the place of the section. It is known only now. */
-static void seal_chunks(struct bb_summary_builder *builder, struct bb_table_id table,
+static void seal_chunks(struct bb_table_filter_builder *builder, struct bb_table_id table,
                         uint64_t offset)
 {
     struct bb_cursor sizes = bb_cursor_of(bb_buf_bytes(&builder->chunk_sizes));
@@ -151,13 +154,14 @@ static void seal_chunks(struct bb_summary_builder *builder, struct bb_table_id t
         bool is_size = bb_decode_varint32(&sizes, &size);
         BB_ASSERT(is_size);
         size_t checked = size - BB_CHECKSUM_SIZE;
-        bb_store64(chunk + checked, bb_checksum(table, BB_STORED_SUMMARY, offset, chunk, checked));
+        bb_store64(chunk + checked,
+                   bb_checksum(table, BB_STORED_TABLE_FILTER, offset, chunk, checked));
         chunk += size;
         offset += size;
     }
 }
 
-static enum bb_status append_list(struct bb_summary_builder *builder)
+static enum bb_status append_list(struct bb_table_filter_builder *builder)
 {
     struct bb_buf *section = &builder->section;
     size_t start = section->size;
@@ -178,9 +182,9 @@ static enum bb_status append_list(struct bb_summary_builder *builder)
     return status;
 }
 
-enum bb_status bb_summary_builder_finish(struct bb_summary_builder *builder,
-                                         struct bb_table_id table, uint64_t offset,
-                                         struct bb_bytes *ret_section)
+enum bb_status bb_table_filter_builder_finish(struct bb_table_filter_builder *builder,
+                                              struct bb_table_id table, uint64_t offset,
+                                              struct bb_bytes *ret_section)
 {
     struct bb_buf *section = &builder->section;
     enum bb_status status = finish_part(builder);

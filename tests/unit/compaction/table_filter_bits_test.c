@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "compaction/rates/summary_bits.h"
+#include "compaction/rates/table_filter_bits.h"
 #include "tests/support/rng.h"
 
 static const struct bb_shape shape = {
@@ -17,22 +17,22 @@ static void assert_near(double found, double expected)
         fail_msg("%.12g, expected %.12g", found, expected);
 }
 
-static void summary_bits__of_a_run(void **state)
+static void table_filter_bits__of_a_run(void **state)
 {
     (void)state;
-    assert_near(bb_summary_bits(4, 1000, 1000, 0.01), 4);
-    assert_near(bb_summary_bits(4, 1000, 125, 0.001), 7);
-    assert_near(bb_summary_bits(2.5, 1000, 500, 0.001), 3.5);
+    assert_near(bb_table_filter_bits(4, 1000, 1000, 0.01), 4);
+    assert_near(bb_table_filter_bits(4, 1000, 125, 0.001), 7);
+    assert_near(bb_table_filter_bits(2.5, 1000, 500, 0.001), 3.5);
     /* Within the bits of the run. */
-    assert_near(bb_summary_bits(4, 1000, 125, 1.0 / 64), 6);
-    assert_near(bb_summary_bits(4, 1000, 1000, 0.25), 2);
-    assert_true(bb_summary_bits(4, 1000, 125, 1) == 0);
+    assert_near(bb_table_filter_bits(4, 1000, 125, 1.0 / 64), 6);
+    assert_near(bb_table_filter_bits(4, 1000, 1000, 0.25), 2);
+    assert_true(bb_table_filter_bits(4, 1000, 125, 1) == 0);
     /* A run larger than the previous largest. */
-    assert_near(bb_summary_bits(4, 1000, 3000, 0.01), 4);
-    assert_near(bb_summary_bits(4, 0, 10, 0.01), 4);
-    assert_near(bb_summary_bits(4, 1000, 0, 0.01), 4);
+    assert_near(bb_table_filter_bits(4, 1000, 3000, 0.01), 4);
+    assert_near(bb_table_filter_bits(4, 0, 10, 0.01), 4);
+    assert_near(bb_table_filter_bits(4, 1000, 0, 0.01), 4);
     /* All bits for the largest: all for the others too. */
-    assert_near(bb_summary_bits(24, 1000, 10, 0.01), -log2(0.01));
+    assert_near(bb_table_filter_bits(24, 1000, 10, 0.01), -log2(0.01));
 }
 
 static double bits_in(const char *drawing, int level, uint64_t units, const struct bb_shape *of)
@@ -45,13 +45,13 @@ static double bits_in(const char *drawing, int level, uint64_t units, const stru
                                       .output_keys = units * DRAWN_KEYS,
                                       .shape = of,
                                       .target = 0.01};
-    double bits = bb_summary_bits_for_run(&request, 1e-6, 4);
+    double bits = bb_table_filter_bits_for_run(&request, 1e-6, 4);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
     return bits;
 }
 
-static void summary_bits__of_new_tables(void **state)
+static void table_filter_bits__of_new_tables(void **state)
 {
     (void)state;
     assert_near(bits_in("", 0, 1, &shape), 4);
@@ -66,16 +66,16 @@ static void summary_bits__of_new_tables(void **state)
     assert_near(bits_in("", 3, 100, NULL), 4);
 }
 
-static void summary_bits__each_run_lets_pass_in_proportion(void **state)
+static void table_filter_bits__each_run_lets_pass_in_proportion(void **state)
 {
     (void)state;
     struct bb_rng rng;
-    bb_rng_init(&rng, bb_rng_seed("summary_bits__each_run_lets_pass_in_proportion", 2));
+    bb_rng_init(&rng, bb_rng_seed("table_filter_bits__each_run_lets_pass_in_proportion", 2));
     for (int i = 0; i < 1000; i++) {
         double largest = (double)(1000 + bb_rng_below(&rng, 1000000));
         double run = largest * (double)(1 + bb_rng_below(&rng, 1000)) / 1000;
         double rate = 0.01 * run / largest;
-        double bits = bb_summary_bits(4, largest, run, rate);
+        double bits = bb_table_filter_bits(4, largest, run, rate);
         assert_true(bits >= 4 && bits <= -log2(rate) + 1e-9);
         assert_near(exp2(-bits) / run, exp2(-4) / largest);
     }
@@ -84,9 +84,9 @@ static void summary_bits__each_run_lets_pass_in_proportion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary_bits__of_a_run),
-        cmocka_unit_test(summary_bits__of_new_tables),
-        cmocka_unit_test(summary_bits__each_run_lets_pass_in_proportion),
+        cmocka_unit_test(table_filter_bits__of_a_run),
+        cmocka_unit_test(table_filter_bits__of_new_tables),
+        cmocka_unit_test(table_filter_bits__each_run_lets_pass_in_proportion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
