@@ -27,6 +27,7 @@ option(BB_BUILD_TOOLS "Build the bloomblock command (needs jansson)" ${BB_IS_TOP
 option(BB_BUILD_TESTS "Build the tests (needs cmocka, SQLite, jansson and Python 3)" ${BB_TESTS_DEFAULT})
 option(BB_BUILD_BENCH "Build the benchmarks (peers that are not installed are left out)" ${BB_IS_TOP_LEVEL})
 option(BB_BUILD_LEVELDB "Build LevelDB's C interface (left out where leveldb/c.h is not installed)" ${BB_IS_TOP_LEVEL})
+option(BB_BUILD_REDIS "Build the module for Redis and Valkey" ${BB_IS_TOP_LEVEL})
 option(BB_BUILD_PYTHON "Build the Python module (left out where Python's headers are not installed)" ${BB_IS_TOP_LEVEL})
 option(BB_BUILD_EXAMPLES "Build the examples" ${BB_IS_TOP_LEVEL})
 option(BB_UNICODE "Words of Unicode (left out where libunistring is not installed)" ON)

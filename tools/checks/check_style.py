@@ -17,7 +17,8 @@ import c_source
 import source_tree
 
 LINE_COLUMNS_MAX = 120
-LAYERS = ("base/", "bloomblock/", "standalone/", "skip/", "sstable/", "compaction/", "kv/", "leveldb/", "include/")
+LAYERS = ("base/", "bloomblock/", "standalone/", "skip/", "sstable/", "compaction/", "kv/", "leveldb/", "redis/",
+          "include/")
 ROOMLESS_NAMES = re.compile(r"(^|_)(utils?|common|misc|helpers?)$")
 TEXT_FILES = (".c", ".h", ".py", ".sh", ".cmake", ".md", ".json", "CMakeLists.txt")
 

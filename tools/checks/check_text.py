@@ -27,8 +27,8 @@ PRESET = re.compile(r"--preset[ =](\w+)")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 VARIABLE = re.compile(r"(?:getenv\(|environ\.get\(|environ\[)\"(BB_\w+)\"")
 STEP = re.compile(r"^step_(\w+)\(\)", re.MULTILINE)
-NAMED_FILE = re.compile(r"(?<![\w/.<*-])((?:base|bloomblock|skip|sstable|compaction|kv|leveldb|include|tools|tests"
-                        r"|bench|examples|docs)/[\w/*-]+\.(?:c|h|cc|py|md))\b")
+NAMED_FILE = re.compile(r"(?<![\w/.<*-])((?:base|bloomblock|skip|sstable|compaction|kv|leveldb|redis|include|tools"
+                        r"|tests|bench|examples|docs)/[\w/*-]+\.(?:c|h|cc|py|md))\b")
 FOREIGN_FILES = {"leveldb/c.h"}  # the distribution's
 DECISION = re.compile(r"docs/decisions/(\d{4})-[\w-]+\.md")
 PROSE_SCRIPT = re.compile(r"`(scripts/[\w-]+)[^`]*`")

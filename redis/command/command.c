@@ -1,0 +1,75 @@
+/* See command.h. */
+#include "redis/command/command.h"
+
+#include "redis/command/syntax.h"
+
+#define SINCE "0.1.0"
+
+static const struct RedisModuleCommandInfoVersion version = {
+    .version = 1,
+    .sizeof_historyentry = sizeof(struct RedisModuleCommandHistoryEntry),
+    .sizeof_keyspec = sizeof(struct RedisModuleCommandKeySpec),
+    .sizeof_arg = sizeof(struct RedisModuleCommandArg),
+};
+
+const struct RedisModuleCommandKeySpec bb_redis_command_counted_keys = {
+    .flags = BB_REDIS_KEY_READ,
+    .begin_search_type = REDISMODULE_KSPEC_BS_INDEX,
+    .bs.index.pos = 2,
+    .find_keys_type = REDISMODULE_KSPEC_FK_KEYNUM,
+    .fk.keynum = {.keynumidx = 0, .firstkey = 1, .keystep = 1},
+};
+
+static bool describe(struct RedisModuleCommand *command, const struct bb_redis_command *row)
+{
+    struct bb_redis_syntax syntax;
+    struct RedisModuleCommandKeySpec keys[3] = {{0}};
+    struct RedisModuleCommandInfo info = {
+        .version = &version,
+        .summary = row->summary,
+        .complexity = row->complexity,
+        .since = SINCE,
+        .args = bb_redis_syntax_parse(&syntax, row->syntax),
+    };
+    if (info.args == NULL)
+        return false;
+    info.arity = bb_redis_syntax_arity(&syntax);
+    if (row->key_flags != 0) {
+        keys[0].flags = row->key_flags;
+        keys[0].begin_search_type = REDISMODULE_KSPEC_BS_INDEX;
+        keys[0].bs.index.pos = 1;
+        keys[0].find_keys_type = REDISMODULE_KSPEC_FK_RANGE;
+        keys[0].fk.range.keystep = 1;
+        if (row->other_keys != NULL)
+            keys[1] = *row->other_keys;
+        info.key_specs = keys;
+    }
+    return RedisModule_SetCommandInfo(command, &info) == REDISMODULE_OK;
+}
+
+static bool add(struct RedisModuleCtx *ctx, const struct bb_redis_command *row)
+{
+    int key = row->key_flags == 0 ? 0 : 1;
+    if (RedisModule_CreateCommand(ctx, row->name, row->function, row->flags, key, key, key) !=
+        REDISMODULE_OK) {
+        RedisModule_Log(ctx, "warning",
+                        "bloomblock: the server refuses the command %s: another module has it",
+                        row->name);
+        return false;
+    }
+    if (!describe(RedisModule_GetCommand(ctx, row->name), row)) {
+        RedisModule_Log(ctx, "warning", "bloomblock: the server refuses the description of %s",
+                        row->name);
+        return false;
+    }
+    return true;
+}
+
+bool bb_redis_commands_register(struct RedisModuleCtx *ctx, const struct bb_redis_command *table)
+{
+    for (const struct bb_redis_command *row = table; row->name != NULL; row++) {
+        if (!add(ctx, row))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,40 @@
+/* Commands: one row each, with everything that the server knows about the command.
+ *
+ * A feature has a table of rows, which ends with a row of zeros, and redis/module/module.c lists
+ * the tables. The arity and COMMAND DOCS follow from the syntax. */
+#ifndef BB_REDIS_COMMAND_COMMAND_H
+#define BB_REDIS_COMMAND_COMMAND_H
+
+#include "redis/server/redis_module.h"
+
+/* The use that a command makes of a key. */
+#define BB_REDIS_KEY_READ (REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS)
+#define BB_REDIS_KEY_UPDATE                                                                        \
+    (REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_ACCESS | REDISMODULE_CMD_KEY_UPDATE)
+#define BB_REDIS_KEY_INSERT    (REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT)
+#define BB_REDIS_KEY_OVERWRITE (REDISMODULE_CMD_KEY_OW | REDISMODULE_CMD_KEY_UPDATE)
+#define BB_REDIS_KEY_DELETE    (REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_DELETE)
+
+struct bb_redis_command {
+    const char *name;
+    RedisModuleCmdFunc function;
+    /* As RedisModule_CreateCommand takes them: "write deny-oom", "readonly fast", ... */
+    const char *flags;
+    /* Of the key that is the first argument; 0: the command has no key there. */
+    uint64_t key_flags;
+    /* Further keys of the command, or NULL. */
+    const struct RedisModuleCommandKeySpec *other_keys;
+    /* The arguments after the name: syntax.h. */
+    const char *syntax;
+    const char *summary;
+    const char *complexity;
+};
+
+/* Further keys that are counted: the argument at 2 is their number, and they follow it. They are
+ * read. */
+extern const struct RedisModuleCommandKeySpec bb_redis_command_counted_keys;
+
+/* Registers all rows of the table. False if the server refuses one; its log then names it. */
+bool bb_redis_commands_register(struct RedisModuleCtx *ctx, const struct bb_redis_command *table);
+
+#endif

@@ -1,0 +1,20 @@
+/* See commands.h. */
+#include "redis/filter/commands.h"
+
+#include "redis/command/command.h"
+#include "redis/filter/plan_command.h"
+
+static const struct bb_redis_command table[] = {
+    {.name = "BB.FILTER.PLAN",
+     .function = bb_redis_plan_command,
+     .flags = "readonly fast",
+     .syntax = "kind capacity:integer error_rate:double",
+     .summary = "The size and the predicted rate of a filter that does not exist yet",
+     .complexity = "O(1)"},
+    {.name = NULL},
+};
+
+bool bb_redis_filter_register(struct RedisModuleCtx *ctx)
+{
+    return bb_redis_commands_register(ctx, table);
+}
