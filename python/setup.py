@@ -2,8 +2,9 @@
 
     pip wheel --no-deps --no-build-isolation python/
 
-With BLOOMBLOCK_STATIC=1 the library becomes part of the module, so that the wheel needs only the
-library's own dependencies. PKG_CONFIG_PATH names a library outside the system's folders.
+The module has the version of that library. With BLOOMBLOCK_STATIC=1 the library becomes part of
+the module, so that the wheel needs only the library's own dependencies. PKG_CONFIG_PATH names a
+library outside the system's folders.
 """
 import glob
 import os
@@ -36,6 +37,7 @@ def sources():
 
 
 setup(
+    version=" ".join(pkg_config("--modversion")),
     ext_modules=[Extension(
         "bloomblock._native", sources(),
         depends=glob.glob(os.path.join(HERE, "bloomblock", "native", "*.h")),

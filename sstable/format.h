@@ -121,7 +121,8 @@ enum bb_section_id {
 #define BB_HASH_ID_XXH3 2
 
 /* Written into every table. It changes whenever the same entries and options give other bytes:
- * verification compares rebuilt filters only with filters of the same builder. */
+ * verification compares rebuilt filters only with filters of the same builder. Its version is that
+ * of the release that began the layout. */
 #define BB_BUILDER_ID "bloomblock 0.1.0 layout 4"
 
 static_assert(sizeof(BB_TABLE_MAGIC) - 1 == BB_TABLE_MAGIC_SIZE, "the magic has eight bytes");

@@ -17,7 +17,8 @@
  * Versions. Until version 1.0 the structs may change with every minor version. A program must be
  * compiled with the headers of the library that it runs with. The name of the shared library
  * contains the minor version (libbloomblock.so.0.1), so a program does not load another one
- * (docs/decisions/0019-struct-versions.md).
+ * (docs/decisions/0019-struct-versions.md). A program that loads the library at run time compares
+ * bb_version() with BB_VERSION.
  *
  * Bytes in files are little-endian on every machine. */
 #ifndef BB_PUBLIC_BASE_H
@@ -33,6 +34,20 @@ extern "C" {
 
 #define BB_API        __attribute__((visibility("default")))
 #define BB_MUST_CHECK __attribute__((warn_unused_result))
+
+/* The version of these headers. This is the only place of the number: the build, the packages and
+ * the Python module read it here. */
+#define BB_VERSION_MAJOR 0
+#define BB_VERSION_MINOR 1
+#define BB_VERSION_PATCH 0
+
+#define BB_VERSION_QUOTE(major, minor, patch)  #major "." #minor "." #patch
+#define BB_VERSION_EXPAND(major, minor, patch) BB_VERSION_QUOTE(major, minor, patch)
+/* As text: "0.1.0". */
+#define BB_VERSION BB_VERSION_EXPAND(BB_VERSION_MAJOR, BB_VERSION_MINOR, BB_VERSION_PATCH)
+
+/* The version of the library that runs, as BB_VERSION. Static; thread-safe. */
+BB_API const char *bb_version(void);
 
 /* The outcome of a call. The values are part of the ABI. */
 enum bb_status {

@@ -11,13 +11,13 @@
 docs/python.md of bloomblock is the manual. bloomblock.plyvel has the interface of plyvel.
 """
 from . import errors
-from ._native import (Cursor, Filter, FilterBuilder, Scan, Selection, Snapshot, destroy, plan, random_secret, repair,
-                      verify)
+from ._native import (Cursor, Filter, FilterBuilder, Scan, Selection, Snapshot, __version__, destroy, plan,
+                      random_secret, repair, verify)
 from .errors import (BusyError, CorruptError, Error, ExistsError, InputOutputError, InvalidError, NoMemoryError,
                      NoSpaceError, NotFoundError, ReadOnlyError, TooLargeError, UnsupportedError)
 from .store import Batch, Store, open  # pylint: disable=redefined-builtin
 
 __all__ = ["Batch", "BusyError", "CorruptError", "Cursor", "Error", "ExistsError", "Filter", "FilterBuilder",
            "InputOutputError", "InvalidError", "NoMemoryError", "NoSpaceError", "NotFoundError", "ReadOnlyError",
-           "Scan", "Selection", "Snapshot", "Store", "TooLargeError", "UnsupportedError", "destroy", "errors", "open",
-           "plan", "random_secret", "repair", "verify"]
+           "Scan", "Selection", "Snapshot", "Store", "TooLargeError", "UnsupportedError", "__version__", "destroy",
+           "errors", "open", "plan", "random_secret", "repair", "verify"]

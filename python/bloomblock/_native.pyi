@@ -7,6 +7,8 @@ Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 _T = TypeVar("_T")
 
+__version__: str
+
 class _Reader:
     @overload
     def get(self, key: Bytes, default: None = None) -> Optional[bytes]: ...

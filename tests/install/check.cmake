@@ -30,6 +30,22 @@ get_filename_component(pc_folder ${pc} DIRECTORY)
 set(ENV{PKG_CONFIG_PATH} ${pc_folder})
 get_filename_component(library_folder ${pc_folder} DIRECTORY)
 
+# The library and its headers are compared by the consumer.
+run(pkg-config --modversion bloomblock)
+file(READ ${WORK}/consumer/package_version package_version)
+foreach(package bloomblock bloomblock_leveldb)
+    execute_process(COMMAND pkg-config --modversion ${package} RESULT_VARIABLE result
+        OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(result EQUAL 0 AND NOT version STREQUAL package_version)
+        message(FATAL_ERROR "pkg-config has ${package} ${version}, CMake has ${package_version}")
+    endif()
+endforeach()
+execute_process(COMMAND ${WORK}/prefix/bin/bloomblock --version
+    OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+if(NOT version STREQUAL "bloomblock ${package_version}")
+    message(FATAL_ERROR "the command is \"${version}\", CMake has ${package_version}")
+endif()
+
 # The lines of docs/guide.md; a warning is a failure.
 function(build_by_pkg_config package source)
     execute_process(COMMAND pkg-config --cflags --libs ${package} OUTPUT_VARIABLE flags

@@ -2,6 +2,7 @@
 """Stores: like a dictionary, in ranges and both directions, in batches, from snapshots; errors."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -11,6 +12,11 @@ from module_case import ModuleCase, test_random
 
 
 class StoreTest(ModuleCase):
+
+    def test_has_the_version_of_the_headers(self):
+        header = pathlib.Path(__file__).parents[2] / "include/bb/base.h"
+        numbers = re.findall(r"^#define BB_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header.read_text(), re.MULTILINE)
+        self.assertEqual(bloomblock.__version__, ".".join(numbers))
 
     def test_is_like_a_dictionary_of_bytes(self):
         store, model, rng = self.open(write_buffer_bytes=1 << 16), {}, test_random()
