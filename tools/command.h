@@ -8,6 +8,8 @@
 
 #include "tools/exit_code.h"
 
+struct command_tables;
+
 struct command {
     const char *name;
     const char *summary;     /* half a line for the list of commands */
@@ -16,6 +18,8 @@ struct command {
     size_t argument_count_min;
     size_t argument_count_max;
     enum exit_code (*run)(const struct command *command, int argc, char **argv);
+    /* NULL: a user runs the command. Otherwise run only fills in these. */
+    struct command_tables *tables;
 };
 
 #define ARGUMENT_COUNT_ANY SIZE_MAX

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "tools/command_summary.h"
+#include "tools/command_tables.h"
 #include "tools/suggestion.h"
 
 static enum exit_code print_help(const struct command *group, const struct command *const *commands,
@@ -56,6 +57,10 @@ static enum bb_status fail_unknown(const struct command *group,
 enum exit_code command_group_run(const struct command *group, const struct command *const *commands,
                                  size_t count, int argc, char **argv)
 {
+    if (group->tables != NULL) {
+        command_tables_add_group(group->tables, group, commands, count);
+        return EXIT_FOUND;
+    }
     /* `bloomblock index help create` is `bloomblock index create --help`. */
     char option[] = "--help";
     if (argc > 1 && strcmp(argv[0], "help") == 0)

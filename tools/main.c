@@ -3,80 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/assert.h"
-#include "tools/command.h"
+#include "tools/command_list.h"
 #include "tools/output.h"
 #include "tools/command_summary.h"
+#include "tools/reference/reference.h"
 #include "tools/standard_files.h"
 #include "tools/suggestion.h"
-
-#ifndef BB_VERSION
-#define BB_VERSION "unknown"
-#endif
-
-static const struct command *const commands[] = {
-    /* keys and values */
-    &command_load,
-    &command_get,
-    &command_scan,
-    &command_delete,
-    /* records by their values */
-    &command_select,
-    &command_attribute,
-    &command_index,
-    /* the state of the internals */
-    &command_stat,
-    &command_explain,
-    &command_measure,
-    &command_filters,
-    &command_dump,
-    /* the store as a whole */
-    &command_compact,
-    &command_checkpoint,
-    &command_verify,
-    &command_repair,
-    &command_destroy,
-    /* to and from elsewhere */
-    &command_import,
-    &command_export,
-    &command_ingest,
-    /* without a store */
-    &command_filter,
-};
-
-static const char description[] =
-    "bloomblock keeps keys and values in sorted tables on disk. Every block of a "
-    "table has a small filter that is probed before the block is read, so that an "
-    "absent key costs almost no reads.\n"
-    "\n"
-    "Getting started:\n"
-    "  bloomblock load /tmp/words /usr/share/dict/words   # a key per line\n"
-    "  bloomblock get /tmp/words zebra                    # 0: present; 1: absent\n"
-    "  bloomblock scan /tmp/words --prefix zeb            # keys in order\n"
-    "  bloomblock stat /tmp/words                         # levels, tables, filters\n"
-    "  bloomblock measure /tmp/words --keys FILE          # counts the avoided reads\n"
-    "  bloomblock verify /tmp/words                       # checks every byte\n"
-    "\n"
-    "Values can be searched by conditions; indexes avoid reading most blocks:\n"
-    "  bloomblock load /tmp/access --lines access.log --format clf\n"
-    "  bloomblock index create /tmp/access 'tokens(agent)'\n"
-    "  bloomblock index materialize /tmp/access\n"
-    "  bloomblock select /tmp/access --where \"has_token(agent, 'sqlmap')\"\n"
-    "\n"
-    "Filters work without a store, too: bloomblock help filter\n";
-
-static const char exit_codes[] =
-    "Exit codes:\n"
-    "  0  done; the key was found\n"
-    "  1  get, explain, filter check: a key is absent; select: no record matches\n"
-    "  2  usage: an option, argument, key or value is not acceptable\n"
-    "  3  input or output: a system error, no such store, in use, disk full\n"
-    "  4  corrupt: bytes of a file are not valid\n"
-    "  5  unsupported: written by a newer version; import: an unsupported form\n"
-    "  6  measure: the accounting of reads does not add up\n"
-    "  7  filter create, add, union: done, but more keys than planned\n"
-    "  8  done, but opening the store dropped or repaired synced data\n"
-    "130  Ctrl-C; the result is correct but incomplete\n";
 
 /* The tool as a command, for messages and output that belong to no subcommand. */
 static const struct command tool = {.name = "help"};
@@ -85,39 +17,30 @@ static enum exit_code print_help(void)
 {
     struct output out = {0};
     output_print(&out, "usage: bloomblock COMMAND [OPTION...] [ARGUMENT...]\n\n");
-    paragraph_print_page(&out, description);
+    paragraph_print_page(&out, command_list_description);
     output_print(&out, "\nCommands:\n");
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(commands); i++)
-        command_print_summary(&out, commands[i], 13);
+    for (size_t i = 0; command_list[i] != NULL; i++)
+        command_print_summary(&out, command_list[i], 13);
     output_print(&out, "\n");
     paragraph_print_page(&out,
                          "`bloomblock help COMMAND` explains one. Every command takes --json.\n");
-    output_print(&out, "\n%s", exit_codes);
+    output_print(&out, "\nExit codes:\n%s", command_list_exit_codes);
     return output_finish(&out, &tool, EXIT_FOUND);
 }
 
 static enum exit_code print_version(void)
 {
     struct output out = {0};
-    output_print(&out, "bloomblock %s\n", BB_VERSION);
+    output_print(&out, "bloomblock %s\n", bb_version());
     return output_finish(&out, &tool, EXIT_FOUND);
-}
-
-static const struct command *find_command(const char *name)
-{
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(commands); i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    }
-    return NULL;
 }
 
 static int fail_unknown(const char *name)
 {
     struct suggestion suggestion;
     suggestion_init(&suggestion, name, strlen(name));
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(commands); i++)
-        suggestion_add(&suggestion, commands[i]->name);
+    for (size_t i = 0; command_list[i] != NULL; i++)
+        suggestion_add(&suggestion, command_list[i]->name);
     fprintf(stderr, "bloomblock: there is no command or option \"%.100s\"%s\n", name,
             suggestion_text(&suggestion, ""));
     fprintf(stderr, "Try: bloomblock --help\n");
@@ -127,7 +50,7 @@ static int fail_unknown(const char *name)
 /* argv: the words after the command's name. */
 static int run(const char *name, int argc, char **argv)
 {
-    const struct command *command = find_command(name);
+    const struct command *command = command_list_find(name);
     return command == NULL ? fail_unknown(name) : (int)command->run(command, argc, argv);
 }
 
@@ -165,5 +88,7 @@ int main(int argc, char **argv)
         return (int)print_help();
     if (is_one_of(argv[1], "--version", "-V", "version"))
         return (int)print_version();
+    if (strcmp(argv[1], "reference") == 0)
+        return (int)reference_run(argc - 2, argv + 2);
     return run(argv[1], argc - 2, argv + 2);
 }

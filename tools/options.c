@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "bb/table.h"
+#include "tools/command_tables.h"
 #include "tools/options_help.h"
 #include "tools/suggestion.h"
 
@@ -266,6 +267,11 @@ bool options_parse(const struct command *command, const struct option_group *gro
                    size_t group_count, int argc, char **argv, struct arguments *ret_arguments,
                    enum exit_code *ret_code)
 {
+    if (command->tables != NULL) {
+        command_tables_add(command->tables, command, groups, group_count);
+        *ret_code = EXIT_FOUND;
+        return false;
+    }
     struct parser parser = {.command = command,
                             .groups = groups,
                             .group_count = group_count,

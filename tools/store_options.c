@@ -43,12 +43,12 @@ static void add_filters(struct store_options *store)
         "instead of a target: bits of filters for each key");
     add(store, "absent-share", "SHARE", OPTION_REAL, &db->absent_share,
         "part of the lookups that are for absent keys (1)");
-    add(store, "filter", "KIND", OPTION_FILTER_KIND, &db->filter_kind,
-        "ribbon (default), blocked-bloom, bloom or none");
+    add(store, "filter", "ribbon|blocked-bloom|bloom|none", OPTION_FILTER_KIND, &db->filter_kind,
+        "kind of the filters (ribbon)");
     add(store, "table-filter-bits", "N", OPTION_TEXT, &store->table_filter_bits,
         "bits per key in the table filters of the largest run, probed first (5); none; all");
-    add(store, "table-filters", "WHERE", OPTION_TEXT, &store->table_filter_residency,
-        "table filters are pinned in memory (default), cached, or unused");
+    add(store, "table-filters", "pinned|cached|unused", OPTION_TEXT, &store->table_filter_residency,
+        "table filters stay in memory, or are in the block cache, or are not used (pinned)");
     add(store, "filter-slack", "PART", OPTION_REAL, &db->filter_slack,
         "more space for filters, up to 0.25 of it, which build faster (0)");
     add(store, "granularity", "N", OPTION_GRANULARITY, &db->filter_granularity,
@@ -62,8 +62,7 @@ static void add_tables(struct store_options *store)
         "size at which a block is closed (4K)");
     add(store, "restart-interval", "N", OPTION_COUNT32, &db->restart_interval,
         "entries between full keys (16)");
-    add(store, "compression", "KIND", OPTION_TEXT, &store->compression,
-        "of blocks: lz4 (default) or none");
+    add(store, "compression", "lz4|none", OPTION_TEXT, &store->compression, "of blocks (lz4)");
     add(store, "table-size", "SIZE", OPTION_SIZE, &db->table_size_bytes,
         "compaction cuts its output here (1/8 of level 1, at most 8M)");
     add(store, "level0-compact", "N", OPTION_COUNT32, &db->level0_run_count_compact,
@@ -76,8 +75,8 @@ static void add_tables(struct store_options *store)
         "size of level 1 (4 write buffers)");
     add(store, "level-ratio", "N", OPTION_COUNT32, &db->level_size_ratio,
         "size of a level by the one above, and its runs if tiered (10 leveled, else 4)");
-    add(store, "style", "STYLE", OPTION_TEXT, &store->style,
-        "compaction style: leveled (default), tiered or lazy");
+    add(store, "style", "leveled|tiered|lazy", OPTION_TEXT, &store->style,
+        "compaction style (leveled)");
     add(store, "tombstone-age", "N", OPTION_COUNT, &db->tombstone_age_max,
         "operations after which a deletion is compacted away (no bound)");
 }
@@ -90,8 +89,8 @@ void store_options_init(struct store_options *store, const struct command *comma
     add_tables(store);
     add(store, "deterministic", NULL, OPTION_FLAG, &store->db.deterministic,
         "flush and compact on the writing thread, so that a seed fixes everything");
-    add(store, "recovery", "MODE", OPTION_TEXT, &store->recovery,
-        "damage of logs: synced (default), strict, point-in-time or salvage");
+    add(store, "recovery", "strict|synced|point-in-time|salvage", OPTION_TEXT, &store->recovery,
+        "which losses by damaged logs an opening accepts (synced)");
 }
 
 void store_options_init_to_read(struct store_options *store, const struct command *command)

@@ -73,7 +73,7 @@ static enum exit_code run_list(const struct command *command, int argc, char **a
     struct index_command self = {.command = command};
     const char *file = NULL;
     if (options_have(argc, argv, "--file"))
-        return index_file_run_list(argc, argv);
+        return index_file_run_list(command, argc, argv);
     const struct option own[] = {
         {"file", "FILE", OPTION_TEXT, &file,
          "of a file of lines instead of a store: `bloomblock index list --file FILE --help`"},
@@ -99,7 +99,7 @@ static enum exit_code run_create(const struct command *command, int argc, char *
     struct index_command self = {.command = command};
     const char *file = NULL;
     if (options_have(argc, argv, "--file"))
-        return index_file_run_create(argc, argv);
+        return index_file_run_create(command, argc, argv);
     const struct option own[] = {
         {"file", "FILE", OPTION_TEXT, &file,
          "of a file of lines instead of a store: `bloomblock index create --file FILE --help`"},
@@ -124,7 +124,7 @@ static enum exit_code run_drop(const struct command *command, int argc, char **a
     struct index_command self = {.command = command};
     const char *file = NULL;
     if (options_have(argc, argv, "--file"))
-        return index_file_run_drop(argc, argv);
+        return index_file_run_drop(command, argc, argv);
     const struct option own[] = {
         {"file", "FILE", OPTION_TEXT, &file,
          "of a file of lines instead of a store: `bloomblock index drop --file FILE --help`"},

@@ -170,7 +170,9 @@ static const struct command command_index_file = {
     .run = run,
 };
 
-enum exit_code index_file_run_create(int argc, char **argv)
+enum exit_code index_file_run_create(const struct command *command, int argc, char **argv)
 {
-    return run(&command_index_file, argc, argv);
+    struct command form = command_index_file;
+    form.tables = command->tables;
+    return run(&form, argc, argv);
 }

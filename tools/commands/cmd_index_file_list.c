@@ -347,12 +347,16 @@ static const struct command command_index_file_drop = {
     .run = run_drop,
 };
 
-enum exit_code index_file_run_list(int argc, char **argv)
+enum exit_code index_file_run_list(const struct command *command, int argc, char **argv)
 {
-    return run_list(&command_index_file_list, argc, argv);
+    struct command form = command_index_file_list;
+    form.tables = command->tables;
+    return run_list(&form, argc, argv);
 }
 
-enum exit_code index_file_run_drop(int argc, char **argv)
+enum exit_code index_file_run_drop(const struct command *command, int argc, char **argv)
 {
-    return run_drop(&command_index_file_drop, argc, argv);
+    struct command form = command_index_file_drop;
+    form.tables = command->tables;
+    return run_drop(&form, argc, argv);
 }

@@ -279,7 +279,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum exit_code code = EXIT_FOUND;
     if (options_have(argc, argv, "--file")) {
         bb_free(select);
-        return select_file_run(argc, argv);
+        return select_file_run(command, argc, argv);
     }
     if (select == NULL)
         return command_fail(command, bb_fail(BB_NO_MEMORY, "no memory for a selection"));

@@ -4,7 +4,7 @@
 
 #include "tools/command.h"
 
-/* `select --file FILE`; argv as of a command's run. */
-enum exit_code select_file_run(int argc, char **argv);
+/* `select --file FILE`; the rest as of a command's run. */
+enum exit_code select_file_run(const struct command *command, int argc, char **argv);
 
 #endif

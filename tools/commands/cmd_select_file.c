@@ -316,7 +316,9 @@ static const struct command command_select_file = {
     .run = run,
 };
 
-enum exit_code select_file_run(int argc, char **argv)
+enum exit_code select_file_run(const struct command *command, int argc, char **argv)
 {
-    return run(&command_select_file, argc, argv);
+    struct command form = command_select_file;
+    form.tables = command->tables;
+    return run(&form, argc, argv);
 }

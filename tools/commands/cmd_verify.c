@@ -328,7 +328,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct verify verify = {0};
     const struct option own[] = {
-        {"recovery", "MODE", OPTION_TEXT, &verify.recovery_name,
+        {"recovery", "strict|synced|point-in-time|salvage", OPTION_TEXT, &verify.recovery_name,
          "verify the logs as an opening in this mode, and report the data that it would drop"},
         {"running", NULL, OPTION_FLAG, &verify.is_running,
          "verify a store that another process has open"},

@@ -72,8 +72,8 @@ PyMODINIT_FUNC PyInit__native(void);
 PyMODINIT_FUNC PyInit__native(void)
 {
     PyObject *module = errors_init() ? PyModule_Create(&definition) : NULL;
-    if (module != NULL && (!add_types(module) || PyModule_AddStringConstant(
-                                                     module, "__version__", bb_version()) != 0))
+    if (module != NULL && (!add_types(module) ||
+                           PyModule_AddStringConstant(module, "__version__", bb_version()) != 0))
         Py_CLEAR(module);
     return module;
 }
