@@ -33,6 +33,7 @@ static const char *const status_names[] = {
     [BB_UNSUPPORTED] = "unsupported",
     [BB_EXISTS] = "exists",
     [BB_READ_ONLY] = "read only",
+    [BB_WOULD_WAIT] = "would wait",
 };
 
 const char *bb_status_name(enum bb_status status)

@@ -76,6 +76,12 @@ void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_compa
 BB_MUST_CHECK enum bb_status bb_table_file_open(struct bb_table_file *file,
                                                 struct bb_table **ret_table);
 
+/* True when the call above returns without reading the file. */
+static inline bool bb_table_file_is_open(const struct bb_table_file *file)
+{
+    return atomic_load_explicit(&file->table, memory_order_acquire) != NULL;
+}
+
 /* True when the table's bounds contain the key. */
 bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
                           struct bb_bytes key);

@@ -74,6 +74,8 @@ enum bb_status {
     BB_EXISTS = 10,
     /* Writing is not possible: opened read-only, or writes stopped after an I/O failure. */
     BB_READ_ONLY = 11,
+    /* The call would have to wait, and was asked not to. Not an error. */
+    BB_WOULD_WAIT = 12,
 };
 
 /* A stable lower-case name such as "corrupt". Never NULL; "unknown" for other values. */

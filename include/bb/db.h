@@ -403,13 +403,25 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_delete_range(struct bb_db *db,
  * including deletions of a range that contains the key. The batch is not changed. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_write(struct bb_db *db, const struct bb_write_options *options, const struct bb_batch *batch);
+/* BB_WOULD_WAIT if bb_db_write of this batch would now wait for background work; otherwise BB_OK,
+ * or the failure that stops writing. Exact if no other thread writes to the store before that.
+ * With `deterministic` no write counts as waiting. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_write_check(struct bb_db *db,
+                                                      const struct bb_batch *batch);
 /* BB_OK with a copy of the value in *value (replaced), or BB_NOT_FOUND. value may be NULL to get
  * only the status. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_get(struct bb_db *db,
                                               const struct bb_get_options *options,
                                               struct bb_bytes key, struct bb_buf *value);
 
-/* The same without a copy. On BB_OK the value at the time of the call is in *ret_value, readable
+/* The same for threads that must not wait for a device, such as an event loop. BB_WOULD_WAIT: a
+ * part of a table is not in memory; *value is unchanged, nothing was counted, and another thread
+ * calls bb_db_get. A block in the system's page cache is read. An absent key that filters rule out
+ * takes no system call, once they are in memory. Options used: snapshot, bypass_fill. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_get_now(struct bb_db *db,
+                                                  const struct bb_get_options *options,
+                                                  struct bb_bytes key, struct bb_buf *value);
+/* bb_db_get without a copy. On BB_OK the value at the time of the call is in *ret_value, readable
  * and unchanged until bb_pinned_release, even if the key is overwritten, flushed, compacted or
  * evicted. Allocates nothing if the block is cached. Any thread may release the value at any time,
  * but not concurrently with bb_db_close, which fails with BB_BUSY while a value is pinned.

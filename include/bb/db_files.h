@@ -109,6 +109,20 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_scrub(struct bb_db *db,
  * CURRENT (bb_db_destroy removes it). Writers wait only for the flush. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory);
 
+/* A checkpoint in two calls. bb_checkpoint_create fixes the state, the one that an iterator created
+ * now would show, without waiting for a device or a flush. bb_checkpoint_write makes the new store,
+ * as bb_db_checkpoint does, but without a flush: data that was in memory becomes tables of the new
+ * store. Writes continue in between. Until bb_checkpoint_destroy the state's tables and memtables
+ * are kept, and bb_db_close fails with BB_BUSY. A checkpoint is used by one thread at a time. In a
+ * child made by fork only bb_checkpoint_destroy is allowed, and has no effect. */
+struct bb_checkpoint;
+BB_API BB_MUST_CHECK enum bb_status bb_checkpoint_create(struct bb_db *db,
+                                                         struct bb_checkpoint **ret_checkpoint);
+BB_API BB_MUST_CHECK enum bb_status bb_checkpoint_write(struct bb_checkpoint *checkpoint,
+                                                        const char *directory);
+/* NULL is allowed. */
+BB_API void bb_checkpoint_destroy(struct bb_checkpoint *checkpoint);
+
 /* Adds tables built elsewhere (bb_table_builder, any secret and options, the store's comparator) to
  * the store, as if all their entries were written in one batch when the call returns. They override
  * all earlier writes, their tombstones delete, and earlier snapshots do not see them. Concurrent

@@ -5,6 +5,10 @@
  *     directory, links         each table under its number (a copy where files cannot be linked)
  *     manifest, CURRENT        last: before that the directory cannot be opened as a store
  *
+ * A checkpoint in two calls cannot flush: the first call determines the state, and must not wait.
+ * It holds the view and the sequence, and the second call writes the memtables of the view to
+ * tables of the new store (kv/admin/checkpoint_table.h).
+ *
  * Tables never change, so both stores can share them. The manifest, logs and id are separate; the
  * id differs, so that a log of one store is never used for the other. Threads: any.
  */
@@ -14,6 +18,7 @@
 #include "base/path.h"
 #include "base/status.h"
 #include "bb/db_files.h"
+#include "kv/admin/checkpoint_table.h"
 #include "kv/indexes/store_catalog.h"
 #include "kv/manifest/edit.h"
 #include "kv/manifest/filename.h"
@@ -21,14 +26,34 @@
 #include "kv/store/call.h"
 #include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
+#include "kv/store/inherited.h"
 #include "kv/store/store.h"
 
+struct bb_checkpoint {
+    struct bb_db *db;
+    struct bb_view *view; /* with a reference */
+    uint64_t sequence;    /* later entries do not belong to the checkpoint */
+};
+
+/* A table that was written for the checkpoint. */
+struct own_table {
+    uint64_t number;
+    struct bb_table_meta meta;
+};
+
+/* The checkpoint as it is made. */
 struct checkpoint {
     struct bb_db *db;
     struct bb_file_system *fs;
     const char *directory; /* the new store's */
-    const struct bb_levels *levels;
-    uint64_t flushed; /* the store's last sequence before its flush: all up to it is in tables */
+    const struct bb_view *view;
+    const struct bb_levels *levels; /* the view's */
+    bool takes_memtables;
+    /* Everything up to it is in tables. */
+    uint64_t sequence;
+    /* The memtables of the view, oldest first. */
+    struct own_table own[BB_FROZEN_MAX + 1];
+    size_t own_count;
     /* Of a log that is never begun; 0: not allocated yet. */
     uint64_t log_number;
     /* Above the numbers of all tables; 0: not allocated yet. */
@@ -109,13 +134,56 @@ static enum bb_status add_tables(struct checkpoint *c)
     return status;
 }
 
+/* ---- memtables ---- */
+
+static enum bb_status write_memtable(struct checkpoint *c, const struct bb_write_buffer *buffer)
+{
+    struct own_table *own = &c->own[c->own_count];
+    struct bb_buf path = {0};
+    bool is_written = false;
+    enum bb_status status = bb_file_number_new(c->db, &own->number);
+    if (status == BB_OK)
+        status = bb_filename_path(c->directory, BB_FILE_TABLE, own->number, &path);
+    if (status == BB_OK)
+        status = bb_checkpoint_table_write(c->db, buffer->memtable, c->sequence,
+                                           (const char *)path.data, &own->meta, &is_written);
+    c->own_count += is_written;
+    bb_buf_deinit(&path);
+    return status;
+}
+
+/* Before the manifest gets its number, which is above those of all tables. */
+static enum bb_status write_memtables(struct checkpoint *c)
+{
+    enum bb_status status = BB_OK;
+    if (!c->takes_memtables)
+        return BB_OK;
+    for (size_t i = c->view->frozen_count; i > 0 && status == BB_OK; i--)
+        status = write_memtable(c, c->view->frozen[i - 1]);
+    return status == BB_OK ? write_memtable(c, c->view->active) : status;
+}
+
+static enum bb_status describe_own(const struct checkpoint *c, struct bb_edit *edit)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < c->own_count && status == BB_OK; i++)
+        status = bb_edit_add_table(edit, 0, c->own[i].number, &c->own[i].meta);
+    return status;
+}
+
+static void release_own(struct checkpoint *c)
+{
+    for (size_t i = 0; i < c->own_count; i++)
+        bb_table_meta_deinit(&c->own[i].meta);
+}
+
 /* ---- manifest ---- */
 
 /* At least the sequence of every entry in the tables, and of every write before the call: a write
  * without effect, such as an empty range deletion, is in no table. */
 static uint64_t last_sequence(const struct checkpoint *c)
 {
-    uint64_t sequence = c->flushed;
+    uint64_t sequence = c->sequence;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++) {
             uint64_t max = bb_levels_table(c->levels, level, i)->meta.sequence_max;
@@ -162,6 +230,8 @@ static enum bb_status describe(struct checkpoint *c, struct bb_edit *edit)
         for (size_t i = 0; i < c->levels->levels[level].run_count && status == BB_OK; i++)
             status = describe_run(c, edit, level, bb_levels_run(c->levels, level, i));
     }
+    if (status == BB_OK)
+        status = describe_own(c, edit);
     return status == BB_OK ? describe_catalog(c, edit) : status;
 }
 
@@ -231,6 +301,8 @@ static enum bb_status clear_away(struct checkpoint *c)
         for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++)
             remove_file(c, BB_FILE_TABLE, bb_levels_table(c->levels, level, i)->number);
     }
+    for (size_t i = 0; i < c->own_count; i++)
+        remove_file(c, BB_FILE_TABLE, c->own[i].number);
     for (size_t i = 0; i < c->index_count; i++)
         remove_file(c, BB_FILE_INDEX, c->index_numbers[i]);
     (void)!c->fs->ops->remove_directory(c->fs, c->directory);
@@ -249,9 +321,10 @@ static enum bb_status reserve_indexes(struct checkpoint *c)
 
 static enum bb_status fill_directory(struct checkpoint *c)
 {
-    struct bb_view *view = bb_current_view_pin(c->db);
-    c->levels = view->levels;
+    c->levels = c->view->levels;
     enum bb_status status = reserve_indexes(c);
+    if (status == BB_OK)
+        status = write_memtables(c);
     if (status == BB_OK)
         status = bb_file_number_new(c->db, &c->log_number);
     if (status == BB_OK)
@@ -265,20 +338,28 @@ static enum bb_status fill_directory(struct checkpoint *c)
     if (status != BB_OK)
         status = clear_away(c);
     bb_free(c->index_numbers);
-    bb_current_view_unpin(c->db, view);
+    release_own(c);
     return status;
+}
+
+static enum bb_status make_and_fill(struct checkpoint *c)
+{
+    enum bb_status status = c->fs->ops->make_directory(c->fs, c->directory);
+    return status == BB_OK ? fill_directory(c) : status;
 }
 
 static enum bb_status flush_and_fill(struct bb_db *db, const char *directory)
 {
     struct checkpoint c = {.db = db, .fs = db->system, .directory = directory};
-    c.flushed = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    c.sequence = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
     enum bb_status status = bb_db_flush(db);
-    if (status == BB_OK)
-        status = c.fs->ops->make_directory(c.fs, directory);
     if (status != BB_OK)
         return status;
-    return fill_directory(&c);
+    struct bb_view *view = bb_current_view_pin(db);
+    c.view = view;
+    status = make_and_fill(&c);
+    bb_current_view_unpin(db, view);
+    return status;
 }
 
 /* WHY this counts as a call around the flush, which is also one: closing waits for the whole
@@ -295,4 +376,49 @@ enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
     status = flush_and_fill(db, directory);
     bb_call_end(db);
     return status;
+}
+
+/* ---- in two calls ---- */
+
+enum bb_status bb_checkpoint_create(struct bb_db *db, struct bb_checkpoint **ret_checkpoint)
+{
+    enum bb_status status = bb_call_check_change(db, "a checkpoint");
+    if (status != BB_OK)
+        return status;
+    struct bb_checkpoint *checkpoint = bb_alloc_zeroed(1, sizeof(*checkpoint));
+    if (checkpoint == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a checkpoint");
+    atomic_fetch_add(&db->iterator_count, 1);
+    checkpoint->db = db;
+    /* The view must be loaded before the sequence: see lookup.c. */
+    checkpoint->view = bb_current_view_pin(db);
+    checkpoint->sequence = bb_view_sequence(checkpoint->view, &db->last_sequence);
+    *ret_checkpoint = checkpoint;
+    return BB_OK;
+}
+
+enum bb_status bb_checkpoint_write(struct bb_checkpoint *checkpoint, const char *directory)
+{
+    struct bb_db *db = checkpoint->db;
+    struct checkpoint c = {.db = db,
+                           .fs = db->system,
+                           .directory = directory,
+                           .view = checkpoint->view,
+                           .takes_memtables = true,
+                           .sequence = checkpoint->sequence};
+    enum bb_status status = bb_path_check(directory, "the checkpoint's directory");
+    if (status == BB_OK)
+        status = bb_call_check_change(db, "a checkpoint");
+    return status == BB_OK ? make_and_fill(&c) : status;
+}
+
+void bb_checkpoint_destroy(struct bb_checkpoint *checkpoint)
+{
+    if (checkpoint == NULL || bb_store_is_inherited(checkpoint->db))
+        return;
+    struct bb_db *db = checkpoint->db;
+    bb_current_view_unpin(db, checkpoint->view);
+    bb_free(checkpoint);
+    /* This must be last: a thread that sees the lower count may close the store. */
+    atomic_fetch_sub(&db->iterator_count, 1);
 }

@@ -20,9 +20,10 @@ struct lookup {
     const struct bb_get_call *options;
     struct bb_table_question ask; /* also for the memtables */
     struct bb_reader *reader;
-    struct bb_shadow *shadow; /* NULL: filters are trusted */
-    bool is_plain;            /* only the value is needed, and filters may deny it */
-    bool is_decided;          /* a value or a tombstone was found */
+    struct bb_reader_counts *counts; /* the reader's, or those of a lookup that may be repeated */
+    struct bb_shadow *shadow;        /* NULL: filters are trusted */
+    bool is_plain;                   /* only the value is needed, and filters may deny it */
+    bool is_decided;                 /* a value or a tombstone was found */
     bool is_present;
 };
 
@@ -47,14 +48,14 @@ static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer
     struct bb_bytes value = {0};
     enum bb_entry_kind kind = BB_ENTRY_DELETE;
     uint64_t sequence = 0;
-    bb_counter_add(&lookup->reader->counts.memtable_visits, 1);
+    bb_counter_add(&lookup->counts->memtable_visits, 1);
     if (!bb_memtable_may_contain(buffer->memtable, ask->key_hash))
         return BB_OK;
     enum bb_status status = bb_memtable_get(buffer->memtable, ask->key, ask->key_hash,
                                             ask->sequence, &value, &kind, &sequence);
     if (status != BB_OK)
         return status == BB_NOT_FOUND ? BB_OK : status;
-    bb_counter_add(&lookup->reader->counts.memtable_hits, 1);
+    bb_counter_add(&lookup->counts->memtable_hits, 1);
     lookup->is_decided = true;
     lookup->is_present = kind == BB_ENTRY_PUT;
     return lookup->is_present ? deliver(lookup, buffer, value) : BB_OK;
@@ -68,16 +69,24 @@ static enum bb_status ask_memtables(struct lookup *lookup, const struct bb_view 
     return status;
 }
 
+static enum bb_status open_table(const struct lookup *lookup, struct bb_table_file *file,
+                                 struct bb_table **ret_table)
+{
+    if (lookup->ask.is_immediate && !bb_table_file_is_open(file))
+        return BB_WOULD_WAIT;
+    return bb_table_file_open(file, ret_table);
+}
+
 static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup, int level,
                                                           struct bb_table_file *file,
                                                           enum bb_table_lookup_state state)
 {
     struct bb_read_stats own = {0};
-    struct bb_read_stats *counts = &lookup->reader->counts.level_reads[level];
+    struct bb_read_stats *counts = &lookup->counts->level_reads[level];
     struct bb_read_stats *wanted = lookup->options->stats;
     struct bb_table_lookup in_table = {
         .question = &lookup->ask, .stats = wanted == NULL ? counts : &own, .state = state};
-    enum bb_status status = bb_table_file_open(file, &in_table.table);
+    enum bb_status status = open_table(lookup, file, &in_table.table);
     if (status == BB_OK)
         status = bb_table_lookup_run(&in_table);
     if (wanted != NULL) {
@@ -115,7 +124,7 @@ static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *
         if (lookup->is_plain)
             denial = bb_denial_find(turn->run, lookup->ask.key, lookup->ask.key_hash, &index);
         if (denial == BB_DENIAL_DENIED)
-            bb_read_stats_add_denial(&lookup->reader->counts.level_reads[turn->level]);
+            bb_read_stats_add_denial(&lookup->counts->level_reads[turn->level]);
         else if (denial != BB_DENIAL_OUTSIDE)
             status = ask_run(lookup, levels, turn, denial, index);
     }
@@ -127,8 +136,11 @@ static enum bb_status run(struct lookup *lookup)
     struct bb_view *view = NULL;
     const struct bb_snapshot *snapshot = lookup->options->snapshot;
     lookup->reader = bb_readers_enter(&lookup->db->readers, &view);
+    if (lookup->counts == NULL)
+        lookup->counts = &lookup->reader->counts;
     struct bb_shadow shadow;
-    lookup->shadow = bb_shadow_begin(&shadow, lookup->db, lookup->reader, view->levels);
+    if (!lookup->ask.is_immediate)
+        lookup->shadow = bb_shadow_begin(&shadow, lookup->db, lookup->reader, view->levels);
     lookup->is_plain &= lookup->shadow == NULL;
     /* WHY the view is loaded first: a merge may drop a version older than last_sequence between the
      * two loads, but never from a view that is already pinned. */
@@ -137,14 +149,30 @@ static enum bb_status run(struct lookup *lookup)
     enum bb_status status = ask_memtables(lookup, view);
     if (status == BB_OK && !lookup->is_decided)
         status = ask_levels(lookup, view->levels);
-    bb_counter_add(&lookup->reader->counts.gets, 1);
-    bb_counter_add(&lookup->reader->counts.gets_found, status == BB_OK && lookup->is_present);
+    bb_counter_add(&lookup->counts->gets, 1);
+    bb_counter_add(&lookup->counts->gets_found, status == BB_OK && lookup->is_present);
     if (lookup->ask.pinned != NULL && status == BB_OK && lookup->is_present)
         bb_pinned_count(lookup->ask.pinned, &lookup->reader->pinned_values);
+    if (lookup->ask.is_immediate && status != BB_WOULD_WAIT)
+        bb_reader_add_counts(lookup->reader, lookup->counts);
     bb_reader_leave(lookup->reader);
     if (__builtin_expect(lookup->shadow != NULL, 0))
         bb_shadow_end(lookup->shadow);
     return status;
+}
+
+/* Answers a lookup whose key and options are set. */
+static inline enum bb_status answer(struct lookup *lookup)
+{
+    if (lookup->ask.key.size > BB_KEY_SIZE_MAX)
+        return bb_entry_check_key(lookup->ask.key);
+    if (bb_store_is_inherited(lookup->db))
+        return bb_inherited_fail(lookup->db);
+    lookup->ask.key_hash = bb_hash_key(&lookup->db->secret, lookup->ask.key);
+    enum bb_status status = run(lookup);
+    if (status != BB_OK)
+        return status;
+    return lookup->is_present ? BB_OK : BB_NOT_FOUND;
 }
 
 static enum bb_status get(struct bb_db *db, const struct bb_get_options *options,
@@ -156,15 +184,24 @@ static enum bb_status get(struct bb_db *db, const struct bb_get_options *options
         .options = &call,
         .ask = {.options = call.read, .key = key, .value = value, .pinned = pinned},
         .is_plain = call.stats == NULL && bb_read_options_permit_denials(&call.read)};
-    if (key.size > BB_KEY_SIZE_MAX)
-        return bb_entry_check_key(key);
-    if (bb_store_is_inherited(db))
-        return bb_inherited_fail(db);
-    lookup.ask.key_hash = bb_hash_key(&db->secret, key);
-    enum bb_status status = run(&lookup);
-    if (status != BB_OK)
-        return status;
-    return lookup.is_present ? BB_OK : BB_NOT_FOUND;
+    return answer(&lookup);
+}
+
+enum bb_status bb_db_get_now(struct bb_db *db, const struct bb_get_options *options,
+                             struct bb_bytes key, struct bb_buf *value)
+{
+    const struct bb_get_call given = bb_call_options_get(options);
+    const struct bb_get_call call = {.snapshot = given.snapshot,
+                                     .read = {.bypass_fill = given.read.bypass_fill}};
+    /* Not the reader's: after BB_WOULD_WAIT the same lookup is counted by bb_db_get. */
+    struct bb_reader_counts counts = {0};
+    struct lookup lookup = {
+        .db = db,
+        .options = &call,
+        .ask = {.options = call.read, .key = key, .value = value, .is_immediate = true},
+        .counts = &counts,
+        .is_plain = true};
+    return answer(&lookup);
 }
 
 enum bb_status bb_db_get(struct bb_db *db, const struct bb_get_options *options,

@@ -71,6 +71,17 @@ bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *comm
     return leads;
 }
 
+bool bb_commit_queue_try_enter(struct bb_commit_queue *queue, struct bb_commit *commit)
+{
+    BB_DEBUG_ASSERT(commit->batch == NULL);
+    bb_mutex_lock(&queue->mutex);
+    bool leads = !queue->is_closed && queue->head == NULL;
+    if (leads)
+        append(queue, commit);
+    bb_mutex_unlock(&queue->mutex);
+    return leads;
+}
+
 static bool may_join(const struct bb_commit *leader, const struct bb_commit *commit,
                      size_t room_bytes)
 {

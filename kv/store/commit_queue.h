@@ -45,6 +45,10 @@ void bb_commit_queue_deinit(struct bb_commit_queue *queue);
  * the queue is closed; bb_commit_queue_result returns its status. */
 bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
 
+/* The same for an exclusive commit, without waiting. False: another commit leads, or the queue is
+ * closed. */
+bool bb_commit_queue_try_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
+
 /* Chooses the leader's group and returns its last commit; the group is the list from the leader to
  * that commit. The batches of a group have at most size_max_bytes. A commit without sync takes no
  * commit with sync into its group, because it would wait for a sync that it does not need. */

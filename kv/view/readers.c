@@ -157,6 +157,18 @@ static void add_counts(struct bb_reader_counts *sum, const struct bb_reader_coun
     bb_readers_add_stats(&sum->scan_reads, &part->scan_reads);
 }
 
+void bb_reader_add_counts(struct bb_reader *reader, const struct bb_reader_counts *counts)
+{
+    /* All fields are 64-bit counters, so the struct can be treated as an array. */
+    _Static_assert(sizeof(*counts) % sizeof(uint64_t) == 0, "a field is not a 64-bit counter");
+    uint64_t *to = (uint64_t *)&reader->counts;
+    const uint64_t *from = (const uint64_t *)counts;
+    for (size_t i = 0; i < sizeof(*counts) / sizeof(uint64_t); i++) {
+        if (from[i] != 0)
+            bb_counter_add(&to[i], from[i]);
+    }
+}
+
 void bb_readers_sum(const struct bb_readers *readers, struct bb_reader_counts *ret_counts)
 {
     memset(ret_counts, 0, sizeof(*ret_counts));

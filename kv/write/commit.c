@@ -275,6 +275,25 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
     return status;
 }
 
+enum bb_status bb_db_write_check(struct bb_db *db, const struct bb_batch *batch)
+{
+    struct bb_commit leader;
+    leader.batch = NULL; /* the queue sets the rest: its message has 1 KiB */
+    leader.sync = false;
+    if (batch == NULL)
+        return bb_fail(BB_INVALID, "a write has no batch");
+    enum bb_status status = bb_call_check_change(db, "a write");
+    if (status != BB_OK)
+        return status;
+    if (!bb_commit_queue_try_enter(&db->commits, &leader))
+        return BB_WOULD_WAIT;
+    const struct bb_room room = {.entry_count = bb_batch_count(batch),
+                                 .raw_bytes = bb_batch_raw_bytes(batch)};
+    status = bb_freeze_check_room(db, &room);
+    bb_commit_release_leader(db, &leader);
+    return status;
+}
+
 enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *options,
                          struct bb_bytes key, struct bb_bytes value)
 {

@@ -250,9 +250,14 @@ static enum bb_status replace_log(struct bb_db *db)
 
 /* Halfway to the stop, each freeze waits briefly, so that no later one has to wait for a whole
  * compaction. */
+static uint64_t slowdown_mark(const struct bb_db *db)
+{
+    return (db->options.level0_run_count_busy + db->options.level0_run_count_stop + 1) / 2;
+}
+
 static void slow_down(struct bb_db *db)
 {
-    uint64_t mark = (db->options.level0_run_count_busy + db->options.level0_run_count_stop + 1) / 2;
+    uint64_t mark = slowdown_mark(db);
     if (db->options.deterministic)
         return;
     uint64_t begin = db->system->ops->now(db->system);
@@ -326,4 +331,31 @@ enum bb_status bb_freeze_make_room(struct bb_db *db, const struct bb_room *room)
     if (status == BB_OK && room->entry_count > 0 && is_resting(db))
         status = begin_log(db);
     return status;
+}
+
+/* The failure of the work that a write would have to wait for, or BB_OK. */
+static enum bb_status failure_of(struct bb_db *db, enum bb_work work)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_error failure = db->workers[work].failure;
+    bb_mutex_unlock(&db->mutex);
+    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
+}
+
+enum bb_status bb_freeze_check_room(struct bb_db *db, const struct bb_room *room)
+{
+    if (db->options.deterministic)
+        return BB_OK;
+    enum bb_status status = failure_of(db, BB_WORK_FLUSH);
+    if (status != BB_OK || (!db->is_log_failed && has_room(db->active, room)))
+        return status;
+    bb_mutex_lock(&db->mutex);
+    bool is_full = db->view->frozen_count == BB_FROZEN_MAX;
+    bool is_slow = bb_levels_table_count(db->view->levels, 0) >= slowdown_mark(db);
+    bb_mutex_unlock(&db->mutex);
+    if (is_slow)
+        status = failure_of(db, BB_WORK_COMPACTION);
+    if (status != BB_OK)
+        return status;
+    return is_full || is_slow || db->is_log_failed ? BB_WOULD_WAIT : BB_OK;
 }

@@ -16,6 +16,10 @@ struct bb_room {
  * work. */
 BB_MUST_CHECK enum bb_status bb_freeze_make_room(struct bb_db *db, const struct bb_room *room);
 
+/* Called by the leader. BB_WOULD_WAIT: the call above would wait for background work. Otherwise
+ * BB_OK, or the failure that it would return if the work fails again. Changes nothing. */
+BB_MUST_CHECK enum bb_status bb_freeze_check_room(struct bb_db *db, const struct bb_room *room);
+
 /* Called by the leader. Freezes the active memtable and replaces it by an empty one of
  * capacity_bytes with a new log. Waits while BB_FROZEN_MAX are frozen. */
 BB_MUST_CHECK enum bb_status bb_freeze_memtable(struct bb_db *db, size_t capacity_bytes);

@@ -151,13 +151,31 @@ static bool pass_table(struct bb_table_lookup *lookup)
     return false;
 }
 
+/* True if probing the table filter may read the file. */
+static bool is_table_filter_unread(const struct bb_table *table)
+{
+    return table->probes_table_filter && !is_distrusted(table) &&
+           (table->table_filter_residency != BB_TABLE_FILTER_PINNED ||
+            atomic_load_explicit(&table->table_filter, memory_order_acquire) == NULL);
+}
+
+static enum bb_status acquire_page(struct bb_table_lookup *lookup, uint32_t index)
+{
+    struct bb_table *table = lookup->table;
+    if (!lookup->question->is_immediate)
+        return bb_table_page_acquire(table, index, lookup->stats, &lookup->page);
+    bb_counter_add(&lookup->stats->page_requests, 1);
+    lookup->page = bb_table_page_peek(table, index);
+    return lookup->page != NULL ? BB_OK : BB_WOULD_WAIT;
+}
+
 /* Takes the step of the state LET_THROUGH. */
 static enum bb_status find_block(struct bb_table_lookup *lookup)
 {
     struct bb_table *table = lookup->table;
     const struct bb_table_question *ask = lookup->question;
     uint32_t index = bb_root_find(&table->root, table->comparator, ask->key, ask->sequence);
-    enum bb_status status = bb_table_page_acquire(table, index, lookup->stats, &lookup->page);
+    enum bb_status status = acquire_page(lookup, index);
     if (status != BB_OK)
         return status;
     lookup->ordinal = bb_index_page_find(lookup->page, table->comparator, ask->key, ask->sequence);
@@ -180,6 +198,10 @@ enum bb_status bb_table_lookup_begin(struct bb_table_lookup *lookup)
     lookup->is_covered = false;
     lookup->covering = 0;
     lookup->page = NULL;
+    if (lookup->question->is_immediate && !is_let_through && is_table_filter_unread(table)) {
+        lookup->state = BB_LOOKUP_ENDED;
+        return BB_WOULD_WAIT;
+    }
     if (!is_let_through && !pass_table(lookup))
         return BB_OK;
     lookup->state = BB_LOOKUP_ENDED; /* if find_block fails */
@@ -262,10 +284,23 @@ enum bb_status bb_table_lookup_end(struct bb_table_lookup *lookup)
     return status;
 }
 
+/* Searches the block only if it is in memory. */
+static enum bb_status end_at_once(struct bb_table_lookup *lookup)
+{
+    enum bb_status status = bb_table_lookup_try(lookup);
+    if (lookup->state != BB_LOOKUP_AWAITED)
+        return status;
+    bb_table_page_release(lookup->table, lookup->page);
+    lookup->state = BB_LOOKUP_ENDED;
+    return BB_WOULD_WAIT;
+}
+
 enum bb_status bb_table_lookup_run(struct bb_table_lookup *lookup)
 {
     enum bb_status status = bb_table_lookup_begin(lookup);
-    return lookup->state == BB_LOOKUP_ENDED ? status : bb_table_lookup_end(lookup);
+    if (lookup->state == BB_LOOKUP_ENDED)
+        return status;
+    return lookup->question->is_immediate ? end_at_once(lookup) : bb_table_lookup_end(lookup);
 }
 
 /* ---- single gets ---- */

@@ -43,6 +43,8 @@ struct bb_table_question {
     uint64_t sequence;
     struct bb_buf *value;     /* receives a copy */
     struct bb_pinned *pinned; /* if not NULL, the value stays in its block instead */
+    /* The lookup fails with BB_WOULD_WAIT instead of waiting for the file. pinned is NULL. */
+    bool is_immediate;
 };
 
 struct bb_table_lookup {

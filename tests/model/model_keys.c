@@ -175,6 +175,9 @@ void model_batch(struct model *model)
     if (bb_batch_size_bytes(batch) != empty_size)
         model_differ(model, "a batch that was reset is not empty");
     add_operations(model, batch, bb_rng_below(&model->rng, 20));
+    enum bb_status checked = bb_db_write_check(model->db, batch);
+    if (checked != BB_WOULD_WAIT)
+        model_must(model, checked, "check a write");
     model_must(model, bb_db_write(model->db, draw_sync(model, &sync), batch), "write");
     model_must(model, bb_batch_iterate(batch, tell_oracle, model), "walk through a batch");
     bb_batch_destroy(batch);

@@ -41,6 +41,19 @@ static void compare_into(struct model *model, const struct bb_get_options *optio
         model_differ(model, "a get into a buffer gives another value than a pinned one");
 }
 
+/* The same value, or BB_WOULD_WAIT. */
+static void compare_now(struct model *model, const struct bb_get_options *options,
+                        struct bb_bytes key, enum bb_status expected, struct bb_bytes value)
+{
+    struct bb_buf now = {0};
+    enum bb_status status = bb_db_get_now(model->db, options, key, &now);
+    if (status != expected && status != BB_WOULD_WAIT)
+        model_differ(model, "an immediate get has another status than a pinned one");
+    if (status == BB_OK && !bb_bytes_equal(bb_buf_bytes(&now), value))
+        model_differ(model, "an immediate get gives another value than a pinned one");
+    bb_buf_deinit(&now);
+}
+
 void model_pin(struct model *model)
 {
     struct model_key drawn;
@@ -58,6 +71,7 @@ void model_pin(struct model *model)
     if (status == BB_OK && !bb_bytes_equal(pin->pinned.bytes, bb_buf_bytes(&pin->expected)))
         model_differ(model, "a pinned get gives another value");
     compare_into(model, &options, key, status, pin->pinned.bytes);
+    compare_now(model, &options, key, status, pin->pinned.bytes);
     pin->compactions_before = model_compaction_count(model);
     pin->is_held = status == BB_OK;
     model->coverage->pins += pin->is_held;

@@ -116,6 +116,21 @@ static void tell_oracle(struct model *model, const struct writer *writer)
     }
 }
 
+/* The state before the writer began. */
+static void make_checkpoint_in_two_calls(struct model *model)
+{
+    struct writer writer;
+    struct bb_thread thread;
+    struct bb_checkpoint *checkpoint = NULL;
+    draw_writer(model, &writer);
+    model_must(model, bb_checkpoint_create(model->db, &checkpoint), "begin a checkpoint");
+    model_must(model, bb_thread_create(&thread, write_keys, &writer), "thread");
+    model_must(model, bb_checkpoint_write(checkpoint, CHECKPOINT), "write a checkpoint");
+    bb_thread_join(&thread);
+    bb_checkpoint_destroy(checkpoint);
+    tell_oracle(model, &writer);
+}
+
 static void make_checkpoint(struct model *model)
 {
     struct writer writer;
@@ -153,7 +168,10 @@ void model_checkpoint(struct model *model)
 {
     uint64_t before = model->sequence;
     bb_file_memory_set_links(model->memory, bb_rng_one_in(&model->rng, 2));
-    make_checkpoint(model);
+    if (bb_rng_one_in(&model->rng, 2))
+        make_checkpoint_in_two_calls(model);
+    else
+        make_checkpoint(model);
     compare_checkpoint(model, before);
     model->coverage->checkpoints++;
 }

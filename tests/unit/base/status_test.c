@@ -29,7 +29,8 @@ static void status__names_are_stable(void **state)
     assert_string_equal(bb_status_name(BB_UNSUPPORTED), "unsupported");
     assert_string_equal(bb_status_name(BB_EXISTS), "exists");
     assert_string_equal(bb_status_name(BB_READ_ONLY), "read only");
-    assert_string_equal(bb_status_name((enum bb_status)12), "unknown");
+    assert_string_equal(bb_status_name(BB_WOULD_WAIT), "would wait");
+    assert_string_equal(bb_status_name((enum bb_status)13), "unknown");
     assert_string_equal(bb_status_name((enum bb_status) - 1), "unknown");
 }
 
@@ -39,6 +40,7 @@ static void status__values_are_part_of_the_abi(void **state)
     assert_int_equal(BB_OK, 0);
     assert_int_equal(BB_CORRUPT, 2);
     assert_int_equal(BB_READ_ONLY, 11);
+    assert_int_equal(BB_WOULD_WAIT, 12);
 }
 
 static void status__fail_records_and_returns(void **state)

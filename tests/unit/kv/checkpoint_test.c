@@ -159,11 +159,85 @@ static void checkpoint__without_a_log(void **state)
     store_deinit(&store);
 }
 
+/* ---- in two calls ---- */
+
+/* The state of the first call: later writes, deletions and merges do not matter, also when they go
+ * to the same memtable. */
+static void checkpoint__in_two_calls_has_the_state_of_the_first(void **state)
+{
+    (void)state;
+    for (int wal_off = 0; wal_off < 2; wal_off++) {
+        struct store store;
+        struct bb_checkpoint *checkpoint = NULL;
+        store_init(&store);
+        store.options.wal_off = wal_off;
+        store_open(&store);
+        store_put(&store, "a", "1");
+        store_put(&store, "gone", "x");
+        assert_ok(bb_db_compact(store.db));
+        store_put(&store, "b", "2");
+        store_put(&store, "c", "3");
+        assert_ok(bb_db_delete_range(store.db, NULL, bb_bytes_of_text("g"), bb_bytes_of_text("h")));
+        assert_ok(bb_checkpoint_create(store.db, &checkpoint));
+        store_put(&store, "b", "later");
+        store_put(&store, "d", "later");
+        assert_ok(bb_db_delete_range(store.db, NULL, bb_bytes_of_text("a"), bb_bytes_of_text("b")));
+        assert_ok(bb_db_compact(store.db));
+        store_delete(&store, "c");
+        assert_status(bb_db_close(store.db), BB_BUSY);
+        assert_ok(bb_checkpoint_write(checkpoint, COPY_PATH));
+        assert_status(bb_checkpoint_write(checkpoint, COPY_PATH), BB_EXISTS);
+        bb_checkpoint_destroy(checkpoint);
+        assert_verifies(&store, COPY_PATH);
+        assert_content(&store, "b=later d=later");
+        struct bb_db *copy = open_at(&store, COPY_PATH);
+        assert_content_at(copy, NULL, "a=1 b=2 c=3");
+        assert_ok(bb_db_put(copy, NULL, bb_bytes_of_text("b"), bb_bytes_of_text("4")));
+        assert_ok(bb_db_compact(copy));
+        assert_content_at(copy, NULL, "a=1 b=4 c=3");
+        assert_ok(bb_db_close(copy));
+        store_deinit(&store);
+    }
+}
+
+/* All entries of the memtable are later: the checkpoint gets no empty table. */
+static void checkpoint__in_two_calls_of_an_empty_store(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_checkpoint *checkpoint = NULL;
+    store_init(&store);
+    store_open(&store);
+    assert_ok(bb_checkpoint_create(store.db, &checkpoint));
+    store_put(&store, "a", "1");
+    assert_ok(bb_checkpoint_write(checkpoint, COPY_PATH));
+    bb_checkpoint_destroy(checkpoint);
+    assert_verifies(&store, COPY_PATH);
+    struct bb_db *copy = open_at(&store, COPY_PATH);
+    assert_content_at(copy, NULL, "");
+    assert_ok(bb_db_close(copy));
+    store_deinit(&store);
+}
+
+/* As bb_db_checkpoint, or in two calls. */
+static enum bb_status make(struct bb_db *db, bool in_two_calls)
+{
+    struct bb_checkpoint *checkpoint = NULL;
+    if (!in_two_calls)
+        return bb_db_checkpoint(db, COPY_PATH);
+    enum bb_status status = bb_checkpoint_create(db, &checkpoint);
+    if (status == BB_OK)
+        status = bb_checkpoint_write(checkpoint, COPY_PATH);
+    bb_checkpoint_destroy(checkpoint);
+    return status;
+}
+
 /* Each call fails one by one: the new files are gone, or can be removed; the store is unharmed. */
 static void checkpoint__that_fails_leaves_nothing(void **state)
 {
     (void)state;
-    for (int has_links = 0; has_links < 2; has_links++) {
+    for (int way = 0; way < 4; way++) {
+        bool has_links = way % 2 == 1;
         uint64_t failures = 0;
         for (uint64_t nth = 1; nth == failures + 1; nth++) {
             struct store store;
@@ -176,7 +250,7 @@ static void checkpoint__that_fails_leaves_nothing(void **state)
             bb_file_fault_arm(fault, &(struct bb_file_fault_plan){.call = BB_FILE_CALL_ANY,
                                                                   .path_part = COPY_PATH,
                                                                   .nth = nth});
-            enum bb_status status = bb_db_checkpoint(store.db, COPY_PATH);
+            enum bb_status status = make(store.db, way >= 2);
             uint64_t hits = bb_file_fault_hits(fault);
             assert_true(status == BB_OK || (hits > 0 && status == BB_IO));
             failures += hits;
@@ -303,6 +377,8 @@ int main(void)
         cmocka_unit_test(checkpoint__has_the_sequence_of_writes_without_effect),
         cmocka_unit_test(checkpoint__is_not_made_over_anything),
         cmocka_unit_test(checkpoint__without_a_log),
+        cmocka_unit_test(checkpoint__in_two_calls_has_the_state_of_the_first),
+        cmocka_unit_test(checkpoint__in_two_calls_of_an_empty_store),
         cmocka_unit_test(checkpoint__that_fails_leaves_nothing),
         cmocka_unit_test(checkpoint__beside_a_writer),
         cmocka_unit_test(checkpoint__links_tables),

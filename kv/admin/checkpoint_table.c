@@ -1,0 +1,118 @@
+/* See checkpoint_table.h. */
+#include "kv/admin/checkpoint_table.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "compaction/merge/compaction.h"
+#include "kv/background/target.h"
+#include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
+#include "kv/options.h"
+#include "kv/store/current_view.h"
+
+/* ---- a stream without later entries, forward only ---- */
+
+struct earlier_iter {
+    struct bb_iter base; /* must be first */
+    struct bb_iter *stream;
+    uint64_t sequence;
+};
+
+static void skip_later(struct earlier_iter *iter)
+{
+    while (iter->stream->is_valid && iter->stream->entry.sequence > iter->sequence)
+        bb_iter_next(iter->stream);
+    iter->base.is_valid = iter->stream->is_valid;
+    iter->base.status = iter->stream->status;
+    iter->base.entry = iter->stream->entry;
+}
+
+static void seek_first(struct bb_iter *base)
+{
+    struct earlier_iter *iter = (struct earlier_iter *)base;
+    bb_iter_seek_first(iter->stream);
+    skip_later(iter);
+}
+
+static void next(struct bb_iter *base)
+{
+    struct earlier_iter *iter = (struct earlier_iter *)base;
+    bb_iter_next(iter->stream);
+    skip_later(iter);
+}
+
+static const struct bb_iter_ops earlier_ops = {.seek_first = seek_first, .next = next};
+
+/* ---- range tombstones ---- */
+
+/* Those up to the sequence, as an owned list; NULL if none exist. */
+static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtable *memtable,
+                                  uint64_t sequence, struct bb_range_tombstones **ret_ranges)
+{
+    struct bb_range_tombstone_array array = {0};
+    size_t count = 0;
+    if (bb_memtable_ranges_count(memtable) == 0)
+        return BB_OK;
+    enum bb_status status = bb_memtable_ranges_list(memtable, &array);
+    for (size_t i = 0; i < array.count; i++) {
+        if (array.tombstones[i].sequence <= sequence)
+            array.tombstones[count++] = array.tombstones[i];
+    }
+    if (status == BB_OK && count > 0)
+        status = bb_range_tombstones_create_seen(array.tombstones, count, db->options.comparator,
+                                                 NULL, 0, ret_ranges);
+    bb_range_tombstone_array_deinit(&array);
+    return status;
+}
+
+/* ---- the table ---- */
+
+static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
+                       struct bb_table_options *ret_options)
+{
+    bb_options_for_table(&db->options, db->system, &db->secret, NULL, ret_options);
+    bb_mutex_lock(&db->installing);
+    struct bb_levels *levels = bb_current_view_ref_levels(db);
+    (void)bb_target_flush(db, levels, bb_memtable_key_count(memtable),
+                          bb_waste_share_others(db->shares, NULL), ret_options);
+    bb_levels_unref(levels);
+    bb_mutex_unlock(&db->installing);
+}
+
+static enum bb_status write_stream(struct bb_db *db, const struct bb_memtable *memtable,
+                                   struct earlier_iter *iter,
+                                   const struct bb_range_tombstones *ranges, const char *path,
+                                   struct bb_table_meta *ret_meta, bool *ret_is_written)
+{
+    struct bb_table_options options;
+    const struct bb_output_hooks hooks = {0};
+    seek_first(&iter->base);
+    bool is_empty = !iter->base.is_valid && ranges == NULL;
+    if (is_empty || iter->base.status != BB_OK)
+        return iter->base.status;
+    plan_table(db, memtable, &options);
+    enum bb_status status =
+        bb_compaction_to_table(&iter->base, ranges, path, &options, NULL, 0, &hooks, ret_meta);
+    if (status == BB_OK)
+        *ret_is_written = true;
+    return status;
+}
+
+enum bb_status bb_checkpoint_table_write(struct bb_db *db, const struct bb_memtable *memtable,
+                                         uint64_t sequence, const char *path,
+                                         struct bb_table_meta *ret_meta, bool *ret_is_written)
+{
+    struct earlier_iter iter = {.base.ops = &earlier_ops, .sequence = sequence};
+    struct bb_range_tombstones *ranges = NULL;
+    bool is_written = false;
+    enum bb_status status = list_ranges(db, memtable, sequence, &ranges);
+    if (status == BB_OK)
+        status = bb_memtable_iter_create(memtable, &iter.stream);
+    if (status == BB_OK)
+        status = write_stream(db, memtable, &iter, ranges, path, ret_meta, &is_written);
+    bb_iter_destroy(iter.stream);
+    bb_range_tombstones_destroy(ranges);
+    if (status == BB_OK)
+        *ret_is_written = is_written;
+    return status;
+}
