@@ -37,6 +37,24 @@ static enum bb_status wait_until(struct bb_db *db, enum bb_work work, const uint
     return end_wait(db, *done >= target, &db->workers[work].failure);
 }
 
+/* True if a flush of the active memtable would record something. A deletion of an empty range has a
+ * sequence, but no entry; without a log, only the edit of a flush can record it. */
+static bool has_content(const struct bb_db *db, uint64_t frozen_end)
+{
+    return !bb_memtable_is_empty(db->active->memtable) ||
+           (db->options.wal_off && db->sequence_allocated > frozen_end);
+}
+
+/* The last sequence of the frozen memtables and of those in tables. The mutex is not held. */
+static uint64_t read_frozen_end(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    uint64_t end =
+        db->view->frozen_count > 0 ? db->view->frozen[0]->sequence_end : db->flushed_sequence;
+    bb_mutex_unlock(&db->mutex);
+    return end;
+}
+
 static enum bb_status freeze_first(struct bb_db *db, uint64_t *ret_target)
 {
     if (db->is_log_failed) {
@@ -44,14 +62,11 @@ static enum bb_status freeze_first(struct bb_db *db, uint64_t *ret_target)
         if (status != BB_OK)
             return status;
     }
-    *ret_target = db->sequence_allocated;
-    if (!bb_memtable_is_empty(db->active->memtable))
-        return bb_freeze_memtable(db, (size_t)db->options.write_buffer_bytes);
-    /* No writes are pending, but waits for earlier frozen memtables. */
-    bb_mutex_lock(&db->mutex);
-    *ret_target = db->view->frozen_count > 0 ? db->view->frozen[0]->sequence_end : 0;
-    bb_mutex_unlock(&db->mutex);
-    return BB_OK;
+    uint64_t frozen_end = read_frozen_end(db);
+    bool is_due = has_content(db, frozen_end);
+    /* Otherwise no writes are pending, but the call waits for earlier frozen memtables. */
+    *ret_target = is_due ? db->sequence_allocated : frozen_end;
+    return is_due ? bb_freeze_memtable(db, (size_t)db->options.write_buffer_bytes) : BB_OK;
 }
 
 /* Called by the leader: freezes the memtable. *ret_target: the flushed_sequence to wait for. If the

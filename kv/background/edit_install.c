@@ -133,6 +133,7 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
     /* Set under the mutex together with the view, so that a snapshot gets both old or both new
      * values. Set after the view: see kv/read/lookup.c. */
     if (sequence != 0) {
+        db->flushed_sequence = sequence;
         atomic_store_explicit(&db->last_sequence, sequence, memory_order_release);
         bb_work_signal(db, BB_WORK_COMPACTION);
     }

@@ -329,6 +329,7 @@ static void take_over(struct bb_opening *opening)
     db->sequence_allocated = last;
     bb_mutex_lock(&db->mutex);
     bb_current_view_end(db);
+    db->flushed_sequence = last;
     atomic_store_explicit(&db->last_sequence, last, memory_order_release);
     bb_current_view_publish(db, opening->blank, db->active, NULL, 0, opening->levels);
     bb_mutex_unlock(&db->mutex);
