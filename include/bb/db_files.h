@@ -144,8 +144,10 @@ BB_API void bb_checkpoint_destroy(struct bb_checkpoint *checkpoint);
  *                 BB_NOT_FOUND and BB_UNSUPPORTED concern an input; nothing was changed. BB_BUSY:
  *                 concurrent writes forced the call to give up, or the store is being closed. A
  *                 call that is copying notices this within a few thousand entries; a verification
- *                 first completes its input. No files remain in this case. After any other failure
- *                 the tables may exist at the next opening, as after a failed write.
+ *                 first completes its input. No files remain in this case. BB_NO_SPACE: a merge
+ *                 that holds space is not cancelled for an ingest, as it is for a write; another
+ *                 call after bb_db_wait_idle may succeed. After any other failure the tables may
+ *                 exist at the next opening, as after a failed write.
  *     Durable     with BB_OK, together with all earlier writes. */
 struct bb_ingest_options {
     /* First run bb_table_verify on all inputs, including their filters, which ingestion does not

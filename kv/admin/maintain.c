@@ -77,7 +77,8 @@ static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
     struct bb_error before;
     bb_error_save(&before);
     enum bb_status status = freeze_first(db, ret_target);
-    if (status != BB_NO_SPACE || db->options.deterministic || !bb_compaction_work_begin_yield(db))
+    if (status != BB_NO_SPACE || db->options.deterministic ||
+        !bb_compaction_work_begin_yield(db, BB_NEW_RUN_UNFROZEN))
         return status;
     db->leader_yields = true;
     status = freeze_first(db, ret_target);

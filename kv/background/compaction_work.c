@@ -422,17 +422,24 @@ static void end_merging(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
 }
 
-bool bb_compaction_work_has_level0_stops(const struct bb_db *db, unsigned factor)
+bool bb_compaction_work_is_level0_stopped(const struct bb_db *db)
 {
-    return bb_levels_table_count(db->view->levels, 0) >=
-           (uint64_t)factor * db->options.level0_run_count_stop;
+    return bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_stop;
 }
 
-bool bb_compaction_work_begin_yield(struct bb_db *db)
+bool bb_compaction_work_is_level0_at_limit(const struct bb_db *db, enum bb_new_run new_run)
+{
+    uint64_t runs = bb_levels_table_count(db->view->levels, 0);
+    if (new_run == BB_NEW_RUN_UNFROZEN)
+        runs += db->view->frozen_count;
+    return runs >= BB_LEVEL0_STOPS_MAX * (uint64_t)db->options.level0_run_count_stop;
+}
+
+bool bb_compaction_work_begin_yield(struct bb_db *db, enum bb_new_run new_run)
 {
     bb_mutex_lock(&db->mutex);
     bool may_help = (db->is_merging || db->yield_count > 0) &&
-                    !bb_compaction_work_has_level0_stops(db, BB_LEVEL0_STOPS_MAX);
+                    !bb_compaction_work_is_level0_at_limit(db, new_run);
     db->yield_count += may_help;
     while (may_help && db->is_merging && !db->is_closing)
         bb_condvar_wait(&db->work_is_done, &db->mutex);

@@ -13,17 +13,29 @@ BB_MUST_CHECK enum bb_status bb_compaction_work_do_some(struct bb_db *db, bool *
 void bb_compaction_work_abandon(struct bb_db *db);
 
 /* With this many times level0_run_count_stop runs in level 0, merges no longer yield to flushes and
- * writes that need space. Each yield adds a run, often a small one, and only merges remove runs. */
+ * writes that need space. Each yield adds a run, often a small one, and only merges remove runs.
+ * They do not yield to ingests: a failed ingest adds no run, so repeated calls could cancel every
+ * merge, also one that frees space. While there is space, bb_db_flush and ingests add runs at any
+ * number. */
 #define BB_LEVEL0_STOPS_MAX 2
 
-/* True if level 0 has at least factor times level0_run_count_stop runs. The mutex is held. */
-bool bb_compaction_work_has_level0_stops(const struct bb_db *db, unsigned factor);
+/* A frozen memtable becomes a run of level 0. */
+enum bb_new_run {
+    BB_NEW_RUN_FROZEN,  /* the run is of a memtable that is already frozen */
+    BB_NEW_RUN_UNFROZEN /* the run comes after the runs of all frozen memtables */
+};
+
+/* True if level 0 has level0_run_count_stop runs. The mutex is held. */
+bool bb_compaction_work_is_level0_stopped(const struct bb_db *db);
+/* True if with the new run level 0 would have more than BB_LEVEL0_STOPS_MAX times
+ * level0_run_count_stop runs. The mutex is held. */
+bool bb_compaction_work_is_level0_at_limit(const struct bb_db *db, enum bb_new_run new_run);
 
 /* With threads, called by the flushing worker and by the leader: cancels a running merge or build
  * of an index file after its present step, removes its outputs, and prevents another one until
- * bb_compaction_work_end_yield. False: nothing was running, or level 0 has too many runs, and there
+ * bb_compaction_work_end_yield. False: nothing was running, or level 0 is at its limit, and there
  * is nothing to end. The mutex is not held. */
-bool bb_compaction_work_begin_yield(struct bb_db *db);
+bool bb_compaction_work_begin_yield(struct bb_db *db, enum bb_new_run new_run);
 void bb_compaction_work_end_yield(struct bb_db *db);
 
 #endif

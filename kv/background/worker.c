@@ -62,7 +62,8 @@ static enum bb_status flush_some(struct bb_db *db, bool *ret_did)
 static enum bb_status flush_first(struct bb_db *db, bool *ret_did)
 {
     enum bb_status status = flush_some(db, ret_did);
-    if (status != BB_NO_SPACE || db->options.deterministic || !bb_compaction_work_begin_yield(db))
+    if (status != BB_NO_SPACE || db->options.deterministic ||
+        !bb_compaction_work_begin_yield(db, BB_NEW_RUN_FROZEN))
         return status;
     status = flush_some(db, ret_did);
     bb_compaction_work_end_yield(db);

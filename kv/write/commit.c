@@ -234,7 +234,8 @@ static enum bb_status write_first(struct bb_db *db, const struct bb_commit *lead
     struct bb_error before;
     bb_error_save(&before);
     enum bb_status status = write_group(db, leader, last);
-    if (status != BB_NO_SPACE || db->options.deterministic || !bb_compaction_work_begin_yield(db))
+    if (status != BB_NO_SPACE || db->options.deterministic ||
+        !bb_compaction_work_begin_yield(db, BB_NEW_RUN_UNFROZEN))
         return status;
     db->leader_yields = true;
     status = write_group(db, leader, last);

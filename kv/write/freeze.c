@@ -99,7 +99,7 @@ static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseco
 static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
 {
     return reason == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX
-                                        : bb_compaction_work_has_level0_stops(db, 1);
+                                        : bb_compaction_work_is_level0_stopped(db);
 }
 
 static enum bb_work work_of(enum bb_stall reason)
@@ -131,14 +131,15 @@ static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
     return status;
 }
 
-/* If level 0 has at least factor times level0_run_count_stop runs: waits until it has fewer than
- * level0_run_count_stop, or a merge has failed. */
-static enum bb_status await_level0(struct bb_db *db, unsigned factor)
+/* If level 0 is stopped, or for a failed log (is_urgent) only if it is at its limit: waits until it
+ * has fewer runs than level0_run_count_stop, or a merge has failed. */
+static enum bb_status await_level0(struct bb_db *db, bool is_urgent)
 {
     bb_mutex_lock(&db->mutex);
-    bool is_full = !db->leader_yields && bb_compaction_work_has_level0_stops(db, factor);
+    bool is_full = is_urgent ? bb_compaction_work_is_level0_at_limit(db, BB_NEW_RUN_UNFROZEN)
+                             : bb_compaction_work_is_level0_stopped(db);
     bb_mutex_unlock(&db->mutex);
-    return is_full ? stall(db, BB_STALL_LEVEL0) : BB_OK;
+    return is_full && !db->leader_yields ? stall(db, BB_STALL_LEVEL0) : BB_OK;
 }
 
 /* Waits until flushes succeed again, or another one fails. */
@@ -236,7 +237,7 @@ enum bb_status bb_freeze_drain(struct bb_db *db)
  * so that the log with its unknown end is never replayed together with a newer one. */
 static enum bb_status replace_log(struct bb_db *db)
 {
-    enum bb_status status = await_level0(db, BB_LEVEL0_STOPS_MAX);
+    enum bb_status status = await_level0(db, true);
     if (status == BB_OK)
         status = bb_freeze_memtable(db, (size_t)db->options.write_buffer_bytes);
     if (status != BB_OK)
@@ -273,7 +274,7 @@ static void slow_down(struct bb_db *db)
 
 static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
 {
-    enum bb_status status = await_level0(db, 1);
+    enum bb_status status = await_level0(db, false);
     if (status != BB_OK)
         return status;
     size_t needed = bb_memtable_capacity_for(room->entry_count, room->raw_bytes);
