@@ -124,6 +124,7 @@ static bool is_of_rest(struct destruction *d, const struct bb_directory_file *fi
     case BB_FILE_LOCK:
         return file->size <= LOCK_SIZE_MAX;
     case BB_FILE_TABLE:
+    case BB_FILE_NEW_TABLE:
     case BB_FILE_INDEX:
         return true;
     case BB_FILE_MANIFEST:

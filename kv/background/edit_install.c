@@ -225,7 +225,7 @@ enum bb_status bb_edit_install_placed(struct bb_db *db, struct bb_edit *edit,
     struct bb_levels *levels = bb_current_view_ref_levels(db);
     enum bb_status status = placing->place(placing->context, levels, edit);
     if (status == BB_OK)
-        status = install_on(db, levels, edit, NULL, placing->sequence);
+        status = install_on(db, levels, edit, placing->flushed, placing->sequence);
     if (status == BB_OK && placing->placed != NULL)
         placing->placed(placing->context);
     bb_levels_unref(levels);

@@ -25,8 +25,9 @@ struct bb_placing {
     void (*placed)(void *context);
     void *context;
     uint64_t sequence; /* of all their entries; later reads use at least this sequence */
+    struct bb_write_buffer *flushed; /* as of bb_edit_install */
 };
-/* Called by the leader when the memtables are empty: like bb_edit_install. */
+/* Like bb_edit_install. With a sequence: called by the leader when the memtables are empty. */
 BB_MUST_CHECK enum bb_status bb_edit_install_placed(struct bb_db *db, struct bb_edit *edit,
                                                     const struct bb_placing *placing);
 

@@ -14,6 +14,7 @@
 #include "kv/options.h"
 #include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
+#include "kv/store/new_table.h"
 #include "kv/store/work.h"
 
 /* The visible range tombstones of the memtable, as an owned list; NULL if none exist. */
@@ -34,7 +35,8 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
 }
 
 /* Writes a non-empty memtable to a new table of level 0. The file is synced, but not its directory
- * entry. The caller owns *ret_meta. options: with filters by bb_target_flush. */
+ * entry; without a log it is a new table. The caller owns *ret_meta. options: with filters by
+ * bb_target_flush. */
 static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
                                   const struct bb_table_options *options,
                                   struct bb_index_build *indexes, uint64_t *ret_number,
@@ -47,9 +49,10 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
     uint64_t number = 0;
+    enum bb_file_kind kind = db->options.wal_off ? BB_FILE_NEW_TABLE : BB_FILE_TABLE;
     enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK)
-        status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
+        status = bb_filename_path(db->directory, kind, number, &path);
     if (status == BB_OK)
         status = bb_work_list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
@@ -141,6 +144,27 @@ static enum bb_status describe_table(struct bb_db *db, struct bb_memtable *memta
     return status;
 }
 
+static enum bb_status rename_table(void *context, struct bb_levels *levels, struct bb_edit *edit)
+{
+    (void)levels;
+    if (edit->added_count == 0)
+        return BB_OK;
+    return bb_new_table_rename(context, edit->added[0].number, edit->added[0].number);
+}
+
+static enum bb_status install(struct bb_db *db, struct bb_write_buffer *buffer,
+                              struct bb_edit *edit)
+{
+    struct bb_placing placing = {.place = rename_table, .context = db, .flushed = buffer};
+    enum bb_status status = set_log(db, buffer, edit);
+    if (status == BB_OK)
+        status = db->options.wal_off ? bb_edit_install_placed(db, edit, &placing)
+                                     : bb_edit_install(db, edit, buffer);
+    if (status != BB_OK && db->options.wal_off && edit->added_count > 0)
+        bb_new_table_remove(db, edit->added[0].number); /* unless it was renamed */
+    return status;
+}
+
 static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buffer,
                                    struct bb_edit *edit)
 {
@@ -154,9 +178,7 @@ static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buf
         bb_index_build_deinit(&indexes);
     }
     if (status == BB_OK)
-        status = set_log(db, buffer, edit);
-    if (status == BB_OK)
-        status = bb_edit_install(db, edit, buffer);
+        status = install(db, buffer, edit);
     if (status == BB_OK && builds_indexes)
         bb_index_demand_clear_flush(db);
     return status;

@@ -303,6 +303,7 @@ static bool is_needed(const struct bb_directory_file *file, const struct bb_mani
         return bb_manifest_state_find(state, file->is.number) != NULL;
     case BB_FILE_INDEX:
         return bb_manifest_state_has_index(state, file->is.number);
+    case BB_FILE_NEW_TABLE:
     case BB_FILE_TEMPORARY:
     case BB_FILE_FOREIGN:
         break;

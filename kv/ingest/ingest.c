@@ -17,11 +17,11 @@
 #include "kv/background/target.h"
 #include "kv/background/worker.h"
 #include "kv/ingest/intake.h"
-#include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store/call.h"
 #include "kv/store/file_number.h"
+#include "kv/store/new_table.h"
 #include "kv/wal/wal_format.h"
 #include "kv/wal/wal_writer.h"
 #include "kv/write/commit.h"
@@ -71,25 +71,18 @@ static enum bb_status set_sequence(struct ingest *ingest, int attempt)
     return BB_OK;
 }
 
-/* The number determines the newest run of level 0, so it is allocated now, after the numbers of all
+/* In level 0 the number determines the newest run, so it is allocated now, after the numbers of all
  * flushes. */
-static enum bb_status renumber(struct bb_db *db, struct bb_intake_table *table)
+static enum bb_status name_table(struct bb_db *db, int level, struct bb_intake_table *table)
 {
-    struct bb_buf from = {0};
-    struct bb_buf to = {0};
-    uint64_t number = 0;
-    enum bb_status status = bb_file_number_new(db, &number);
+    uint64_t number = table->number;
+    enum bb_status status = level == 0 ? bb_file_number_new(db, &number) : BB_OK;
     if (status == BB_OK)
-        status = bb_filename_path(db->directory, BB_FILE_TABLE, table->number, &from);
-    if (status == BB_OK)
-        status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &to);
-    if (status == BB_OK)
-        status =
-            db->system->ops->rename(db->system, (const char *)from.data, (const char *)to.data);
-    if (status == BB_OK)
+        status = bb_new_table_rename(db, table->number, number);
+    if (status == BB_OK) {
         table->number = number;
-    bb_buf_deinit(&from);
-    bb_buf_deinit(&to);
+        table->is_renamed = true;
+    }
     return status;
 }
 
@@ -100,8 +93,7 @@ static enum bb_status describe(struct bb_intake *intake, const struct bb_levels 
     for (size_t i = 0; i < intake->table_count && status == BB_OK; i++) {
         struct bb_intake_table *table = &intake->tables[i];
         int level = bb_intake_level(intake, levels, &table->meta);
-        if (level == 0)
-            status = renumber(intake->db, table);
+        status = name_table(intake->db, level, table);
         if (status == BB_OK)
             status = bb_edit_add_run_table(edit, level, bb_intake_run(levels, level), table->number,
                                            &table->meta);

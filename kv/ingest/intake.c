@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/background/target.h"
+#include "kv/store/new_table.h"
 
 /* ---- inputs ---- */
 
@@ -126,11 +127,19 @@ static void forget_tables(struct bb_intake *intake)
     intake->table_count = 0;
 }
 
+static void remove_table(struct bb_db *db, const struct bb_intake_table *table)
+{
+    if (table->is_renamed)
+        db->table_env.remove(db->table_env.context, table->number);
+    else
+        bb_new_table_remove(db, table->number);
+}
+
 void bb_intake_remove(struct bb_intake *intake)
 {
     struct bb_error failure = *bb_error_last();
     for (size_t i = 0; i < intake->table_count; i++)
-        intake->db->table_env.remove(intake->db->table_env.context, intake->tables[i].number);
+        remove_table(intake->db, &intake->tables[i]);
     forget_tables(intake);
     bb_index_build_deinit(&intake->indexes);
     if (failure.status != BB_OK)

@@ -12,6 +12,7 @@
 
 struct bb_intake_table {
     uint64_t number;
+    bool is_renamed;           /* kv/store/new_table.h */
     struct bb_table_meta meta; /* owned */
 };
 

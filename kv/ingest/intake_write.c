@@ -156,7 +156,7 @@ static enum bb_status open_table(struct writing *writing)
     if (status == BB_OK)
         status = grow_tables(intake);
     if (status == BB_OK)
-        status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &writing->path);
+        status = bb_filename_path(db->directory, BB_FILE_NEW_TABLE, number, &writing->path);
     if (status == BB_OK)
         status = bb_table_builder_create((const char *)writing->path.data, &writing->options,
                                          &writing->builder);

@@ -29,6 +29,7 @@ static const struct form forms[] = {
     {BB_FILE_MANIFEST, "manifest", "MANIFEST-", "", true},
     {BB_FILE_LOG, "log", "", ".wal", true},
     {BB_FILE_TABLE, "table", "", ".bbt", true},
+    {BB_FILE_NEW_TABLE, "new table", "", ".bbt.new", true},
     {BB_FILE_INDEX, "index file", "", ".bbi", true},
     {BB_FILE_TEMPORARY, "temporary", "", ".tmp", true},
 };

@@ -5,6 +5,7 @@
  *     MANIFEST-%06u      edits, starting with a full snapshot
  *     %06u.wal           log
  *     %06u.bbt           table
+ *     %06u.bbt.new       a table that no log repeats, before the edit that names it
  *     %06u.bbi           indexes over the values of a table
  *     %06u.tmp           the next CURRENT before its rename, with the number of its manifest
  *
@@ -30,6 +31,7 @@ enum bb_file_kind {
     BB_FILE_MANIFEST,
     BB_FILE_LOG,
     BB_FILE_TABLE,
+    BB_FILE_NEW_TABLE,
     BB_FILE_INDEX,
     BB_FILE_TEMPORARY,
 };

@@ -351,6 +351,8 @@ static void directory__judge(void **state)
         {BB_FILE_TABLE, 6, BB_FILE_VERDICT_ORPHAN},
         {BB_FILE_TABLE, 80, BB_FILE_VERDICT_NEEDED},
         {BB_FILE_TABLE, 5000, BB_FILE_VERDICT_ORPHAN},
+        {BB_FILE_NEW_TABLE, 5, BB_FILE_VERDICT_ORPHAN},
+        {BB_FILE_NEW_TABLE, 80, BB_FILE_VERDICT_ORPHAN},
         {BB_FILE_TEMPORARY, 70, BB_FILE_VERDICT_ORPHAN},
         {BB_FILE_TEMPORARY, 5, BB_FILE_VERDICT_ORPHAN},
         /* 1000 + 2^40: beyond the numbers that the store can have used. */

@@ -11,7 +11,7 @@
 #include "tests/support/rng.h"
 
 static const enum bb_file_kind numbered[] = {BB_FILE_MANIFEST, BB_FILE_LOG, BB_FILE_TABLE,
-                                             BB_FILE_TEMPORARY};
+                                             BB_FILE_NEW_TABLE, BB_FILE_TEMPORARY};
 
 static struct bb_filename decode(const char *name)
 {
@@ -32,6 +32,7 @@ static void filename__known_names(void **state)
         {"000002.wal", BB_FILE_LOG, 2},
         {"999999.bbt", BB_FILE_TABLE, 999999},
         {"1000000.bbt", BB_FILE_TABLE, 1000000},
+        {"000007.bbt.new", BB_FILE_NEW_TABLE, 7},
         {"000100.tmp", BB_FILE_TEMPORARY, 100},
         {"4611686018427387903.wal", BB_FILE_LOG, BB_FILE_NUMBER_MAX},
         {"MANIFEST-4611686018427387903", BB_FILE_MANIFEST, BB_FILE_NUMBER_MAX},

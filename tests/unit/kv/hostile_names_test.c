@@ -11,7 +11,7 @@
 #define KEYS 40
 
 static const enum bb_file_kind numbered_kinds[] = {BB_FILE_MANIFEST, BB_FILE_LOG, BB_FILE_TABLE,
-                                                   BB_FILE_TEMPORARY};
+                                                   BB_FILE_NEW_TABLE, BB_FILE_TEMPORARY};
 
 static void put_keys(struct bb_db *db, int begin, int end)
 {

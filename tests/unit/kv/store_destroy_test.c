@@ -162,6 +162,7 @@ static void store_destroy__of_the_rest_of_an_attempt(void **state)
         {"LOCK", ""},
         {"LOCK", "12345\n"},
         {"000003.bbt", "half"},
+        {"000004.bbt.new", "half"},
         {"MANIFEST-000001", ""},
         {"MANIFEST-000001", "bb.l"},
         {"000002.wal", ""},
