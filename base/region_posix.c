@@ -33,11 +33,11 @@ static void advise(void *memory, size_t size, int advice)
 static void *cut_out(uint8_t *mapped, size_t mapped_size, size_t size)
 {
     size_t before = (size_t)(-(uintptr_t)mapped & (BB_REGION_SIZE - 1));
-    size_t behind = mapped_size - before - size;
+    size_t after = mapped_size - before - size;
     if (before > 0)
         bb_region_unmap(mapped, before);
-    if (behind > 0)
-        bb_region_unmap(mapped + before + size, behind);
+    if (after > 0)
+        bb_region_unmap(mapped + before + size, after);
     return mapped + before;
 }
 

@@ -2,7 +2,7 @@
  * kind.
  *
  * The filters of one table of about half a megabyte stay in the second-level cache; random filters
- * are probed. "foreign" are absent keys, "member" present ones, "chain" is the latency: the next
+ * are probed. "absent" are absent keys, "member" present ones, "chain" is the latency: the next
  * key depends on the result. Rows of kind `none` are the cost of the measurement. Thread CPU time;
  * the median of 9 rounds.
  */
@@ -130,11 +130,11 @@ static void bench(enum bb_filter_kind kind, size_t key_count, double target_rate
                            table.filter_count * 2) *
                   8 / (double)(table.filter_count * key_count);
     double rate = 0, recall = 0, unused = 0;
-    double foreign = measure(&table, false, false, &rate);
+    double absent = measure(&table, false, false, &rate);
     double present = measure(&table, true, false, &recall);
     double chain = measure(&table, false, true, &unused);
     printf("%-14s %6zu %10.6f %8.3f %10.6f %8.1f %8.1f %8.1f %8.1f%s\n", bb_filter_kind_name(kind),
-           key_count, target_rate, bits, rate, build_time, foreign, present, chain,
+           key_count, target_rate, bits, rate, build_time, absent, present, chain,
            recall == 1 ? "" : "  MEMBERS DENIED");
     free(table.descriptors);
     free(table.offsets);
@@ -148,7 +148,7 @@ int main(void)
     static const size_t key_counts[] = {30, 100, 300, 1000, 2000};
     static const double rates[] = {0.01, 0.0078125, 0.001};
     printf("%-14s %6s %10s %8s %10s %8s %8s %8s %8s\n", "kind", "keys", "target", "bits/key",
-           "measured", "build", "foreign", "member", "chain");
+           "measured", "build", "absent", "member", "chain");
     for (size_t k = 0; k < 4; k++)
         for (size_t n = 0; n < 5; n++)
             for (size_t r = 0; r < 3; r++)

@@ -22,7 +22,7 @@ const struct pool_kind pool_kinds[] = {
 const size_t pool_kind_count = BB_ARRAY_LENGTH(pool_kinds);
 
 /* Foreign counters are above all members'. */
-#define FOREIGN_BASE (UINT64_C(1) << 48)
+#define ABSENT_BASE (UINT64_C(1) << 48)
 
 static uint64_t member(const struct pool *pool, size_t filter, size_t i)
 {
@@ -149,11 +149,11 @@ static bool ask(const struct pool *pool, size_t filter, uint64_t hash)
                                        pool->bytes.data + pool->payload_starts[filter][shard], key);
 }
 
-uint64_t pool_count_foreign(const struct pool *pool, uint64_t question_count)
+uint64_t pool_count_absent(const struct pool *pool, uint64_t question_count)
 {
     uint64_t passed = 0;
     uint64_t per_filter = question_count / pool->filter_count;
-    uint64_t counter = FOREIGN_BASE + (pool->seed << 50);
+    uint64_t counter = ABSENT_BASE + (pool->seed << 50);
     for (size_t filter = 0; filter < pool->filter_count; filter++)
         for (uint64_t i = 0; i < per_filter; i++)
             passed += ask(pool, filter, bb_hash_mix(counter++));

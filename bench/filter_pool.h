@@ -1,7 +1,7 @@
 /* A number of equal filters of one kind, built from made-up hashes, so that a rate can be measured
  * over all of them.
  *
- * Hashes are bb_hash_mix of counters: a bijection, so that no foreign hash is a member. */
+ * Hashes are bb_hash_mix of counters: a bijection, so that no absent hash is a member. */
 #ifndef BB_BENCH_FILTER_POOL_H
 #define BB_BENCH_FILTER_POOL_H
 
@@ -45,7 +45,7 @@ void pool_init(struct pool *pool, const struct pool_kind *kind, size_t key_count
 void pool_deinit(struct pool *pool);
 
 /* The number of this many non-member hashes that pass, spread evenly over the filters. */
-uint64_t pool_count_foreign(const struct pool *pool, uint64_t question_count);
+uint64_t pool_count_absent(const struct pool *pool, uint64_t question_count);
 /* How many members are denied: zero, or a filter is wrong. */
 uint64_t pool_count_denied(const struct pool *pool);
 

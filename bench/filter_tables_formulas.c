@@ -51,7 +51,7 @@ static uint64_t member(uint64_t seed, uint64_t filter, uint64_t i)
     return bb_hash_mix((seed << 50) + (filter << 20) + i);
 }
 
-static uint64_t foreign(uint64_t seed, uint64_t filter, uint64_t i)
+static uint64_t absent(uint64_t seed, uint64_t filter, uint64_t i)
 {
     return member(seed, filter, (1 << 19) + i);
 }
@@ -66,7 +66,7 @@ static uint64_t passed_double_hashing(uint64_t seed, uint64_t key_count, uint64_
         for (uint64_t i = 0; i < key_count; i++)
             add(&filter, member(seed, f, i));
         for (uint64_t i = 0; i < QUESTIONS; i++)
-            passed += may_contain(&filter, foreign(seed, f, i));
+            passed += may_contain(&filter, absent(seed, f, i));
     }
     return passed;
 }
@@ -92,7 +92,7 @@ static uint64_t passed_ours(uint64_t seed, uint64_t key_count, uint64_t filter_c
         build(seed, key_count, f, &envelope);
         bench_must(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
         for (uint64_t i = 0; i < QUESTIONS; i++)
-            passed += bb_filter_may_contain(&view, foreign(seed, f, i));
+            passed += bb_filter_may_contain(&view, absent(seed, f, i));
         bb_buf_deinit(&envelope);
     }
     return passed;

@@ -85,7 +85,7 @@ bool filter_tables_probes(uint64_t seed, uint64_t question_count)
 {
     bool fine = true;
     printf("\nClassic Bloom, %" PRIu64 " keys, %" PRIu64 " and %" PRIu64
-           " foreign questions, seed %" PRIu64 ":\n\n",
+           " non-member keys, seed %" PRIu64 ":\n\n",
            KEY_COUNT, question_count, 2 * question_count, seed);
     printf("| m/n | k | fill | theory | from the bits | passed | rate | passed of twice as many | "
            "rate |\n"

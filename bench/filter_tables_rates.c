@@ -47,7 +47,7 @@ static struct cell measure(const struct pool_kind *kind, size_t key_count, doubl
     pool_init(&pool, kind, key_count, POOL_FILTERS_MAX, target, seed);
     uint64_t question_count = questions_for(&pool, target, positives);
     question_count += POOL_FILTERS_MAX - question_count % POOL_FILTERS_MAX;
-    uint64_t passed = pool_count_foreign(&pool, question_count);
+    uint64_t passed = pool_count_absent(&pool, question_count);
     struct cell cell = {.target = target,
                         .planned = pool.planned,
                         .predicted = pool.predicted,

@@ -229,7 +229,7 @@ static void fill_log(const struct bench *bench)
         if (count % 1024 == 0)
             bb_db_stats(db, &stats);
     }
-    printf("  %-28s %9.1f MiB, %" PRIu64 " puts\n", "log left behind",
+    printf("  %-28s %9.1f MiB, %" PRIu64 " puts\n", "log left",
            (double)stats.wal_bytes / (double)MIB, count);
 }
 

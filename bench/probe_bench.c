@@ -3,7 +3,7 @@
  *     probe_bench [turns]
  *
  * 1. Filters of one table, about 400 KiB, which stay in the second-level cache; random filters are
- *    probed. "foreign" are absent keys, "member" present ones, "chain" the latency: the next probe
+ *    probed. "absent" are absent keys, "member" present ones, "chain" the latency: the next probe
  *    depends on the result. The hash is given. Rows of kind `none` are the cost of the
  *    measurement.
  * 2. One hash probed in six filters.
@@ -55,7 +55,7 @@ static uint64_t member(uint64_t set, uint64_t i)
     return bb_hash_mix((set << 32) + i + 1);
 }
 
-static uint64_t foreign(uint64_t i)
+static uint64_t absent(uint64_t i)
 {
     return bb_hash_mix(~i);
 }
@@ -81,7 +81,7 @@ struct table {
     size_t *offsets;
     size_t *key_counts;
     struct bb_buf payload;
-    struct question questions[2][QUESTIONS]; /* foreign, member */
+    struct question questions[2][QUESTIONS]; /* absent, member */
 };
 
 static void table_build(struct table *table, size_t key_count)
@@ -94,7 +94,7 @@ static void table_build(struct table *table, size_t key_count)
     bench_must(bb_buf_extend(&table->payload, BB_FILTER_LEAD_BYTES, &lead));
     for (size_t filter = 0; filter < table->filter_count; filter++) {
         table->key_counts[filter] =
-            key_count - key_count / 10 + foreign(filter) % (key_count / 5 + 1);
+            key_count - key_count / 10 + absent(filter) % (key_count / 5 + 1);
         table->offsets[filter] = table->payload.size;
         for (size_t i = 0; i < table->key_counts[filter]; i++)
             bench_must(bb_block_filter_builder_add(builder, member(filter, i)));
@@ -109,11 +109,11 @@ static void table_build(struct table *table, size_t key_count)
 static void table_draw(struct table *table)
 {
     for (uint64_t i = 0; i < QUESTIONS; i++) {
-        uint64_t random = foreign(i + (UINT64_C(1) << 40));
+        uint64_t random = absent(i + (UINT64_C(1) << 40));
         uint32_t filter = bb_hash_range(random, (uint32_t)table->filter_count);
         uint64_t present = member(filter, (random & 0xffffff) % table->key_counts[filter]);
         table->questions[0][i] =
-            (struct question){filter, bb_block_filter_key(&table->format, foreign(i))};
+            (struct question){filter, bb_block_filter_key(&table->format, absent(i))};
         table->questions[1][i] =
             (struct question){filter, bb_block_filter_key(&table->format, present)};
     }
@@ -164,7 +164,7 @@ static uint64_t ask_questions(const struct table *table, const struct question *
     return yes;
 }
 
-static void ask_foreign(const void *subject)
+static void ask_absent(const void *subject)
 {
     const struct table *table = subject;
     probe_keep(ask_questions(table, table->questions[0]));
@@ -215,7 +215,7 @@ static void add_table(struct probe_grid *grid, size_t row, struct table *table)
     struct probe probe = {.subject = table, .use = use_table, .question_count = QUESTIONS};
     snprintf(grid->labels[row], PROBE_LABEL_SIZE, "%-22s %6zu keys", table_kinds[row].name,
              table_kinds[row].key_count);
-    probe.ask = ask_foreign;
+    probe.ask = ask_absent;
     probe_grid_add(grid, row, 0, probe);
     probe.ask = ask_member;
     probe_grid_add(grid, row, 1, probe);
@@ -233,7 +233,7 @@ static void bench_tables(size_t turn_count)
         add_table(&grid, i, tables[i]);
     }
     probe_grid_take(&grid, turn_count);
-    printf("\nFilters of a table in the second-level cache, ns without the hash: foreign, member, "
+    printf("\nFilters of a table in the second-level cache, ns without the hash: absent, member, "
            "chain\n");
     probe_grid_print(&grid);
     probe_grid_deinit(&grid);
@@ -314,7 +314,7 @@ static void six_ask_at_once(const void *subject)
     const struct six *six = subject;
     for (uint64_t i = 0; i < QUESTIONS; i++) {
         uint64_t bits;
-        bb_filter_may_contain_each(six->views, SIX, foreign(i), &bits);
+        bb_filter_may_contain_each(six->views, SIX, absent(i), &bits);
         probe_keep(bits);
     }
 }
@@ -323,7 +323,7 @@ static void six_ask_one_by_one(const void *subject)
 {
     const struct six *six = subject;
     for (uint64_t i = 0; i < QUESTIONS; i++) {
-        uint64_t bits = 0, hash = foreign(i);
+        uint64_t bits = 0, hash = absent(i);
         for (int j = 0; j < SIX; j++)
             bits = bits << 1 | bb_filter_may_contain(&six->views[j], hash);
         probe_keep(bits);
@@ -360,7 +360,7 @@ static void six_tables_ask(const void *subject)
 {
     const struct six_tables *six = subject;
     for (uint64_t i = 0; i < QUESTIONS; i++) {
-        uint64_t bits = 0, hash = foreign(i);
+        uint64_t bits = 0, hash = absent(i);
         for (int j = 0; j < SIX; j++) {
             const struct table *table = six->tables[j];
             uint32_t filter = table->questions[0][i].filter;
@@ -376,7 +376,7 @@ static void ask_nobody(const void *subject)
 {
     (void)subject;
     for (uint64_t i = 0; i < QUESTIONS; i++)
-        probe_keep(foreign(i));
+        probe_keep(absent(i));
 }
 
 struct six_kind {
@@ -468,7 +468,7 @@ static void bench_batches(size_t turn_count)
     struct batch batches[BATCH_KINDS];
     struct probe_grid grid;
     for (uint64_t i = 0; i < QUESTIONS; i++)
-        hashes[i] = foreign(i);
+        hashes[i] = absent(i);
     probe_grid_init(&grid, BATCH_KINDS, 2);
     for (size_t i = 0; i < BATCH_KINDS; i++) {
         const struct batch_kind *kind = &batch_kinds[i];

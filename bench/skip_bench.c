@@ -113,11 +113,11 @@ static void print_json(const struct bench *bench, const char *store,
             "\"granules\":%" PRIu64 ",\"granules_read\":%" PRIu64 ",\"granules_matching\":%" PRIu64
             ",\"granules_counted\":%" PRIu64 ",\"blocks_read\":%" PRIu64
             ",\"data_read_bytes\":%" PRIu64 ",\"index_reads\":%" PRIu64
-            ",\"index_read_bytes\":%" PRIu64 ",\"index_ns\":%" PRIu64 ",\"newer_asked\":%" PRIu64
+            ",\"index_read_bytes\":%" PRIu64 ",\"index_ns\":%" PRIu64 ",\"newer_searched\":%" PRIu64
             "}\n",
             a->granules, a->granules_read, a->granules_matching, a->granules_counted,
             a->blocks_read, a->data_read_bytes, a->index_reads, a->index_read_bytes,
-            a->index_nanoseconds, a->newer_asked);
+            a->index_nanoseconds, a->newer_searched);
 }
 
 static void print_row(const struct bench *bench, const struct skip_condition *condition,

@@ -122,8 +122,8 @@ static void report_questions(bool is_resident)
            "%.1f reads of %.0f bytes\n",
            is_resident ? "memory" : "file", sum / QUESTIONS / granules,
            (double)counts[QUESTIONS * 999 / 1000] / granules,
-           nanoseconds / (double)account.segments_asked,
-           (double)account.reads / (double)account.segments_asked,
+           nanoseconds / (double)account.segments_searched,
+           (double)account.reads / (double)account.segments_searched,
            account.reads == 0 ? 0 : (double)account.read_bytes / (double)account.reads);
     bb_skip_file_close(file);
 }
@@ -146,8 +146,9 @@ static void report_parts(void)
         double nanoseconds = thread_clock_now() - start;
         printf("    part %-9s %6zu of %zu granules, %7.1f us a segment\n", parts[i], granules,
                bb_skip_file_granule_count(file),
-               account.segments_asked == 0 ? 0.0
-                                           : nanoseconds / 1e3 / (double)account.segments_asked);
+               account.segments_searched == 0
+                   ? 0.0
+                   : nanoseconds / 1e3 / (double)account.segments_searched);
     }
     bb_skip_file_close(file);
 }

@@ -24,7 +24,7 @@ void leveldb_approximate_sizes(leveldb_t *db, int num_ranges, const char *const 
 /* LevelDB's limit is inclusive, and bb_db_compact_range's is not. In bytewise order the next key
  * becomes the limit. A program's comparator may not be called with keys that the program did not
  * create, so there the limit is excluded. */
-static void *key_behind(const leveldb_t *db, struct bb_bytes *limit)
+static void *key_after(const leveldb_t *db, struct bb_bytes *limit)
 {
     if (db->order.compare != NULL)
         return NULL;
@@ -42,7 +42,7 @@ void leveldb_compact_range(leveldb_t *db, const char *start_key, size_t start_ke
 {
     struct bb_bytes low = {(const uint8_t *)start_key, start_key_len};
     struct bb_bytes high = {(const uint8_t *)limit_key, limit_key_len};
-    void *owned = limit_key == NULL ? NULL : key_behind(db, &high);
+    void *owned = limit_key == NULL ? NULL : key_after(db, &high);
     /* This function cannot report a failure; the next write fails instead. */
     (void)!bb_db_compact_range(db->db, start_key == NULL ? NULL : &low,
                                limit_key == NULL ? NULL : &high);

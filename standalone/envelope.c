@@ -183,7 +183,7 @@ enum bb_status bb_envelope_check_bits(const struct bb_envelope *envelope, size_t
     size_t size = (size_t)(bit_count / 8 + (bit_count % 8 != 0));
     if (bit_count % 8 != 0 && bits[size - 1] >> (bit_count % 8) != 0)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + start + size - 1,
-                          "bits are set behind the last one of the filter");
+                          "bits are set after the last one of the filter");
     if (key_count > 0 && is_zero(bits, size))
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + start,
                           "no bit is set for %llu keys", (unsigned long long)key_count);

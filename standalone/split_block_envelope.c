@@ -158,7 +158,7 @@ enum bb_status bb_split_block_fold_to_rate(struct bb_bytes envelope, double targ
     double rate = bb_split_block_rate(fields.payload.data, blocks, 1, 1);
     if (rate > target_rate)
         return bb_fail(BB_INVALID,
-                       "a split-block filter passes %g of foreign keys as it is: it cannot be "
+                       "a split-block filter passes %g of non-member keys as it is: it cannot be "
                        "folded to a rate of %g",
                        rate, target_rate);
     return append_folded(&fields, largest_factor(fields.payload, blocks, target_rate), target_rate,

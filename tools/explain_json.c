@@ -7,7 +7,7 @@ static json_t *filter_of(const struct bb_filter_explain *filter)
 {
     json_t *object = json_object();
     json_set_text(object, "verdict", bb_verdict_name(filter->verdict));
-    if (filter->verdict == BB_VERDICT_NOT_ASKED || filter->kind == BB_FILTER_DEFAULT)
+    if (filter->verdict == BB_VERDICT_NOT_PROBED || filter->kind == BB_FILTER_DEFAULT)
         return object;
     json_set_text(object, "source", bb_source_name(filter->source));
     json_set_text(object, "kind", bb_filter_kind_name(filter->kind));
@@ -20,7 +20,7 @@ static json_t *part_of(enum bb_source source, uint64_t offset, uint32_t size)
 {
     json_t *object = json_object();
     json_set_text(object, "source", bb_source_name(source));
-    if (source == BB_SOURCE_NOT_ASKED)
+    if (source == BB_SOURCE_NOT_READ)
         return object;
     json_set_count(object, "offset", offset);
     json_set_count(object, "bytes", size);

@@ -11,7 +11,7 @@
 #define PLANES_KEYS_MIN 24 /* fewer are solved sooner as dense systems */
 
 /* The sum of later rows that one row of the group needs: bit 0 of byte j is for column j. */
-static inline uint64_t sum_behind(uint64_t coefficients, const uint64_t *group)
+static inline uint64_t sum_after(uint64_t coefficients, const uint64_t *group)
 {
     uint64_t sum = 0;
     for (uint32_t t = 1; t < 8; t++)
@@ -26,7 +26,7 @@ static inline uint64_t substitute(const uint64_t *pivots, const uint64_t *result
 {
     uint64_t rows = 0;
     for (uint32_t i = 0; i < GROUP_ROWS; i++)
-        rows |= (sum_behind(pivots[i], group) ^ (results[i] >> slab & BB_EVERY_BYTE)) << i;
+        rows |= (sum_after(pivots[i], group) ^ (results[i] >> slab & BB_EVERY_BYTE)) << i;
     return rows;
 }
 

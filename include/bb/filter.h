@@ -362,7 +362,7 @@ struct bb_filter_plan {
     /* For a member. */
     double member_cache_lines;
     /* For a non-member key. */
-    double foreign_cache_lines;
+    double absent_cache_lines;
 };
 
 /* Computes the missing number. If size_bytes exceeds the size for BB_FILTER_RATE_MIN or for

@@ -166,7 +166,7 @@ struct bb_select_account {
     uint64_t records_matching; /* of these, for which it is true */
     uint64_t records_hidden;   /* of these, hidden by a newer version, a deletion or the snapshot */
     uint64_t records_returned;
-    uint64_t newer_asked;       /* newer runs and memtables searched for a record's key */
+    uint64_t newer_searched;    /* newer runs and memtables searched for a record's key */
     uint64_t newer_blocks;      /* data blocks requested for these searches */
     uint64_t index_nanoseconds; /* querying indexes */
     uint64_t nanoseconds;       /* in all */

@@ -226,8 +226,8 @@ BB_API struct bb_bytes bb_skip_file_source(const struct bb_skip_file *file);
 /* The work of an index for some queries. Calls add to it and never reset it. */
 struct bb_skip_account {
     uint64_t leaves; /* leaves of conditions that were evaluated */
-    uint64_t segments_asked;
-    uint64_t granules_asked;
+    uint64_t segments_searched;
+    uint64_t granules_searched;
     uint64_t granules_excluded; /* no record satisfies the leaf */
     uint64_t granules_included; /* no record fails it */
     uint64_t reads;             /* of the file */

@@ -15,7 +15,7 @@ extern "C" {
 /* Result of probing a table filter or block filter. */
 enum bb_verdict {
     /* Not probed: the lookup ended earlier, or the options disabled it. */
-    BB_VERDICT_NOT_ASKED,
+    BB_VERDICT_NOT_PROBED,
     /* There is no filter. The lookup continues. */
     BB_VERDICT_NONE,
     /* The key is certainly absent. The lookup ends. */
@@ -24,18 +24,18 @@ enum bb_verdict {
     /* The filter, or the part needed, is unusable. Treated as "maybe". */
     BB_VERDICT_DAMAGED,
 };
-/* "not asked", "none", "negative", "maybe", "damaged". Never NULL. */
+/* "not probed", "none", "negative", "maybe", "damaged". Never NULL. */
 BB_API const char *bb_verdict_name(enum bb_verdict verdict);
 
 /* Where a page or a block was found. */
 enum bb_source {
-    BB_SOURCE_NOT_ASKED,
+    BB_SOURCE_NOT_READ,
     /* Pinned, or in the block cache. */
     BB_SOURCE_MEMORY,
     /* Read from the file and verified. */
     BB_SOURCE_FILE,
 };
-/* "not asked", "memory", "file". Never NULL. */
+/* "not read", "memory", "file". Never NULL. */
 BB_API const char *bb_source_name(enum bb_source source);
 
 struct bb_filter_explain {
@@ -60,7 +60,7 @@ struct bb_table_explain {
     /* Sequence of the newest range tombstone over the key, which is checked first; 0: none. */
     uint64_t range_sequence;
     struct bb_filter_explain table_filter;
-    /* The index page. The block filter is known if this is not BB_SOURCE_NOT_ASKED. */
+    /* The index page. The block filter is known if this is not BB_SOURCE_NOT_READ. */
     enum bb_source page;
     uint32_t page_number;
     uint64_t page_offset;

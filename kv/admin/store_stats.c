@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "compaction/rates/rates.h"
-#include "kv/background/target.h"
+#include "kv/background/waste_target.h"
 #include "kv/manifest/filename.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store/current_view.h"
@@ -45,7 +45,7 @@ static uint64_t count_damaged_logs(const struct bb_view *view)
 static void describe_levels(const struct bb_db *db, const struct bb_view *view,
                             struct bb_db_stats *stats)
 {
-    struct bb_pick_options target = bb_target_of(db, view->levels);
+    struct bb_pick_options target = bb_waste_target_pick_options(db, view->levels);
     for (int number = 0; number < BB_LEVEL_COUNT; number++) {
         struct bb_level_stats *level = &stats->levels[number];
         size_t count = bb_levels_table_count(view->levels, number);
@@ -183,8 +183,8 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
     struct bb_view *view = bb_current_view_pin(db);
     describe_levels(db, view, ret_stats);
     describe_memory(db, view, ret_stats);
-    ret_stats->target_wasted_reads = bb_target_wasted_reads(db, view->levels);
-    ret_stats->filter_budget_bytes = bb_target_budget_bytes(db, view->levels);
+    ret_stats->target_wasted_reads = bb_waste_target_effective(db, view->levels);
+    ret_stats->filter_budget_bytes = bb_waste_target_budget_bytes(db, view->levels);
     describe_reads(db, ret_stats);
     describe_writes(db, ret_stats);
     describe_tombstones(view->levels, ret_stats);

@@ -10,7 +10,7 @@
 #include "kv/background/deferred.h"
 #include "kv/background/edit_install.h"
 #include "kv/background/range_request.h"
-#include "kv/background/target.h"
+#include "kv/background/waste_target.h"
 #include "kv/indexes/index_build.h"
 #include "kv/options.h"
 #include "kv/store/current_view.h"
@@ -320,7 +320,7 @@ static void set_pace(struct bb_db *db, struct bb_pick_options *options)
 
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
-    struct bb_pick_options options = bb_target_of(db, levels);
+    struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
     options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     set_horizon(db, &options);
     set_pace(db, &options);
@@ -363,7 +363,7 @@ static uint32_t levels_of(const struct bb_plan *plan)
 static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
                         const struct bb_plan *plan, struct bb_table_options *ret_table)
 {
-    struct bb_pick_options options = bb_target_of(db, levels);
+    struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
     options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret,
                          NULL, ret_table);

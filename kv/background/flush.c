@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "compaction/merge/compaction.h"
 #include "kv/background/edit_install.h"
-#include "kv/background/target.h"
+#include "kv/background/waste_target.h"
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_demand.h"
 #include "kv/manifest/filename.h"
@@ -36,7 +36,7 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
 
 /* Writes a non-empty memtable to a new table of level 0. The file is synced, but not its directory
  * entry; without a log it is a new table. The caller owns *ret_meta. options: with filters by
- * bb_target_flush. */
+ * bb_waste_target_flush_options. */
 static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
                                   const struct bb_table_options *options,
                                   struct bb_index_build *indexes, uint64_t *ret_number,
@@ -119,8 +119,9 @@ static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_current_view_ref_levels(db);
     struct bb_waste_share *share = &db->work_shares[BB_WORK_FLUSH];
-    double waste = bb_target_flush(db, levels, bb_memtable_key_count(memtable),
-                                   bb_waste_share_others(db->shares, share), ret_options);
+    double waste =
+        bb_waste_target_flush_options(db, levels, bb_memtable_key_count(memtable),
+                                      bb_waste_share_others(db->shares, share), ret_options);
     bb_waste_share_set(&db->shares, share, waste);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);

@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "kv/background/edit_install.h"
-#include "kv/background/target.h"
+#include "kv/background/waste_target.h"
 #include "kv/background/worker.h"
 #include "kv/ingest/intake.h"
 #include "kv/manifest/manifest.h"
@@ -115,7 +115,7 @@ static enum bb_status check_target(struct ingest *ingest, struct bb_levels *leve
     if (status != BB_OK)
         return status;
     double pending = bb_waste_share_others(db->shares, &ingest->intake.share);
-    ingest->is_beyond = !bb_target_allows(db, levels, after, pending);
+    ingest->is_beyond = !bb_waste_target_allows(db, levels, after, pending);
     bb_levels_unref(after);
     return ingest->is_beyond
                ? bb_fail(BB_BUSY, "%s: the filters were planned for other levels", db->directory)

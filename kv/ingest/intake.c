@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/background/target.h"
+#include "kv/background/waste_target.h"
 #include "kv/store/new_table.h"
 
 /* ---- inputs ---- */
@@ -89,7 +89,7 @@ uint64_t bb_intake_run(const struct bb_levels *levels, int level)
 static int deepest_with_room(const struct bb_intake *intake, const struct bb_levels *levels,
                              uint64_t file_bytes)
 {
-    struct bb_pick_options options = bb_target_of(intake->db, levels);
+    struct bb_pick_options options = bb_waste_target_pick_options(intake->db, levels);
     int level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
     while (level < BB_LEVEL_COUNT - 1 && (double)(levels->levels[level].file_bytes + file_bytes) >
                                              bb_shape_level_bytes(&options.shape, level))

@@ -8,7 +8,7 @@
 #include "compaction/merge/merge.h"
 #include "compaction/merge/range_tombstone_cutter.h"
 #include "compaction/merge/retain.h"
-#include "kv/background/target.h"
+#include "kv/background/waste_target.h"
 #include "kv/ingest/intake_iter.h"
 #include "kv/manifest/filename.h"
 #include "kv/options.h"
@@ -124,8 +124,8 @@ static enum bb_status plan(struct writing *writing)
     int level = bb_intake_level(writing->intake, levels, &sum);
     bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret,
                          NULL, &writing->options);
-    double waste = bb_target_run(db, levels, level, bb_intake_run(levels, level), sum.key_count,
-                                 pending, &writing->options);
+    double waste = bb_waste_target_run_options(db, levels, level, bb_intake_run(levels, level),
+                                               sum.key_count, pending, &writing->options);
     bb_waste_share_set(&db->shares, share, waste);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);

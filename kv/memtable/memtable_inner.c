@@ -198,13 +198,13 @@ static uint32_t store(struct bb_memtable *memtable, const struct branch *branch)
 static void insert(const struct bb_memtable *memtable, struct branch *branch, unsigned child,
                    uint32_t left, uint32_t separator, uint32_t right)
 {
-    unsigned behind = branch->count - child;
+    unsigned after = branch->count - child;
     memmove(branch->prefixes + child + 1, branch->prefixes + child,
-            behind * sizeof(branch->prefixes[0]));
+            after * sizeof(branch->prefixes[0]));
     memmove(branch->separators + child + 1, branch->separators + child,
-            behind * sizeof(branch->separators[0]));
+            after * sizeof(branch->separators[0]));
     memmove(branch->children + child + 2, branch->children + child + 1,
-            behind * sizeof(branch->children[0]));
+            after * sizeof(branch->children[0]));
     branch->separators[child] = separator;
     branch->children[child] = left;
     branch->children[child + 1] = right;

@@ -137,7 +137,7 @@ static enum bb_status add_version(struct bb_memtable *memtable, struct bb_memtab
     uint64_t newest = bb_memtable_record_sequence(bb_memtable_record_at(memtable, head));
     if (entry->sequence <= newest)
         return bb_fail(BB_INVALID,
-                       "sequence %" PRIu64 " behind sequence %" PRIu64 " of the same key",
+                       "sequence %" PRIu64 " after sequence %" PRIu64 " of the same key",
                        entry->sequence, newest);
     uint32_t record = create_record(memtable, entry, head);
     atomic_store_explicit(&leaf->records[slot], record, memory_order_release);

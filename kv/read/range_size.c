@@ -47,7 +47,7 @@ static bool begins_before(const struct measuring *m, const struct bb_table_file 
            bb_key_compare(m->comparator, bb_buf_bytes(&file->meta.smallest), *m->range->low) >= 0;
 }
 
-static bool ends_behind(const struct measuring *m, const struct bb_table_file *file)
+static bool ends_after(const struct measuring *m, const struct bb_table_file *file)
 {
     return m->range->high == NULL ||
            bb_table_file_ends_before(file, m->comparator, *m->range->high);
@@ -74,7 +74,7 @@ static enum bb_status add_table(struct measuring *m, struct bb_table_file *file)
     enum bb_status status = BB_OK;
     if (!begins_before(m, file))
         status = position(m, file, *m->range->low, &first);
-    if (status == BB_OK && !ends_behind(m, file))
+    if (status == BB_OK && !ends_after(m, file))
         status = position(m, file, *m->range->high, &end);
     if (status != BB_OK)
         return status;

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "compaction/merge/compaction.h"
 #include "kv/background/edit_install.h"
-#include "kv/background/target.h"
+#include "kv/background/waste_target.h"
 #include "kv/batch.h"
 #include "kv/indexes/index_build.h"
 #include "kv/options.h"
@@ -272,7 +272,8 @@ static enum bb_status write_content(struct replay *replay)
         status = bb_log_run_iter_create(replay->run, &stream);
     if (status == BB_OK) {
         bb_options_for_table(&db->options, db->system, &db->secret, NULL, &options);
-        (void)bb_target_flush(db, *replay->levels, bb_log_run_key_count(replay->run), 0, &options);
+        (void)bb_waste_target_flush_options(db, *replay->levels, bb_log_run_key_count(replay->run),
+                                            0, &options);
         status = write_stream(replay, stream, ranges, &options);
     }
     bb_iter_destroy(stream);

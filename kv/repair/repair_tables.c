@@ -26,7 +26,7 @@ struct mending {
     struct bb_repair_table table;
     struct bb_buf last_key;
     bool has_last_key;
-    bool is_behind_loss; /* data was lost since the last entry */
+    bool is_after_loss; /* data was lost since the last entry */
 };
 
 static enum bb_status on_lost(void *context, uint64_t offset, uint64_t size)
@@ -34,7 +34,7 @@ static enum bb_status on_lost(void *context, uint64_t offset, uint64_t size)
     struct mending *mending = context;
     (void)offset;
     (void)size;
-    mending->is_behind_loss = true;
+    mending->is_after_loss = true;
     return BB_OK;
 }
 
@@ -42,13 +42,13 @@ static enum bb_status on_lost(void *context, uint64_t offset, uint64_t size)
 static void tell_loss(const struct mending *mending, const struct bb_bytes *next)
 {
     char before[KEY_TEXT_SIZE];
-    char behind[KEY_TEXT_SIZE];
+    char after[KEY_TEXT_SIZE];
     const char *from = "its beginning";
     const char *to = "its end";
     if (mending->has_last_key)
         from = bb_bytes_escape(bb_buf_bytes(&mending->last_key), before, sizeof(before));
     if (next != NULL)
-        to = bb_bytes_escape(*next, behind, sizeof(behind));
+        to = bb_bytes_escape(*next, after, sizeof(after));
     bb_repair_tell(mending->repair, "%s: data between %s and %s may be lost", mending->name, from,
                    to);
 }
@@ -56,9 +56,9 @@ static void tell_loss(const struct mending *mending, const struct bb_bytes *next
 static enum bb_status on_entry(void *context, const struct bb_entry *entry)
 {
     struct mending *mending = context;
-    if (mending->is_behind_loss)
+    if (mending->is_after_loss)
         tell_loss(mending, &entry->key);
-    mending->is_behind_loss = false;
+    mending->is_after_loss = false;
     mending->has_last_key = true;
     enum bb_status status = bb_buf_assign(&mending->last_key, entry->key);
     return status == BB_OK ? bb_repair_table_add(&mending->table, entry) : status;
@@ -169,7 +169,7 @@ static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_f
                          wanted == NULL ? NULL : wanted->meta.table_id, &visitor, &found);
     if (status == BB_CORRUPT) /* without an id no data is trusted */
         status = BB_OK;
-    if (status == BB_OK && mending.is_behind_loss)
+    if (status == BB_OK && mending.is_after_loss)
         tell_loss(&mending, NULL);
     if (status == BB_OK)
         status = bb_repair_table_finish(&mending.table);

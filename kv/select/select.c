@@ -336,7 +336,7 @@ void bb_select_account(const struct bb_select *select, struct bb_select_account 
     *ret_account = select->source.account;
     ret_account->records_examined = select->source.matcher.examined;
     ret_account->records_matching = select->source.matcher.matching;
-    ret_account->newer_asked = select->newest.asked;
+    ret_account->newer_searched = select->newest.asked;
     ret_account->newer_blocks = select->newest.stats.block_requests;
     ret_account->nanoseconds = bb_file_elapsed(db->system, select->begin);
 }

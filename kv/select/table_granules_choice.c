@@ -28,8 +28,8 @@ struct choice {
 static void add_account(struct bb_skip_account *sum, const struct bb_skip_account *part)
 {
     sum->leaves += part->leaves;
-    sum->segments_asked += part->segments_asked;
-    sum->granules_asked += part->granules_asked;
+    sum->segments_searched += part->segments_searched;
+    sum->granules_searched += part->granules_searched;
     sum->granules_excluded += part->granules_excluded;
     sum->granules_included += part->granules_included;
     sum->reads += part->reads;

@@ -239,8 +239,8 @@ static enum bb_status ask_segment(struct question *question, const struct bb_hea
     struct bb_skip_account *account = question->account;
     size_t first = (size_t)segment->first_granule;
     enum bb_status status = ask_form(question, segment, &answer);
-    account->segments_asked++;
-    account->granules_asked += segment->granule_count;
+    account->segments_searched++;
+    account->granules_searched += segment->granule_count;
     if (status == BB_NO_MEMORY)
         return status;
     if (status != BB_OK) {

@@ -343,7 +343,7 @@ static enum bb_status read_column(struct walk *walk, struct row_leaf *leaf, stru
     struct bb_skip_account *account =
         walk->accounts == NULL ? &unseen : &walk->accounts[leaf->index];
     enum bb_status status = decide_records(walk, leaf, account, bits);
-    account->granules_asked++;
+    account->granules_searched++;
     account->damaged_segments += status == BB_CORRUPT;
     leaf->is_decided = status == BB_OK;
     if (leaf->is_decided)

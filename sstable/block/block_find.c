@@ -19,14 +19,14 @@ struct scan {
     struct bb_block_record record;
 };
 
-enum scan_order { SCAN_BEFORE, SCAN_NEWER, SCAN_FOUND, SCAN_BEHIND };
+enum scan_order { SCAN_BEFORE, SCAN_NEWER, SCAN_FOUND, SCAN_AFTER };
 
 /* The order of the current record, relative to (key, sequence). */
 static enum scan_order classify(struct scan *scan)
 {
     const struct bb_block_record *record = &scan->record;
     if (record->shared != scan->matched)
-        return record->shared > scan->matched ? SCAN_BEFORE : SCAN_BEHIND;
+        return record->shared > scan->matched ? SCAN_BEFORE : SCAN_AFTER;
 
     struct bb_bytes wanted = scan->key;
     if (scan->matched > 0)
@@ -39,8 +39,8 @@ static enum scan_order classify(struct scan *scan)
     if (agreed == suffix.size)
         return SCAN_BEFORE;
     if (agreed == wanted.size)
-        return SCAN_BEHIND;
-    return suffix.data[agreed] < wanted.data[agreed] ? SCAN_BEFORE : SCAN_BEHIND;
+        return SCAN_AFTER;
+    return suffix.data[agreed] < wanted.data[agreed] ? SCAN_BEFORE : SCAN_AFTER;
 }
 
 static void fill_match(struct bb_block_match *match, const struct bb_block_record *record)

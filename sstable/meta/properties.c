@@ -169,7 +169,7 @@ static enum bb_status decode_fields(struct bb_cursor *cursor, struct bb_place pl
             return bb_corrupt(place, 0, "the property after id %" PRId64 " cannot be read",
                               last_id);
         if (id <= last_id)
-            return bb_corrupt(place, 0, "property %u behind %" PRId64 ": ids must ascend", id,
+            return bb_corrupt(place, 0, "property %u after %" PRId64 ": ids must ascend", id,
                               last_id);
         last_id = id;
         next = pass_optional(next, id);

@@ -188,8 +188,8 @@ enum bb_status bb_range_tombstone_builder_add_fragment(struct bb_range_tombstone
         .low = low, .high = high, .first = list->taken, .count = end - list->taken};
     BB_ASSERT(piece.count > 0);
     if (continues_last(list, &piece)) {
-        uint8_t *behind = list->pieces.data + list->pieces.size;
-        ((struct bb_range_piece *)(void *)behind)[-1].high = high;
+        uint8_t *after = list->pieces.data + list->pieces.size;
+        ((struct bb_range_piece *)(void *)after)[-1].high = high;
         list->sequences.size = piece.first * sizeof(uint64_t);
         return BB_OK;
     }

@@ -8,20 +8,20 @@
 
 const char *bb_verdict_name(enum bb_verdict verdict)
 {
-    static const char *const names[] = {"not asked", "none", "negative", "maybe", "damaged"};
+    static const char *const names[] = {"not probed", "none", "negative", "maybe", "damaged"};
     return (size_t)verdict < sizeof(names) / sizeof(names[0]) ? names[verdict] : "unknown";
 }
 
 const char *bb_source_name(enum bb_source source)
 {
-    static const char *const names[] = {"not asked", "memory", "file"};
+    static const char *const names[] = {"not read", "memory", "file"};
     return (size_t)source < sizeof(names) / sizeof(names[0]) ? names[source] : "unknown";
 }
 
 static enum bb_source source_of(uint64_t requests, uint64_t reads)
 {
     if (requests == 0)
-        return BB_SOURCE_NOT_ASKED;
+        return BB_SOURCE_NOT_READ;
     return reads > 0 ? BB_SOURCE_FILE : BB_SOURCE_MEMORY;
 }
 
@@ -31,15 +31,15 @@ static enum bb_verdict verdict_of_table_filter(const struct bb_table *table,
                                                const struct bb_table_explain *explain)
 {
     if (options->ignore_filters || explain->visit == BB_VISIT_OUT_OF_BOUNDS)
-        return BB_VERDICT_NOT_ASKED;
+        return BB_VERDICT_NOT_PROBED;
     if (!table->probes_table_filter && table->has_unusable_table_filter)
         return BB_VERDICT_DAMAGED;
     if (!table->probes_table_filter)
-        return table->has_table_filter ? BB_VERDICT_NOT_ASKED : BB_VERDICT_NONE;
-    if (explain->visit == BB_VISIT_TOMBSTONE && explain->page == BB_SOURCE_NOT_ASKED &&
+        return table->has_table_filter ? BB_VERDICT_NOT_PROBED : BB_VERDICT_NONE;
+    if (explain->visit == BB_VISIT_TOMBSTONE && explain->page == BB_SOURCE_NOT_READ &&
         explain->stats.avoided_requests == 0) /* a range tombstone decided */
-        return BB_VERDICT_NOT_ASKED;
-    if (explain->page == BB_SOURCE_NOT_ASKED && explain->stats.avoided_requests > 0)
+        return BB_VERDICT_NOT_PROBED;
+    if (explain->page == BB_SOURCE_NOT_READ && explain->stats.avoided_requests > 0)
         return BB_VERDICT_NEGATIVE;
     uint64_t damage_of_filter = explain->filter.verdict == BB_VERDICT_DAMAGED;
     return explain->stats.damaged_filters > damage_of_filter ? BB_VERDICT_DAMAGED
@@ -52,7 +52,7 @@ static void describe_table_filter(const struct bb_table *table,
 {
     struct bb_filter_explain *table_filter = &explain->table_filter;
     table_filter->verdict = verdict_of_table_filter(table, options, explain);
-    if (table_filter->verdict == BB_VERDICT_NOT_ASKED || !table->probes_table_filter)
+    if (table_filter->verdict == BB_VERDICT_NOT_PROBED || !table->probes_table_filter)
         return;
     table_filter->source = source_of(1, explain->stats.table_filter_reads);
     table_filter->kind = table->table_filter_format.kind;
@@ -112,7 +112,7 @@ static void describe_path(const struct bb_table_lookup *lookup, struct bb_table_
     uint32_t index = bb_root_find(&table->root, table->comparator, lookup->question->key,
                                   lookup->question->sequence);
     explain->page = source_of(explain->stats.page_requests, explain->stats.page_reads);
-    if (explain->page == BB_SOURCE_NOT_ASKED)
+    if (explain->page == BB_SOURCE_NOT_READ)
         return;
     explain->page_number = index;
     explain->page_offset = table->root.pages[index].page_offset;

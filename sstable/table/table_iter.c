@@ -133,7 +133,7 @@ static struct border border_before(const struct table_iter *iter)
     return (struct border){0};
 }
 
-static struct border border_behind(const struct table_iter *iter)
+static struct border border_after(const struct table_iter *iter)
 {
     if (iter->ordinal + 1 < iter->page->block_count)
         return (struct border){&iter->page->fences, iter->ordinal};
@@ -181,7 +181,7 @@ static enum bb_status check_begin(const struct table_iter *iter)
 static enum bb_status check_end(const struct table_iter *iter)
 {
     const struct bb_entry *entry = &iter->entries.entry;
-    struct border border = border_behind(iter);
+    struct border border = border_after(iter);
     if (border.fences != NULL)
         return compare_border(iter, border, entry->key, entry->sequence) > 0
                    ? BB_OK
@@ -204,7 +204,7 @@ static void publish_checked(struct table_iter *iter,
 }
 
 /* True when everything before the current block is below the range. */
-static bool is_low_behind(const struct table_iter *iter)
+static bool is_whole_before_low(const struct table_iter *iter)
 {
     struct border border = border_before(iter);
     return iter->range.low != NULL &&
@@ -264,7 +264,8 @@ static void go_forward(struct table_iter *iter)
 static bool previous_block(struct table_iter *iter)
 {
     enum bb_status status = check_begin(iter);
-    if (status != BB_OK || (iter->ordinal == 0 && iter->page_index == 0) || is_low_behind(iter)) {
+    if (status != BB_OK || (iter->ordinal == 0 && iter->page_index == 0) ||
+        is_whole_before_low(iter)) {
         stop(iter, status);
         return false;
     }

@@ -17,7 +17,7 @@ static enum bb_status find_block(struct bb_table *table, struct bb_bytes key,
     return BB_OK;
 }
 
-static bool is_behind(const struct bb_table *table, struct bb_bytes key)
+static bool is_after(const struct bb_table *table, struct bb_bytes key)
 {
     int order = bb_key_compare(table->comparator, key, table->bounds.largest);
     return order > 0 || (order == 0 && table->bounds.largest_is_exclusive);
@@ -32,7 +32,7 @@ enum bb_status bb_table_offset(struct bb_table *table, struct bb_bytes key,
         *ret_offset = 0;
         return BB_OK;
     }
-    if (table->root.page_count == 0 || is_behind(table, key)) {
+    if (table->root.page_count == 0 || is_after(table, key)) {
         *ret_offset = table->file_size;
         return BB_OK;
     }

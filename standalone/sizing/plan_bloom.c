@@ -33,7 +33,7 @@ static void add_cost(struct bb_filter_plan *plan, double bits)
     double fill = -expm1((double)plan->key_count * probes * log1p(-1 / bits));
     double looked_at = fill < 1 ? (1 - pow(fill, probes)) / (1 - fill) : probes;
     plan->member_cache_lines = bb_plan_distinct(probes, lines);
-    plan->foreign_cache_lines = bb_plan_distinct(looked_at, lines);
+    plan->absent_cache_lines = bb_plan_distinct(looked_at, lines);
 }
 
 /* For bits, or for counters instead. */
@@ -77,7 +77,7 @@ enum bb_status bb_plan_bloom_blocked(struct bb_filter_plan *plan)
                       plan->key_count < line_keys ? plan->key_count : line_keys);
     plan->predicted_rate = bb_rate_blocked_bloom(&line, plan->key_count, lines);
     plan->member_cache_lines = 1;
-    plan->foreign_cache_lines = 1;
+    plan->absent_cache_lines = 1;
     return BB_OK;
 }
 
@@ -111,7 +111,7 @@ enum bb_status bb_plan_bloom_split_block(struct bb_filter_plan *plan)
     plan->size_bytes = blocks * BB_SPLIT_BLOCK_SIZE;
     plan->predicted_rate = bb_rate_split_block(plan->key_count, blocks);
     plan->member_cache_lines = 1;
-    plan->foreign_cache_lines = 1;
+    plan->absent_cache_lines = 1;
     return BB_OK;
 }
 

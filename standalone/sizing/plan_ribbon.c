@@ -152,6 +152,6 @@ enum bb_status bb_plan_ribbon(struct bb_filter_plan *plan)
     plan->predicted_rate = longer * bb_rate_ribbon(rank + 1) + (1 - longer) * bb_rate_ribbon(rank);
     plan->size_bytes = monotone_bytes(plan);
     plan->member_cache_lines = cache_lines(plan, plan->bits_per_probe);
-    plan->foreign_cache_lines = plan->member_cache_lines;
+    plan->absent_cache_lines = plan->member_cache_lines;
     return BB_OK;
 }

@@ -123,7 +123,7 @@ static void check_content(const struct kept_log *test, struct bb_db *db)
         if (status != BB_OK && status != BB_NOT_FOUND)
             die(test, "reading");
         if (status == BB_OK && has_ended)
-            die(test, "a commit behind one that is missing");
+            die(test, "a commit after one that is missing");
         has_ended |= status == BB_NOT_FOUND;
     }
     if (!has_ended)

@@ -100,8 +100,8 @@ static struct bb_bytes garbled_at_its_end(struct bb_bytes original, const struct
     return copy;
 }
 
-static struct bb_bytes with_garbage_behind(struct bb_bytes original, const struct sample *other,
-                                           const char *file, uint8_t *memory)
+static struct bb_bytes with_garbage_after(struct bb_bytes original, const struct sample *other,
+                                          const char *file, uint8_t *memory)
 {
     (void)other;
     (void)file;
@@ -174,7 +174,7 @@ const struct file_damage damages[] = {
     {"one bit off", one_bit_off},
     {"garbled in the middle", garbled_in_the_middle},
     {"garbled at its end", garbled_at_its_end},
-    {"with garbage behind", with_garbage_behind},
+    {"with garbage after", with_garbage_after},
     {"without its beginning", without_its_beginning},
     {"of another store", of_another_store},
     {"of another kind", of_another_kind},

@@ -49,7 +49,7 @@ void fork_plan_draw(struct fork_plan *plan, uint64_t seed)
     plan->deterministic = !HAS_THREADS || bb_rng_one_in(&rng, 4);
     plan->wal_buffered = bb_rng_one_in(&rng, 4);
     plan->puts_before = (unsigned)bb_rng_skewed(&rng, 250);
-    plan->puts_behind = (unsigned)bb_rng_skewed(&rng, 250);
+    plan->puts_after = (unsigned)bb_rng_skewed(&rng, 250);
     plan->is_open = bb_rng_one_in(&rng, 2);
     plan->is_killed = bb_rng_one_in(&rng, 2);
     draw_children(plan, &rng);

@@ -37,7 +37,7 @@ struct fork_plan {
     bool deterministic;   /* the store has no threads */
     bool wal_buffered;    /* some commits are gathered in the process; synced ones are not */
     unsigned puts_before; /* of the first thread, before each fork, */
-    unsigned puts_behind; /* and at the end */
+    unsigned puts_after;  /* and at the end */
     /* An iterator, a selection, a snapshot and pinned values are open at the fork. */
     bool is_open;
     bool by_process_id; /* as where the kernel cannot wipe a page in a child */

@@ -178,7 +178,7 @@ _Noreturn void fork_opener_run(const struct fork_stage *stage)
         outliving += outlives(plan->children[i]);
         fork_and_go_on(&opener, plan->children[i], outliving);
     }
-    put_rows(&opener, plan->puts_behind);
+    put_rows(&opener, plan->puts_after);
     if (plan->is_killed)
         (void)raise(SIGKILL);
     stop_writers(&opener);

@@ -21,7 +21,7 @@ static struct fork_plan plan_of(enum fork_child child)
     plan.children[0] = child;
     plan.children[1] = FORK_CHILD_CLOSES;
     plan.puts_before = 100;
-    plan.puts_behind = 100;
+    plan.puts_after = 100;
     plan.is_open = true;
     return plan;
 }

@@ -168,7 +168,7 @@ class Envelope:
             payload = self.payload[data + end:data + end + size]
             if descriptor >> 15:
                 _, shard_rank, _, slots, _ = split_descriptor(descriptor, rank)
-                check(int.from_bytes(payload, "little") >> slots * shard_rank == 0, "bits behind the last slot")
+                check(int.from_bytes(payload, "little") >> slots * shard_rank == 0, "bits after the last slot")
             self.shards.append((descriptor, offset, payload))
             end += size
         check(data + end == len(self.payload), "size of the shards")
@@ -330,5 +330,5 @@ def describe(data, members):
     check(all(envelope.may_contain(key_hash(i)) for i in range(members)) or envelope.keys == 0, "a member is denied")
     passing = [i for i in range(10000, 12000) if envelope.may_contain(key_hash(i))]
     text.lines.append(f"members: {members}, key-0000 and so on, secret of seed 1")
-    text.lines.append(" ".join(["foreign keys that pass, from key-10000 on:", *map(str, passing[:8])]))
+    text.lines.append(" ".join(["non-member keys that pass, from key-10000 on:", *map(str, passing[:8])]))
     return "\n".join(text.lines) + "\n"

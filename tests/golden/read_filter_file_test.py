@@ -37,7 +37,7 @@ if not all(filter_file.may_contain(b"key-%04d" % i) for i in range(30)):
     sys.exit("a member is denied")
 passing = sum(filter_file.may_contain(b"key-%05d" % i) for i in range(10000, 12000))
 if not 0 < passing < 60:
-    sys.exit(f"{passing} of 2000 foreign keys pass at 1 %")
+    sys.exit(f"{passing} of 2000 non-member keys pass at 1 %")
 for at in range(len(data)):
     damaged = bytearray(data)
     damaged[at] ^= 0x10

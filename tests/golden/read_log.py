@@ -18,7 +18,7 @@ class Corrupt(Exception):
 
 
 class Defect(Exception):
-    """Something is wrong at a place; what it means is decided by what stands behind it."""
+    """Something is wrong at a place; what it means is decided by what stands after it."""
 
 
 def must(condition, what):
@@ -65,7 +65,7 @@ def read_fragments(data, seed):
 
 
 def greatest_durable(data, at, seed):
-    """The search behind a defect, at every offset."""
+    """The search after a defect, at every offset."""
     greatest = 0
     while at < len(data):
         fragment = decode_fragment(data, at, seed)
@@ -126,7 +126,7 @@ def read_operations(payload):
         if kind > 0:
             value, at = take_bytes(payload, at, VALUE_MAX if kind == 1 else KEY_MAX)
         operations.append((sequence + i, kind, key, value))
-    must(at == len(payload), "bytes behind the last operation")
+    must(at == len(payload), "bytes after the last operation")
     return operations
 
 
@@ -167,7 +167,7 @@ def read_log(data, number, store_id):
             for offset, payload in read_records(data, seed, ends):
                 text += print_record(offset, payload)
     except Defect:
-        must(greatest_durable(data, ends[0], seed) <= ends[0], f"damage of durable bytes behind {ends[0]}")
+        must(greatest_durable(data, ends[0], seed) <= ends[0], f"damage of durable bytes after {ends[0]}")
     text += f"end at offset {ends[0]}\n"
     dropped = len(data[ends[0]:].rstrip(b"\0"))
     return text + (f"{dropped} bytes dropped\n" if dropped else "")

@@ -238,7 +238,7 @@ class Table:
         if kind == NUMBER:
             inner = Cursor(value)
             value = inner.varint()
-            must(inner.left() == 0, "bytes behind a number")
+            must(inner.left() == 0, "bytes after a number")
             shown = str(value)
         elif kind == REAL:
             value = struct.unpack("<d", value)[0]
@@ -266,7 +266,7 @@ class Table:
             sequence = cursor.varint(SEQUENCE_MAX - 1) if head & 1 else SEQUENCE_MAX
             must(not fences or self.before(fences[-1], (key, sequence)), "fences out of order")
             fences.append((key, sequence))
-        must(cursor.left() == 0, "bytes behind the fences")
+        must(cursor.left() == 0, "bytes after the fences")
         if fences and bytewise:
             shared = common_prefix(min(fences)[0], max(fences)[0])
             must(shared == len(common), "the common prefix is not the longest")
@@ -329,7 +329,7 @@ class Table:
                 shown = quoted(payload) if len(payload) > SHOWN_MAX else payload.hex()
                 filters[group].append(f"  filter of group {group}: descriptor {descriptor:04x}, {len(payload)} bytes "
                                       f"{shown}")
-        must(cursor.left() == 0, "bytes behind the filters")
+        must(cursor.left() == 0, "bytes after the filters")
         return filters
 
     def payload_size(self, descriptor):
@@ -501,7 +501,7 @@ class Table:
             must(not i or not self.before((low, 0), (self.ranges[-1][1], 0)), "ranges that overlap")
             self.ranges.append((low, high, sequences))
             self.say(f"range {quoted(low)} to {quoted(high)} @ " + " ".join(map(str, sequences)))
-        must(self.ranges and cursor.left() == 0, "bytes behind the ranges")
+        must(self.ranges and cursor.left() == 0, "bytes after the ranges")
 
     def bounds(self):
         """Smallest, largest, and whether that is exclusive."""
@@ -510,9 +510,9 @@ class Table:
         low, high = self.ranges[0][0], self.ranges[-1][1]
         if self.last is None:
             return low, high, 1
-        is_behind = self.before((self.last[0], 0), (high, 0))
+        is_after = self.before((self.last[0], 0), (high, 0))
         first = low if self.before((low, 0), (self.first, 0)) else self.first
-        return first, high if is_behind else self.last[0], int(is_behind)
+        return first, high if is_after else self.last[0], int(is_after)
 
     def check_counts(self):
         p = self.properties

@@ -204,7 +204,7 @@ static void check_steps(const struct model *model, const struct bb_explain *expl
         is_found = step->found == BB_EXPLAIN_VALUE;
         if (step->found != BB_EXPLAIN_NOTHING &&
             (i + 1 < explain->step_count || step->sequence > explain->sequence))
-            model_differ(model, "a report goes on behind what it has found, or finds the future");
+            model_differ(model, "a report goes on beyond what it has found, or finds the future");
     }
     if (is_found != explain->is_found)
         model_differ(model, "the steps of a report say something else than its end");

@@ -49,7 +49,7 @@ struct model_coverage {
     uint64_t reverse_stores;
     uint64_t views; /* read-only openings */
     uint64_t refreshes;
-    uint64_t gets_behind; /* read-only, of an old state */
+    uint64_t gets_of_the_past; /* read-only, of an old state */
     uint64_t repairs;
     uint64_t repairs_without_manifest;
     uint64_t refusals;

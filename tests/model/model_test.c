@@ -80,7 +80,7 @@ static void print_coverage(const struct model_coverage *c)
     printf("stores in reverse order %llu, read-only openings %llu, refreshed %llu, reads of a past "
            "state %llu\n",
            (unsigned long long)c->reverse_stores, (unsigned long long)c->views,
-           (unsigned long long)c->refreshes, (unsigned long long)c->gets_behind);
+           (unsigned long long)c->refreshes, (unsigned long long)c->gets_of_the_past);
     printf("repairs %llu, of which without a manifest %llu; refusals %llu, inspections %llu, "
            "checkpoints beside a writer %llu\n",
            (unsigned long long)c->repairs, (unsigned long long)c->repairs_without_manifest,
@@ -169,7 +169,7 @@ static int check_coverage(const struct model_coverage *c)
            check_drawn_floor("stores in reverse order", c->reverse_stores, c, 10) +
            check_floor("read-only openings", c->views, n, 500) +
            check_floor("refreshes", c->refreshes, n, 200) +
-           check_floor("reads of a past state", c->gets_behind, n, 500) +
+           check_floor("reads of a past state", c->gets_of_the_past, n, 500) +
            check_drawn_floor("repairs", c->repairs, c, 50) +
            check_drawn_floor("repairs without a manifest", c->repairs_without_manifest, c, 30) +
            check_floor("refusals", c->refusals, n, 500) +

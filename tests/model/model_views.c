@@ -91,7 +91,7 @@ void model_view(struct model *model)
     compare_gets(model);
     if (draw % 4 == 0)
         model_compare_selection(model, model->view, model->view_sequence);
-    model->coverage->gets_behind += model->view_sequence < model->sequence;
+    model->coverage->gets_of_the_past += model->view_sequence < model->sequence;
 }
 
 void model_end_view(struct model *model)

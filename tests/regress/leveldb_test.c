@@ -51,7 +51,7 @@ static void leveldb_320_versions_split_over_files(void **state)
     for (int i = 0; i < VERSIONS; i++) {
         snprintf(value, sizeof(value), "%0300d", i);
         store_put(&store, "the one", value);
-        store_put(&store, i % 2 == 0 ? "before" : "what comes behind", value);
+        store_put(&store, i % 2 == 0 ? "before" : "what comes after", value);
         snapshots[i] = store_snapshot(&store);
         if (i % 20 == 19)
             assert_ok(bb_db_flush(store.db));
@@ -230,7 +230,7 @@ static void leveldb_333_table_synced_before_manifest(void **state)
 
 /* 577, 578: an append failed for lack of space; when space was available again, a synced write was
  * acknowledged after the gap, and lost. */
-static void leveldb_577_synced_write_behind_a_failed_one(void **state)
+static void leveldb_577_synced_write_after_a_failed_one(void **state)
 {
     (void)state;
     struct store store;
@@ -370,7 +370,7 @@ int main(void)
         cmocka_unit_test(leveldb_189_first_manifest_not_synced),
         cmocka_unit_test(leveldb_195_removed_too_early),
         cmocka_unit_test(leveldb_333_table_synced_before_manifest),
-        cmocka_unit_test(leveldb_577_synced_write_behind_a_failed_one),
+        cmocka_unit_test(leveldb_577_synced_write_after_a_failed_one),
         cmocka_unit_test(leveldb_1081_close_error_ignored),
         cmocka_unit_test(leveldb_1285_short_read_taken_for_the_end),
         cmocka_unit_test(leveldb_1287_torn_log_appended_to),

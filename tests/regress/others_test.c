@@ -113,7 +113,7 @@ static enum bb_status crash_again(void *context, struct bb_file_memory *memory, 
     return BB_OK;
 }
 
-static void pebble_1212_torn_log_behind_a_new_one(void **state)
+static void pebble_1212_torn_log_after_a_new_one(void **state)
 {
     (void)state;
     struct store store;
@@ -329,7 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tikv_19963_missing_current),
         cmocka_unit_test(pebble_453_damage_taken_for_the_end),
-        cmocka_unit_test(pebble_1212_torn_log_behind_a_new_one),
+        cmocka_unit_test(pebble_1212_torn_log_after_a_new_one),
         cmocka_unit_test(badger_2278_tombstone_passes_a_level),
         cmocka_unit_test(tidesdb_494_filter_asked_for_a_seek),
         cmocka_unit_test(cockroach_70967_key_lost_from_a_snapshot),

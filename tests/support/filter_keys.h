@@ -23,7 +23,7 @@ static inline uint64_t member_hash(uint64_t set, uint64_t i)
     return bb_hash_mix(((set << 32) + i + 1) ^ key_seed);
 }
 
-static inline uint64_t foreign_hash(uint64_t i)
+static inline uint64_t absent_hash(uint64_t i)
 {
     return bb_hash_mix(~i ^ key_seed);
 }

@@ -69,7 +69,7 @@ class ImportTest(ToolTest):
     def refuse(self, code, *arguments, **options):
         """The import fails with the code, and there is no store."""
         result = self.expect(code, "import", *arguments, self.store, **options)
-        self.assertFalse(os.path.exists(os.path.join(self.store, "CURRENT")), "a store is left behind")
+        self.assertFalse(os.path.exists(os.path.join(self.store, "CURRENT")), "a store is left")
         return result
 
     def any_bytes(self, size_max):

@@ -240,7 +240,7 @@ class Ingest(ToolTest):
         self.expect(CORRUPT, "ingest", other, self.write("text", "hello"))
         for code, table in ((IO, self.path("nothing")), (CORRUPT, self.path("text"))):
             self.expect(code, "ingest", self.path("none"), table)
-            self.assertFalse(os.path.exists(self.path("none")), "a store is left behind")
+            self.assertFalse(os.path.exists(self.path("none")), "a store is left")
         self.assertEqual(self.ok("scan", other, "--count").text, "3\n")
 
 

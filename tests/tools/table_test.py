@@ -176,7 +176,7 @@ class Filters(TableTest):
                          dump["properties"]["filter_size"] + dump["properties"]["table_filter_size"])
         self.assertAlmostEqual(total["predicted_rate"], total["target_rate"], delta=0.1 * total["target_rate"])
         rate = total["predicted_rate"]
-        self.assertAlmostEqual(total["passed"], rate * total["asked"], delta=6 * (rate * total["asked"]) ** 0.5)
+        self.assertAlmostEqual(total["passed"], rate * total["probed"], delta=6 * (rate * total["probed"]) ** 0.5)
         self.assertEqual(sum(total[field] for field in ("asked", "out_of_bounds", "in_table", "unread")),
                          total["lookups"])
         self.assertEqual(total["lookups"], self.COUNT + 2)
@@ -194,8 +194,8 @@ class Filters(TableTest):
             self.assertEqual(sum(row["blocks"] for row in document["filters"] if row["shard"] == 0),
                              self.ok("dump", path, "--json").json["properties"]["block_count"])
             rate = total["predicted_rate"]
-            self.assertAlmostEqual(total["passed"], rate * total["asked"],
-                                   delta=6 * (rate * total["asked"]) ** 0.5 + 1)
+            self.assertAlmostEqual(total["passed"], rate * total["probed"],
+                                   delta=6 * (rate * total["probed"]) ** 0.5 + 1)
             self.assertEqual(rate == 1, "none" in options)
 
     def test_no_member_is_ever_denied(self):
@@ -203,7 +203,7 @@ class Filters(TableTest):
         path = self.make()
         present = self.write("present", "".join(f"{key}\n" for key in self.keys))
         total = self.ok("filters", path, "--absent", present, "--json").json["total"]
-        self.assertEqual((total["asked"], total["in_table"]), (0, self.COUNT))
+        self.assertEqual((total["probed"], total["in_table"]), (0, self.COUNT))
 
     def test_text_and_limit(self):
         path = self.make()
@@ -223,7 +223,7 @@ class Filters(TableTest):
         rows = [row for row in result.json["filters"] if row["page"] == 0]
         self.assertTrue(rows)
         for row in rows:
-            self.assertEqual((row["layout"], row["asked"]), ("damaged", row["passed"]))
+            self.assertEqual((row["layout"], row["probed"]), ("damaged", row["passed"]))
 
     def test_bad_arguments(self):
         path = self.make(count=100)
@@ -258,10 +258,10 @@ class TableFilter(TableTest):
             self.assertAlmostEqual(blocks["target_rate"] * table_filter["target_rate"], total["target_rate"])
             self.assertAlmostEqual(blocks["predicted_rate"] * table_filter["predicted_rate"], total["predicted_rate"])
             self.assertEqual(blocks["stored_bytes"] + table_filter["stored_bytes"], total["stored_bytes"])
-            self.assertEqual(blocks["asked"], table_filter["asked"])
+            self.assertEqual(blocks["probed"], table_filter["probed"])
             self.assertLessEqual(total["passed"], min(blocks["passed"], table_filter["passed"]))
             for stage in (blocks, table_filter, total):
-                expected = stage["predicted_rate"] * stage["asked"]
+                expected = stage["predicted_rate"] * stage["probed"]
                 self.assertAlmostEqual(stage["passed"], expected, delta=6 * expected ** 0.5 + 1)
             self.assertEqual(blocks["predicted_rate"] == 1, bits == "all")
             text = self.ok("filters", path, "--limit", "1").text

@@ -37,7 +37,7 @@ static void add_place(struct text_table *table, const struct bb_explain_step *st
 
 static void add_filter(struct text_table *table, const struct bb_filter_explain *filter)
 {
-    if (filter->verdict == BB_VERDICT_NOT_ASKED)
+    if (filter->verdict == BB_VERDICT_NOT_PROBED)
         text_table_add(table, "-");
     else if (filter->kind == BB_FILTER_DEFAULT)
         text_table_add(table, "%s", bb_verdict_name(filter->verdict));
@@ -50,7 +50,7 @@ static void add_filter(struct text_table *table, const struct bb_filter_explain 
 static void add_part(struct text_table *table, enum bb_source source, uint64_t offset,
                      uint32_t size)
 {
-    if (source == BB_SOURCE_NOT_ASKED)
+    if (source == BB_SOURCE_NOT_READ)
         text_table_add(table, "-");
     else
         text_table_add(table, "%s: %u B at %llu", source == BB_SOURCE_FILE ? "read" : "cached",

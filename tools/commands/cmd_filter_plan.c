@@ -130,7 +130,7 @@ static void add_row(struct text_table *table, const struct row *row)
     add_numbers(table, plan);
     text_table_add(table, "%s", number_rate(plan->predicted_rate).text);
     text_table_add(table, "%" PRIu32, plan->bits_per_probe);
-    text_table_add(table, "%.1f", plan->foreign_cache_lines);
+    text_table_add(table, "%.1f", plan->absent_cache_lines);
     text_table_add(table, "%.1f", plan->member_cache_lines);
     text_table_add(table, "%s", filter_growth_takes(plan->kind) ? "yes" : "no");
 }
@@ -179,7 +179,7 @@ static json_t *row_json(const struct row *row)
     json_t *object = numbers_json(row->name, plan);
     json_set_real(object, "predicted_rate", plan->predicted_rate);
     json_set_count(object, "bits_per_probe", plan->bits_per_probe);
-    json_set_real(object, "absent_cache_lines", plan->foreign_cache_lines);
+    json_set_real(object, "absent_cache_lines", plan->absent_cache_lines);
     json_set_real(object, "present_cache_lines", plan->member_cache_lines);
     json_set_bool(object, "takes_more_keys", filter_growth_takes(plan->kind));
     json_t *parameters = json_array();

@@ -28,9 +28,9 @@ struct filters {
     struct key_list keys;
 };
 
-static double rate_of(uint64_t passed, uint64_t asked)
+static double rate_of(uint64_t passed, uint64_t probed)
 {
-    return asked == 0 ? NAN : (double)passed / (double)asked;
+    return probed == 0 ? NAN : (double)passed / (double)probed;
 }
 
 static double bits_per_key(uint64_t bits, uint64_t keys)
@@ -81,20 +81,20 @@ static void add_row(struct text_table *table, const struct filters *filters,
     text_table_add(table, "%s", number_rate(row->info.predicted_rate).text);
     if (filters->absent_path == NULL)
         return;
-    text_table_add(table, "%" PRIu64, row->asked);
+    text_table_add(table, "%" PRIu64, row->probed);
     text_table_add(table, "%" PRIu64, row->passed);
-    text_table_add(table, "%s", number_rate(rate_of(row->passed, row->asked)).text);
+    text_table_add(table, "%s", number_rate(rate_of(row->passed, row->probed)).text);
 }
 
 /* The end of a row: the number of keys that were probed, and the results. */
-static void add_measured(struct text_table *table, const struct filters *filters, uint64_t asked,
+static void add_measured(struct text_table *table, const struct filters *filters, uint64_t probed,
                          uint64_t passed)
 {
     if (filters->absent_path == NULL)
         return;
-    text_table_add(table, "%" PRIu64, asked);
+    text_table_add(table, "%" PRIu64, probed);
     text_table_add(table, "%" PRIu64, passed);
-    text_table_add(table, "%s", number_rate(rate_of(passed, asked)).text);
+    text_table_add(table, "%s", number_rate(rate_of(passed, probed)).text);
 }
 
 static void add_blocks(struct text_table *table, const struct filters *filters, const char *name,
@@ -110,7 +110,7 @@ static void add_blocks(struct text_table *table, const struct filters *filters, 
     text_table_add(table, "-");
     text_table_add(table, "%.3f", total->fill);
     text_table_add(table, "%s", number_rate(total->predicted_rate).text);
-    add_measured(table, filters, total->asked, total->passed);
+    add_measured(table, filters, total->probed, total->passed);
 }
 
 static void add_table_filter(struct text_table *table, const struct filters *filters)
@@ -127,7 +127,7 @@ static void add_table_filter(struct text_table *table, const struct filters *fil
     text_table_add(table, "%.2f", table_filter->bits_per_probe);
     text_table_add(table, "%.3f", table_filter->fill);
     text_table_add(table, "%s", number_rate(table_filter->predicted_rate).text);
-    add_measured(table, filters, list->table_filter_asked, list->table_filter_passed);
+    add_measured(table, filters, list->table_filter_probed, list->table_filter_passed);
 }
 
 /* Of both stages together: rates multiply. */
@@ -144,7 +144,7 @@ static void add_total(struct text_table *table, const struct filters *filters,
     for (int i = 0; i < 4; i++)
         text_table_add(table, "-");
     text_table_add(table, "%s", number_rate(filter_list_rate(list)).text);
-    add_measured(table, filters, total->asked, list->both_passed);
+    add_measured(table, filters, total->probed, list->both_passed);
 }
 
 static void write_end(struct filters *filters, const struct filter_total *total)
@@ -157,7 +157,7 @@ static void write_end(struct filters *filters, const struct filter_total *total)
                  number_rate(filter_list_rate(&filters->list)).text);
     if (filters->absent_path != NULL)
         output_print(out, ", measured %s",
-                     number_rate(rate_of(filters->list.both_passed, total->asked)).text);
+                     number_rate(rate_of(filters->list.both_passed, total->probed)).text);
     output_print(out, "\nstored with checksums: %s, %.2f bits per key\n", number_bytes(stored).text,
                  bits_per_key(8 * stored, total->keys));
     if (p->table_filter_rate != 1)
@@ -171,7 +171,7 @@ static void write_end(struct filters *filters, const struct filter_total *total)
         out,
         "%s keys: %s probed a filter, %s are outside the table's bounds, %s are in the table "
         "and were not probed\n",
-        number_grouped(filters->list.lookups).text, number_grouped(total->asked).text,
+        number_grouped(filters->list.lookups).text, number_grouped(total->probed).text,
         number_grouped(filters->list.outside).text, number_grouped(filters->list.inside).text);
     if (filters->list.unread > 0)
         output_print(out, "%s keys fall into parts that can not be read\n",
@@ -182,7 +182,7 @@ static void write_text(struct filters *filters)
 {
     static const char *const headers[] = {"block",  "shard",  "keys",       "bits", "bits/key",
                                           "layout", "seed",   "bits/probe", "fill", "predicted",
-                                          "asked",  "passed", "measured"};
+                                          "probed", "passed", "measured"};
     size_t column_count = BB_ARRAY_LENGTH(headers) - (filters->absent_path == NULL ? 3 : 0);
     struct filter_total total = filter_list_total(&filters->list);
     struct text_table table;
@@ -228,21 +228,21 @@ static json_t *row_json(const struct filters *filters, const struct filter_row *
     json_set_real(object, "fill", row->info.fill);
     json_set_real(object, "predicted_rate", row->info.predicted_rate);
     if (filters->absent_path != NULL) {
-        json_set_count(object, "asked", row->asked);
+        json_set_count(object, "probed", row->probed);
         json_set_count(object, "passed", row->passed);
-        json_set_real(object, "measured_rate", rate_of(row->passed, row->asked));
+        json_set_real(object, "measured_rate", rate_of(row->passed, row->probed));
     }
     return object;
 }
 
-static void set_measured(json_t *object, const struct filters *filters, uint64_t asked,
+static void set_measured(json_t *object, const struct filters *filters, uint64_t probed,
                          uint64_t passed)
 {
     if (filters->absent_path == NULL)
         return;
-    json_set_count(object, "asked", asked);
+    json_set_count(object, "probed", probed);
     json_set_count(object, "passed", passed);
-    json_set_real(object, "measured_rate", rate_of(passed, asked));
+    json_set_real(object, "measured_rate", rate_of(passed, probed));
 }
 
 static json_t *blocks_json(const struct filters *filters, const struct filter_total *total)
@@ -255,7 +255,7 @@ static json_t *blocks_json(const struct filters *filters, const struct filter_to
     json_set_real(object, "fill", total->fill);
     json_set_real(object, "target_rate", bb_properties_block_rate(&filters->table->properties));
     json_set_real(object, "predicted_rate", total->predicted_rate);
-    set_measured(object, filters, total->asked, total->passed);
+    set_measured(object, filters, total->probed, total->passed);
     return object;
 }
 
@@ -276,7 +276,7 @@ static json_t *table_filter_json(const struct filters *filters)
     json_set_real(object, "fill", table_filter->fill);
     json_set_real(object, "target_rate", table_filter->target_rate);
     json_set_real(object, "predicted_rate", table_filter->predicted_rate);
-    set_measured(object, filters, list->table_filter_asked, list->table_filter_passed);
+    set_measured(object, filters, list->table_filter_probed, list->table_filter_passed);
     return object;
 }
 
@@ -296,7 +296,7 @@ static json_t *total_json(const struct filters *filters, const struct filter_tot
     json_set_real(object, "fill", total->fill);
     json_set_real(object, "target_rate", p->filter_rate);
     json_set_real(object, "predicted_rate", filter_list_rate(list));
-    set_measured(object, filters, total->asked, list->both_passed);
+    set_measured(object, filters, total->probed, list->both_passed);
     if (filters->absent_path != NULL) {
         json_set_count(object, "lookups", list->lookups);
         json_set_count(object, "out_of_bounds", list->outside);

@@ -237,9 +237,9 @@ static enum bb_status ask_absent(struct filter_list *list, struct bb_table *tabl
             !table->has_table_filter || bb_table_may_contain(table, key, hash, reads);
         bool passes = row->state != FILTER_GOOD ||
                       bb_index_page_may_contain(page, &table->filter_format, ordinal, probe);
-        row->asked++;
+        row->probed++;
         row->passed += passes;
-        list->table_filter_asked++;
+        list->table_filter_probed++;
         list->table_filter_passed += passes_table_filter;
         list->both_passed += passes_table_filter && passes;
     }
@@ -296,7 +296,7 @@ struct filter_total filter_list_total(const struct filter_list *list)
         total.fill += (double)row->keys * row->info.fill;
         if (row->state == FILTER_GOOD)
             good_keys += row->keys;
-        total.asked += row->asked;
+        total.probed += row->probed;
         total.passed += row->passed;
     }
     if (total.keys > 0)

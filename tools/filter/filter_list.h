@@ -29,7 +29,7 @@ struct filter_row {
     uint64_t keys;      /* distinct */
     uint16_t descriptor;
     struct bb_block_filter_info info; /* of a good one */
-    uint64_t asked;                   /* absent keys that came to it */
+    uint64_t probed;                  /* absent keys that came to it */
     uint64_t passed;                  /* of these, maybe */
 };
 
@@ -38,7 +38,7 @@ struct filter_list {
     size_t count;
     size_t *page_rows; /* first row of each page, one more than pages; owned */
     struct table_filter_report table_filter;
-    uint64_t table_filter_asked;  /* absent keys that came to it */
+    uint64_t table_filter_probed; /* absent keys that came to it */
     uint64_t table_filter_passed; /* of these, maybe */
     uint64_t both_passed;         /* of these, maybe in the block's filter too */
     uint64_t damaged_parts;
@@ -56,7 +56,7 @@ struct filter_total {
     uint64_t bits; /* payloads and descriptors */
     double predicted_rate;
     double fill;
-    uint64_t asked;
+    uint64_t probed;
     uint64_t passed;
 };
 

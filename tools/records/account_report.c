@@ -164,9 +164,9 @@ static void write_index(const struct account_report *report, const struct index_
                         FILE *file)
 {
     const struct bb_skip_account *a = &index->account;
-    fprintf(file, "index     %s: %s segments, %s granules asked, %s excluded, %s included; ",
-            index->name, number_grouped(a->segments_asked).text,
-            number_grouped(a->granules_asked).text, number_grouped(a->granules_excluded).text,
+    fprintf(file, "index     %s: %s segments, %s granules searched, %s excluded, %s included; ",
+            index->name, number_grouped(a->segments_searched).text,
+            number_grouped(a->granules_searched).text, number_grouped(a->granules_excluded).text,
             number_grouped(a->granules_included).text);
     fprintf(file, "%s reads, %s", number_grouped(a->reads).text, number_bytes(a->read_bytes).text);
     write_rates(report, index, file);
@@ -210,10 +210,9 @@ static void write_records(const struct account_report *report, FILE *file)
     fprintf(file, "records   %s examined, %s matching, %s of these hidden, %s returned\n",
             number_grouped(a->records_examined).text, number_grouped(a->records_matching).text,
             number_grouped(a->records_hidden).text, number_grouped(a->records_returned).text);
-    if (a->newer_asked > 0)
-        fprintf(file,
-                "newer     %s runs and memtables asked whether they hide a record, %s blocks\n",
-                number_grouped(a->newer_asked).text, number_grouped(a->newer_blocks).text);
+    if (a->newer_searched > 0)
+        fprintf(file, "newer     %s runs and memtables searched for newer versions, %s blocks\n",
+                number_grouped(a->newer_searched).text, number_grouped(a->newer_blocks).text);
 }
 
 void account_report_write(const struct account_report *report, FILE *file)
@@ -269,7 +268,7 @@ static json_t *total_json(const struct bb_select_account *a, bool is_of_file)
         {"records_matching", a->records_matching, false},
         {"records_hidden", a->records_hidden, true},
         {"records_returned", a->records_returned, false},
-        {"newer_asked", a->newer_asked, true},
+        {"newer_searched", a->newer_searched, true},
         {"newer_blocks", a->newer_blocks, true},
         {"index_nanoseconds", a->index_nanoseconds, false},
         {"nanoseconds", a->nanoseconds, false},
@@ -289,8 +288,8 @@ static json_t *index_json(const struct account_report *report, const struct inde
     const struct bb_skip_account *a = &index->account;
     const struct count counts[] = {
         {"leaves", a->leaves, false},
-        {"segments_asked", a->segments_asked, false},
-        {"granules_asked", a->granules_asked, false},
+        {"segments_searched", a->segments_searched, false},
+        {"granules_searched", a->granules_searched, false},
         {"granules_excluded", a->granules_excluded, false},
         {"granules_included", a->granules_included, false},
         {"reads", a->reads, false},

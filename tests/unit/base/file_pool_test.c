@@ -303,11 +303,11 @@ static void file_pool__passes_the_rest_on(void **state)
     assert_ok(fs->ops->random(fs, &size, sizeof(size)));
     assert_true(fs->ops->now(fs) < fs->ops->now(fs));
     struct bb_file_counters through;
-    struct bb_file_counters behind;
+    struct bb_file_counters after;
     fs->ops->counters(fs, &through);
     struct bb_file_system *memory = bb_file_memory_system(place->memory);
-    memory->ops->counters(memory, &behind);
-    assert_memory_equal(&through, &behind, sizeof(through));
+    memory->ops->counters(memory, &after);
+    assert_memory_equal(&through, &after, sizeof(through));
     assert_status(bb_file_pool_create(fs, 0, &place->pool), BB_INVALID);
 }
 

@@ -78,7 +78,7 @@ static void file_posix__dangling_link_has_a_name(void **state)
     assert_status(bb_file_create(place->fs, place->path, &file), BB_EXISTS);
 }
 
-static void file_posix__directory_behind_a_link_is_fine(void **state)
+static void file_posix__directory_after_a_link_is_fine(void **state)
 {
     struct place *place = *state;
     bool is_directory = false;
@@ -325,7 +325,7 @@ int main(void)
         posix_test(file_posix__modes_are_private),
         posix_test(file_posix__symbolic_link_is_refused),
         posix_test(file_posix__dangling_link_has_a_name),
-        posix_test(file_posix__directory_behind_a_link_is_fine),
+        posix_test(file_posix__directory_after_a_link_is_fine),
         posix_test(file_posix__a_child_cannot_change_directories),
         posix_test(file_posix__fifo_is_refused_and_not_waited_for),
         posix_test(file_posix__device_and_socket_are_refused),

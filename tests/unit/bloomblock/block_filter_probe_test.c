@@ -8,7 +8,7 @@
 
 #include "tests/support/probe_slice.h"
 
-#define FOREIGN_COUNT 64
+#define ABSENT_COUNT 64
 
 static const double rates[] = {0.3, 0.01, 1.0 / 128, 0.0005, 1e-5, BB_FILTER_RATE_MIN};
 
@@ -37,8 +37,8 @@ static uint64_t assert_group(struct bb_block_filter_format *format,
         uint64_t answers = 0;
         bb_block_filter_format_use(format, cpu);
         assert_group_has(&group, set, (size_t)count);
-        for (uint64_t i = 0; i < FOREIGN_COUNT; i++)
-            answers |= (uint64_t)group_may_contain(&group, foreign_hash(i)) << i;
+        for (uint64_t i = 0; i < ABSENT_COUNT; i++)
+            answers |= (uint64_t)group_may_contain(&group, absent_hash(i)) << i;
         if (cpu == BB_CPU_PORTABLE)
             portable = answers;
         assert_int_equal(answers, portable);

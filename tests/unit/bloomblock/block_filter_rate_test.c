@@ -44,7 +44,7 @@ static struct outcome run(enum bb_filter_kind kind, double target, size_t key_co
         bytes += group.payload_size + group.descriptors.size;
         outcome.predicted += predicted_rate(&group) / (double)filters;
         for (uint64_t i = 0; i < questions; i++)
-            outcome.passed += group_may_contain(&group, foreign_hash(f * questions + i));
+            outcome.passed += group_may_contain(&group, absent_hash(f * questions + i));
         group_deinit(&group);
     }
     bb_block_filter_builder_destroy(builder);
@@ -58,8 +58,8 @@ static void assert_cell(enum bb_filter_kind kind, double target, size_t key_coun
 {
     struct outcome outcome = run(kind, target, key_count, filters, questions);
     char what[100];
-    snprintf(what, sizeof(what), "kind %d, %zu keys, target %g: foreign keys", (int)kind, key_count,
-             target);
+    snprintf(what, sizeof(what), "kind %d, %zu keys, target %g: non-member keys", (int)kind,
+             key_count, target);
     assert_rate(outcome.passed, outcome.asked, outcome.predicted, what);
     if (outcome.predicted < target * least_share) {
         print_error("%s: predicted %g\n", what, outcome.predicted);
@@ -225,7 +225,7 @@ static struct pair_counts ask_pairs(struct bb_block_filter_format formats[2], si
         for (int i = 0; i < 2; i++)
             group_init(&groups[i], &formats[i], builders[i], set, key_count);
         for (uint64_t i = 0; i < questions; i++) {
-            uint64_t hash = foreign_hash(set * questions + i);
+            uint64_t hash = absent_hash(set * questions + i);
             bool first = group_may_contain(&groups[0], hash);
             bool second = group_may_contain(&groups[1], hash);
             counts.asked++;

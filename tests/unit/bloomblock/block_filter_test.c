@@ -140,7 +140,7 @@ static void block_filter__groups_without_keys_and_kind_none_say_maybe(void **sta
         assert_int_equal(group.shard_count, 1);
         assert_int_equal(group_descriptor(&group, 0), BB_DESCRIPTOR_NONE);
         assert_int_equal(group.payload_size, 0);
-        assert_true(group_may_contain(&group, foreign_hash(1)));
+        assert_true(group_may_contain(&group, absent_hash(1)));
         group_deinit(&group);
         bb_block_filter_builder_destroy(builder);
     }
@@ -223,7 +223,7 @@ static void assert_every_descriptor(const struct bb_block_filter_format *format)
         const uint8_t *payload = memory.data + size_max - BB_FILTER_PAD_BYTES - size;
         for (uint64_t i = 0; i < 4; i++)
             (void)bb_block_filter_may_contain(format, (uint16_t)descriptor, payload,
-                                              bb_block_filter_key(format, foreign_hash(i)));
+                                              bb_block_filter_key(format, absent_hash(i)));
         if (descriptor < 300)
             assert_true(bb_block_filter_info(format, (uint16_t)descriptor,
                                              (struct bb_bytes){payload, size}, &info));

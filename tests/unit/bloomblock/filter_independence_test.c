@@ -95,7 +95,7 @@ static void assert_six(size_t key_count, double rate, uint64_t sets, uint64_t qu
     for (uint64_t set = 0; set < sets; set++) {
         stack_init(&stack, SIX, rate, set, key_count);
         for (uint64_t i = 0; i < questions; i++)
-            count_answers(&counts, stack_ask(&stack, foreign_hash(set * questions + i)));
+            count_answers(&counts, stack_ask(&stack, absent_hash(set * questions + i)));
         stack_deinit(&stack);
     }
     double worst = worst_deviation(&counts, rate);
@@ -153,7 +153,7 @@ static void filter_independence__a_naive_scheme_is_found_out(void **state)
     for (uint64_t i = 0; i < 10000; i++) {
         uint64_t answers = 0;
         for (uint32_t filter = 0; filter < SIX; filter++) {
-            struct bb_ribbon_equation equation = naive_equation(foreign_hash(i), filter, groups);
+            struct bb_ribbon_equation equation = naive_equation(absent_hash(i), filter, groups);
             answers |= (uint64_t)naive_answer(&solvers[filter].rows, equation, rank) << filter;
         }
         count_answers(&counts, answers);
@@ -172,7 +172,7 @@ static void assert_many(size_t key_count, uint64_t sets, uint64_t questions)
     for (uint64_t set = 0; set < sets; set++) {
         stack_init(&stack, MANY, 0.5, set, key_count);
         for (uint64_t i = 0; i < questions; i++) {
-            uint64_t answers = stack_ask(&stack, foreign_hash(set * questions + i));
+            uint64_t answers = stack_ask(&stack, absent_hash(set * questions + i));
             double off = __builtin_popcountll(answers) - MANY / 2;
             squares += off * off;
         }
@@ -207,7 +207,7 @@ static void filter_independence__collected_keys_pass_the_next_filter_at_its_rate
     stack_init(&stack, SIX, 1.0 / 16, 3, 1000);
     uint64_t collected = 0;
     for (uint64_t i = 0; collected < wanted; i++) {
-        uint64_t hash = foreign_hash(i);
+        uint64_t hash = absent_hash(i);
         if (!group_may_contain(&stack.groups[0], hash))
             continue;
         collected++;

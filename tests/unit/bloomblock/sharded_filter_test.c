@@ -138,7 +138,7 @@ static void sharded_filter__rate_and_space(void **state)
     size_t bytes = 0;
     sample_init(&sample, 100000, 0.01, 64);
     for (size_t i = 0; i < asked; i++)
-        passed += ask(&sample, foreign_hash(i));
+        passed += ask(&sample, absent_hash(i));
     for (size_t i = 0; i < sample.chunk_count; i++)
         bytes += sample.chunks[i].size;
     assert_rate(passed, asked, 0.01, "a sharded ribbon");
@@ -173,7 +173,7 @@ static void sharded_filter__changed_directories(void **state)
 }
 
 /* Bits that no slot has are zero: a table filter of few keys is as strict as an envelope. */
-static void sharded_filter__bits_behind_the_last_slot(void **state)
+static void sharded_filter__bits_after_the_last_slot(void **state)
 {
     (void)state;
     size_t tried = 0;
@@ -213,7 +213,7 @@ int main(void)
         cmocka_unit_test(sharded_filter__chunks_are_parts_of_the_whole),
         cmocka_unit_test(sharded_filter__rate_and_space),
         cmocka_unit_test(sharded_filter__changed_directories),
-        cmocka_unit_test(sharded_filter__bits_behind_the_last_slot),
+        cmocka_unit_test(sharded_filter__bits_after_the_last_slot),
     };
     return cmocka_run_group_tests_name("sharded_filter", tests, set_up, NULL);
 }

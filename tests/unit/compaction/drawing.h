@@ -88,7 +88,7 @@ static inline struct bb_table_file *draw_table(struct drawn_env *drawn, const ch
 }
 
 /* The number of runs of the line after this place. */
-static inline uint64_t count_runs_behind(const char *text)
+static inline uint64_t count_runs_after(const char *text)
 {
     uint64_t count = 0;
     for (; *text != '\0' && *text != '\n'; text++)
@@ -114,7 +114,7 @@ static inline size_t draw_changes(struct drawn_env *drawn, const char *text,
         }
         assert_true(count < DRAWN_TABLES_MAX);
         changes[count].level = level;
-        changes[count].run = count_runs_behind(text);
+        changes[count].run = count_runs_after(text);
         changes[count++].file = draw_table(drawn, &text);
     }
     return count;

@@ -148,7 +148,7 @@ static void pick_excess__over_budget_of_tables_of_all_sizes(void **state)
 }
 
 /* A table with only range tombstones does not show the rate of the others. */
-static void pick_excess__over_budget_behind_a_table_without_keys(void **state)
+static void pick_excess__over_budget_after_a_table_without_keys(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {0, 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -159,7 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pick_excess__over_budget_of_tables_of_all_sizes),
-        cmocka_unit_test(pick_excess__over_budget_behind_a_table_without_keys),
+        cmocka_unit_test(pick_excess__over_budget_after_a_table_without_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

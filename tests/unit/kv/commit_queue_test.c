@@ -158,7 +158,7 @@ static void commit_queue__alone(void **state)
     assert_groups("e", "1");
 }
 
-static void commit_queue__those_behind_join(void **state)
+static void commit_queue__later_writers_join(void **state)
 {
     (void)state;
     assert_groups("pp", "2");
@@ -406,7 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commit_queue__alone),
-        cmocka_unit_test(commit_queue__those_behind_join),
+        cmocka_unit_test(commit_queue__later_writers_join),
         cmocka_unit_test(commit_queue__sync_takes_plain_along),
         cmocka_unit_test(commit_queue__exclusive_commits_are_alone),
         cmocka_unit_test(commit_queue__groups_are_bounded),

@@ -95,7 +95,7 @@ static void linger(void)
 /* A log fails; a flush freezes its memtable, and the store's thread is busy elsewhere. Everything
  * acknowledged before that flush is done must survive the process. A record in the next log, after
  * sequences that the failed one may have lost, would not. */
-static void db_interleavings__no_write_behind_a_failed_log(void **state)
+static void db_interleavings__no_write_after_a_failed_log(void **state)
 {
     (void)state;
     struct store store;
@@ -286,7 +286,7 @@ static void db_interleavings__old_views_end_with_an_ingest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(db_interleavings__no_write_behind_a_failed_log),
+        cmocka_unit_test(db_interleavings__no_write_after_a_failed_log),
         cmocka_unit_test(db_interleavings__buffered_logs_keep_their_order),
         cmocka_unit_test(db_interleavings__listeners_may_ask_the_store),
         cmocka_unit_test(db_interleavings__old_views_end_with_an_ingest),

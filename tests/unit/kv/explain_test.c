@@ -67,11 +67,11 @@ static void assert_table_agrees(const struct bb_table_explain *table)
     }
     assert_int_equal(visits, 1);
     assert_int_equal(stats->visits[table->visit], 1);
-    assert_int_equal(stats->block_requests, table->block != BB_SOURCE_NOT_ASKED);
+    assert_int_equal(stats->block_requests, table->block != BB_SOURCE_NOT_READ);
     assert_int_equal(stats->block_reads, table->block == BB_SOURCE_FILE);
     assert_int_equal(stats->block_read_bytes,
                      table->block == BB_SOURCE_FILE ? table->block_size_bytes : 0);
-    assert_int_equal(stats->page_requests, table->page != BB_SOURCE_NOT_ASKED);
+    assert_int_equal(stats->page_requests, table->page != BB_SOURCE_NOT_READ);
     assert_int_equal(stats->page_reads, table->page == BB_SOURCE_FILE);
     assert_int_equal(stats->page_read_bytes,
                      table->page == BB_SOURCE_FILE ? table->page_size_bytes : 0);

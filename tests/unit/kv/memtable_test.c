@@ -482,7 +482,7 @@ static void memtable__refuses_old_sequences(void **state)
     assert_ok(bb_memtable_add(memtable, &entry, hash));
     uint64_t used = bb_memtable_used_bytes(memtable);
     assert_status(bb_memtable_add(memtable, &entry, hash), BB_INVALID);
-    assert_message("sequence 7 behind sequence 7");
+    assert_message("sequence 7 after sequence 7");
     entry.sequence = 3;
     assert_status(bb_memtable_add(memtable, &entry, hash), BB_INVALID);
     entry.sequence = BB_SEQUENCE_MAX + 1;

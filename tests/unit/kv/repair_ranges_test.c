@@ -132,7 +132,7 @@ static void repair__without_a_manifest_ranges_have_their_sequences(void **state)
     store_deinit(&store);
 }
 
-static void repair__takes_ranges_behind_a_hole_in_a_log(void **state)
+static void repair__takes_ranges_after_a_hole_in_a_log(void **state)
 {
     (void)state;
     struct store store;
@@ -272,7 +272,7 @@ int main(void)
         cmocka_unit_test(repair__says_that_ranges_are_lost),
         cmocka_unit_test(repair__without_a_manifest_asks_the_directory),
         cmocka_unit_test(repair__without_a_manifest_ranges_have_their_sequences),
-        cmocka_unit_test(repair__takes_ranges_behind_a_hole_in_a_log),
+        cmocka_unit_test(repair__takes_ranges_after_a_hole_in_a_log),
         cmocka_unit_test(repair__of_a_run_of_touching_tables_leaves_it),
         cmocka_unit_test(repair__after_an_ingest_finds_no_hole),
     };

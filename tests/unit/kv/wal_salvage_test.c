@@ -128,7 +128,7 @@ static void wal_salvage__what_is_beside_the_damage_is_given(void **state)
 {
     (void)state;
     struct bb_rng rng;
-    size_t lost_in_all = 0, found_behind = 0;
+    size_t lost_in_all = 0, found_after = 0;
     struct log log;
     bb_rng_init(&rng, bb_rng_seed("wal_salvage__what_is_beside_the_damage_is_given", 2));
     log_init(&log, &rng);
@@ -148,13 +148,13 @@ static void wal_salvage__what_is_beside_the_damage_is_given(void **state)
             if (log.ends[i] <= begin || from >= begin + length)
                 assert_true(log.is_given[i]);
             lost += !log.is_given[i];
-            found_behind += log.is_given[i] && from >= begin + length;
+            found_after += log.is_given[i] && from >= begin + length;
         }
         assert_true(report.holes <= 1);
         assert_true(lost == 0 || report.bytes_lost >= length / 2);
         lost_in_all += lost;
     }
-    assert_true(lost_in_all > 400 && found_behind > 400);
+    assert_true(lost_in_all > 400 && found_after > 400);
     free(damaged);
     log_deinit(&log);
 }

@@ -101,7 +101,7 @@ static enum bb_status count_large(void *context, struct bb_bytes payload, uint64
     return BB_OK;
 }
 
-static void wal_search__records_behind_damage_are_salvaged(void **state)
+static void wal_search__records_after_damage_are_salvaged(void **state)
 {
     (void)state;
     struct log log;
@@ -149,7 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wal_search__damage_of_what_was_durable_is_told),
-        cmocka_unit_test(wal_search__records_behind_damage_are_salvaged),
+        cmocka_unit_test(wal_search__records_after_damage_are_salvaged),
         cmocka_unit_test(wal_search__a_wrong_length_hides_nothing),
     };
     return cmocka_run_group_tests_name("wal_search", tests, NULL, NULL);

@@ -269,7 +269,7 @@ static void ranges__decide_whole_granules(void **state)
         assert_false(may_be(&verdicts, BB_TRUTH_FALSE, granule));
     bb_skip_verdicts_deinit(&verdicts);
     /* The second segment was decided by its own bounds. */
-    assert_int_equal(account.segments_asked, 2);
+    assert_int_equal(account.segments_searched, 2);
     assert_int_equal(account.reads, 2);
     bb_skip_file_close(file);
     indexed_rows_deinit(&rows);

@@ -212,7 +212,7 @@ static void table_damage__every_truncation(void **state)
     damage_deinit(&damage);
 }
 
-static void table_damage__bytes_behind_the_end(void **state)
+static void table_damage__bytes_after_the_end(void **state)
 {
     (void)state;
     struct damage damage;
@@ -321,7 +321,7 @@ int main(void)
         cmocka_unit_test(table_damage__every_bit),
         cmocka_unit_test(table_damage__bits_of_many_pages),
         cmocka_unit_test(table_damage__every_truncation),
-        cmocka_unit_test(table_damage__bytes_behind_the_end),
+        cmocka_unit_test(table_damage__bytes_after_the_end),
         cmocka_unit_test(table_damage__blocks_exchanged),
         cmocka_unit_test(table_damage__block_of_another_table),
         cmocka_unit_test(table_damage__foreign_files),

@@ -443,10 +443,10 @@ static void table_filter__lists_off_by_one_number(void **state)
     size_t start = sound.size - BB_TABLE_FILTER_TAIL_SIZE - list_size;
     assert_memory_equal(sound.data + start, "\x07\x01\x64\x01", 4);
     for (size_t i = 0; i < BB_ARRAY_LENGTH(changes); i++) {
-        size_t behind = start + changes[i].at + 1;
+        size_t after = start + changes[i].at + 1;
         assert_ok(bb_buf_assign(section, bb_bytes_of(sound.data, start + changes[i].at)));
         assert_ok(bb_buf_append(section, changes[i].bytes, changes[i].size));
-        assert_ok(bb_buf_append(section, sound.data + behind, sound.size - behind));
+        assert_ok(bb_buf_append(section, sound.data + after, sound.size - after));
         bb_store32(section->data + section->size - BB_TABLE_FILTER_TAIL_SIZE,
                    (uint32_t)(list_size + changes[i].size - 1));
         seal_list(&parts);

@@ -105,7 +105,7 @@ static void table_walk__everything_once(void **state)
     check_walk(BB_GRANULARITY_PAGE);
 }
 
-static void table_walk__goes_on_behind_damage(void **state)
+static void table_walk__goes_on_after_damage(void **state)
 {
     (void)state;
     struct world world;
@@ -146,7 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_walk__everything_once),
-        cmocka_unit_test(table_walk__goes_on_behind_damage),
+        cmocka_unit_test(table_walk__goes_on_after_damage),
     };
     return cmocka_run_group_tests_name("table_walk", tests, NULL, NULL);
 }

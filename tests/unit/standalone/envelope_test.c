@@ -61,7 +61,7 @@ static void envelope__truncations_are_refused(void **state)
     }
 }
 
-static void envelope__bytes_behind_the_end_are_refused(void **state)
+static void envelope__bytes_after_the_end_are_refused(void **state)
 {
     (void)state;
     for (int i = 0; i < SAMPLE_COUNT; i++) {
@@ -202,7 +202,7 @@ static void envelope__corrupt_directory(void **state)
     }
 }
 
-static void envelope__corrupt_bits_behind_the_last(void **state)
+static void envelope__corrupt_bits_after_the_last(void **state)
 {
     (void)state;
     struct bb_buf envelope = sample(3);
@@ -211,13 +211,13 @@ static void envelope__corrupt_bits_behind_the_last(void **state)
     envelope.data[PAYLOAD + bits / 8] |= 0x80;
     envelope_repair(&envelope);
     assert_envelope_refused(envelope.data, envelope.size, BB_CORRUPT);
-    assert_message("bits are set behind the last one");
+    assert_message("bits are set after the last one");
     bb_buf_deinit(&envelope);
 }
 
 /* Ribbons with 13 fingerprint bits whose columns end within a byte, for each number of remaining
  * bits. */
-static void envelope__corrupt_bits_behind_the_last_slot(void **state)
+static void envelope__corrupt_bits_after_the_last_slot(void **state)
 {
     (void)state;
     uint32_t seen = 0;
@@ -259,8 +259,8 @@ static void envelope__shards_without_filter_say_maybe(void **state)
         assert_true(bb_filter_may_contain(&view, member_hash(1, i)));
     uint64_t passed = 0;
     for (uint64_t i = 0; i < 10000; i++)
-        passed += bb_filter_may_contain(&view, foreign_hash(i));
-    assert_rate(passed, 10000, 2.0 / 3, "foreign keys of two shards and a gap");
+        passed += bb_filter_may_contain(&view, absent_hash(i));
+    assert_rate(passed, 10000, 2.0 / 3, "non-member keys of two shards and a gap");
     bb_buf_deinit(&envelope);
 }
 
@@ -295,7 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(envelope__truncations_are_refused),
-        cmocka_unit_test(envelope__bytes_behind_the_end_are_refused),
+        cmocka_unit_test(envelope__bytes_after_the_end_are_refused),
         cmocka_unit_test(envelope__bit_flips_are_refused),
         cmocka_unit_test(envelope__corrupt_magic),
         cmocka_unit_test(envelope__corrupt_version),
@@ -305,8 +305,8 @@ int main(void)
         cmocka_unit_test(envelope__corrupt_target_rate),
         cmocka_unit_test(envelope__corrupt_parameters),
         cmocka_unit_test(envelope__corrupt_directory),
-        cmocka_unit_test(envelope__corrupt_bits_behind_the_last),
-        cmocka_unit_test(envelope__corrupt_bits_behind_the_last_slot),
+        cmocka_unit_test(envelope__corrupt_bits_after_the_last),
+        cmocka_unit_test(envelope__corrupt_bits_after_the_last_slot),
         cmocka_unit_test(envelope__shards_without_filter_say_maybe),
         cmocka_unit_test(envelope__directory_keeps_every_entry),
     };

@@ -178,7 +178,7 @@ static void dump_false_positives(struct dump *dump, const struct bb_buf *envelop
     struct bb_filter_view view;
     uint32_t left = 8;
     assert_ok(bb_filter_view_init(&view, bb_buf_bytes(envelope)));
-    assert_ok(bb_buf_print(&dump->text, "foreign keys that pass, from key-10000 on:"));
+    assert_ok(bb_buf_print(&dump->text, "non-member keys that pass, from key-10000 on:"));
     for (uint64_t i = 10000; i < 12000 && left > 0; i++)
         if (bb_filter_may_contain(&view, golden_hash(i))) {
             assert_ok(bb_buf_print(&dump->text, " %llu", (unsigned long long)i));

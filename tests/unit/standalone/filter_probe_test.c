@@ -12,8 +12,8 @@
 #include "standalone/kind/kind.h"
 #include "tests/support/probe_slice.h"
 
-#define FOREIGN_COUNT 64
-#define KIND_END      32 /* after the last kind, with space for future ones */
+#define ABSENT_COUNT 64
+#define KIND_END     32 /* after the last kind, with space for future ones */
 
 static const double rates[] = {0.3, 0.01, 1.0 / 128, 0.0005, 1e-5, BB_FILTER_RATE_MIN};
 
@@ -59,14 +59,14 @@ static uint64_t first_denied(const struct bb_filter_view *view, const uint64_t *
     return count;
 }
 
-static uint64_t foreign_answers(const struct bb_filter_view *view)
+static uint64_t absent_answers(const struct bb_filter_view *view)
 {
-    uint64_t answers = 0, many = 0, hashes[FOREIGN_COUNT];
-    for (uint64_t i = 0; i < FOREIGN_COUNT; i++) {
-        hashes[i] = foreign_hash(i);
+    uint64_t answers = 0, many = 0, hashes[ABSENT_COUNT];
+    for (uint64_t i = 0; i < ABSENT_COUNT; i++) {
+        hashes[i] = absent_hash(i);
         answers |= (uint64_t)bb_filter_may_contain(view, hashes[i]) << i;
     }
-    bb_filter_may_contain_many(view, hashes, FOREIGN_COUNT, &many);
+    bb_filter_may_contain_many(view, hashes, ABSENT_COUNT, &many);
     assert_int_equal(many, answers);
     return answers;
 }
@@ -89,7 +89,7 @@ static uint64_t assert_filter(enum bb_filter_kind kind, double rate, uint64_t se
         uint64_t denied = first_denied(&view, hashes, count);
         if (denied < count)
             fail_member(kind, rate, set, count, cpu, denied);
-        uint64_t answers = foreign_answers(&view);
+        uint64_t answers = absent_answers(&view);
         if (cpu == BB_CPU_PORTABLE)
             portable = answers;
         assert_int_equal(answers, portable);
@@ -156,7 +156,7 @@ static void assert_front(double rate, uint64_t count)
         bb_kind_view_use(&view, cpu);
         for (uint64_t i = 0; i < count; i++)
             assert_true(passes_in_every_way(&view, member_hash(count, i)));
-        foreign_answers(&view);
+        absent_answers(&view);
     }
     guarded_free(&guarded);
     bb_buf_deinit(&envelope);

@@ -35,7 +35,7 @@ static uint64_t count_passed(const struct bb_buf *envelope, uint64_t begin, uint
     uint64_t passed = 0;
     assert_ok(bb_filter_view_init(&view, bb_buf_bytes(envelope)));
     for (uint64_t i = 0; i < asked; i++)
-        passed += bb_filter_may_contain(&view, foreign_hash(begin + i));
+        passed += bb_filter_may_contain(&view, absent_hash(begin + i));
     return passed;
 }
 

@@ -82,8 +82,8 @@ static void assert_filter(enum bb_filter_kind kind, double target, uint64_t coun
             fail();
         }
     for (uint64_t i = 0; i < questions; i++)
-        passed += bb_filter_may_contain(&view, foreign_hash(i));
-    assert_rate(passed, questions, info.predicted_rate, "foreign keys of an envelope");
+        passed += bb_filter_may_contain(&view, absent_hash(i));
+    assert_rate(passed, questions, info.predicted_rate, "non-member keys of an envelope");
     assert_int_equal(info.key_count, count);
     assert_int_equal(info.size_bytes, envelope.size);
     assert_true(info.target_rate == target && info.salt == salt_of(kind, count));
@@ -160,7 +160,7 @@ static void filter__no_keys_say_absent(void **state)
         assert_ok(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
         assert_ok(bb_filter_info(bb_buf_bytes(&envelope), &info));
         for (uint64_t i = 0; i < 100; i++)
-            assert_false(bb_filter_may_contain(&view, foreign_hash(i)));
+            assert_false(bb_filter_may_contain(&view, absent_hash(i)));
         assert_true(info.key_count == 0 && info.predicted_rate == 0 && info.bits_per_key == 0);
         assert_int_equal(info.kind, kinds[k]);
         bb_buf_deinit(&envelope);
@@ -177,7 +177,7 @@ static void filter__kind_none_says_maybe(void **state)
         assert_int_equal(envelope.size, 72);
         assert_ok(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
         assert_ok(bb_filter_info(bb_buf_bytes(&envelope), &info));
-        assert_true(bb_filter_may_contain(&view, foreign_hash(1)));
+        assert_true(bb_filter_may_contain(&view, absent_hash(1)));
         assert_true(info.predicted_rate == 1 && info.target_rate == 1);
         assert_int_equal(info.key_count, count);
         bb_buf_deinit(&envelope);
@@ -273,8 +273,8 @@ static void filter__salts_make_filters_independent(void **state)
             assert_ok(bb_filter_view_init(&views[i], bb_buf_bytes(&envelopes[i])));
         }
         for (uint64_t i = 0; i < 5000; i++, asked++) {
-            bool first = bb_filter_may_contain(&views[0], foreign_hash(asked));
-            bool second = bb_filter_may_contain(&views[1], foreign_hash(asked));
+            bool first = bb_filter_may_contain(&views[0], absent_hash(asked));
+            bool second = bb_filter_may_contain(&views[1], absent_hash(asked));
             counts[0] += first;
             counts[1] += second;
             both += first && second;

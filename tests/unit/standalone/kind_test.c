@@ -68,7 +68,7 @@ static void kind__partitioned(void **state)
         {PARAMETER_0, 8, bits + 1, C, "number of bits"},
         {PARAMETER_0, 8, bits - probes, C, "bits"}, /* after the last one, or too many bytes */
         {PARAMETER_1, 8, 11, C, "number of bits"},
-        {PAYLOAD + bits / 8, 1, 0x80, C, "bits are set behind the last one"},
+        {PAYLOAD + bits / 8, 1, 0x80, C, "bits are set after the last one"},
     };
     assert_kind(envelope, "number of probes", changes, BB_ARRAY_LENGTH(changes));
 }
@@ -86,7 +86,7 @@ static void kind__counting(void **state)
         {PARAMETER_0, 8, counters - 1, C, "number of counters"},
         {PARAMETER_0, 8, counters + 2, C, "number of counters"},
         {PARAMETER_1, 8, probes + 1, C, "the counters add up to"},
-        {PAYLOAD + counters / 2, 1, 0x10, C, "bits are set behind the last one"},
+        {PAYLOAD + counters / 2, 1, 0x10, C, "bits are set after the last one"},
     };
     assert_kind(envelope, "number of probes", changes, BB_ARRAY_LENGTH(changes));
 }
@@ -153,7 +153,7 @@ static void kind__scalable(void **state)
         {STAGE(1) + 16, 8, 0, C, "stage 1 has 0 probes"},
         {STAGE(1) + 16, 8, 31, C, "stage 1 has 31 probes"},
         {STAGE(1) + 16, 8, (UINT64_C(1) << 32) + 1, C, "stage 1 has 4294967297 probes"},
-        {first_end, 1, first_last_byte | 0x80U, C, "bits are set behind the last one"},
+        {first_end, 1, first_last_byte | 0x80U, C, "bits are set after the last one"},
     };
     assert_kind(envelope, "growth factor", changes, BB_ARRAY_LENGTH(changes));
 }

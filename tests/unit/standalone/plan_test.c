@@ -326,7 +326,7 @@ static void plan__no_filter_takes_no_memory(void **state)
                   BB_INVALID);
     assert_ok(bb_filter_predict(BB_FILTER_NONE, 1000, (const uint64_t[]){0, 0}, &plan));
     assert_true(plan.size_bytes == 72 && plan.predicted_rate == 1 && plan.target_rate == 1);
-    assert_true(plan.member_cache_lines == 0 && plan.foreign_cache_lines == 0);
+    assert_true(plan.member_cache_lines == 0 && plan.absent_cache_lines == 0);
     assert_true(of_memory(BB_FILTER_NONE, 1000, 72).predicted_rate == 1);
     assert_true(of_rate(BB_FILTER_NONE, 0.01, 72).key_count == BB_FILTER_KEY_COUNT_MAX);
 }
@@ -338,17 +338,17 @@ static void plan__costs_are_lines_of_the_cache(void **state)
     (void)state;
     for (uint64_t n = 1; n < 10000000; n *= 3) {
         struct bb_filter_plan plan = of_keys(BB_FILTER_BLOCKED_BLOOM, n, 0.01);
-        assert_true(plan.member_cache_lines == 1 && plan.foreign_cache_lines == 1);
+        assert_true(plan.member_cache_lines == 1 && plan.absent_cache_lines == 1);
         plan = of_keys(BB_FILTER_BLOOM, n, 0.01);
-        assert_true(plan.foreign_cache_lines >= 1 && plan.foreign_cache_lines <= 2.3);
-        assert_true(plan.member_cache_lines >= plan.foreign_cache_lines);
+        assert_true(plan.absent_cache_lines >= 1 && plan.absent_cache_lines <= 2.3);
+        assert_true(plan.member_cache_lines >= plan.absent_cache_lines);
         assert_true(plan.member_cache_lines <= plan.bits_per_probe);
         plan = of_keys(BB_FILTER_RIBBON, n, 0.01);
         assert_true(plan.member_cache_lines >= 1 && plan.member_cache_lines <= 5);
     }
     struct bb_filter_plan large = of_keys(BB_FILTER_BLOOM, 10000000, 0.01);
     assert_true(fabs(large.member_cache_lines - 7) < 0.01);
-    assert_true(fabs(large.foreign_cache_lines - 2.06) < 0.03);
+    assert_true(fabs(large.absent_cache_lines - 2.06) < 0.03);
 }
 
 /* --- Impossible requests --- */

@@ -140,8 +140,8 @@ static void split_block__all_forms_answer_alike(void **state)
             bb_split_block_add(room, blocks, member_hash(blocks, i));
         struct guarded copy = guarded_copy(bitset.data, bitset.size);
         for (uint64_t i = 0; i < 2000; i++) {
-            bool expected = bb_split_block_may_contain(copy.data, blocks, foreign_hash(i));
-            assert_true(bb_split_block_avx2(copy.data, blocks, foreign_hash(i)) == expected);
+            bool expected = bb_split_block_may_contain(copy.data, blocks, absent_hash(i));
+            assert_true(bb_split_block_avx2(copy.data, blocks, absent_hash(i)) == expected);
             assert_true(i >= blocks * 30 ||
                         bb_split_block_avx2(copy.data, blocks, member_hash(blocks, i)));
             yes += expected;
@@ -298,8 +298,8 @@ static void split_block__folding_to_a_rate_cuts_to_size(void **state)
         for (uint64_t m = 0; m < 700; m++)
             assert_true(bb_filter_may_contain(&view, member_hash(5, m)));
         for (uint64_t f = 0; f < 100000; f++)
-            passed += bb_filter_may_contain(&view, foreign_hash(f));
-        assert_rate(passed, 100000, info.predicted_rate, "foreign keys of a folded filter");
+            passed += bb_filter_may_contain(&view, absent_hash(f));
+        assert_rate(passed, 100000, info.predicted_rate, "non-member keys of a folded filter");
         /* Half of it would be too small; and it is less than twice the size for the keys. */
         uint64_t blocks = (info.size_bytes - 72) / BB_SPLIT_BLOCK_SIZE;
         assert_ok(bb_split_block_count(700, targets[i] * 0.8, &least));
@@ -322,7 +322,7 @@ static void split_block__a_full_filter_cannot_be_folded_to_a_rate(void **state)
     struct bb_buf bitset = bitset_of(2, 5, 300), envelope = {0}, folded = {0};
     assert_ok(bb_split_block_encode(bb_buf_bytes(&bitset), 0, &envelope));
     assert_status(bb_split_block_fold_to_rate(bb_buf_bytes(&envelope), 0.01, &folded), BB_INVALID);
-    assert_message("of foreign keys as it is");
+    assert_message("of non-member keys as it is");
     bb_buf_deinit(&bitset);
     bb_buf_deinit(&envelope);
 }

@@ -1,5 +1,5 @@
 /* See target.h. */
-#include "kv/background/target.h"
+#include "kv/background/waste_target.h"
 
 #include "compaction/rates/rates.h"
 #include "compaction/rates/table_filter_bits.h"
@@ -31,7 +31,8 @@ static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb
     return budget;
 }
 
-struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_levels *levels)
+struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
+                                                    const struct bb_levels *levels)
 {
     return (struct bb_pick_options){
         .shape = {.level0_run_count = db->options.level0_run_count_busy,
@@ -58,10 +59,11 @@ static struct bb_rate_request request_for(const struct bb_pick_options *options,
     };
 }
 
-double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
-                       double pending_waste, struct bb_table_options *table)
+double bb_waste_target_flush_options(const struct bb_db *db, const struct bb_levels *levels,
+                                     uint64_t key_count, double pending_waste,
+                                     struct bb_table_options *table)
 {
-    return bb_target_run(db, levels, 0, 0, key_count, pending_waste, table);
+    return bb_waste_target_run_options(db, levels, 0, 0, key_count, pending_waste, table);
 }
 
 /* The running merge, if it still runs. Its edit is installed before its end is recorded. */
@@ -85,11 +87,11 @@ static double added_by(const struct bb_rate_request *request, double rate)
     return added > 0 ? added : 0;
 }
 
-double bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int level,
-                     uint64_t run, uint64_t key_count, double pending_waste,
-                     struct bb_table_options *table)
+double bb_waste_target_run_options(const struct bb_db *db, const struct bb_levels *levels,
+                                   int level, uint64_t run, uint64_t key_count,
+                                   double pending_waste, struct bb_table_options *table)
 {
-    struct bb_pick_options options = bb_target_of(db, levels);
+    struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
     struct bb_rate_request request = request_for(&options, levels);
     request.output_level = level;
     request.output_run = run;
@@ -101,10 +103,10 @@ double bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int
     return added_by(&request, table->filter_rate);
 }
 
-bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
-                      const struct bb_levels *after, double pending_waste)
+bool bb_waste_target_allows(const struct bb_db *db, const struct bb_levels *before,
+                            const struct bb_levels *after, double pending_waste)
 {
-    struct bb_pick_options options = bb_target_of(db, after);
+    struct bb_pick_options options = bb_waste_target_pick_options(db, after);
     if (!options.has_filters || bb_filter_budget_is_given(&options.budget))
         return true;
     int deepest = bb_levels_deepest(after);
@@ -115,17 +117,17 @@ bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
            waste <= bb_rates_waste(before, &options.weights, last) * (1 + 1e-9);
 }
 
-double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels)
+double bb_waste_target_effective(const struct bb_db *db, const struct bb_levels *levels)
 {
     if (db->options.filter_kind == BB_FILTER_NONE)
         return 0;
-    struct bb_pick_options options = bb_target_of(db, levels);
+    struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
     struct bb_rate_request request = request_for(&options, levels);
     request.output_level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
     return bb_rates_target(&request);
 }
 
-uint64_t bb_target_budget_bytes(const struct bb_db *db, const struct bb_levels *levels)
+uint64_t bb_waste_target_budget_bytes(const struct bb_db *db, const struct bb_levels *levels)
 {
     struct bb_filter_budget budget = budget_given(db);
     if (db->options.filter_kind == BB_FILTER_NONE)

@@ -1,0 +1,38 @@
+/* Derives the filter parameters of tables from the store's options: the shape of the store, the
+ * target or memory budget, and the weights of lookups. */
+#ifndef BB_KV_BACKGROUND_WASTE_TARGET_H
+#define BB_KV_BACKGROUND_WASTE_TARGET_H
+
+#include "compaction/pick/pick.h"
+#include "kv/store/store.h"
+
+/* The options for picking compactions of these levels. */
+struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
+                                                    const struct bb_levels *levels);
+
+/* Sets the filters of a flush with this many keys into these levels: rate and table filter.
+ * pending_waste: waste that other running work will add. Returns the waste that the flush will
+ * add. */
+double bb_waste_target_flush_options(const struct bb_db *db, const struct bb_levels *levels,
+                                     uint64_t key_count, double pending_waste,
+                                     struct bb_table_options *table);
+
+/* The same for tables with this many keys in total that join a run of a level. */
+double bb_waste_target_run_options(const struct bb_db *db, const struct bb_levels *levels,
+                                   int level, uint64_t run, uint64_t key_count,
+                                   double pending_waste, struct bb_table_options *table);
+
+/* True when the levels `after` an edit of the levels `before` keep the target, together with the
+ * waste that other running work will add. Also true when the edit adds no waste. */
+bool bb_waste_target_allows(const struct bb_db *db, const struct bb_levels *before,
+                            const struct bb_levels *after, double pending_waste);
+
+/* The effective target: the one given, or the rate that the budget permits for the predicted
+ * levels, with all levels above the last one full. 0: tables are written without filters. */
+double bb_waste_target_effective(const struct bb_db *db, const struct bb_levels *levels);
+
+/* The effective budget for these levels in bytes, also if it is given in bits per key.
+ * 0: there is no budget, or there are no filters. */
+uint64_t bb_waste_target_budget_bytes(const struct bb_db *db, const struct bb_levels *levels);
+
+#endif
