@@ -15,8 +15,8 @@
 
 /* ON DISK: all values below never change within a format version. */
 
-/* Files of version 1 have no segments with ribbons and are read like the others. */
-#define BB_SKIP_VERSION     UINT32_C(2)
+/* A version adds forms of segments; files of earlier versions are read like the others. */
+#define BB_SKIP_VERSION     UINT32_C(3)
 #define BB_SKIP_VERSION_MIN UINT32_C(1)
 
 /* The last eight bytes of an index file. */
@@ -39,18 +39,31 @@ enum bb_skip_unit {
 /* How a segment of an index is stored. */
 enum bb_skip_form {
     BB_SKIP_FORM_NONE = 0,       /* not at all: any granule may match */
-    BB_SKIP_FORM_INVERTED = 1,   /* skip/index/segment.h */
+    BB_SKIP_FORM_INVERTED_1 = 1, /* skip/index/segment.h, with factor 1; of versions 1 and 2 */
     BB_SKIP_FORM_BOUNDS = 2,     /* skip/index/min_max.h */
     BB_SKIP_FORM_VALUES = 3,     /* skip/index/value_set.h */
     BB_SKIP_FORM_COLUMN = 4,     /* skip/index/column.h */
     BB_SKIP_FORM_DICTIONARY = 5, /* skip/index/text_index.h */
-    BB_SKIP_FORM_RIBBONS = 6,    /* skip/index/segment.h, with ribbons */
+    BB_SKIP_FORM_RIBBONS_1 = 6,  /* INVERTED_1 with ribbons; of version 2 */
+    BB_SKIP_FORM_INVERTED = 7,   /* skip/index/segment.h */
+    BB_SKIP_FORM_RIBBONS = 8,    /* INVERTED with ribbons */
 };
 
 /* Is it a segment of segment.h? */
 static inline bool bb_skip_form_is_inverted(enum bb_skip_form form)
 {
+    return form == BB_SKIP_FORM_INVERTED || form == BB_SKIP_FORM_RIBBONS ||
+           form == BB_SKIP_FORM_INVERTED_1 || form == BB_SKIP_FORM_RIBBONS_1;
+}
+
+static inline bool bb_skip_form_has_factor(enum bb_skip_form form)
+{
     return form == BB_SKIP_FORM_INVERTED || form == BB_SKIP_FORM_RIBBONS;
+}
+
+static inline bool bb_skip_form_has_ribbons(enum bb_skip_form form)
+{
+    return form == BB_SKIP_FORM_RIBBONS || form == BB_SKIP_FORM_RIBBONS_1;
 }
 
 /* Limits, checked on write and on read. */

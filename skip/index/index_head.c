@@ -53,13 +53,25 @@ static bool decode_unindexed(struct bb_cursor *cursor, struct bb_head_segment *s
     return true;
 }
 
+/* The factor of the permutation. */
+static bool decode_factor(struct bb_cursor *cursor, enum bb_skip_form form, uint64_t *ret_factor)
+{
+    *ret_factor = 1;
+    return !bb_skip_form_has_factor(form) ||
+           (bb_decode_varint64(cursor, ret_factor) && (*ret_factor & 1) != 0 &&
+            *ret_factor >> BB_MEMBER_HASH_BITS == 0);
+}
+
 static bool decode_inverted(struct bb_cursor *cursor, uint64_t file_size,
                             struct bb_head_segment *segment)
 {
+    uint64_t factor = 0;
     if (!decode_offset(cursor, segment) || !decode_unindexed(cursor, segment) ||
-        !bb_segment_decode(cursor, segment->granule_count, segment->form == BB_SKIP_FORM_RIBBONS,
+        !decode_factor(cursor, segment->form, &factor) ||
+        !bb_segment_decode(cursor, segment->granule_count, bb_skip_form_has_ribbons(segment->form),
                            &segment->inverted))
         return false;
+    segment->inverted.factor = factor;
     segment->data.size = bb_segment_size(&segment->inverted);
     return is_in_file(segment->data, file_size);
 }
@@ -169,6 +181,8 @@ static enum bb_status decode_form(struct bb_cursor *cursor, enum bb_attribute_ty
     case BB_SKIP_FORM_NONE:
         is_valid = true;
         break;
+    case BB_SKIP_FORM_INVERTED_1:
+    case BB_SKIP_FORM_RIBBONS_1:
     case BB_SKIP_FORM_INVERTED:
     case BB_SKIP_FORM_RIBBONS:
         is_valid = decode_inverted(cursor, file_size, segment);

@@ -144,7 +144,8 @@ static enum bb_status add_any(struct question *question, const struct bb_head_se
     return segment->form == BB_SKIP_FORM_DICTIONARY
                ? bb_text_question_ask(question->text, segment, bb_member_query_part(query, number),
                                       needed, bits)
-               : add_member(question, segment, query->hashes[number], bits);
+               : add_member(question, segment,
+                            bb_segment_hash(&segment->inverted, query->hashes[number]), bits);
 }
 
 /* Granules with all members of an alternative are added to *bits. */
@@ -218,6 +219,8 @@ static enum bb_status ask_form(struct question *question, const struct bb_head_s
         return ask_bounds(question, segment, answer);
     case BB_SKIP_FORM_VALUES:
         return ask_values(question, segment, answer);
+    case BB_SKIP_FORM_INVERTED_1:
+    case BB_SKIP_FORM_RIBBONS_1:
     case BB_SKIP_FORM_INVERTED:
     case BB_SKIP_FORM_RIBBONS:
     case BB_SKIP_FORM_DICTIONARY:

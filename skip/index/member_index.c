@@ -104,6 +104,8 @@ static enum bb_status write_segment(struct bb_member_index_builder *builder,
     if (status == BB_OK)
         status = bb_segment_sink_add_unindexed(sink, &builder->unindexed, granule_count);
     if (status == BB_OK)
+        status = bb_append_varint(&sink->head, segment->segment.factor);
+    if (status == BB_OK)
         status = bb_segment_append(&segment->segment, &sink->head);
     sink->data_bytes += segment->data.size;
     sink->pair_count += segment->segment.pair_count;
@@ -121,9 +123,12 @@ enum bb_status bb_member_index_builder_end_segment(struct bb_member_index_builde
     enum bb_status status = bb_buf_reserve(spare, members->pair_count * sizeof(uint64_t));
     if (status != BB_OK)
         return status;
+    uint64_t factor = bb_member_pairs_factor(members->pairs, members->pair_count);
+    bb_member_pairs_permute(members->pairs, members->pair_count, factor);
     bb_member_pairs_sort(members->pairs, (uint64_t *)(void *)spare->data, members->pair_count);
     status = bb_segment_builder_build(&builder->segment, members->pairs, members->pair_count,
                                       members->granule, builder->spec.rate);
+    builder->segment.segment.factor = factor;
     if (status == BB_OK)
         status = write_segment(builder, sink);
     else if (status == BB_TOO_LARGE)

@@ -4,6 +4,8 @@
  * long: they miss the caches. See member_pair.h. */
 #include "skip/index/member_pair.h"
 
+#include "base/hash.h"
+
 #define PART_BITS  10
 #define PART_COUNT (1 << PART_BITS)
 #define PART_SHIFT (BB_MEMBER_GRANULE_BITS + BB_MEMBER_HASH_BITS - PART_BITS)
@@ -58,6 +60,22 @@ static void copy_sorted(const uint64_t *from, uint64_t *to, size_t count)
             to[at] = to[at - 1];
         to[at] = pair;
     }
+}
+
+uint64_t bb_member_pairs_factor(const uint64_t *pairs, size_t count)
+{
+    uint64_t sum = count;
+    for (size_t i = 0; i < count; i++)
+        sum += pairs[i];
+    return bb_hash_mix(sum) >> (64 - BB_MEMBER_HASH_BITS) | 1;
+}
+
+void bb_member_pairs_permute(uint64_t *pairs, size_t count, uint64_t factor)
+{
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = bb_member_permute(bb_member_pair_hash(pairs[i]), factor)
+                       << BB_MEMBER_GRANULE_BITS |
+                   bb_member_pair_granule(pairs[i]);
 }
 
 void bb_member_pairs_sort(uint64_t *pairs, uint64_t *spare, size_t count)

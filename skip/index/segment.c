@@ -121,7 +121,7 @@ static bool ends_are_valid(const struct bb_segment *segment)
 bool bb_segment_decode(struct bb_cursor *cursor, uint32_t granule_count, bool has_ribbons,
                        struct bb_segment *ret_segment)
 {
-    struct bb_segment segment = {.granule_count = granule_count};
+    struct bb_segment segment = {.granule_count = granule_count, .factor = 1};
     struct bb_bytes ends = {0};
     if (!decode_fields(cursor, &segment))
         return false;

@@ -1,9 +1,9 @@
 /* The inverted segment: which of up to 1,024 granules hold a member, for all members together.
  *
- * Members are known by 40 bits of their hash. The high q bits choose a bucket, the others are
- * scaled to one of a addresses in it; the segment stores pairs of an address and a granule, as the
- * numbers address * granules + granule. a follows from the target rate: an absent member seems to
- * be in a granule with probability
+ * Members are known by 40 bits of their hash, permuted (member_pair.h). The high q bits choose a
+ * bucket, the others are scaled to one of a addresses in it; the segment stores pairs of an address
+ * and a granule, as the numbers address * granules + granule. a follows from the target rate: an
+ * absent member seems to be in a granule with probability
  *
  *     pairs / (2^q * a * granules)
  *
@@ -54,6 +54,7 @@
 
 struct bb_segment {
     uint32_t granule_count;   /* 1 ... BB_SEGMENT_GRANULES_MAX */
+    uint64_t factor;          /* of the permutation: odd, less than 2^40 */
     uint64_t address_count;   /* a, of a bucket: 1 ... 2^(40 - q) */
     uint32_t bucket_bits;     /* q: 0 ... BB_SEGMENT_BUCKET_BITS_MAX */
     uint32_t chunk_bits;      /* of them the lowest, which choose a bucket of a chunk */
@@ -106,11 +107,18 @@ double bb_segment_ribbon_rate(const struct bb_segment *segment);
 /* The mean share of granules that an absent member seems to be in. */
 double bb_segment_rate(const struct bb_segment *segment);
 
-/* Appends all fields except the number of granules and the ends. */
+/* The hash of member_hash.h as the segment knows it: permuted, its low bits 0. */
+static inline uint64_t bb_segment_hash(const struct bb_segment *segment, uint64_t hash)
+{
+    const int shift = 64 - BB_MEMBER_HASH_BITS;
+    return bb_member_permute(hash >> shift, segment->factor) << shift;
+}
+
+/* Appends all fields except the number of granules, the factor and the ends. */
 BB_MUST_CHECK enum bb_status bb_segment_append(const struct bb_segment *segment,
                                                struct bb_buf *buf);
-/* Reads these fields and the ends, which stay in the bytes. False: the bytes are no segment.
- * granule_count: 1 ... BB_SEGMENT_GRANULES_MAX. */
+/* Reads these fields and the ends, which stay in the bytes; sets factor 1. False: the bytes are no
+ * segment. granule_count: 1 ... BB_SEGMENT_GRANULES_MAX. */
 BB_MUST_CHECK bool bb_segment_decode(struct bb_cursor *cursor, uint32_t granule_count,
                                      bool has_ribbons, struct bb_segment *ret_segment);
 
@@ -118,7 +126,7 @@ BB_MUST_CHECK bool bb_segment_decode(struct bb_cursor *cursor, uint32_t granule_
 uint64_t bb_segment_size(const struct bb_segment *segment);
 
 /* Where the chunk is that knows a member, checksum included, from the segment's first byte on.
- * hash: of member_hash.h. */
+ * hash: of bb_segment_hash. */
 void bb_segment_chunk(const struct bb_segment *segment, uint64_t hash, uint64_t *ret_offset,
                       uint32_t *ret_size);
 

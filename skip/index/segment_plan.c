@@ -159,6 +159,7 @@ struct bb_segment bb_segment_plan(uint32_t granule_count, struct bb_segment_form
                                   struct bb_segment_counts counts, double factor, double rate)
 {
     struct bb_segment segment = {.granule_count = granule_count,
+                                 .factor = 1,
                                  .pair_count = (uint64_t)(counts.pairs * factor),
                                  .stripe_bits = form.stripe_bits};
     double members = counts.rare_members + counts.ribbon_pairs;

@@ -122,13 +122,16 @@ class Source:
 class Inverted:
     """A segment of values, tokens or ngrams."""
 
-    def __init__(self, file, head, granules, has_ribbons):
+    def __init__(self, file, head, granules, form):
+        has_ribbons = form in (6, 8)
         self.file, self.granules = file, granules
         self.offset = head.varint()
         flags = head.number("B")
         check(flags <= 1, "flags")
         bits = head.raw((granules + 7) // 8) if flags else b""
         self.unindexed = [g for g in range(granules) if flags and bits[g // 8] >> g % 8 & 1]
+        self.factor = head.varint() if form in (7, 8) else 1
+        check(self.factor % 2 == 1 and self.factor < 1 << 40, "factor")
         self.q, self.c, self.k = head.number("B"), head.number("B"), head.number("B")
         self.a, self.pairs, self.frequent, self.addressed = (head.varint() for _ in range(4))
         self.b, self.rank, self.t, self.long = min(self.q, 4), 0, 0, 0
@@ -190,7 +193,7 @@ class Inverted:
         return {rest: bits.posting(count, 0, self.granules) for rest, count in listed}, rows
 
     def ask(self, member):
-        h = self.file.member_hash(member) >> 24
+        h = (self.file.member_hash(member) >> 24) * self.factor % (1 << 40)
         width = 40 - self.q
         rest = h & (1 << width) - 1
         frequent, rows = self.content(h >> width)
@@ -326,8 +329,8 @@ class Index:
         granules, form = head.number("H"), head.number("B")
         if form == 0:
             return granules, form, None
-        if form in (1, 6):
-            return granules, form, Inverted(self.file, head, granules, form == 6)
+        if form in (1, 6, 7, 8):
+            return granules, form, Inverted(self.file, head, granules, form)
         if form == 2:
             total = bounds(head, self.type)
             unit = Cursor(self.file.unit(DATA, head.varint(), head.varint()))
@@ -359,7 +362,7 @@ class SkipFile:
         check(len(data) >= 64 and data[-8:] == b"\x89BBI\r\n\x1a\n", "magic")
         footer = len(data) - 64
         directory, size, version = struct.unpack_from("<QQI", data, footer)
-        check(version in (1, 2), "version")
+        check(version in (1, 2, 3), "version")
         self.id = data[footer + 20:footer + 36]
         self.id_low, self.id_high = struct.unpack("<QQ", self.id)
         self.unit(FOOTER, footer, 56)
@@ -432,10 +435,10 @@ def text(item):
 def describe_segment(granules, form, content):
     if form == 0:
         return [f"{granules} granules, not indexed"]
-    if form in (1, 6):
-        lines = [f"{granules} granules, q {content.q} c {content.c} k {content.k} a {content.a} pairs {content.pairs} "
+    if form in (1, 6, 7, 8):
+        lines = [f"{granules} granules, factor {content.factor:010x} q {content.q} c {content.c} k {content.k} a {content.a} pairs {content.pairs} "
                  f"frequent {content.frequent} addressed {content.addressed}, rate {content.rate():.6f}"]
-        if form == 6:
+        if form in (6, 8):
             lines.append(f"  ribbons: b {content.b} rank {content.rank} t {content.t} long {content.long}")
             lines += [f"    {descriptor:04x} {ribbon.hex()}" for _, descriptor, ribbon in map(content.chunk, range(len(content.ends)))]
         for number in range(1 << content.q):

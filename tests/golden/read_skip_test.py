@@ -155,14 +155,19 @@ data = read_file("skip_ribbons.bin")
 ribbons = SkipFile(data)
 must_read_as(ribbons, "skip_ribbons.txt")
 forms = {(form, content.t > 0, content.addressed > 0) for index in ribbons.indexes for _, form, content in index.segments}
-if forms != {(6, False, False), (6, True, True)}:
+if forms != {(8, False, False), (8, True, True)}:
     sys.exit(f"segments with ribbons have other forms: {forms}")
+version_2 = SkipFile(read_file("skip_version_2.bin"))
+for file in (ribbons, version_2):
+    for index in file.indexes:
+        for granule in range(0, file.granules, 1 if file is ribbons else 9):
+            for row in ribbon_rows(granule):
+                member = members(index, row)[(row[1] // 1000003) % 5 - 5 if index.kind == 4 else 0]
+                if granule not in granules_with(index, member):
+                    sys.exit(f"{member} of granule {granule} is denied by a ribbon")
+if {form for index in version_2.indexes for _, form, _ in index.segments} != {6}:
+    sys.exit("a file of version 2")
 for index in ribbons.indexes:
-    for granule in range(ribbons.granules):
-        for row in ribbon_rows(granule):
-            member = members(index, row)[(row[1] // 1000003) % 5 - 5 if index.kind == 4 else 0]
-            if granule not in granules_with(index, member):
-                sys.exit(f"{member} of granule {granule} is denied by a ribbon")
     wrong = sum(len(granules_with(index, b"absent%d" % i)) for i in range(100)) / 100 / ribbons.granules
     if not index.predicted / 2 < wrong < 1.5 * index.predicted <= 1.5 * index.target:
         sys.exit(f"members that are nowhere seem to be in {wrong:.4f} of the granules of ribbons")
@@ -181,4 +186,4 @@ if lines.places != [0, text.index(b"line5")] or skip.source is not None:
     sys.exit("places of a file of lines")
 if not source.is_of(text + b"more") or source.is_of(text[:-1] + b"x") or source.is_of(b"x" + text[1:]):
     sys.exit("a file of lines is not known again")
-print("6 goldens read")
+print("7 goldens read")

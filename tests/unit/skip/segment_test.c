@@ -97,6 +97,61 @@ static void segments__never_deny_a_member(void **state)
     bb_segment_builder_deinit(&builder);
 }
 
+#define WORDS       100 /* each in WORD_HITS of the granules, so that an address has one of them */
+#define WORD_HITS   20
+#define WORD_ABSENT 20000
+
+/* The words in granules from first on, permuted as an index does it. */
+static void build_words(struct bb_segment_builder *builder, uint32_t first)
+{
+    size_t count = 0;
+    for (uint32_t granule = first; granule < first + WORD_HITS; granule++)
+        for (uint32_t word = 0; word < WORDS; word++)
+            pairs[count++] = bb_member_pair(bb_hash_mix(word + 1), granule);
+    uint64_t factor = bb_member_pairs_factor(pairs, count);
+    bb_member_pairs_permute(pairs, count, factor);
+    bb_member_pairs_sort(pairs, spare, count);
+    assert_ok(bb_segment_builder_build(builder, pairs, count, 1000, 0.001));
+    builder->segment.factor = factor;
+    check_members(builder, count);
+}
+
+static bool has_any(const struct bb_segment_builder *builder, uint64_t hash)
+{
+    struct bb_granule_bits bits = {{0}};
+    uint16_t list[BB_SEGMENT_GRANULES_MAX];
+    assert_true(ask(builder, bb_segment_hash(&builder->segment, hash), &bits));
+    return bb_granule_bits_list(&bits, list) > 0;
+}
+
+/* An absent word that has the address of a present one in the first segment does not have it in the
+ * second. Each segment returns granules for a twentieth of the absent words: both for 50 of 20,000,
+ * where it would be 1,000 without the permutation. */
+static void false_granules__do_not_repeat_in_other_segments(void **state)
+{
+    (void)state;
+    struct bb_segment_builder *builders = calloc(2, sizeof(*builders));
+    assert_non_null(builders);
+    size_t wrong[3] = {0};
+    for (uint32_t i = 0; i < 2; i++)
+        build_words(&builders[i], i * 500);
+    for (uint64_t word = 0; word < WORD_ABSENT; word++) {
+        uint64_t hash = bb_hash_mix(WORDS + 1 + word);
+        bool is_in_first = has_any(&builders[0], hash);
+        bool is_in_second = has_any(&builders[1], hash);
+        wrong[0] += is_in_first;
+        wrong[1] += is_in_second;
+        wrong[2] += is_in_first && is_in_second;
+    }
+    printf("absent words found: %zu, %zu, in both %zu\n", wrong[0], wrong[1], wrong[2]);
+    assert_in_range(wrong[0], WORD_ABSENT / 30, WORD_ABSENT / 15);
+    assert_in_range(wrong[1], WORD_ABSENT / 30, WORD_ABSENT / 15);
+    assert_in_range(wrong[2], 1, WORD_ABSENT / 150);
+    for (uint32_t i = 0; i < 2; i++)
+        bb_segment_builder_deinit(&builders[i]);
+    free(builders);
+}
+
 static void one_granule__with_70000_members(void **state)
 {
     (void)state;
@@ -237,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs__are_sorted_whatever_they_are),
         cmocka_unit_test(segments__never_deny_a_member),
+        cmocka_unit_test(false_granules__do_not_repeat_in_other_segments),
         cmocka_unit_test(one_granule__with_70000_members),
         cmocka_unit_test(heads__are_read_as_they_were_written),
         cmocka_unit_test(false_granules__have_no_long_tail),

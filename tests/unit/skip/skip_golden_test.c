@@ -1,6 +1,7 @@
 /* Index files are unchanged byte for byte: tests/golden/skip.bin, skip_text.bin, skip_words.bin,
  * skip_ribbons.bin and skip_lines.bin, which read_skip.py reads with only the page of the format.
- * skip_version_1.bin is the skip.bin of version 1. */
+ * skip_version_1.bin is the skip.bin of version 1, skip_version_2.bin the skip_ribbons.bin of
+ * version 2. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,14 +141,20 @@ static void index_file_of_ribbons__is_its_golden(void **state)
     golden_deinit(&golden);
 }
 
-static void files_of_version_1__are_read(void **state)
+static void check_old_golden(const char *path, size_t index_count)
 {
-    (void)state;
     struct bb_skip_file *file = NULL;
-    assert_ok(bb_skip_file_open(BB_SOURCE_DIR "/tests/golden/skip_version_1.bin", NULL, &file));
-    assert_int_equal(bb_skip_file_index_count(file), SPECS);
+    assert_ok(bb_skip_file_open(path, NULL, &file));
+    assert_int_equal(bb_skip_file_index_count(file), index_count);
     assert_ok(bb_skip_file_verify(file));
     bb_skip_file_close(file);
+}
+
+static void files_of_earlier_versions__are_read(void **state)
+{
+    (void)state;
+    check_old_golden(BB_SOURCE_DIR "/tests/golden/skip_version_1.bin", SPECS);
+    check_old_golden(BB_SOURCE_DIR "/tests/golden/skip_version_2.bin", 2);
 }
 
 static void index_file_of_text__is_its_golden(void **state)
@@ -297,7 +304,7 @@ int main(void)
                                        cmocka_unit_test(index_file_of_text__is_its_golden),
                                        cmocka_unit_test(index_file_of_words__is_its_golden),
                                        cmocka_unit_test(index_file_of_ribbons__is_its_golden),
-                                       cmocka_unit_test(files_of_version_1__are_read),
+                                       cmocka_unit_test(files_of_earlier_versions__are_read),
                                        cmocka_unit_test(index_file_of_lines__is_its_golden)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
