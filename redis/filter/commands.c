@@ -2,6 +2,8 @@
 #include "redis/filter/commands.h"
 
 #include "redis/command/command.h"
+#include "redis/filter/bloom_commands.h"
+#include "redis/filter/item_hash.h"
 #include "redis/filter/plan_command.h"
 
 static const struct bb_redis_command table[] = {
@@ -16,5 +18,6 @@ static const struct bb_redis_command table[] = {
 
 bool bb_redis_filter_register(struct RedisModuleCtx *ctx)
 {
-    return bb_redis_commands_register(ctx, table);
+    bb_redis_item_hash_prepare();
+    return bb_redis_commands_register(ctx, table) && bb_redis_bloom_commands_register(ctx);
 }

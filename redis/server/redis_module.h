@@ -270,6 +270,7 @@ struct RedisModuleCommandInfo {
     X(int, IsModuleNameBusy, (const char *name))                                                   \
     X(void, SetModuleAttribs,                                                                      \
       (struct RedisModuleCtx * ctx, const char *name, int version, int api_version))               \
+    X(void, _Assert, (const char *condition, const char *file, int line))                          \
     X(void, SetModuleOptions, (struct RedisModuleCtx * ctx, int options))                          \
     X(int, CreateCommand,                                                                          \
       (struct RedisModuleCtx * ctx, const char *name, RedisModuleCmdFunc function,                 \

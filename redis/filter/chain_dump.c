@@ -1,0 +1,55 @@
+/* See chain_dump.h. */
+#include "redis/filter/chain_dump.h"
+
+#include "redis/command/reply.h"
+#include "redis/filter/chain_rdb.h"
+#include "redis/fingerprint/fingerprint_coding.h"
+
+static int reply_piece(struct RedisModuleCtx *ctx, uint64_t iterator, struct bb_bytes piece)
+{
+    RedisModule_ReplyWithArray(ctx, 2);
+    RedisModule_ReplyWithLongLong(ctx, (long long)iterator);
+    return RedisModule_ReplyWithStringBuffer(ctx, (const char *)piece.data, piece.size);
+}
+
+int bb_redis_chain_dump_reply_header(struct RedisModuleCtx *ctx, struct bb_bytes header)
+{
+    return reply_piece(ctx, 1, header);
+}
+
+int bb_redis_chain_dump_reply(struct RedisModuleCtx *ctx, const struct bb_fingerprint_chain *chain,
+                              long long iterator)
+{
+    uint64_t at = (uint64_t)iterator - 1;
+    struct bb_buf chunk = {0};
+    if (iterator < 1 || at >= bb_fingerprint_chain_totals(chain).shard_count)
+        return reply_piece(ctx, 0, (struct bb_bytes){(const uint8_t *)"", 0});
+    if (bb_fingerprint_coding_chunk(chain, at, BB_REDIS_CHAIN_CHUNK_SIZE, &chunk, &at) == BB_OK)
+        reply_piece(ctx, at + 1, (struct bb_bytes){chunk.data, chunk.size});
+    else
+        bb_redis_reply_failure(ctx);
+    bb_buf_deinit(&chunk);
+    return REDISMODULE_OK;
+}
+
+/* Whether the chunk can be loaded: an empty filter of the same form takes it first. */
+static bool is_sound(const struct bb_fingerprint_chain *chain, struct bb_bytes chunk)
+{
+    uint8_t header[BB_FINGERPRINT_HEADER_SIZE];
+    uint64_t first = 0;
+    uint64_t end = 0;
+    bb_fingerprint_coding_header(chain, header);
+    struct bb_fingerprint_chain *trial =
+        bb_fingerprint_coding_decode_header((struct bb_bytes){header, sizeof(header)});
+    bool is_loaded =
+        trial != NULL && bb_fingerprint_coding_decode_chunk(trial, chunk, &first, &end);
+    bb_fingerprint_chain_destroy(trial);
+    return is_loaded;
+}
+
+bool bb_redis_chain_dump_load(struct bb_fingerprint_chain *chain, struct bb_bytes chunk)
+{
+    uint64_t first = 0;
+    uint64_t end = 0;
+    return is_sound(chain, chunk) && bb_fingerprint_coding_decode_chunk(chain, chunk, &first, &end);
+}
