@@ -156,8 +156,12 @@ static enum bb_status list_member(struct bb_segment_builder *builder,
                                   const struct bb_segment_member *member)
 {
     const struct bb_segment *segment = &builder->segment;
-    uint64_t first = bb_segment_address(segment, member->hash) * segment->granule_count;
     bool has_keys = member->count <= builder->form.ribbon_limit;
+    /* Most members of a log are in one granule: its stripe is free. */
+    if (has_keys && member->count == 1 &&
+        add_key(builder, member->hash, bb_member_pair_granule(*member->pairs)))
+        return BB_OK;
+    uint64_t first = bb_segment_address(segment, member->hash) * segment->granule_count;
     struct bb_segment_stripes stripes = {{0}};
     enum bb_status status = BB_OK;
     for (uint32_t i = 0; i < member->count && status == BB_OK; i++) {
