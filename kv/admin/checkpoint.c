@@ -152,7 +152,7 @@ static enum bb_status write_memtable(struct checkpoint *c, const struct bb_write
     return status;
 }
 
-/* Before the manifest gets its number, which is above those of all tables. */
+/* Before the manifest gets its number, which is above every number of a table. */
 static enum bb_status write_memtables(struct checkpoint *c)
 {
     enum bb_status status = BB_OK;
