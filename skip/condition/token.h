@@ -7,8 +7,7 @@
 
 static inline bool bb_token_has(uint8_t byte)
 {
-    uint8_t letter = byte | 0x20;
-    return byte >= 0x80 || (byte >= '0' && byte <= '9') || (letter >= 'a' && letter <= 'z');
+    return (uint8_t)((byte | 0x20) - 'a') < 26 || (uint8_t)(byte - '0') < 10 || byte >= 0x80;
 }
 
 /* The first token at or after *offset, which becomes the offset after it. False when there is no

@@ -1,5 +1,4 @@
-/* Cuts text into tokens: maximal runs of ASCII letters, ASCII digits and bytes from 0x80 on. All
- * else separates, NUL too.
+/* Cuts text into tokens (skip/condition/token.h), many bytes at a time.
  *
  * Every form finds the same tokens: 64 bytes at a time become a word with a bit for each byte of a
  * token, and the edges of its runs are where tokens begin and end.
@@ -9,13 +8,8 @@
 #ifndef BB_SKIP_INDEX_TOKENIZER_H
 #define BB_SKIP_INDEX_TOKENIZER_H
 
-#include "bb/base.h"
 #include "bloomblock/cpu.h"
-
-static inline bool bb_token_has(uint8_t byte)
-{
-    return (uint8_t)((byte | 0x20) - 'a') < 26 || (uint8_t)(byte - '0') < 10 || byte >= 0x80;
-}
+#include "skip/condition/token.h"
 
 /* ASCII letters in lower case, other bytes unchanged. */
 static inline uint8_t bb_token_lower(uint8_t byte)
