@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/amalgamate: bloomblock.c and bloomblock.h compile alone.
+"""scripts/amalgamate: bloomblock.c and bloomblock.h compile without the sources.
 
     amalgamation_test.py SOURCE_FOLDER COMPILER
 
