@@ -11,11 +11,16 @@ _NAME_BEFORE_PARENTHESIS = re.compile(r"(\w+)\s*\(")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)")
 
 
+def blanks(text):
+    """As many spaces, with the same ends of lines."""
+    return "\n".join(" " * len(line) for line in text.split("\n"))
+
+
 def _blank(match):
     token = match.group(0)
     if token[0] in "\"'":
         return token[0] + " " * (len(token) - 2) + token[-1]
-    return "".join(character if character == "\n" else " " for character in token)
+    return blanks(token)
 
 
 def code(text):

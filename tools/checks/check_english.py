@@ -103,8 +103,8 @@ IDIOMS = {
     "foreign keys": r"foreign\s+(?:keys?|elements?|members?)",
     "answer": r"has\s+nothing\s+to\s+say|no\s+say|has\s+a\s+say|by\s+(?:its|their|the)\s+look",
 }
-_PATTERNS = {name: re.compile(r"(?<![\w/.`-])(?:" + body + r")(?![\w`]|-\w)", re.IGNORECASE)
-             for name, body in IDIOMS.items()}
+# One pass over a text finds all of them: one pass for each idiom takes three times as long.
+_IDIOM = re.compile(r"(?<![\w/.`-])(?:" + "|".join(IDIOMS.values()) + r")(?![\w`]|-\w)", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 _FENCE = re.compile(r"^```.*?^```[^\n]*$", re.MULTILINE | re.DOTALL)
@@ -114,7 +114,7 @@ _DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
 
 
 def blank(match):
-    return re.sub(r"[^\n]", " ", match.group(0))
+    return c_source.blanks(match.group(0))
 
 
 def is_hash_commented(path):
@@ -128,9 +128,9 @@ def kept(text, spans):
     parts, end = [], 0
     for begin, stop in sorted(spans):
         if begin >= end:
-            parts += [re.sub(r"[^\n]", " ", text[end:begin]), text[begin:stop]]
+            parts += [c_source.blanks(text[end:begin]), text[begin:stop]]
             end = stop
-    return "".join(parts + [re.sub(r"[^\n]", " ", text[end:])])
+    return "".join(parts + [c_source.blanks(text[end:])])
 
 
 def c_spans(path, text):
@@ -171,8 +171,8 @@ def hits_in(prose):
     """(line, the words as they are) of each idiom."""
     numbered = [(number, line.strip()) for number, line in enumerate(prose.split("\n"), 1) if line.strip()]
     text = "\n".join(line for _, line in numbered)
-    found = [(match.start(), match.group(0)) for pattern in _PATTERNS.values() for match in pattern.finditer(text)]
-    return [(numbered[text.count("\n", 0, start)][0], " ".join(words.split())) for start, words in sorted(found)]
+    return [(numbered[text.count("\n", 0, match.start())][0], " ".join(match.group(0).split()))
+            for match in _IDIOM.finditer(text)]
 
 
 def long_lines(path, text, prose):

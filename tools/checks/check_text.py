@@ -90,11 +90,16 @@ def check_script(tree, path):
     return []
 
 
+def is_there(tree, pattern):
+    """Does a file have this name, or match it?"""
+    return pattern in tree.path_set or ("*" in pattern and bool(fnmatch.filter(tree.paths, pattern)))
+
+
 def check_named_files(tree, path):
     text = tree.text(path)
     return [f"{path}:{line_of(text, match.start())}: {match.group(1)} does not exist"
             for match in NAMED_FILE.finditer(text)
-            if match.group(1) not in FOREIGN_FILES and not fnmatch.filter(tree.paths, match.group(1))]
+            if match.group(1) not in FOREIGN_FILES and not is_there(tree, match.group(1))]
 
 
 def is_script(path):

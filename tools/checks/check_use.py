@@ -57,16 +57,19 @@ def unused(tree):
     codes = {path: c_source.code(tree.text(path)) for path in tree.with_suffix(".c", ".h")}
     public = {word for path, code in codes.items() if path.startswith("include/") for word in _WORD.findall(code)}
     counts = collections.Counter()
+    callers = collections.defaultdict(list)
     for path, code in codes.items():
         if path.startswith(CALLERS):
-            counts.update(_WORD.findall(code))
+            words = collections.Counter(_WORD.findall(code))
+            counts.update(words)
+            for word in words:
+                callers[word].append(code)
     found = definitions(tree)
     for name in sorted(found):
         path, line = found[name][0]
         if name in public or name in FOR_TESTS:
             continue
-        declared = sum(declaration_count(code, name) for other, code in codes.items()
-                       if other.startswith(CALLERS) and name in code)
+        declared = sum(declaration_count(code, name) for code in callers[name])
         if counts[name] <= declared:
             yield f"{path}:{line}: {name} has no caller outside the tests"
     for name in sorted(FOR_TESTS):

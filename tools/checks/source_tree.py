@@ -19,6 +19,7 @@ class Tree:
     def __init__(self, root):
         self.root = root
         self.paths = sorted(self._list())
+        self.path_set = frozenset(self.paths)
 
     def _list(self):
         if os.path.exists(os.path.join(self.root, ".git")):
