@@ -1,12 +1,13 @@
 /* The module of Redis: loading.
  *
- *     loadmodule lib/redis/modules/bloomblock_redis.so
+ *     loadmodule lib/redis/modules/bloomblock_redis.so [DIR path] [THREADS count]
  *
  * The server calls RedisModule_OnLoad once for each loadmodule. It registers the data types and the
  * tables of commands, or returns an error and leaves a sentence in the server's log. Redis itself
  * refuses to unload a module that has data types. */
 #include "redis/command/command.h"
 #include "redis/filter/commands.h"
+#include "redis/store/commands.h"
 
 #define NAME    "bloomblock"
 #define VERSION 100 /* 0.1.0 */
@@ -22,15 +23,13 @@ static int refuse(struct RedisModuleCtx *ctx, const char *sentence)
 
 int RedisModule_OnLoad(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
 {
-    (void)argv;
     if (!bb_redis_module_resolve(ctx))
         return REDISMODULE_ERR;
     if (RedisModule_IsModuleNameBusy(NAME))
         return refuse(ctx, "the module is loaded already");
-    if (argc != 0)
-        return refuse(ctx, "loadmodule takes no arguments after the file");
     RedisModule_SetModuleAttribs(ctx, NAME, VERSION, REDISMODULE_APIVER_1);
     /* A damaged payload of RESTORE is then an error of the command, not the end of the server. */
     RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS);
-    return bb_redis_filter_register(ctx) ? REDISMODULE_OK : REDISMODULE_ERR;
+    bool is_registered = bb_redis_filter_register(ctx) && bb_redis_store_register(ctx, argv, argc);
+    return is_registered ? REDISMODULE_OK : REDISMODULE_ERR;
 }

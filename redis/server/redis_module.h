@@ -28,6 +28,7 @@ struct RedisModuleBlockedClient;
 struct RedisModuleInfoCtx;
 struct RedisModuleKeyOptCtx;
 struct RedisModuleDefragCtx;
+struct RedisModuleServerInfoData;
 
 /* Results of most functions. */
 #define REDISMODULE_OK  0
@@ -369,6 +370,12 @@ struct RedisModuleCommandInfo {
     X(struct RedisModuleCallReply *, CallReplyArrayElement,                                        \
       (struct RedisModuleCallReply * reply, size_t at))                                            \
     /* INFO */                                                                                     \
+    X(struct RedisModuleServerInfoData *, GetServerInfo,                                           \
+      (struct RedisModuleCtx * ctx, const char *section))                                          \
+    X(void, FreeServerInfo,                                                                        \
+      (struct RedisModuleCtx * ctx, struct RedisModuleServerInfoData * info))                      \
+    X(unsigned long long, ServerInfoGetFieldUnsigned,                                              \
+      (struct RedisModuleServerInfoData * info, const char *field, int *failed))                   \
     X(int, InfoAddSection, (struct RedisModuleInfoCtx * ctx, const char *name))                    \
     X(int, InfoAddFieldULongLong,                                                                  \
       (struct RedisModuleInfoCtx * ctx, const char *field, unsigned long long value))

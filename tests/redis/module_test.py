@@ -33,7 +33,7 @@ class Arguments(unittest.TestCase):
             server = Server(directory, module_arguments=["nonsense"])
             server.launch()
             self.assertNotEqual(server.wait(), 0)
-            self.assertIn("bloomblock: loadmodule takes no arguments", server.log())
+            self.assertIn("bloomblock: loadmodule takes DIR path", server.log())
 
 
 class Descriptions(ServerTest):

@@ -1,0 +1,344 @@
+/* See fork.h. */
+#include "redis/store/fork.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bb/db_files.h"
+#include "redis/store/saved.h"
+
+/* One store in one save. */
+struct entry {
+    struct bb_redis_store *store; /* with a reference */
+    struct bb_redis_id state;
+    struct bb_checkpoint *checkpoint; /* NULL: the directory exists already */
+    bool has_failed;                  /* set by the thread, read after it has ended */
+};
+
+/* Memory that parent and child share: the child's notes. */
+struct notes {
+    _Atomic bool writes_aof;
+    _Atomic bool is_complete;
+};
+
+/* One save. */
+struct save {
+    struct bb_redis_job job; /* must be first */
+    struct entry *entries;
+    size_t count;
+    size_t capacity;
+    size_t reported; /* in the child: entries whose report has arrived */
+    int read_end;
+    int write_end;
+    struct notes *notes;
+    _Atomic bool is_written; /* by the thread */
+    bool has_child_ended;
+    unsigned kind; /* of the complete file, or 0 */
+    struct save *next;
+};
+
+/* The thread's message to the child about one entry. */
+struct report {
+    uint32_t index;
+    uint32_t is_written;
+};
+
+static pthread_t server_thread;
+static struct RedisModuleCtx *log_ctx;
+static struct save *saves;   /* that are not over, newest first */
+static struct save *forking; /* between the handlers of fork; in the child: its own */
+static bool is_child;
+static unsigned long long rdb_saves; /* the server's counter, at the end of the latest child */
+
+bool bb_redis_fork_is_child(void)
+{
+    return is_child;
+}
+
+/* ---- before fork ---- */
+
+static bool is_unchanged(const struct bb_redis_store *store)
+{
+    return store->state_version == store->version && bb_redis_saved_is_kept(&store->state);
+}
+
+static struct entry *add_entry(struct save *save)
+{
+    if (save->count == save->capacity) {
+        save->capacity = save->capacity * 2 + 8;
+        save->entries =
+            RedisModule_Realloc(save->entries, save->capacity * sizeof(save->entries[0]));
+    }
+    struct entry *entry = &save->entries[save->count++];
+    memset(entry, 0, sizeof(*entry));
+    return entry;
+}
+
+static void hold_store(void *context, struct bb_redis_store *store)
+{
+    struct entry *entry = add_entry(context);
+    entry->store = bb_redis_store_ref(store);
+    if (is_unchanged(store)) {
+        entry->state = store->state;
+        return;
+    }
+    entry->has_failed = store->is_incomplete || bb_redis_root_new_id(&entry->state) != BB_OK ||
+                        bb_checkpoint_create(store->db, &entry->checkpoint) != BB_OK;
+    if (entry->has_failed)
+        return;
+    store->state = entry->state;
+    store->state_version = store->version;
+}
+
+/* Gives the entries back. */
+static void release(struct save *save)
+{
+    for (size_t i = 0; i < save->count; i++) {
+        bb_checkpoint_destroy(save->entries[i].checkpoint);
+        bb_redis_store_unref(save->entries[i].store);
+    }
+    if (save->notes != NULL)
+        (void)munmap(save->notes, sizeof(*save->notes));
+    if (save->read_end >= 0)
+        (void)close(save->read_end);
+    if (save->write_end >= 0)
+        (void)close(save->write_end);
+    RedisModule_Free(save->entries);
+    RedisModule_Free(save);
+}
+
+static bool connect_child(struct save *save)
+{
+    int ends[2];
+    void *notes =
+        mmap(NULL, sizeof(struct notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (notes == MAP_FAILED)
+        return false;
+    save->notes = notes;
+    if (pipe(ends) != 0)
+        return false;
+    save->read_end = ends[0];
+    save->write_end = ends[1];
+    return true;
+}
+
+/* A child of another thread saves nothing. */
+static void before_fork(void)
+{
+    forking = NULL;
+    if (is_child || !pthread_equal(pthread_self(), server_thread))
+        return;
+    struct save *save = RedisModule_Alloc(sizeof(*save));
+    memset(save, 0, sizeof(*save));
+    save->read_end = -1;
+    save->write_end = -1;
+    bb_redis_stores_visit(hold_store, save);
+    if (save->count > 0 && connect_child(save))
+        forking = save;
+    else
+        release(save);
+}
+
+/* ---- the parent ---- */
+
+static void tell_child(const struct save *save, size_t index)
+{
+    const struct report report = {(uint32_t)index, !save->entries[index].has_failed};
+    /* A child that has ended reads nothing; SIGPIPE is ignored by the server. */
+    (void)!write(save->write_end, &report, sizeof(report));
+}
+
+static void write_entry(struct entry *entry)
+{
+    struct bb_redis_path path = bb_redis_root_saved(&entry->state);
+    if (entry->checkpoint == NULL)
+        return;
+    entry->has_failed = bb_checkpoint_write(entry->checkpoint, path.text) != BB_OK;
+    if (entry->has_failed)
+        RedisModule_Log(NULL, "warning", "bloomblock: a store cannot be saved: %s",
+                        bb_error_last()->message);
+    bb_checkpoint_destroy(entry->checkpoint);
+    entry->checkpoint = NULL;
+}
+
+static void collect(void *context);
+
+static void write_entries(struct bb_redis_job *job)
+{
+    struct save *save = (struct save *)job;
+    for (size_t i = 0; i < save->count; i++) {
+        write_entry(&save->entries[i]);
+        tell_child(save, i);
+    }
+    (void)close(save->write_end);
+    save->write_end = -1;
+    atomic_store(&save->is_written, true);
+    (void)RedisModule_EventLoopAddOneShot(collect, NULL);
+}
+
+static void after_fork_in_parent(void)
+{
+    if (forking == NULL)
+        return;
+    (void)close(forking->read_end);
+    forking->read_end = -1;
+    forking->next = saves;
+    saves = forking;
+    forking->job.run = write_entries;
+    bb_redis_pool_add(&forking->job);
+    forking = NULL;
+}
+
+static void keep(const struct save *save)
+{
+    for (size_t i = 0; i < save->count; i++) {
+        if (!save->entries[i].has_failed)
+            bb_redis_saved_keep(&save->entries[i].state, save->kind);
+    }
+}
+
+/* A state whose directory does not exist, or will be removed, is forgotten. */
+static void forget_states(const struct save *save)
+{
+    for (size_t i = 0; i < save->count; i++) {
+        struct entry *entry = &save->entries[i];
+        if ((entry->has_failed || !bb_redis_saved_is_kept(&entry->state)) &&
+            bb_redis_id_equals(&entry->store->state, &entry->state))
+            memset(&entry->store->state, 0, sizeof(entry->store->state));
+    }
+}
+
+static void end_save(struct save *save)
+{
+    if (save->kind != 0)
+        bb_redis_saved_begin(save->kind);
+    keep(save);
+    bb_redis_saved_end();
+    forget_states(save);
+    release(save);
+}
+
+/* Ends the saves whose child and thread have ended. */
+static void collect(void *context)
+{
+    (void)context;
+    struct save **link = &saves;
+    while (*link != NULL) {
+        struct save *save = *link;
+        if (!save->has_child_ended || !atomic_load(&save->is_written)) {
+            link = &save->next;
+            continue;
+        }
+        *link = save->next;
+        end_save(save);
+    }
+}
+
+/* ---- the child ---- */
+
+static void after_fork_in_child(void)
+{
+    is_child = true;
+    if (forking == NULL)
+        return;
+    (void)close(forking->write_end);
+    forking->write_end = -1;
+    forking->reported = 0;
+}
+
+void bb_redis_fork_fail(const char *message)
+{
+    RedisModule_Log(log_ctx, "warning", "bloomblock: the save fails: %s", message);
+    _exit(1);
+}
+
+/* Reads reports until the entry's has arrived. The thread sends them in order, so that all earlier
+ * entries have been written too. */
+static void await_report(struct save *save, size_t index)
+{
+    struct report report = {0};
+    while (!save->entries[index].has_failed && save->reported <= index) {
+        if (read(save->read_end, &report, sizeof(report)) != (ssize_t)sizeof(report))
+            bb_redis_fork_fail("the server has ended");
+        save->entries[report.index].has_failed = !report.is_written;
+        save->reported = (size_t)report.index + 1;
+    }
+}
+
+struct bb_redis_path bb_redis_fork_await(const struct bb_redis_store *store,
+                                         struct bb_redis_id *ret_state)
+{
+    size_t i = 0;
+    struct save *save = forking;
+    while (save != NULL && i < save->count && save->entries[i].store != store)
+        i++;
+    if (save == NULL || i == save->count)
+        bb_redis_fork_fail("a store was not announced before the fork");
+    await_report(save, i);
+    if (save->entries[i].has_failed)
+        bb_redis_fork_fail("a store has no directory; the server's log has the reason");
+    *ret_state = save->entries[i].state;
+    return bb_redis_root_saved(&save->entries[i].state);
+}
+
+void bb_redis_fork_note(uint64_t part)
+{
+    if (forking == NULL)
+        return;
+    if (part == REDISMODULE_SUBEVENT_PERSISTENCE_AOF_START)
+        atomic_store(&forking->notes->writes_aof, true);
+    if (part == REDISMODULE_SUBEVENT_PERSISTENCE_ENDED)
+        atomic_store(&forking->notes->is_complete, true);
+}
+
+/* ---- the child's end ---- */
+
+/* The number of RDB files that the server has begun. A full sync over a socket is not counted. */
+static unsigned long long count_rdb_saves(struct RedisModuleCtx *ctx)
+{
+    int failed = 0;
+    struct RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "persistence");
+    unsigned long long count = RedisModule_ServerInfoGetFieldUnsigned(info, "rdb_saves", &failed);
+    RedisModule_FreeServerInfo(ctx, info);
+    return failed ? 0 : count;
+}
+
+static unsigned kind_of(const struct notes *notes, bool has_rdb)
+{
+    if (!atomic_load(&notes->is_complete))
+        return 0;
+    if (atomic_load(&notes->writes_aof))
+        return BB_REDIS_SAVED_BY_AOF;
+    return has_rdb ? BB_REDIS_SAVED_BY_RDB : 0;
+}
+
+/* WHY all saves: the server has at most one such child at a time. */
+static void on_child(struct RedisModuleCtx *ctx, struct RedisModuleEvent event, uint64_t part,
+                     void *data)
+{
+    (void)event;
+    (void)data;
+    if (part != REDISMODULE_SUBEVENT_FORK_CHILD_DIED)
+        return;
+    unsigned long long count = count_rdb_saves(ctx);
+    for (struct save *save = saves; save != NULL; save = save->next) {
+        if (save->has_child_ended)
+            continue;
+        save->has_child_ended = true;
+        save->kind = kind_of(save->notes, count != rdb_saves);
+    }
+    rdb_saves = count;
+    collect(NULL);
+}
+
+bool bb_redis_fork_init(struct RedisModuleCtx *ctx)
+{
+    const struct RedisModuleEvent child = {REDISMODULE_EVENT_FORK_CHILD, 1};
+    server_thread = pthread_self();
+    log_ctx = RedisModule_GetDetachedThreadSafeContext(ctx);
+    return pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0 &&
+           RedisModule_SubscribeToServerEvent(ctx, child, on_child) == REDISMODULE_OK;
+}

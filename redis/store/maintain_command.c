@@ -1,0 +1,88 @@
+/* See maintain_command.h. They change no contents, and are not replicated. */
+#include "redis/store/maintain_command.h"
+
+#include "bb/db_files.h"
+#include "redis/command/reply.h"
+#include "redis/store/store_key.h"
+#include "redis/store/request.h"
+
+struct maintain {
+    struct bb_redis_request request; /* must be first */
+    struct bb_db_scrub_report report;
+};
+
+static void flush(struct bb_redis_request *request)
+{
+    bb_redis_request_end(request, bb_db_flush(request->store->db));
+}
+
+static void compact(struct bb_redis_request *request)
+{
+    bb_redis_request_end(request, bb_db_compact(request->store->db));
+}
+
+static void verify(struct bb_redis_request *request)
+{
+    struct maintain *maintain = (struct maintain *)request;
+    bb_redis_request_end(request, bb_db_scrub(request->store->db, NULL, &maintain->report));
+}
+
+static int reply_ok(struct RedisModuleCtx *ctx, struct bb_redis_request *request)
+{
+    (void)request;
+    return bb_redis_reply_ok(ctx);
+}
+
+static int reply_report(struct RedisModuleCtx *ctx, struct bb_redis_request *request)
+{
+    const struct bb_db_scrub_report *report = &((const struct maintain *)request)->report;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {{"tables", report->tables},
+                {"entries", report->entries},
+                {"bytes", report->read_bytes},
+                {"damaged", report->damaged}};
+    (void)bb_redis_reply_pairs(ctx, sizeof(rows) / sizeof(rows[0]));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)RedisModule_ReplyWithSimpleString(ctx, rows[i].name);
+        (void)RedisModule_ReplyWithLongLong(ctx, (long long)rows[i].value);
+    }
+    return REDISMODULE_OK;
+}
+
+static int maintain(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
+                    const struct bb_redis_request_class *class)
+{
+    struct bb_redis_store *store = NULL;
+    if (argc != 2)
+        return RedisModule_WrongArity(ctx);
+    enum bb_redis_store_key_result result =
+        bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ, &store);
+    if (result == BB_REDIS_STORE_KEY_OTHER)
+        return bb_redis_reply_wrong_type(ctx);
+    if (result == BB_REDIS_STORE_KEY_NONE)
+        return RedisModule_ReplyWithError(ctx, "ERR no such key");
+    struct maintain *request = RedisModule_Alloc(sizeof(*request));
+    request->report = (struct bb_db_scrub_report){0};
+    bb_redis_request_init(&request->request, class, store, argv, argc);
+    return bb_redis_request_run(ctx, &request->request);
+}
+
+int bb_redis_flush_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
+{
+    static const struct bb_redis_request_class class = {flush, reply_ok, NULL};
+    return maintain(ctx, argv, argc, &class);
+}
+
+int bb_redis_compact_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
+{
+    static const struct bb_redis_request_class class = {compact, reply_ok, NULL};
+    return maintain(ctx, argv, argc, &class);
+}
+
+int bb_redis_verify_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
+{
+    static const struct bb_redis_request_class class = {verify, reply_report, NULL};
+    return maintain(ctx, argv, argc, &class);
+}

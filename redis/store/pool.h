@@ -1,0 +1,30 @@
+/* Threads that do the work of stores that may wait for a disk.
+ *
+ * Jobs are begun in the order in which they were given. The threads are started by the first job,
+ * so that a server without stores starts
+ * no thread. */
+#ifndef BB_REDIS_STORE_POOL_H
+#define BB_REDIS_STORE_POOL_H
+
+#include <stdbool.h>
+
+#define BB_REDIS_POOL_THREADS_DEFAULT 4
+#define BB_REDIS_POOL_THREADS_MAX     64
+
+/* Embedded in the caller's own struct; unchanged until run is called. */
+struct bb_redis_job {
+    void (*run)(struct bb_redis_job *job);
+    struct bb_redis_job *next;
+};
+
+/* Before the first job: the number of threads, 2 ... BB_REDIS_POOL_THREADS_MAX. */
+void bb_redis_pool_set_threads(int count);
+
+/* Any thread. If the system refuses all threads, the job runs in the calling one. */
+void bb_redis_pool_add(struct bb_redis_job *job);
+
+/* Drops the jobs that have not begun, which are never run, and waits until the others have ended.
+ * Later jobs are dropped too. For the end of the process. */
+void bb_redis_pool_stop(void);
+
+#endif

@@ -1,0 +1,79 @@
+/* One store: the value of a key of type bbstore-1.
+ *
+ * The key has one reference, and each use in a thread of the pool another one. When the key and all
+ * uses are gone, a thread of the pool closes the store and removes its directory.
+ *
+ * Only the server's thread writes, in the order of the server's commands, and to memory. The store
+ * has no log, because the server has one: the AOF, or its replicas. The library's threads move the
+ * data to tables.
+ *
+ * Threads: the server's, except for the functions marked otherwise. */
+#ifndef BB_REDIS_STORE_STORE_H
+#define BB_REDIS_STORE_STORE_H
+
+#include <stdatomic.h>
+
+#include "bb/db.h"
+#include "redis/store/options.h"
+#include "redis/store/pool.h"
+#include "redis/store/root.h"
+
+struct bb_redis_waiting_write;
+
+struct bb_redis_store {
+    _Atomic int references;
+    struct bb_redis_id id;
+    struct bb_redis_store_options options;
+    struct bb_db *db;
+    struct bb_batch *batch; /* for the current write; empty between writes */
+    /* Counts changes of the contents. */
+    uint64_t version;
+    /* The contents at `state_version` are saved under this id, or will be. */
+    struct bb_redis_id state;
+    uint64_t state_version;
+    /* A write that the server believes in was not made, for example because the disk was full. */
+    bool is_incomplete;
+    /* Writes that wait for background work, in order: waiting.h. */
+    struct bb_redis_waiting_write *waiting_first;
+    struct bb_redis_waiting_write *waiting_last;
+    bool is_resuming; /* the first of them has left the list and is being executed */
+    /* In the list of all stores; guarded by its lock. */
+    struct bb_redis_store *next;
+    struct bb_redis_store *previous;
+    struct bb_redis_job closing;
+};
+
+/* Creates an empty store with a new id. It has one reference. */
+BB_MUST_CHECK enum bb_status bb_redis_store_create(const struct bb_redis_store_options *options,
+                                                   struct bb_redis_store **ret_store);
+/* Creates a store with the contents of a closed one. That one is not changed, and the two share
+ * table files. */
+BB_MUST_CHECK enum bb_status bb_redis_store_adopt(const struct bb_redis_path *saved,
+                                                  const struct bb_redis_store_options *options,
+                                                  struct bb_redis_store **ret_store);
+/* Creates a store with the present contents of this one. */
+BB_MUST_CHECK enum bb_status bb_redis_store_copy(struct bb_redis_store *store,
+                                                 struct bb_redis_store **ret_store);
+
+/* Drops the reference of the key. Any thread, such as the thread of UNLINK. NULL is allowed. */
+void bb_redis_store_drop(struct bb_redis_store *store);
+/* For uses while the store has a key. */
+struct bb_redis_store *bb_redis_store_ref(struct bb_redis_store *store);
+/* Any thread. */
+void bb_redis_store_unref(struct bb_redis_store *store);
+
+/* Applies the batch of the store, and empties it. */
+BB_MUST_CHECK enum bb_status bb_redis_store_write(struct bb_redis_store *store);
+
+/* Calls visit for each store that has a key. No store loses its key during the call. Any thread. */
+void bb_redis_stores_visit(void (*visit)(void *context, struct bb_redis_store *store),
+                           void *context);
+
+/* Roughly the number of fields: versions in tables, without deletions, and as many more as the data
+ * in memory is larger than that in tables. Any thread. */
+uint64_t bb_redis_store_estimate(struct bb_redis_store *store);
+
+/* Bytes of memory that the store uses. Any thread. */
+uint64_t bb_redis_store_memory(struct bb_redis_store *store);
+
+#endif

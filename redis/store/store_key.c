@@ -1,0 +1,76 @@
+/* See store_key.h. */
+#include "redis/store/store_key.h"
+
+#include <stdio.h>
+
+#include "redis/store/saved.h"
+
+struct RedisModuleType *bb_redis_store_type;
+
+enum bb_redis_store_key_result bb_redis_store_key_find(struct RedisModuleCtx *ctx,
+                                                       struct RedisModuleString *name, int mode,
+                                                       struct bb_redis_store **ret_store)
+{
+    enum bb_redis_store_key_result result = BB_REDIS_STORE_KEY_NONE;
+    struct RedisModuleKey *key = RedisModule_OpenKey(ctx, name, mode);
+    *ret_store = NULL;
+    if (RedisModule_KeyType(key) != REDISMODULE_KEYTYPE_EMPTY) {
+        bool is_store = RedisModule_ModuleTypeGetType(key) == bb_redis_store_type;
+        result = is_store ? BB_REDIS_STORE_KEY_FOUND : BB_REDIS_STORE_KEY_OTHER;
+        if (is_store)
+            *ret_store = RedisModule_ModuleTypeGetValue(key);
+    }
+    RedisModule_CloseKey(key);
+    return result;
+}
+
+enum bb_status bb_redis_store_key_create(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
+                                         const struct bb_redis_store_options *options,
+                                         struct bb_redis_store **ret_store)
+{
+    struct bb_redis_store *store = NULL;
+    enum bb_status status = bb_redis_store_create(options, &store);
+    if (status != BB_OK)
+        return status;
+    struct RedisModuleKey *key =
+        RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
+    (void)RedisModule_ModuleTypeSetValue(key, bb_redis_store_type, store);
+    RedisModule_CloseKey(key);
+    /* During loading, the rest of the file may refer to directories of an earlier process. */
+    if ((RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING) == 0)
+        bb_redis_root_clean(bb_redis_saved_is_kept);
+    *ret_store = store;
+    return BB_OK;
+}
+
+int bb_redis_store_key_reply_incomplete(struct RedisModuleCtx *ctx)
+{
+    return RedisModule_ReplyWithError(ctx,
+                                      "BBINCOMPLETE this copy of the store lost a write; the log "
+                                      "has the reason. Make it load the data again");
+}
+
+/* The first word of an error, by which clients recognise it. */
+static const char *code_of(enum bb_status status)
+{
+    switch (status) {
+    case BB_NO_SPACE:
+        return "BBFULL";
+    case BB_CORRUPT:
+        return "BBCORRUPT";
+    case BB_IO:
+        return "BBIO";
+    case BB_BUSY:
+        return "BBBUSY";
+    default:
+        return "ERR";
+    }
+}
+
+int bb_redis_store_key_reply_failure(struct RedisModuleCtx *ctx, enum bb_status status)
+{
+    const struct bb_error *error = bb_error_last();
+    char text[sizeof(error->message) + 16];
+    snprintf(text, sizeof(text), "%s %s", code_of(status), error->message);
+    return RedisModule_ReplyWithError(ctx, text);
+}

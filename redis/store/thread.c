@@ -1,0 +1,38 @@
+/* See thread.h. */
+#include "redis/store/thread.h"
+
+#include <signal.h>
+
+void bb_redis_lock_enter(struct bb_redis_lock *lock)
+{
+    (void)pthread_mutex_lock(&lock->mutex);
+}
+
+void bb_redis_lock_leave(struct bb_redis_lock *lock)
+{
+    (void)pthread_mutex_unlock(&lock->mutex);
+}
+
+void bb_redis_lock_wait(struct bb_redis_lock *lock)
+{
+    (void)pthread_cond_wait(&lock->changed, &lock->mutex);
+}
+
+void bb_redis_lock_signal(struct bb_redis_lock *lock)
+{
+    (void)pthread_cond_broadcast(&lock->changed);
+}
+
+bool bb_redis_thread_start(void *(*run)(void *context), void *context)
+{
+    pthread_t thread;
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool is_started = pthread_create(&thread, NULL, run, context) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (is_started)
+        (void)pthread_detach(thread);
+    return is_started;
+}

@@ -1,0 +1,200 @@
+/* See write.h. */
+#include "redis/store/write.h"
+
+#include "redis/command/reply.h"
+#include "redis/store/store_key.h"
+#include "redis/store/request.h"
+
+/* A blocked write is tried again after this time. */
+#define RETRY_MS 2
+
+/* A client whose write waits. */
+struct bb_redis_waiting_write {
+    struct RedisModuleBlockedClient *client;
+    const struct bb_redis_write *write;
+    struct bb_batch *batch;       /* owned: to find out when it can be written */
+    struct bb_redis_store *store; /* with a reference */
+    struct bb_redis_waiting_write *next;
+};
+
+/* ---- the write itself ---- */
+
+/* The server has made this change elsewhere: on the master, or before it wrote the AOF. */
+static bool is_believed(struct RedisModuleCtx *ctx)
+{
+    return (RedisModule_GetContextFlags(ctx) &
+            (REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING)) != 0;
+}
+
+static int fail(struct RedisModuleCtx *ctx, struct bb_redis_store *store, enum bb_status status)
+{
+    if (is_believed(ctx)) {
+        store->is_incomplete = true;
+        RedisModule_Log(ctx, "warning",
+                        "bloomblock: a store lost a write, and refuses commands until it is loaded "
+                        "again: %s",
+                        bb_error_last()->message);
+    }
+    return bb_redis_store_key_reply_failure(ctx, status);
+}
+
+static int write_now(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
+                     struct bb_redis_store *store, const struct bb_redis_write *write)
+{
+    enum bb_status status = bb_redis_store_write(store);
+    if (status != BB_OK)
+        return fail(ctx, store, status);
+    (void)RedisModule_ReplicateVerbatim(ctx);
+    (void)RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, write->event, argv[1]);
+    return bb_redis_reply_ok(ctx);
+}
+
+/* ---- waiting ---- */
+
+static void resume_next(struct RedisModuleCtx *ctx, struct bb_redis_store *store);
+
+/* Executes the command of a client that waited. */
+static int execute_later(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
+{
+    struct bb_redis_waiting_write *waiting = RedisModule_GetBlockedClientPrivateData(ctx);
+    struct bb_redis_store *store = NULL;
+    if (bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &store) !=
+            BB_REDIS_STORE_KEY_FOUND ||
+        store != waiting->store)
+        return RedisModule_ReplyWithError(ctx,
+                                          "TRYAGAIN the key was changed while the write waited");
+    enum bb_status status = waiting->write->fill(store->batch, argv, argc);
+    if (status != BB_OK) {
+        bb_batch_reset(store->batch);
+        return bb_redis_store_key_reply_failure(ctx, status);
+    }
+    return write_now(ctx, argv, store, waiting->write);
+}
+
+static void release_later(struct RedisModuleCtx *ctx, void *data)
+{
+    struct bb_redis_waiting_write *waiting = data;
+    struct bb_redis_store *store = waiting->store;
+    bb_batch_destroy(waiting->batch);
+    RedisModule_Free(waiting);
+    store->is_resuming = false;
+    resume_next(ctx, store);
+    bb_redis_store_unref(store);
+}
+
+static void on_timer(struct RedisModuleCtx *ctx, void *data)
+{
+    struct bb_redis_store *store = data;
+    resume_next(ctx, store);
+    bb_redis_store_unref(store);
+}
+
+/* Resumes the first waiting client if its write need not wait any more. */
+static void resume_next(struct RedisModuleCtx *ctx, struct bb_redis_store *store)
+{
+    struct bb_redis_waiting_write *first = store->waiting_first;
+    if (first == NULL || store->is_resuming)
+        return;
+    if (bb_db_write_check(store->db, first->batch) == BB_WOULD_WAIT) {
+        (void)RedisModule_CreateTimer(ctx, RETRY_MS, on_timer, bb_redis_store_ref(store));
+        return;
+    }
+    store->waiting_first = first->next;
+    if (first->next == NULL)
+        store->waiting_last = NULL;
+    store->is_resuming = true;
+    (void)RedisModule_UnblockClient(first->client, first);
+}
+
+/* Moves the batch of the store to a client that waits. False: there is no memory for another
+ * batch. */
+static bool wait_for_turn(struct RedisModuleCtx *ctx, struct bb_redis_store *store,
+                          const struct bb_redis_write *write)
+{
+    struct bb_batch *batch = NULL;
+    if (bb_batch_create(&batch) != BB_OK)
+        return false;
+    struct bb_redis_waiting_write *waiting = RedisModule_Alloc(sizeof(*waiting));
+    *waiting = (struct bb_redis_waiting_write){
+        .client = RedisModule_BlockClient(ctx, execute_later, NULL, release_later, 0),
+        .write = write,
+        .batch = store->batch,
+        .store = bb_redis_store_ref(store),
+    };
+    store->batch = batch;
+    if (store->waiting_last != NULL) {
+        store->waiting_last->next = waiting;
+        store->waiting_last = waiting;
+        return true;
+    }
+    store->waiting_first = waiting;
+    store->waiting_last = waiting;
+    if (!store->is_resuming)
+        (void)RedisModule_CreateTimer(ctx, RETRY_MS, on_timer, bb_redis_store_ref(store));
+    return true;
+}
+
+/* ---- commands ---- */
+
+static int write_batch(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
+                       struct bb_redis_store *store, const struct bb_redis_write *write)
+{
+    enum bb_status status = BB_OK;
+    if (bb_redis_request_must_not_block(ctx))
+        return write_now(ctx, argv, store, write);
+    bool is_queued = store->waiting_first != NULL || store->is_resuming;
+    status = is_queued ? BB_WOULD_WAIT : bb_db_write_check(store->db, store->batch);
+    if (status == BB_WOULD_WAIT && wait_for_turn(ctx, store, write))
+        return REDISMODULE_OK;
+    if (status == BB_OK || status == BB_WOULD_WAIT)
+        return write_now(ctx, argv, store, write);
+    bb_batch_reset(store->batch);
+    return fail(ctx, store, status);
+}
+
+static int fill_and_write(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
+                          struct bb_redis_store *store, const struct bb_redis_write *write)
+{
+    if (store->is_incomplete)
+        return bb_redis_store_key_reply_incomplete(ctx);
+    enum bb_status status = write->fill(store->batch, argv, argc);
+    if (status == BB_OK)
+        return write_batch(ctx, argv, store, write);
+    bb_batch_reset(store->batch);
+    return bb_redis_store_key_reply_failure(ctx, status);
+}
+
+/* Creates the key, unless the command fails: then it has no effect at all. */
+static enum bb_status create_for(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
+                                 int argc, const struct bb_redis_write *write,
+                                 struct bb_redis_store **ret_store)
+{
+    struct bb_redis_store_options options;
+    struct bb_batch *batch = NULL;
+    enum bb_status status = bb_batch_create(&batch);
+    if (status == BB_OK)
+        status = write->fill(batch, argv, argc);
+    bb_batch_destroy(batch);
+    bb_redis_store_options_init(&options);
+    return status == BB_OK ? bb_redis_store_key_create(ctx, argv[1], &options, ret_store) : status;
+}
+
+int bb_redis_write_run(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
+                       const struct bb_redis_write *write)
+{
+    struct bb_redis_store *store = NULL;
+    if (write->group > 0 && (argc - 2) % write->group != 0)
+        return RedisModule_WrongArity(ctx);
+    enum bb_redis_store_key_result result =
+        bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &store);
+    if (result == BB_REDIS_STORE_KEY_OTHER)
+        return bb_redis_reply_wrong_type(ctx);
+    if (result == BB_REDIS_STORE_KEY_NONE && !write->creates_key)
+        return bb_redis_reply_ok(ctx);
+    if (result == BB_REDIS_STORE_KEY_NONE) {
+        enum bb_status status = create_for(ctx, argv, argc, write, &store);
+        if (status != BB_OK)
+            return bb_redis_store_key_reply_failure(ctx, status);
+    }
+    return fill_and_write(ctx, argv, argc, store, write);
+}

@@ -1,0 +1,335 @@
+"""Stores: commands, errors, saving, loading and damage."""
+import os
+import shutil
+import tempfile
+import unittest
+
+from server import Server, ServerTest, main
+from resp import Refused
+
+
+def fields(count, step=1):
+    return [b"field%08d" % i for i in range(0, count * step, step)]
+
+
+def fill(redis, key, count, step=1, value=b"value"):
+    """Fields with even numbers if step is 2; the value contains the field."""
+    names = fields(count, step)
+    for at in range(0, count, 500):
+        pairs = [part for name in names[at:at + 500] for part in (name, value + name)]
+        redis("BB.MPUT", key, *pairs)
+    return names
+
+
+def scan_all(redis, key, *options):
+    """All pairs, by following the cursor."""
+    pairs, cursor = [], None
+    while True:
+        after = () if cursor is None else ("AFTER", cursor)
+        cursor, part = redis("BB.SCAN", key, *options, *after)
+        pairs += list(zip(part[::2], part[1::2]))
+        if cursor is None:
+            return pairs
+
+
+class Commands(ServerTest):
+    def test_put_get_delete(self):
+        self.assertEqual(self.redis("BB.PUT", "s", "a", "1"), "OK")
+        self.assertEqual(self.redis("BB.MPUT", "s", "b", "2", "c", ""), "OK")
+        self.assertEqual(self.redis("BB.GET", "s", "a"), b"1")
+        self.assertEqual(self.redis("BB.MGET", "s", "a", "x", "c", "b"), [b"1", None, b"", b"2"])
+        self.assertEqual(self.redis("BB.EXISTS", "s", "b"), 1)
+        self.assertEqual(self.redis("BB.MEXISTS", "s", "b", "x"), [1, 0])
+        self.assertEqual(self.redis("BB.DEL", "s", "a", "x"), "OK")
+        self.assertIsNone(self.redis("BB.GET", "s", "a"))
+        self.assertEqual(self.redis("BB.DELRANGE", "s", "b", "c"), "OK")
+        self.assertEqual(self.redis("BB.MGET", "s", "a", "b", "c"), [None, None, b""])
+        self.assertEqual(self.redis("TYPE", "s"), "bbstore-1")
+
+    def test_binary_fields(self):
+        field, value = bytes(range(256)), os.urandom(100000)
+        self.redis("BB.PUT", "s", field, value)
+        self.redis("BB.PUT", "s", b"", b"empty")
+        self.redis("BB.FLUSH", "s")
+        self.assertEqual(self.redis("BB.GET", "s", field), value)
+        self.assertEqual(self.redis("BB.GET", "s", b""), b"empty")
+        self.assertEqual(len(scan_all(self.redis, "s")), 2)
+
+    def test_missing_keys(self):
+        self.assertIsNone(self.redis("BB.GET", "s", "a"))
+        self.assertEqual(self.redis("BB.MEXISTS", "s", "a", "b"), [0, 0])
+        self.assertEqual(self.redis("BB.SCAN", "s"), [None, []])
+        self.assertEqual(self.redis("BB.LEN", "s"), 0)
+        self.assertEqual(self.redis("BB.DEL", "s", "a"), "OK")
+        self.assertEqual(self.redis("BB.DELRANGE", "s", "a", "b"), "OK")
+        self.assertEqual(self.redis("EXISTS", "s"), 0)
+        self.assertEqual(self.refused("BB.FLUSH", "s"), "ERR no such key")
+
+    def test_create(self):
+        self.assertEqual(self.redis("BB.CREATE", "s", "TARGET", "0.001", "BLOCK", 8192, "COMPRESSION", "none",
+                                    "BUFFER", 1 << 20, "CACHE", 1 << 20), "OK")
+        self.assertEqual(self.refused("BB.CREATE", "s"), "ERR the store exists")
+        self.assertEqual(self.redis("BB.CREATE", "t", "filterbits", "8"), "OK")
+        for options in (("TARGET",), ("TARGET", "x"), ("NONSENSE", 1), ("BLOCK", -1)):
+            self.assertEqual(self.refused("BB.CREATE", "u", *options), "ERR syntax error")
+        for options in (("TARGET", 2), ("BLOCK", 1), ("BUFFER", 1), ("CACHE", 1 << 50), ("FILTERBITS", 1000)):
+            self.assertRegex(self.refused("BB.CREATE", "u", *options), f"ERR .*{options[0]} ")
+        self.assertEqual(self.redis("EXISTS", "u"), 0)
+
+    def test_mistakes(self):
+        self.redis("SET", "text", "x")
+        wrong = "WRONGTYPE Operation against a key holding the wrong kind of value"
+        for command in (("GET", "f"), ("MGET", "f"), ("EXISTS", "f"), ("PUT", "f", "v"), ("DEL", "f"), ("SCAN",),
+                        ("LEN",), ("CREATE",), ("FLUSH",), ("DELRANGE", "a", "b")):
+            self.assertEqual(self.refused("BB." + command[0], "text", *command[1:]), wrong)
+        arity = "ERR wrong number of arguments for 'BB.MPUT' command"
+        self.assertEqual(self.refused("BB.MPUT", "s", "a", "1", "b").lower(), arity.lower())
+        self.assertIn("65536", self.refused("BB.PUT", "s", b"x" * 65537, "v"))
+        self.assertEqual(self.redis("EXISTS", "s"), 0)
+        self.redis("BB.PUT", "s", "a", "1")
+        self.assertIn("65536", self.refused("BB.GET", "s", b"x" * 65537))
+        self.assertIn("65536", self.refused("BB.MPUT", "s", "b", "2", b"x" * 65537, "v"))
+        self.assertIsNone(self.redis("BB.GET", "s", "b"))
+        for options in (("LIMIT", 0), ("LIMIT", "x"), ("FROM",), ("X",)):
+            self.assertEqual(self.refused("BB.SCAN", "s", *options), "ERR syntax error")
+        self.assertIn("checksum", self.refused("BB.LOADCHUNK", "s", b"x" * 20))
+
+    def test_scan(self):
+        names = fill(self.redis, "s", 1000)
+        self.redis("BB.FLUSH", "s")
+        self.redis("BB.DEL", "s", names[7])
+        names.remove(names[7])
+        pairs = [(name, b"value" + name) for name in names]
+        self.assertEqual(scan_all(self.redis, "s"), pairs)
+        self.assertEqual(scan_all(self.redis, "s", "LIMIT", 7), pairs)
+        self.assertEqual(scan_all(self.redis, "s", "LIMIT", 7, "REVERSE"), pairs[::-1])
+        self.assertEqual(scan_all(self.redis, "s", "FROM", names[10], "TO", names[500]), pairs[10:500])
+        self.assertEqual(scan_all(self.redis, "s", "FROM", names[10], "TO", names[500], "REVERSE", "LIMIT", 50),
+                         pairs[10:500][::-1])
+        some = [pair for pair in pairs if pair[0].startswith(b"field000001")]
+        self.assertEqual(scan_all(self.redis, "s", "PREFIX", "field000001"), some)
+        self.assertEqual(scan_all(self.redis, "s", "PREFIX", "field000001", "REVERSE", "LIMIT", 9), some[::-1])
+        self.assertEqual(scan_all(self.redis, "s", "PREFIX", "field000001", "TO", some[3][0]), some[:3])
+        self.assertEqual(scan_all(self.redis, "s", "PREFIX", "x"), [])
+        self.assertEqual(self.redis("BB.SCAN", "s", "LIMIT", 1), [names[0], list(pairs[0])])
+
+    def test_len(self):
+        fill(self.redis, "s", 3000)
+        self.assertEqual(self.redis("BB.LEN", "s"), 3000)
+        self.redis("BB.FLUSH", "s")
+        self.assertEqual(self.redis("BB.LEN", "s"), 3000)
+        self.redis("BB.DEL", "s", *fields(100))
+        self.assertAlmostEqual(self.redis("BB.LEN", "s"), 2900, delta=300)
+        self.assertEqual(self.redis("BB.LEN", "s", "EXACT"), 2900)
+
+    def test_transactions_and_scripts(self):
+        fill(self.redis, "s", 1000)
+        self.redis("BB.FLUSH", "s")
+        self.redis("MULTI")
+        for command in (("BB.PUT", "s", "a", "1"), ("BB.GET", "s", "a"), ("BB.GET", "s", fields(9)[-1]),
+                        ("BB.SCAN", "s", "LIMIT", 1), ("BB.LEN", "s", "EXACT"), ("BB.FLUSH", "s")):
+            self.assertEqual(self.redis(*command), "QUEUED")
+        replies = self.redis("EXEC")
+        self.assertEqual(replies[:3], ["OK", b"1", b"value" + fields(9)[-1]])
+        self.assertEqual(replies[4:], [1001, "OK"])
+        script = "redis.call('BB.PUT', KEYS[1], 'b', '2'); return redis.call('BB.MGET', KEYS[1], 'b', ARGV[1])"
+        self.assertEqual(self.redis("EVAL", script, 1, "s", fields(5)[-1]), [b"2", b"value" + fields(5)[-1]])
+
+    def test_key_commands(self):
+        names = fill(self.redis, "s", 2000)
+        digest = self.redis("DEBUG", "DIGEST-VALUE", "s")
+        self.redis("COPY", "s", "t")
+        self.redis("RENAME", "s", "u")
+        self.redis("BB.PUT", "u", "more", "1")
+        self.assertEqual(self.redis("DEBUG", "DIGEST-VALUE", "t"), digest)
+        self.assertNotEqual(self.redis("DEBUG", "DIGEST-VALUE", "u"), digest)
+        self.redis("SWAPDB", 0, 1)
+        self.assertEqual(self.redis("EXISTS", "t"), 0)
+        self.redis("SWAPDB", 0, 1)
+        self.assertEqual(self.redis("BB.GET", "t", names[-1]), b"value" + names[-1])
+        self.redis("PEXPIRE", "t", 1)
+        while self.redis("EXISTS", "t"):
+            pass
+        self.assertGreater(self.redis("MEMORY", "USAGE", "u"), 10000)
+        self.redis("UNLINK", "u")
+        self.assertEqual(self.redis("DBSIZE"), 0)
+
+    def test_notifications(self):
+        self.redis("CONFIG", "SET", "notify-keyspace-events", "Kd")
+        with self.server.client() as listener:
+            listener("SUBSCRIBE", "__keyspace@0__:s")
+            self.redis("BB.PUT", "s", "a", "1")
+            self.redis("BB.DEL", "s", "a")
+            self.assertEqual([listener.read()[2] for _ in range(2)], [b"bb.put", b"bb.del"])
+
+    def test_directories_are_removed(self):
+        root = self.path("bb")
+        self.redis("BB.PUT", "s", "a", "1")
+        self.redis("FLUSHALL", "ASYNC")
+        for _ in range(5000):
+            left = [name for name in os.listdir(root) if len(name) >= 32]
+            if not left:
+                break
+            self.redis("PING")
+        self.assertEqual(left, [])
+
+
+class Dumps(ServerTest):
+    def test_dump_and_restore(self):
+        fill(self.redis, "s", 2000)
+        dump = self.redis("DUMP", "s")
+        self.assertEqual(self.redis("RESTORE", "t", 0, dump), "OK")
+        self.assertEqual(scan_all(self.redis, "t"), scan_all(self.redis, "s"))
+        self.assertEqual(self.redis("DUMP", "t"), dump)
+
+    def test_damaged_payloads_are_refused(self):
+        """RESTORE checks a CRC, so a damaged payload gets a new one."""
+        fill(self.redis, "s", 20)
+        dump = self.redis("DUMP", "s")
+        crc = Crc64()
+        body = dump[:-8]
+        refused = 0
+        cases = [body[:at] + bytes([body[at] ^ 1 << (at % 8)]) + body[at + 1:] for at in range(10, len(body) - 2, 7)]
+        cases += [body[:at] + body[-2:] for at in range(10, len(body) - 2, 11)]
+        for case in cases:
+            try:
+                self.redis("RESTORE", "t", 0, case + crc.of(case), "REPLACE")
+            except Refused as refusal:
+                self.assertIn("Bad data format", str(refusal))
+                refused += 1
+        self.assertGreater(refused, len(cases) * 9 // 10)
+        self.assertEqual(self.redis("PING"), "PONG")
+
+
+class Crc64:
+    """The checksum of DUMP: polynomial ad93d23594c935a9, reflected."""
+
+    def __init__(self):
+        self.table = []
+        for byte in range(256):
+            value = byte
+            for _ in range(8):
+                value = value >> 1 ^ (0x95AC9329AC4BC9B5 if value & 1 else 0)
+            self.table.append(value)
+
+    def of(self, data):
+        value = 0
+        for byte in data:
+            value = self.table[(value ^ byte) & 255] ^ value >> 8
+        return value.to_bytes(8, "little")
+
+
+class Files(unittest.TestCase):
+    """Servers that end and start again."""
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="bb-redis.")
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.server = None
+        self.addCleanup(lambda: self.server.kill() if self.server is not None else None)
+
+    def start(self, **options):
+        self.server = Server(self.directory, **options).start()
+        self.addCleanup(self.server.kill)
+        return self.server.client()
+
+    def end(self, redis, kill=False):
+        redis.close()
+        if kill:
+            self.server.kill()
+        else:
+            self.assertEqual(self.server.stop(), 0, self.server.log()[-5000:])
+        self.assertNotIn("Sanitizer", self.server.log())
+
+    def saved(self):
+        return sorted(name for name in os.listdir(os.path.join(self.directory, "bb")) if name.endswith(".saved"))
+
+    def wait_for_child(self, redis):
+        while b"rdb_bgsave_in_progress:1" in redis("INFO", "persistence") or \
+                b"aof_rewrite_in_progress:1" in redis("INFO", "persistence"):
+            pass
+
+    def test_rdb_at_the_end(self):
+        redis = self.start(save="3600 1")
+        fill(redis, "s", 3000)
+        redis("BB.CREATE", "t", "TARGET", "0.001")
+        before = scan_all(redis, "s", "LIMIT", 1000)
+        self.end(redis)
+        self.assertEqual(len(self.saved()), 2)
+        redis = self.start(save="3600 1")
+        self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
+        self.assertNotIn("built from the file", self.server.log())
+        self.end(redis)
+        shutil.rmtree(os.path.join(self.directory, "bb"))
+        redis = self.start()
+        self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
+        self.end(redis)
+
+    def test_rdb_of_a_child_is_not_changed_by_later_writes(self):
+        redis = self.start()
+        fill(redis, "s", 3000)
+        before = scan_all(redis, "s", "LIMIT", 1000)
+        redis("BGSAVE")
+        redis("BB.DELRANGE", "s", "a", "field00001000")
+        redis("BB.MPUT", "s", "new", "1", fields(2000)[-1], "changed")
+        redis("BB.COMPACT", "s")
+        self.wait_for_child(redis)
+        self.assertIn(b"rdb_last_bgsave_status:ok", redis("INFO", "persistence"))
+        self.assertEqual(len(self.saved()), 1)
+        self.end(redis, kill=True)
+        redis = self.start()
+        self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
+        self.end(redis, kill=True)
+        shutil.rmtree(os.path.join(self.directory, "bb"))
+        redis = self.start()
+        self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
+        self.end(redis)
+
+    def test_aof(self):
+        for preamble in ("yes", "no"):
+            with self.subTest(preamble=preamble):
+                options = {"appendonly": "yes", "aof_use_rdb_preamble": preamble, "appendfsync": "always"}
+                redis = self.start(**options)
+                redis("FLUSHALL")
+                fill(redis, "s", 3000)
+                redis("BGREWRITEAOF")
+                redis("BB.DELRANGE", "s", "a", "field00001000")
+                self.wait_for_child(redis)
+                redis("BB.PUT", "s", "new", "1")
+                before = scan_all(redis, "s", "LIMIT", 1000)
+                self.end(redis, kill=True)
+                redis = self.start(**options)
+                self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
+                self.end(redis)
+                redis = self.start(**options)
+                self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
+                self.end(redis)
+
+    def test_two_servers_on_one_directory(self):
+        redis = self.start()
+        redis("BB.PUT", "s", "a", "1")
+        other = tempfile.mkdtemp(prefix="bb-redis.")
+        self.addCleanup(shutil.rmtree, other)
+        server = Server(other, module_arguments=["DIR", self.directory]).start()
+        self.addCleanup(server.kill)
+        with server.client() as second:
+            with self.assertRaisesRegex(Refused, "BBBUSY .*process"):
+                second("BB.PUT", "s", "a", "1")
+            self.assertEqual(second("EXISTS", "s"), 0)
+        self.assertEqual(server.stop(), 0)
+        self.end(redis)
+
+    def test_a_directory_of_another_program(self):
+        os.makedirs(os.path.join(self.directory, "bb"))
+        with open(os.path.join(self.directory, "bb", "precious"), "w", encoding="utf-8") as file:
+            file.write("x")
+        redis = self.start()
+        with self.assertRaisesRegex(Refused, "another program"):
+            redis("BB.PUT", "s", "a", "1")
+        self.assertEqual(redis("EXISTS", "s"), 0)
+        self.end(redis)
+        self.assertEqual(os.listdir(os.path.join(self.directory, "bb")), ["precious"])
+
+
+if __name__ == "__main__":
+    main()
