@@ -19,7 +19,7 @@ enum bb_status bb_member_scan_init(struct bb_member_scan *scan, const struct bb_
                                     .find_edges = bb_tokenizer_edges_of(bb_cpu_best())};
     scan->hashes = bb_alloc(BB_MEMBER_SCAN_HASHES * sizeof(scan->hashes[0]));
     scan->edges =
-        bb_alloc((BB_TOKENIZER_PIECE_SIZE + 2 + BB_TOKENIZER_EDGES_SLACK) * sizeof(scan->edges[0]));
+        bb_alloc((BB_TOKENIZER_PIECE_SIZE + 2 + BB_EDGE_LIST_SLACK) * sizeof(scan->edges[0]));
     bool is_whole = scan->hashes != NULL && scan->edges != NULL;
     if (is_whole && spec->tokenizer == BB_TOKENIZER_UNICODE) {
         bb_word_rules_init(&scan->rules);

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/coding.h"
-#include "skip/index/segment_ribbon.h"
+#include "bloomblock/ribbon/ribbon_values.h"
 
 double bb_segment_ribbon_rate(const struct bb_segment *segment)
 {
@@ -184,8 +184,10 @@ static bool find_ribbon(const struct bb_segment *segment, struct bb_bytes chunk,
     size_t size = 0;
     if (!bb_segment_has_ribbons(segment))
         return true;
-    *ret_ribbon =
-        (struct bb_segment_ribbon){.descriptor = bb_load16(chunk.data), .payload = rest.data};
+    *ret_ribbon = (struct bb_segment_ribbon){.deal = bb_segment_deal(segment),
+                                             .rank = segment->ribbon_rank,
+                                             .descriptor = bb_load16(chunk.data),
+                                             .payload = rest.data};
     return bb_ribbon_values_payload_size(ret_ribbon->descriptor, segment->ribbon_rank, &size) &&
            size == rest.size;
 }
@@ -273,6 +275,6 @@ bool bb_segment_ask(const struct bb_segment *segment, struct bb_bytes chunk, uin
     bb_number_set_find(&reader, pair_count, end, segment->number_shift,
                        address * segment->granule_count, segment->granule_count, bits);
     if (parts.ribbon.descriptor != BB_DESCRIPTOR_NONE)
-        bb_segment_ribbon_ask(segment, parts.ribbon, hash40_of(hash), bits);
+        bb_segment_ribbon_ask(&parts.ribbon, hash40_of(hash), bits);
     return !reader.is_past_end;
 }

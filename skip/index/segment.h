@@ -39,6 +39,7 @@
 
 #include "skip/index/member_pair.h"
 #include "skip/index/number_set.h"
+#include "skip/index/segment_ribbon.h"
 
 /* ON DISK. */
 #define BB_SEGMENT_CHUNK_BUCKET_BITS 4 /* up to 16 buckets to a chunk; as many without ribbons */
@@ -84,6 +85,11 @@ static inline uint32_t bb_segment_chunk_buckets(const struct bb_segment *segment
 static inline bool bb_segment_has_ribbons(const struct bb_segment *segment)
 {
     return segment->ribbon_rank > 0;
+}
+
+static inline struct bb_segment_ribbon_deal bb_segment_deal(const struct bb_segment *segment)
+{
+    return (struct bb_segment_ribbon_deal){segment->granule_count, segment->stripe_bits};
 }
 
 /* Bytes of a chunk before its first bucket. */

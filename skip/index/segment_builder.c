@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/coding.h"
 #include "base/status.h"
-#include "skip/index/segment_ribbon.h"
+#include "bloomblock/ribbon/ribbon_values.h"
 
 #define BUCKET_MEMBERS_MIN 1024
 #define SAMPLE_BUCKETS     64
@@ -141,12 +141,13 @@ static enum bb_status add_number(struct bb_segment_builder *builder, uint64_t nu
 /* Gives a pair to the ribbon of the chunk, if that has room. */
 static bool add_key(struct bb_segment_builder *builder, uint64_t hash, uint32_t granule)
 {
-    const struct bb_segment *segment = &builder->segment;
+    struct bb_segment_ribbon_deal deal = bb_segment_deal(&builder->segment);
     struct bb_segment_keys *keys = builder->keys;
     if (keys->count == BB_RIBBON_VALUES_MAX)
         return false;
-    keys->hashes[keys->count] = bb_segment_key(hash, bb_segment_stripe(segment, granule));
-    keys->numbers[keys->count] = bb_segment_number(segment, granule, keys->rank);
+    uint32_t stripe = bb_segment_ribbon_stripe(deal, granule);
+    keys->hashes[keys->count] = bb_segment_ribbon_key(hash, stripe);
+    keys->numbers[keys->count] = bb_segment_ribbon_number(deal, granule, keys->rank);
     keys->count++;
     return true;
 }
@@ -166,7 +167,8 @@ static enum bb_status list_member(struct bb_segment_builder *builder,
     enum bb_status status = BB_OK;
     for (uint32_t i = 0; i < member->count && status == BB_OK; i++) {
         uint32_t granule = bb_member_pair_granule(member->pairs[i]);
-        if (has_keys && bb_segment_stripes_take(&stripes, bb_segment_stripe(segment, granule)) &&
+        uint32_t stripe = bb_segment_ribbon_stripe(bb_segment_deal(segment), granule);
+        if (has_keys && bb_segment_stripes_take(&stripes, stripe) &&
             add_key(builder, member->hash, granule))
             continue;
         status = add_number(builder, first + granule);

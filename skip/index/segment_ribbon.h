@@ -20,43 +20,51 @@
 #define BB_SKIP_INDEX_SEGMENT_RIBBON_H
 
 #include "base/hash.h"
-#include "bloomblock/ribbon/ribbon_values.h"
-#include "skip/index/segment.h"
+#include "skip/index/member_pair.h"
+#include "skip/index/posting.h"
+
+/* How the granules of a segment are dealt out. */
+struct bb_segment_ribbon_deal {
+    uint32_t granule_count;
+    uint32_t stripe_bits; /* t */
+};
 
 struct bb_segment_ribbon {
+    struct bb_segment_ribbon_deal deal;
+    uint32_t rank;       /* without the step */
     uint16_t descriptor; /* BB_DESCRIPTOR_NONE: there are no keys */
     const uint8_t *payload;
 };
 
-static inline uint32_t bb_segment_stripe(const struct bb_segment *segment, uint32_t granule)
+static inline uint32_t bb_segment_ribbon_stripe(struct bb_segment_ribbon_deal deal,
+                                                uint32_t granule)
 {
-    return granule & ((UINT32_C(1) << segment->stripe_bits) - 1);
+    return granule & ((UINT32_C(1) << deal.stripe_bits) - 1);
 }
 
 /* Places of a stripe. */
-static inline uint32_t bb_segment_places(const struct bb_segment *segment)
+static inline uint32_t bb_segment_ribbon_places(struct bb_segment_ribbon_deal deal)
 {
-    return (segment->granule_count + (UINT32_C(1) << segment->stripe_bits) - 1) >>
-           segment->stripe_bits;
+    return (deal.granule_count + (UINT32_C(1) << deal.stripe_bits) - 1) >> deal.stripe_bits;
 }
 
-static inline uint64_t bb_segment_key(uint64_t hash40, uint32_t stripe)
+static inline uint64_t bb_segment_ribbon_key(uint64_t hash40, uint32_t stripe)
 {
     return bb_hash_mix((uint64_t)stripe << BB_MEMBER_HASH_BITS | hash40);
 }
 
 /* The number of a granule in its stripe. rank: of the ribbon, step included. */
-static inline uint32_t bb_segment_number(const struct bb_segment *segment, uint32_t granule,
-                                         uint32_t rank)
+static inline uint32_t bb_segment_ribbon_number(struct bb_segment_ribbon_deal deal,
+                                                uint32_t granule, uint32_t rank)
 {
-    uint32_t places = bb_segment_places(segment);
-    uint32_t place = granule >> segment->stripe_bits;
+    uint32_t places = bb_segment_ribbon_places(deal);
+    uint32_t place = granule >> deal.stripe_bits;
     return UINT64_C(1) << rank >= places ? place : (uint32_t)(((uint64_t)place << rank) / places);
 }
 
 /* Adds the granules that may hold the member to *bits. The ribbon has keys, and its payload the
  * size of its descriptor. */
-void bb_segment_ribbon_ask(const struct bb_segment *segment, struct bb_segment_ribbon ribbon,
-                           uint64_t hash40, struct bb_granule_bits *bits);
+void bb_segment_ribbon_ask(const struct bb_segment_ribbon *ribbon, uint64_t hash40,
+                           struct bb_granule_bits *bits);
 
 #endif

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "skip/index/tokenizer_edges.h"
-
 static uint64_t mask_of(const uint8_t *data)
 {
     uint64_t mask = 0;

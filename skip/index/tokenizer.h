@@ -10,6 +10,7 @@
 
 #include "bloomblock/cpu.h"
 #include "skip/condition/token.h"
+#include "skip/index/edge_list.h"
 
 /* ASCII letters in lower case, other bytes unchanged. */
 static inline uint8_t bb_token_lower(uint8_t byte)
@@ -29,15 +30,19 @@ static inline uint64_t bb_token_lower_word(uint64_t word)
 }
 
 #define BB_TOKENIZER_PIECE_SIZE (16 * 1024)
-/* Edges are written some at a time, even if there are fewer. */
-#define BB_TOKENIZER_EDGES_SLACK 32
+#define BB_TOKENIZER_STEP       64
 
 /* Where runs begin and end, alternately, the first beginning first; a run that reaches the end of
  * the bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: room for size + 2 +
- * BB_TOKENIZER_EDGES_SLACK. Gives the number of edges, which is even. */
+ * BB_EDGE_LIST_SLACK. Gives the number of edges, which is even. */
 typedef size_t bb_token_edges(const uint8_t *data, size_t size, uint32_t *ret_edges);
 
 /* For a processor that has the instruction set. */
 bb_token_edges *bb_tokenizer_edges_of(enum bb_cpu cpu);
+
+#if BB_CPU_X86
+bb_token_edges bb_tokenizer_edges_avx2;
+bb_token_edges bb_tokenizer_edges_avx512;
+#endif
 
 #endif

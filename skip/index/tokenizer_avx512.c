@@ -1,5 +1,5 @@
 /* The tokenizer for AVX-512: 64 bytes are compared at a time. See tokenizer.h. */
-#include "skip/index/tokenizer_edges.h"
+#include "skip/index/tokenizer.h"
 
 #if BB_CPU_X86
 

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "skip/index/member_scan.h"
 
-static_assert(BB_MEMBER_SCAN_HASHES * 2 <= BB_TOKENIZER_PIECE_SIZE + 2 + BB_TOKENIZER_EDGES_SLACK,
+static_assert(BB_MEMBER_SCAN_HASHES * 2 <= BB_TOKENIZER_PIECE_SIZE + 2 + BB_EDGE_LIST_SLACK,
               "there are edges for all hashes");
 
 /* One word after the other into the room for a piece, while there is room for the longest. */

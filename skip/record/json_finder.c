@@ -1,7 +1,7 @@
 /* The finder for any processor: 8 bytes at a time in strings. See json_finder.h. */
-#include <string.h>
+#include "skip/record/json_finder.h"
 
-#include "bb/base.h"
+#include <string.h>
 
 #define ONES  0x0101010101010101u
 #define HIGHS 0x8080808080808080u

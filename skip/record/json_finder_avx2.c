@@ -1,10 +1,8 @@
 /* The finder with vectors of 32 bytes. See json_finder.h. */
-#include "bloomblock/cpu.h"
+#include "skip/record/json_finder.h"
 
 #if BB_CPU_X86
 #include <immintrin.h>
-
-#include "bb/base.h"
 
 BB_CPU_TARGET_AVX2 static inline __m256i load(const uint8_t *at)
 {

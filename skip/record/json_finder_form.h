@@ -10,7 +10,7 @@
 #define BB_SKIP_RECORD_JSON_FINDER_FORM_H
 
 #include "base/assert.h"
-#include "skip/record/json_finder.h"
+#include "skip/record/json_tree.h"
 
 FORM_TARGET static inline const uint8_t *skip_blanks(const uint8_t *at, const uint8_t *end)
 {

@@ -19,7 +19,7 @@
   bloomblock, standalone and skip know that filters are ribbons.
 - No circles between files of a layer, leveldb, redis or bench, neither of includes nor of calls:
   from a noun (a .c, its .h and variants for a processor) no path of includes leads back to it, and
-  from a .c no path of calls. OPEN_CIRCLES lists the remaining ones.
+  from a .c no path of calls.
 """
 import collections
 import posixpath
@@ -43,14 +43,6 @@ APPLICATIONS = {"tools", "bench"}
 # Headers below a folder that a layer reaches neither directly nor through other headers.
 NOT_REACHED = {layer: "bloomblock/ribbon/" for layer in ("sstable", "compaction", "kv")}
 ROOMS_PAGE = "docs/architecture.md"
-# The circles that remain. May only shrink.
-OPEN_CIRCLES = [
-    {"standalone/sizing/plan", "standalone/sizing/plan_bloom", "standalone/sizing/plan_ribbon"},
-    {"skip/condition/text", "skip/condition/text_words"},
-    {"skip/index/segment", "skip/index/segment_ribbon"},
-    {"skip/index/tokenizer", "skip/index/tokenizer_edges"},
-    {"skip/record/json_finder", "skip/record/json_finder_form"},
-]
 _ROOMS = re.compile(r"^## Rooms$.*?^```$(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIANT = re.compile(r"_(?:avx2|avx512|avx)$")
 _CALL = re.compile(r"(?<!struct )(?<!enum )\b(bb_\w+)")
@@ -188,16 +180,10 @@ def circles(graph):
 
 def check_circles(tree):
     folders = {path.split("/")[0] for path in tree.with_suffix(".c", ".h")}
-    found = []
     for folder in sorted(folders & (set(LAYERS) | {"bench", "leveldb", "redis"})):
         for kind, graph in (("includes", include_graph(tree, folder)), ("calls", call_graph(tree, folder))):
             for nouns in circles(graph):
-                found.append(set(nouns))
-                if not any(set(nouns) <= known for known in OPEN_CIRCLES):
-                    yield f"{folder}:1: circle of {kind}: {', '.join(nouns)}"
-    for known in OPEN_CIRCLES if "tools/checks/check_layers.py" in tree.paths else []:
-        if not any(nouns <= known for nouns in found):
-            yield f"tools/checks/check_layers.py:1: {', '.join(sorted(known))} in OPEN_CIRCLES is no circle"
+                yield f"{folder}:1: circle of {kind}: {', '.join(nouns)}"
 
 
 def way_to(tree, path, folder):

@@ -32,7 +32,7 @@ static void forms__find_the_same_tokens(void **state)
     struct bb_rng rng;
     static uint8_t text[3000];
     static uint32_t expected[3002];
-    static uint32_t edges[3002 + BB_TOKENIZER_EDGES_SLACK];
+    static uint32_t edges[3002 + BB_EDGE_LIST_SLACK];
     bb_rng_init(&rng, bb_rng_seed("tokenizer_test", 30));
     for (uint32_t turn = 0; turn < 4000; turn++) {
         size_t size = bb_rng_skewed(&rng, turn % 50 == 0 ? 3000 : 200);

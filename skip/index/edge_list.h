@@ -1,17 +1,17 @@
-/* From words with a bit for each byte of a token to the edges of tokens: the shared part of all
- * forms of the tokenizer. */
-#ifndef BB_SKIP_INDEX_TOKENIZER_EDGES_H
-#define BB_SKIP_INDEX_TOKENIZER_EDGES_H
+/* The edges of tokens, from words with a bit for each byte of a token: the part that all forms of
+ * the tokenizer share. */
+#ifndef BB_SKIP_INDEX_EDGE_LIST_H
+#define BB_SKIP_INDEX_EDGE_LIST_H
 
 #include <assert.h>
 
-#include "skip/index/tokenizer.h"
+#include "bb/base.h"
 
-#define BB_TOKENIZER_STEP 64
+/* Edges are written some at a time, even if there are fewer. */
+#define BB_EDGE_LIST_SLACK 32
+#define BB_EDGE_STEP       8
 
-#define BB_EDGE_STEP 8
-
-static_assert(BB_EDGE_STEP <= BB_TOKENIZER_EDGES_SLACK, "the list has slack for a whole step");
+static_assert(BB_EDGE_STEP <= BB_EDGE_LIST_SLACK, "the list has slack for a whole step");
 
 struct bb_edge_list {
     uint32_t *edges;
@@ -48,10 +48,5 @@ static inline size_t bb_edge_list_finish(struct bb_edge_list *list, uint32_t siz
         list->edges[list->count++] = size;
     return list->count;
 }
-
-#if BB_CPU_X86
-bb_token_edges bb_tokenizer_edges_avx2;
-bb_token_edges bb_tokenizer_edges_avx512;
-#endif
 
 #endif
