@@ -208,6 +208,33 @@ class Limits(ToolTest):
         self.assertEqual(len(keys), int(told.group(1).replace(",", "")) if told else 0)
         self.assertEqual(keys, [f"{number:06}" for number in range(len(keys))])
 
+    def interrupt_at_the_end(self, path, count, delay):
+        """What a load says that gets Ctrl-C some seconds after its last record was committed."""
+        process = subprocess.Popen([BINARY, "load", self.store, path, "--tsv", "--ack", "--write-buffer", "1M",
+                                    "--level0-busy", "40", "--level0-stop", "60"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        last = b""
+        while not last.startswith(b"%d\t" % count):
+            last = process.stdout.readline()
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, [f"{number:06}" for number in range(count)])
+        self.ok("destroy", self.store, "--yes")
+        return process.returncode, said
+
+    def test_interrupted_after_the_end_of_the_input_it_ends_promptly(self):
+        """It merged to the end, and its exit code was 0."""
+        count, value = 60000, "v" * 500
+        path = self.write("rows", "".join(f"{number:06}\t{value}\n" for number in range(count)))
+        for delay in (0.02, 0.05, 0.1, 0.2, 0.4):
+            code, said = self.interrupt_at_the_end(path, count, delay)
+            if "interrupted while merging" in said:
+                self.assertEqual(code, 130)
+                self.assertIn("all 60,000 records are in the store", said)
+                return
+        self.fail("no load was interrupted while it merged")
+
     def test_a_key_over_the_limit_is_refused_by_line_and_loses_nothing(self):
         self.load("old\n")
         for options in ([], ["--tsv"], ["--hex"]):

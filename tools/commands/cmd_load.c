@@ -13,6 +13,7 @@
 #include "tools/number_text.h"
 #include "tools/output.h"
 #include "tools/records/line_load.h"
+#include "tools/store_idle.h"
 #include "tools/store_options.h"
 #include "tools/store_place.h"
 
@@ -41,6 +42,7 @@ struct load {
     struct bb_batch *batch;
     struct bb_buf acks; /* lines for the operations of the batch */
     uint64_t records;
+    bool is_complete; /* to the end of the input */
     uint64_t bytes;
     uint64_t nanoseconds_load;
     uint64_t nanoseconds_all;
@@ -128,7 +130,7 @@ static enum bb_status settle(struct load *load)
     progress_next(&load->progress, "flushing and merging");
     enum bb_status status = bb_db_flush(load->db);
     if (status == BB_OK)
-        status = bb_db_wait_idle(load->db);
+        status = store_idle_wait(&load->db);
     return status;
 }
 
@@ -193,6 +195,7 @@ static enum bb_status run_load(struct load *load, const char *directory, char *c
         if (status == BB_OK)
             status = load_records(load, &reader);
         load->nanoseconds_load = clock_now() - start;
+        load->is_complete = status == BB_OK;
         if (status == BB_OK)
             status = settle(load);
         load->nanoseconds_all = clock_now() - start;
@@ -280,6 +283,12 @@ static void note_without_key(const struct command *command, const struct line_lo
 static void note_committed(const struct command *command, const struct load *load)
 {
     char text[200];
+    if (load->is_complete) {
+        snprintf(text, sizeof(text), "all %s are in the store; merging continues at its next use",
+                 number_of(load->records, "record", "records").text);
+        command_warn(command, text);
+        return;
+    }
     snprintf(text, sizeof(text), "%s record%s committed before and %s in the store",
              number_grouped(load->records).text, load->records == 1 ? " was" : "s were",
              load->records == 1 ? "is" : "are");

@@ -5,6 +5,7 @@
 #include "bb/db_files.h"
 #include "tools/clock.h"
 #include "tools/interrupt.h"
+#include "tools/store_idle.h"
 
 /* Beyond this many bytes a batch saves nothing. */
 #define BATCH_BYTES_MAX (1024 * 1024)
@@ -80,7 +81,7 @@ static enum bb_status finish(struct import *import, enum bb_status status)
     if (status == BB_OK)
         status = bb_db_flush(import->db);
     if (status == BB_OK)
-        status = bb_db_wait_idle(import->db);
+        status = store_idle_wait(&import->db);
     status = close_store(import, status);
     if (status == BB_OK)
         status = import_place_publish(&import->place);
