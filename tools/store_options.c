@@ -50,7 +50,7 @@ static void add_filters(struct store_options *store)
     add(store, "table-filters", "pinned|cached|unused", OPTION_TEXT, &store->table_filter_residency,
         "table filters stay in memory, or are in the block cache, or are not used (pinned)");
     add(store, "filter-slack", "PART", OPTION_REAL, &db->filter_slack,
-        "more space for filters, up to 0.25 of it, which build faster (0)");
+        "extra space for filters, a share up to 0.25, for faster builds (0)");
     add(store, "granularity", "N", OPTION_GRANULARITY, &db->filter_granularity,
         "blocks that share a filter (1), or page: all of an index page");
 }
@@ -74,7 +74,8 @@ static void add_tables(struct store_options *store)
     add(store, "level1-size", "SIZE", OPTION_SIZE, &db->level1_size_bytes,
         "size of level 1 (4 write buffers)");
     add(store, "level-ratio", "N", OPTION_COUNT32, &db->level_size_ratio,
-        "size of a level by the one above, and its runs if tiered (10 leveled, else 4)");
+        "ratio of the sizes of a level and the level above; if tiered, also its runs (10 leveled, "
+        "else 4)");
     add(store, "style", "leveled|tiered|lazy", OPTION_TEXT, &store->style,
         "compaction style (leveled)");
     add(store, "tombstone-age", "N", OPTION_COUNT, &db->tombstone_age_max,

@@ -148,7 +148,7 @@ static const struct command command_create = {
 
 static const struct command command_drop = {
     .name = "attribute drop",
-    .summary = "remove attributes that no index is over",
+    .summary = "remove attributes without indexes",
     .arguments = "DIR NAME...",
     .description = "Values are not changed. An attribute with an index cannot be dropped: drop the "
                    "index first.\n"
@@ -189,7 +189,7 @@ const struct command command_attribute = {
                    "line, a column of CSV, a path of JSON. Conditions compare attributes, indexes "
                    "summarise them.\n"
                    "\n"
-                   "A first walk:\n"
+                   "Getting started:\n"
                    "  bloomblock load /tmp/access --lines access.log --format clf\n"
                    "  bloomblock attribute list /tmp/access\n"
                    "  bloomblock select /tmp/access --where 'status = 418'\n",

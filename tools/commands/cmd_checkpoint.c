@@ -59,9 +59,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_checkpoint = {
     .name = "checkpoint",
-    .summary = "make a second store with the same content",
+    .summary = "create a second store with the same contents",
     .arguments = "DIR NEW",
-    .description = "Makes a store in NEW, which must not exist, with everything that DIR holds. "
+    .description = "Creates a store in NEW, which must not exist, with the contents of DIR. "
                    "Tables are hard links, or\n"
                    "copies on another file system. The two stores are independent from then on.\n"
                    "\n"

@@ -86,8 +86,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct compaction compaction = {0};
     store_options_init(&compaction.store, command);
     const struct option own[] = {
-        {"from", "KEY", OPTION_TEXT, &compaction.from, "only keys from this one on"},
-        {"to", "KEY", OPTION_TEXT, &compaction.to, "only keys before this one"},
+        {"from", "KEY", OPTION_TEXT, &compaction.from, "first key of the range, inclusive"},
+        {"to", "KEY", OPTION_TEXT, &compaction.to, "end of the range, exclusive"},
         {"hex", NULL, OPTION_FLAG, &compaction.is_hex, "keys are hexadecimal digits"},
         {"json", NULL, OPTION_FLAG, &compaction.out.is_json, "report as JSON"},
     };
@@ -118,8 +118,8 @@ const struct command command_compact = {
     .description = "Merges the whole store into one sorted run: overwritten and deleted data is "
                    "removed, and every table\n"
                    "has filters for the store's target. Prints the levels before and after.\n"
-                   "With --from or --to only that range is merged, level by level to the deepest "
-                   "that has keys of it.\n"
+                   "With --from or --to only that range is merged, level by level, down to "
+                   "the deepest level with keys of it.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock compact /tmp/words --target 0.001\n",

@@ -68,8 +68,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct deletion deletion = {0};
     store_options_init(&deletion.store, command);
     const struct option own[] = {
-        {"from", "KEY", OPTION_TEXT, &deletion.from, "all keys from this one on, up to --to"},
-        {"to", "KEY", OPTION_TEXT, &deletion.to, "the key before which --from ends"},
+        {"from", "KEY", OPTION_TEXT, &deletion.from, "first key of a range, inclusive; with --to"},
+        {"to", "KEY", OPTION_TEXT, &deletion.to, "end of that range, exclusive"},
         {"hex", NULL, OPTION_FLAG, &deletion.is_hex, "keys are hexadecimal digits"},
         {"sync", NULL, OPTION_FLAG, &deletion.is_synced,
          "durable against loss of power before the command ends"},

@@ -97,7 +97,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"values", NULL, OPTION_FLAG, &options.with_values, "the entries with their values"},
         {"hex", NULL, OPTION_FLAG, &options.is_hex, "keys and values as hexadecimal digits"},
         {"limit", "N", OPTION_COUNT, &options.limit, "rows of each kind (1000); 0: all"},
-        {"max-output", "SIZE", OPTION_SIZE, &options.out.size_max, "print no more than that"},
+        {"max-output", "SIZE", OPTION_SIZE, &options.out.size_max, "print at most this much"},
         {"json", NULL, OPTION_FLAG, &options.out.is_json, "print JSON"},
     };
     const struct option_group group = {

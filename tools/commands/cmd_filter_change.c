@@ -139,7 +139,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_filter_add = {
     .name = "filter add",
-    .summary = "more keys into a filter that takes them",
+    .summary = "add keys to a filter that accepts them",
     .arguments = "FILTER [FILE...]",
     .description =
         "Adds the lines of the files (without any, of standard input) to a filter of a Bloom kind "
@@ -163,7 +163,7 @@ const struct command command_filter_add = {
 
 const struct command command_filter_remove = {
     .name = "filter remove",
-    .summary = "keys out of a counting filter",
+    .summary = "remove keys from a counting filter",
     .arguments = "FILTER [FILE...]",
     .description =
         "Removes the lines of the files (without any, of standard input) from a filter of kind "

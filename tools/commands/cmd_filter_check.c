@@ -167,10 +167,11 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"absent", NULL, OPTION_FLAG, &check.lists_absent,
          "list only the keys that are certainly absent"},
         {"maybe", NULL, OPTION_FLAG, &check.lists_maybe, "list only the keys that may be present"},
-        {"hex", NULL, OPTION_FLAG, &check.keys.is_hex, "keys are hexadecimal digits, printed so"},
+        {"hex", NULL, OPTION_FLAG, &check.keys.is_hex,
+         "keys are hexadecimal digits, in the output too"},
         {"null", NULL, OPTION_FLAG, &check.keys.is_null,
          "keys end with a zero byte instead of a newline; with --raw printed so"},
-        {"raw", NULL, OPTION_FLAG, &check.is_raw, "print the bytes of keys, nothing escaped"},
+        {"raw", NULL, OPTION_FLAG, &check.is_raw, "print the bytes of keys unescaped"},
         {"quiet", NULL, OPTION_FLAG, &check.is_quiet, "print nothing: the exit code tells"},
         {"json", NULL, OPTION_FLAG, &check.out.is_json, "print JSON"},
     };

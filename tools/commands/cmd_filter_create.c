@@ -174,7 +174,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_filter_create = {
     .name = "filter create",
-    .summary = "a filter from the lines of files",
+    .summary = "create a filter from the lines of files",
     .arguments = "OUT [FILE...]",
     .description =
         "Reads keys, one per line (without files, from standard input), and writes a "

@@ -211,8 +211,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     const struct option own[] = {
         {"keys", "N", OPTION_COUNT, &plan.question.key_count, "distinct keys"},
         {"rate", "RATE", OPTION_REAL, &plan.question.target_rate, "absent keys that may pass"},
-        {"size", "SIZE", OPTION_SIZE, &plan.question.size_bytes, "memory; K, M and G are known"},
-        {"kind", "KIND", OPTION_FILTER_KIND, &plan.question.kind, "this kind alone"},
+        {"size", "SIZE", OPTION_SIZE, &plan.question.size_bytes, "memory; accepts K, M and G"},
+        {"kind", "KIND", OPTION_FILTER_KIND, &plan.question.kind, "only this kind"},
         {"policy", "NAME", OPTION_TEXT, &plan.policy,
          "an additional row with the choice of another system: clickhouse"},
         {"json", NULL, OPTION_FLAG, &plan.out.is_json, "print JSON"},

@@ -164,7 +164,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
          "maximum error of a count, as a share of the total (0.0001)"},
         {"error-probability", "P", OPTION_REAL, &top.options.error_probability,
          "share of the keys whose count may be worse than that (0.01)"},
-        {"hex", NULL, OPTION_FLAG, &top.keys.is_hex, "keys are hexadecimal digits, printed so"},
+        {"hex", NULL, OPTION_FLAG, &top.keys.is_hex,
+         "keys are hexadecimal digits, in the output too"},
         {"null", NULL, OPTION_FLAG, &top.keys.is_null,
          "keys end with a zero byte instead of a newline"},
         {"json", NULL, OPTION_FLAG, &top.out.is_json, "print JSON"},
@@ -190,7 +191,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_filter_top = {
     .name = "filter top",
-    .summary = "the keys that come most, or the absent ones among them",
+    .summary = "the most frequent keys, or only the absent ones",
     .arguments = "[FILE...]",
     .description = "Counts the lines of the files (without any, of standard input) in little "
                    "memory, independent of the number\n"

@@ -86,7 +86,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     store_options_init_to_read(&get.store, command);
     const struct option own[] = {
         {"hex", NULL, OPTION_FLAG, &get.is_hex,
-         "keys are hexadecimal digits, and values are printed so"},
+         "keys are hexadecimal digits, and so are printed values"},
         {"raw", NULL, OPTION_FLAG, &get.is_raw, "print only the bytes of the values"},
         {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing: the exit code tells"},
         {"json", NULL, OPTION_FLAG, &get.out.is_json, "print JSON"},
@@ -124,7 +124,7 @@ const struct command command_get = {
                    "escaped (\\n, \\x00,\n"
                    "\\\\) unless --raw is given. In JSON a key or value that is not UTF-8 is "
                    "called key_hex, value_hex.\n"
-                   "The exit code is 0 when all keys are there and 1 when one is not.\n"
+                   "The exit code is 0 if all keys exist and 1 if one is absent.\n"
                    "\n"
                    "Examples:\n"
                    "  bloomblock get /tmp/pets cat\n"

@@ -401,7 +401,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     const struct option own[] = {
         {"granule", "SIZE", OPTION_SIZE, &advise.sample.granule_bytes,
          "values of a granule, 8K to 1M (64K)"},
-        {"sample", "N", OPTION_COUNT, &advise.sample.granules_max, "granules to look at (256)"},
+        {"sample", "N", OPTION_COUNT, &advise.sample.granules_max, "granules to sample (256)"},
         {"json", NULL, OPTION_FLAG, &advise.out.is_json, "print JSON"},
     };
     const struct option_group groups[] = {
@@ -429,7 +429,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_index_advise = {
     .name = "index advise",
-    .summary = "which indexes would pay, measured on a sample",
+    .summary = "propose indexes, measured on a sample",
     .arguments = "DIR",
     .description = "Samples each attribute in granules from up to eight tables: nulls, length, "
                    "words, distinct values,\n"

@@ -86,13 +86,13 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     store_options_init(&self.store, command);
     const struct option own[] = {
         {"where", "CONDITION", OPTION_TEXT, &self.options.where,
-         "which granules the index would leave to be read for it"},
+         "also count the granules that a selection with this condition would read"},
         {"granule", "SIZE", OPTION_SIZE, &self.options.granule_bytes,
          "values of a granule, 8K to 1M (as the store has them)"},
         {"segments", "N", OPTION_COUNT, &self.options.segments,
          "segments to measure the size on (8)"},
         {"granules", "N", OPTION_COUNT, &self.options.granules,
-         "granules to ask the condition of (4096)"},
+         "granules to test the condition on (4096)"},
         {"json", NULL, OPTION_FLAG, &self.out.is_json, "print JSON"},
     };
     const struct option_group groups[] = {

@@ -78,7 +78,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_ingest = {
     .name = "ingest",
-    .summary = "bring tables that were built elsewhere into a store",
+    .summary = "add tables that were built elsewhere to a store",
     .arguments = "DIR TABLE...",
     .description = "Adds the entries of table files atomically to the store, which is created if "
                    "missing, as if they were\n"

@@ -132,9 +132,10 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct output out = {0};
     struct bb_db_repair_options how = {0};
     const struct option own[] = {
-        {"dry-run", NULL, OPTION_FLAG, &how.dry_run, "find out and report; change nothing"},
+        {"dry-run", NULL, OPTION_FLAG, &how.dry_run,
+         "report what a repair would do; change nothing"},
         {"unnamed-tables", NULL, OPTION_FLAG, &how.take_unnamed_tables,
-         "also take tables that the manifest does not name"},
+         "also use tables that the manifest does not name"},
         {"json", NULL, OPTION_FLAG, &out.is_json, "report as JSON"},
     };
     const struct option_group group = {
