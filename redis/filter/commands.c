@@ -3,8 +3,10 @@
 
 #include "redis/command/command.h"
 #include "redis/filter/bloom_commands.h"
+#include "redis/filter/cuckoo_commands.h"
 #include "redis/filter/item_hash.h"
 #include "redis/filter/plan_command.h"
+#include "redis/filter/sketch_commands.h"
 
 static const struct bb_redis_command table[] = {
     {.name = "BB.FILTER.PLAN",
@@ -19,5 +21,6 @@ static const struct bb_redis_command table[] = {
 bool bb_redis_filter_register(struct RedisModuleCtx *ctx)
 {
     bb_redis_item_hash_prepare();
-    return bb_redis_commands_register(ctx, table) && bb_redis_bloom_commands_register(ctx);
+    return bb_redis_commands_register(ctx, table) && bb_redis_bloom_commands_register(ctx) &&
+           bb_redis_cuckoo_commands_register(ctx) && bb_redis_sketch_commands_register(ctx);
 }

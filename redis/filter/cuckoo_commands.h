@@ -1,0 +1,10 @@
+/* CF.*: the commands of RedisBloom's cuckoo filters, over filters of fingerprints. */
+#ifndef BB_REDIS_FILTER_CUCKOO_COMMANDS_H
+#define BB_REDIS_FILTER_CUCKOO_COMMANDS_H
+
+#include "redis/server/redis_module.h"
+
+/* Registers the type and the commands. False: the server refuses one. */
+bool bb_redis_cuckoo_commands_register(struct RedisModuleCtx *ctx);
+
+#endif
