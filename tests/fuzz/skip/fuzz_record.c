@@ -107,8 +107,11 @@ static void assert_verbatim(const struct bb_schema *schema, size_t i, struct bb_
     BB_ASSERT(memmem(value.data, value.size, bytes.data, bytes.size) != NULL);
 }
 
+/* A raw zero byte is in no JSON text, but jansson 2.14 ignores it after a number. */
 static void compare_with_jansson(struct bb_bytes value, const struct bb_attribute *attributes)
 {
+    if (value.size > 0 && memchr(value.data, 0, value.size) != NULL)
+        return;
     json_t *root =
         json_loadb((const char *)value.data, value.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
     if (root == NULL)
