@@ -1,4 +1,5 @@
-/* The store and the filters for C++17 and later, in one header over <bb/db.h> and <bb/filter.h>.
+/* The store, selections and filters for C++17 and later, in one header over <bb/db.h>,
+ * <bb/select.h> and <bb/filter.h>.
  *
  *     bb::options options;
  *     options.create_if_missing = true;
@@ -11,12 +12,12 @@
  * Results or exceptions. A call that can fail returns a bb::result, which must not be ignored.
  * value() returns its value, or throws a bb::error. Without exceptions, test the result: it
  * converts to bool, * and -> access the value, and status() and message() describe the failure.
- * Loops over a scan throw; a bb::cursor has a status instead. If the compiler has exceptions
+ * Loops over a scan or a selection throw; their cursors have a status instead. If the compiler has exceptions
  * disabled, value() of a failure ends the program by std::abort.
  *
  * Ownership. Objects own their handles and can be moved, not copied. A moved-from object may only
- * be destroyed or assigned to. Snapshots, scans, cursors and pinned values must be destroyed before
- * their store is closed or destroyed. The destructor of a store closes it and drops the status:
+ * be destroyed or assigned to. Snapshots, scans, cursors, selections and pinned values must be
+ * destroyed before their store is closed or destroyed. The destructor of a store closes it and drops the status:
  * call close() to see it.
  *
  * Keys and values are std::string_view, with any bytes. Threads, limits and errors are those of
@@ -42,6 +43,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include <bb/db.h>
 #include <bb/filter.h>
+#include <bb/select.h>
 #pragma GCC diagnostic pop
 
 namespace bb
@@ -448,57 +450,59 @@ class cursor
     std::unique_ptr<bb_db_iter, destroy> handle_;
 };
 
+/* The position of a loop over the entries of a range or a selection. An entry is valid until the
+ * next step. */
+template <typename Source> class step_iterator
+{
+  public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = entry;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const entry *;
+    using reference = entry;
+
+    explicit step_iterator(Source *of = nullptr) noexcept : source_(of)
+    {
+    }
+    entry operator*() const noexcept
+    {
+        return {source_->key(), source_->value()};
+    }
+    step_iterator &operator++()
+    {
+        source_->step();
+        return *this;
+    }
+    void operator++(int)
+    {
+        source_->step();
+    }
+    friend bool operator==(const step_iterator &a, const step_iterator &b) noexcept
+    {
+        return a.is_at_end() == b.is_at_end();
+    }
+    friend bool operator!=(const step_iterator &a, const step_iterator &b) noexcept
+    {
+        return !(a == b);
+    }
+
+  private:
+    bool is_at_end() const noexcept
+    {
+        return source_ == nullptr || !source_->valid();
+    }
+    Source *source_;
+};
+
 /* The entries of a range, for one loop. A failure throws from begin() or ++. */
 class scan
 {
   public:
+    using iterator = step_iterator<scan>;
+
     scan(cursor at, bool is_backward) noexcept : cursor_(std::move(at)), is_backward_(is_backward)
     {
     }
-
-    class iterator
-    {
-      public:
-        using iterator_category = std::input_iterator_tag;
-        using value_type = entry;
-        using difference_type = std::ptrdiff_t;
-        using pointer = const entry *;
-        using reference = entry;
-
-        explicit iterator(scan *of = nullptr) noexcept : scan_(of)
-        {
-        }
-        /* Valid until the iterator moves. */
-        entry operator*() const noexcept
-        {
-            return {scan_->cursor_.key(), scan_->cursor_.value()};
-        }
-        iterator &operator++()
-        {
-            scan_->advance();
-            return *this;
-        }
-        void operator++(int)
-        {
-            scan_->advance();
-        }
-        friend bool operator==(const iterator &a, const iterator &b) noexcept
-        {
-            return a.is_at_end() == b.is_at_end();
-        }
-        friend bool operator!=(const iterator &a, const iterator &b) noexcept
-        {
-            return !(a == b);
-        }
-
-      private:
-        bool is_at_end() const noexcept
-        {
-            return scan_ == nullptr || !scan_->cursor_.valid();
-        }
-        scan *scan_;
-    };
-
     iterator begin()
     {
         check(is_backward_ ? cursor_.last() : cursor_.first());
@@ -510,7 +514,9 @@ class scan
     }
 
   private:
-    void advance()
+    friend iterator;
+
+    void step()
     {
         check(is_backward_ ? cursor_.prev() : cursor_.next());
     }
@@ -519,9 +525,96 @@ class scan
         if (!is_there)
             cursor_.status().value();
     }
+    bool valid() const noexcept
+    {
+        return cursor_.valid();
+    }
+    std::string_view key() const noexcept
+    {
+        return cursor_.key();
+    }
+    std::string_view value() const noexcept
+    {
+        return cursor_.value();
+    }
 
     cursor cursor_;
     bool is_backward_;
+};
+
+/* The records for which a condition is true, in the order of their keys. Either a loop, which
+ * throws after a failure, or calls of next(). */
+class selection
+{
+  public:
+    using iterator = step_iterator<selection>;
+
+    explicit selection(bb_select *handle) noexcept : handle_(handle)
+    {
+    }
+    /* Moves to the next record, at first to the first one. False: there is none; check status(). */
+    bool next()
+    {
+        valid_ = false;
+        state_ = result<void>::of(bb_select_next(handle_.get(), &valid_));
+        return valid_;
+    }
+    bool valid() const noexcept
+    {
+        return valid_;
+    }
+    /* Key and value, until the selection moves. REQUIRES: valid(). */
+    std::string_view key() const noexcept
+    {
+        return to_view(bb_select_key(handle_.get()));
+    }
+    std::string_view value() const noexcept
+    {
+        return to_view(bb_select_value(handle_.get()));
+    }
+    const result<void> &status() const noexcept
+    {
+        return state_;
+    }
+    /* The work up to now: granules excluded, read and counted, records. */
+    struct bb_select_account account() const noexcept
+    {
+        struct bb_select_account account;
+        bb_select_account(handle_.get(), &account);
+        return account;
+    }
+    /* For one loop, before any call of next(). */
+    iterator begin()
+    {
+        step();
+        return iterator(this);
+    }
+    iterator end() noexcept
+    {
+        return iterator();
+    }
+    bb_select *handle() noexcept
+    {
+        return handle_.get();
+    }
+
+  private:
+    friend iterator;
+    struct destroy {
+        void operator()(bb_select *handle) const noexcept
+        {
+            bb_select_destroy(handle);
+        }
+    };
+    void step()
+    {
+        if (!next())
+            state_.value();
+    }
+
+    std::unique_ptr<bb_select, destroy> handle_;
+    result<void> state_;
+    bool valid_ = false;
 };
 
 /* ---- the store ---- */
@@ -632,6 +725,52 @@ class store
         return bb::scan(cursor(over).value(), over.reverse);
     }
 
+    /* An attribute of the values, such as "status u64 = clf(status)" (bb/record.h), and an index
+     * over one, such as "tokens(agent)" (bb/skip.h). The store keeps both. */
+    result<void> create_attribute(const std::string &definition)
+    {
+        return result<void>::of(bb_db_attribute_create(db_.get(), definition.c_str()));
+    }
+    result<void> create_index(const std::string &name, const std::string &spec)
+    {
+        return result<void>::of(bb_db_index_create(db_.get(), name.c_str(), spec.c_str()));
+    }
+    /* Builds the indexes of data that was written before them. */
+    result<void> build_indexes()
+    {
+        return result<void>::of(bb_db_index_materialize(db_.get(), nullptr));
+    }
+    /* The records of a range for which the condition (bb/condition.h) is true. The range has bounds
+     * and no prefix (BB_INVALID). limit: records at most; 0: all. */
+    result<selection> select(const std::string &where, const range &over = range(),
+                             std::uint64_t limit = 0) const
+    {
+        bb_select *selected = nullptr;
+        bb_bytes low, high;
+        const bb_key_range keys = bounds_of(over, low, high);
+        const bb_select_options how = options_of(where, over, keys, limit);
+        if (over.prefix)
+            return failure{BB_INVALID, "a selection has bounds of keys, but no prefix"};
+        bb_status status = bb_db_select(db_.get(), &how, &selected);
+        if (status != BB_OK)
+            return failure::last(status);
+        return selection(selected);
+    }
+    /* How many records select() has. Granules are not read if the indexes know their number. */
+    result<std::uint64_t> count(const std::string &where, const range &over = range()) const
+    {
+        std::uint64_t found = 0;
+        bb_bytes low, high;
+        const bb_key_range keys = bounds_of(over, low, high);
+        const bb_select_options how = options_of(where, over, keys, 0);
+        if (over.prefix)
+            return failure{BB_INVALID, "a selection has bounds of keys, but no prefix"};
+        bb_status status = bb_db_select_count(db_.get(), &how, &found, nullptr);
+        if (status != BB_OK)
+            return failure::last(status);
+        return found;
+    }
+
     result<void> flush()
     {
         return result<void>::of(bb_db_flush(db_.get()));
@@ -685,12 +824,30 @@ class store
             return BB_INVALID;
         if (over.prefix)
             return bb_db_iter_create_prefix(db_.get(), &how, to_bytes(*over.prefix), iter);
-        const bb_bytes low = to_bytes(over.low.value_or(std::string_view()));
-        const bb_bytes high = to_bytes(over.high.value_or(std::string_view()));
+        bb_bytes low, high;
+        const bb_key_range keys = bounds_of(over, low, high);
+        return bb_db_iter_create_range(db_.get(), &how, &keys, iter);
+    }
+    /* low, high: the memory of the bounds. */
+    static bb_key_range bounds_of(const range &over, bb_bytes &low, bb_bytes &high) noexcept
+    {
+        low = to_bytes(over.low.value_or(std::string_view()));
+        high = to_bytes(over.high.value_or(std::string_view()));
         bb_key_range keys{};
         keys.low = over.low ? &low : nullptr;
         keys.high = over.high ? &high : nullptr;
-        return bb_db_iter_create_range(db_.get(), &how, &keys, iter);
+        return keys;
+    }
+    static bb_select_options options_of(const std::string &where, const range &over,
+                                        const bb_key_range &keys, std::uint64_t limit) noexcept
+    {
+        bb_select_options how{};
+        how.where = where.c_str();
+        how.range = &keys;
+        how.snapshot = over.snapshot == nullptr ? nullptr : over.snapshot->handle();
+        how.backward = over.reverse;
+        how.limit = limit;
+        return how;
     }
 
     std::unique_ptr<bb_db, closing> db_;

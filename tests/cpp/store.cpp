@@ -86,6 +86,33 @@ static void test_snapshots_and_cursors(bb::store &store)
     CHECK(cursor.last() && cursor.key() == "b1" && !cursor.prev());
 }
 
+static void test_selections(const std::string &path)
+{
+    bb::store store = open(path);
+    store.create_attribute("status u64 = json($.status)").value();
+    for (int i = 0; i < 100; i++)
+        store.put(std::to_string(1000 + i), "{\"status\": " + std::to_string(i % 10) + "}").value();
+    store.flush().value();
+    store.create_index("statuses", "set(status)").value();
+    store.build_indexes().value();
+    std::string keys;
+    for (bb::entry entry : store.select("status = 7", {"1020", "1050", {}, true}).value())
+        keys += std::string(entry.key) + " ";
+    CHECK(keys == "1047 1037 1027 ");
+    CHECK(store.count("status >= 5").value() == 50);
+    bb::selection first = store.select("status = 7", bb::range(), 2).value();
+    CHECK(first.next() && first.key() == "1007" && first.value() == "{\"status\": 7}");
+    CHECK(first.next() && !first.next() && first.status());
+    CHECK(first.account().records_returned == 2);
+    CHECK(store.select("state = 7").status() == BB_INVALID);
+    bb::range with_prefix;
+    with_prefix.prefix = "10";
+    CHECK(store.select("status = 7", with_prefix).status() == BB_INVALID);
+    CHECK(store.count("status = 7", with_prefix).status() == BB_INVALID);
+    for (bb::entry entry : store.select("status = 11").value())
+        CHECK(entry.key.empty());
+}
+
 static void test_failures(bb::store &store)
 {
     const std::string large(1 << 20, 'k');
@@ -140,6 +167,7 @@ int main(int argc, char **argv)
     CHECK(store.stats().writes > 0);
     store.close().value();
     CHECK(*open(folder + "/store").get("b1").value() == "5");
+    test_selections(folder + "/records");
     test_filters(folder + "/words.bbf");
     return 0;
 }
