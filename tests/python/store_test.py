@@ -200,6 +200,39 @@ class StoreTest(ModuleCase):
         self.assertTrue(bloomblock.destroy(self.path())["directory_removed"])
         self.assertFalse(os.path.exists(self.path()))
 
+    def test_tables_built_elsewhere_are_added(self):
+        with self.open("other") as other:
+            other.update({b"%04d" % number: b"x" * 40 for number in range(1000)})
+            other.flush()
+            paths = [table["path"] for table in other.tables()]
+        store = self.open()
+        store[b"0007"] = b"older"
+        store.ingest(iter(paths), verify=True)
+        self.assertEqual(sum(1 for _ in store), 1000)
+        self.assertEqual(store[b"0007"], b"x" * 40)
+        store.ingest([])
+        with self.assertRaises(bloomblock.NotFoundError):
+            store.ingest([self.path("absent.bbt")])
+        for wrong in (7, [7], None):
+            with self.assertRaises(TypeError):
+                store.ingest(wrong)
+
+    def test_events_are_kept_until_they_are_asked_for(self):
+        store = self.open(write_buffer_bytes=1 << 16)
+        self.assertEqual(store.events(), [])
+        for number in range(3000):
+            store[b"%06d" % number] = bytes(100)
+        store.wait_idle()
+        events = store.events()
+        self.assertIn("flush", {event["kind"] for event in events})
+        self.assertTrue(all(event["bytes_written"] > 0 for event in events if event["kind"] == "flush"))
+        self.assertEqual(store.events(), [])
+        for number in range(400):  # each flush is an event
+            store[b"%06d" % number] = b"y"
+            store.flush()
+        store.wait_idle()
+        self.assertEqual(len(store.events()), 256)
+
     def test_an_open_store_at_the_end_of_the_interpreter(self):
         program = "\n".join(["import bloomblock, sys", "store = bloomblock.open(sys.argv[1])", "store[b'a'] = b'1'",
                              "scan = iter(store)", "print(next(scan))"])

@@ -2,6 +2,7 @@
 """Threads and processes: concurrent calls, closing during calls, objects of two threads, fork."""
 import os
 import signal
+import sys
 import threading
 import time
 import unittest
@@ -24,6 +25,30 @@ class ThreadTest(ModuleCase):
         for thread in threads:
             thread.start()
         return threads, failures
+
+    @unittest.skipUnless(sys.version_info >= (3, 12), "classes have no __buffer__")
+    def test_a_batch_that_another_thread_writes_takes_nothing(self):
+        """Its state was checked before a __buffer__ ran, which may start such a thread."""
+        store, batch = self.open(), bloomblock.Batch()
+        for number in range(200000):
+            batch.put(b"%06d" % number, bytes(20))
+        threads = []
+
+        class Late:
+            def __buffer__(self, flags):
+                threads.append(threading.Thread(target=lambda: store.write(batch, sync=True)))
+                threads[-1].start()
+                time.sleep(0.01)
+                return memoryview(b"late")
+        for _ in range(20):  # until the thread writes at the moment of the check
+            try:
+                batch.put(Late(), b"")
+            except bloomblock.BusyError:
+                break
+            finally:
+                threads[-1].join()
+        else:
+            self.fail("a batch that another thread writes was changed")
 
     def test_threads_write_and_read_at_the_same_time(self):
         store = self.open(write_buffer_bytes=1 << 16)

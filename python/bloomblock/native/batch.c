@@ -50,8 +50,10 @@ static PyObject *add_pair(PyObject *self, const struct signature *signature,
     struct held first = {0};
     struct held second = {0};
     PyObject *result = NULL;
-    if (arguments_read(signature, arguments, count, names, values) && check(batch) &&
-        held_take(&first, values[0], "key") && held_take(&second, values[1], signature->names[1]))
+    /* The check is last, because taking bytes may run other threads. */
+    if (arguments_read(signature, arguments, count, names, values) &&
+        held_take(&first, values[0], "key") && held_take(&second, values[1], signature->names[1]) &&
+        check(batch))
         result = result_of(add(batch->handle, first.bytes, second.bytes));
     held_drop(&first);
     held_drop(&second);
@@ -76,9 +78,9 @@ static PyObject *batch_delete(PyObject *self, PyObject *key)
 {
     struct batch *batch = (struct batch *)self;
     struct held held;
-    if (!check(batch) || !held_take(&held, key, "key"))
-        return NULL;
-    PyObject *result = result_of(bb_batch_delete(batch->handle, held.bytes));
+    PyObject *result = NULL;
+    if (held_take(&held, key, "key") && check(batch))
+        result = result_of(bb_batch_delete(batch->handle, held.bytes));
     held_drop(&held);
     return result;
 }

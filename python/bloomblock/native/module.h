@@ -124,9 +124,18 @@ struct store {
     PyObject_HEAD struct bb_db *db; /* NULL: not open */
     Py_ssize_t calls;               /* that run without the interpreter's lock */
     struct child *children;         /* cursors, snapshots and selections */
+    struct events *events;          /* of the library's threads */
     long process;                   /* that opened it */
     bool is_closing;
 };
+
+/* ---- events (events.c) ---- */
+
+/* NULL: no memory. Destroyed after the store is closed. */
+struct events *events_create(void);
+void events_destroy(struct events *events);
+/* For bb_db_options.on_event; any thread, without the interpreter's lock. context: the events. */
+void events_note(void *context, const struct bb_event *event);
 
 /* Runs a call of the library without the interpreter's lock. */
 #define STORE_CALL(store, call)                                                                    \

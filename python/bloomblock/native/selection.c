@@ -62,11 +62,11 @@ static bool request_take(struct request *request, const struct store *store, con
         !take_condition(request, values[0]) ||
         !held_take_optional(&request->low, values[1], "key") ||
         !held_take_optional(&request->high, values[2], "key") ||
-        !snapshot_of(values[3], store, &request->snapshot) ||
         (values[4] != NULL && values[4] != Py_None && !number_of(values[4], &request->limit)))
         return false;
     request->is_backward = truth_of(values[5]);
-    return request->is_backward >= 0;
+    /* Last, because numbers and truth values may run code that closes the snapshot. */
+    return request->is_backward >= 0 && snapshot_of(values[3], store, &request->snapshot);
 }
 
 struct prepared {

@@ -118,6 +118,10 @@ static int store_init(PyObject *self, PyObject *arguments, PyObject *keywords)
     }
     struct bb_db *db = NULL;
     const char *text = path_text(path);
+    if (store->events == NULL)
+        store->events = events_create();
+    options.on_event = store->events != NULL ? events_note : NULL;
+    options.event_context = store->events;
     STORE_CALL(store, status = bb_db_open(text, &options, &db));
     store->process = process_number();
     store->db = db;
@@ -183,6 +187,9 @@ static void store_dealloc(PyObject *self)
         PyErr_WriteUnraisable(NULL);
     Py_XDECREF(done);
     PyErr_Restore(type, value, trace);
+    /* A store that could not be closed may still use them. */
+    if (((struct store *)self)->db == NULL)
+        events_destroy(((struct store *)self)->events);
     object_free(self);
 }
 
@@ -423,6 +430,11 @@ static PyMethodDef methods[] = {
      "memtable_bytes."},
     {"checkpoint", store_checkpoint, METH_O,
      "checkpoint($self, path)\n--\n\nMakes an independent copy of the store in a new directory."},
+    {"ingest", METHOD(store_ingest), FAST,
+     "ingest($self, paths, *, verify=False)\n--\n\nAdds tables that were built elsewhere, "
+     "atomically."},
+    {"events", store_events, METH_NOARGS,
+     "events($self)\n--\n\nThe events since the previous call, of the latest 256."},
     {"stats", store_stats, METH_NOARGS,
      "stats($self)\n--\n\nStatistics since the store was opened."},
     {"tables", store_tables, METH_NOARGS,

@@ -14,8 +14,13 @@ PyObject *store_compact(PyObject *self, PyObject *const *arguments, Py_ssize_t c
 PyObject *store_approximate_size(PyObject *self, PyObject *const *arguments, Py_ssize_t count,
                                  PyObject *names);
 PyObject *store_checkpoint(PyObject *self, PyObject *path);
+PyObject *store_ingest(PyObject *self, PyObject *const *arguments, Py_ssize_t count,
+                       PyObject *names);
 PyObject *store_stats(PyObject *self, PyObject *nothing);
 PyObject *store_tables(PyObject *self, PyObject *nothing);
+
+/* events.c */
+PyObject *store_events(PyObject *self, PyObject *nothing);
 
 /* store_index.c */
 PyObject *store_create_attribute(PyObject *self, PyObject *definition);

@@ -135,6 +135,60 @@ PyObject *store_checkpoint(PyObject *self, PyObject *directory)
     return result;
 }
 
+/* ---- tables from elsewhere ---- */
+
+struct paths {
+    PyObject *owners; /* a list of bytes */
+    const char **texts;
+    size_t count;
+};
+
+static void paths_drop(struct paths *paths)
+{
+    Py_XDECREF(paths->owners);
+    PyMem_Free(paths->texts);
+}
+
+/* iterable: of paths. False with an exception; paths_drop in both cases. */
+static bool paths_take(struct paths *paths, PyObject *iterable)
+{
+    *paths = (struct paths){.owners = PySequence_List(iterable)};
+    Py_ssize_t count = paths->owners != NULL ? PyList_Size(paths->owners) : -1;
+    if (count >= 0)
+        paths->texts = PyMem_Calloc((size_t)count + 1, sizeof(*paths->texts));
+    if (count >= 0 && paths->texts == NULL)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; paths->texts != NULL && i < count; i++) {
+        PyObject *path = path_from(PyList_GetItem(paths->owners, i));
+        if (path == NULL || PyList_SetItem(paths->owners, i, path) != 0)
+            return false;
+        paths->texts[paths->count++] = path_text(path);
+    }
+    return paths->texts != NULL;
+}
+
+PyObject *store_ingest(PyObject *self, PyObject *const *arguments, Py_ssize_t count,
+                       PyObject *names)
+{
+    static const struct signature signature = {"ingest", 1, 1, {"paths", "verify"}};
+    struct store *store = (struct store *)self;
+    PyObject *values[2];
+    struct paths paths;
+    enum bb_status status = BB_OK;
+    PyObject *result = NULL;
+    if (!arguments_read(&signature, arguments, count, names, values))
+        return NULL;
+    int verifies = truth_of(values[1]);
+    const struct bb_ingest_options how = {.verify = verifies > 0};
+    if (verifies >= 0 && paths_take(&paths, values[0]) && store_check(store)) {
+        STORE_CALL(store, status = bb_db_ingest(store->db, paths.texts, paths.count, &how));
+        result = result_of(status);
+    }
+    if (verifies >= 0)
+        paths_drop(&paths);
+    return result;
+}
+
 /* ---- statistics ---- */
 
 #define COUNT(name) FIELD(bb_db_stats, U64, name)
