@@ -209,7 +209,7 @@ class Limits(ToolTest):
         self.assertEqual(keys, [f"{number:06}" for number in range(len(keys))])
 
     def interrupt_at_the_end(self, path, count, delay):
-        """What a load says that gets Ctrl-C some seconds after its last record was committed."""
+        """Exit code and messages of a load that gets Ctrl-C some seconds after its last commit."""
         process = subprocess.Popen([BINARY, "load", self.store, path, "--tsv", "--ack", "--write-buffer", "1M",
                                     "--level0-busy", "40", "--level0-stop", "60"], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
