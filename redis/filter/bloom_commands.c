@@ -19,11 +19,6 @@
 
 static struct RedisModuleType *type;
 
-struct RedisModuleType *bb_redis_bloom_commands_type(void)
-{
-    return type;
-}
-
 /* --- Creation --- */
 
 struct creation {
@@ -464,8 +459,9 @@ static const struct bb_redis_command table[] = {
     {.name = NULL},
 };
 
-bool bb_redis_bloom_commands_register(struct RedisModuleCtx *ctx)
+bool bb_redis_bloom_commands_register(struct RedisModuleCtx *ctx, struct RedisModuleType **ret_type)
 {
     type = bb_redis_bloom_type_create(ctx);
+    *ret_type = type;
     return type != NULL && bb_redis_commands_register(ctx, table);
 }

@@ -5,9 +5,7 @@
 #include "redis/server/redis_module.h"
 
 /* Registers the type and the commands. False: the server refuses one. */
-bool bb_redis_bloom_commands_register(struct RedisModuleCtx *ctx);
-
-/* The type, once it is registered. */
-struct RedisModuleType *bb_redis_bloom_commands_type(void);
+bool bb_redis_bloom_commands_register(struct RedisModuleCtx *ctx,
+                                      struct RedisModuleType **ret_type);
 
 #endif

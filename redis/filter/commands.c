@@ -6,6 +6,7 @@
 #include "redis/filter/cuckoo_commands.h"
 #include "redis/filter/item_hash.h"
 #include "redis/filter/plan_command.h"
+#include "redis/filter/ribbon_commands.h"
 #include "redis/filter/sketch_commands.h"
 
 static const struct bb_redis_command table[] = {
@@ -20,7 +21,11 @@ static const struct bb_redis_command table[] = {
 
 bool bb_redis_filter_register(struct RedisModuleCtx *ctx)
 {
+    struct bb_redis_filter_types types = {NULL};
     bb_redis_item_hash_prepare();
-    return bb_redis_commands_register(ctx, table) && bb_redis_bloom_commands_register(ctx) &&
-           bb_redis_cuckoo_commands_register(ctx) && bb_redis_sketch_commands_register(ctx);
+    if (!bb_redis_commands_register(ctx, table) ||
+        !bb_redis_bloom_commands_register(ctx, &types.bloom) ||
+        !bb_redis_cuckoo_commands_register(ctx, &types.cuckoo))
+        return false;
+    return bb_redis_sketch_commands_register(ctx) && bb_redis_ribbon_commands_register(ctx, &types);
 }

@@ -437,8 +437,10 @@ static const struct bb_redis_command table[] = {
     {.name = NULL},
 };
 
-bool bb_redis_cuckoo_commands_register(struct RedisModuleCtx *ctx)
+bool bb_redis_cuckoo_commands_register(struct RedisModuleCtx *ctx,
+                                       struct RedisModuleType **ret_type)
 {
     type = bb_redis_cuckoo_type_create(ctx);
+    *ret_type = type;
     return type != NULL && bb_redis_commands_register(ctx, table);
 }

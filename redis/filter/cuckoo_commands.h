@@ -5,6 +5,7 @@
 #include "redis/server/redis_module.h"
 
 /* Registers the type and the commands. False: the server refuses one. */
-bool bb_redis_cuckoo_commands_register(struct RedisModuleCtx *ctx);
+bool bb_redis_cuckoo_commands_register(struct RedisModuleCtx *ctx,
+                                       struct RedisModuleType **ret_type);
 
 #endif

@@ -28,6 +28,7 @@ struct RedisModuleBlockedClient;
 struct RedisModuleInfoCtx;
 struct RedisModuleKeyOptCtx;
 struct RedisModuleDefragCtx;
+struct RedisModuleScanCursor;
 struct RedisModuleServerInfoData;
 
 /* Results of most functions. */
@@ -121,6 +122,8 @@ typedef int (*RedisModuleCmdFunc)(struct RedisModuleCtx *ctx, struct RedisModule
                                   int argc);
 typedef void (*RedisModuleEventCallback)(struct RedisModuleCtx *ctx, struct RedisModuleEvent event,
                                          uint64_t subevent, void *data);
+typedef void (*RedisModuleScanKeyCB)(struct RedisModuleKey *key, struct RedisModuleString *field,
+                                     struct RedisModuleString *value, void *data);
 typedef void (*RedisModuleTimerProc)(struct RedisModuleCtx *ctx, void *data);
 typedef void (*RedisModuleEventLoopOneShotFunc)(void *data);
 typedef void (*RedisModuleInfoFunc)(struct RedisModuleInfoCtx *ctx, int for_crash_report);
@@ -322,6 +325,11 @@ struct RedisModuleCommandInfo {
       (struct RedisModuleCtx * ctx, int type, const char *event, struct RedisModuleString *key))   \
     X(int, ReplicateVerbatim, (struct RedisModuleCtx * ctx))                                       \
     X(int, Replicate, (struct RedisModuleCtx * ctx, const char *command, const char *format, ...)) \
+    X(struct RedisModuleScanCursor *, ScanCursorCreate, (void))                                    \
+    X(void, ScanCursorDestroy, (struct RedisModuleScanCursor * cursor))                            \
+    X(int, ScanKey,                                                                                \
+      (struct RedisModuleKey * key, struct RedisModuleScanCursor * cursor,                         \
+       RedisModuleScanKeyCB callback, void *data))                                                 \
     /* data types */                                                                               \
     X(struct RedisModuleType *, CreateDataType,                                                    \
       (struct RedisModuleCtx * ctx, const char *name, int encver,                                  \
