@@ -5,6 +5,8 @@
 
 #include "redis/command/arguments.h"
 #include "redis/command/command.h"
+#include "redis/store/explain_command.h"
+#include "redis/store/info_command.h"
 #include "redis/store/maintain_command.h"
 #include "redis/store/options.h"
 #include "redis/store/pool.h"
@@ -100,6 +102,27 @@ static const struct bb_redis_command table[] = {
      .syntax = "key chunk",
      .summary = "Adds a part of a store that an AOF rewrite has made",
      .complexity = "O(N log N) for N fields in the chunk"},
+    {.name = "BB.INFO",
+     .function = bb_redis_info_command,
+     .flags = "readonly",
+     .key_flags = BB_REDIS_KEY_READ,
+     .syntax = "key",
+     .summary = "Options, sizes and memory of a store",
+     .complexity = "O(1)"},
+    {.name = "BB.STATS",
+     .function = bb_redis_stats_command,
+     .flags = "readonly",
+     .key_flags = BB_REDIS_KEY_READ,
+     .syntax = "key",
+     .summary = "Lookups, reads avoided and wasted, and background work since loading",
+     .complexity = "O(1)"},
+    {.name = "BB.EXPLAIN",
+     .function = bb_redis_explain_command,
+     .flags = "readonly",
+     .key_flags = BB_REDIS_KEY_READ,
+     .syntax = "key field",
+     .summary = "The steps of a lookup",
+     .complexity = "O(log N)"},
     {.name = "BB.FLUSH",
      .function = bb_redis_flush_command,
      .flags = "readonly admin",

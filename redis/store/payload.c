@@ -185,7 +185,8 @@ enum bb_status bb_redis_payload_load(struct RedisModuleIO *rdb, struct bb_redis_
         status = load_count(&loading);
     bb_redis_chunk_order_deinit(&loading.order);
     if (status != BB_OK) {
-        bb_redis_store_drop(loading.store);
+        if (loading.store != NULL)
+            bb_redis_store_unref(loading.store);
         return status;
     }
     *ret_store = loading.store;

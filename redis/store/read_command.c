@@ -12,6 +12,9 @@
 #include "redis/store/store_key.h"
 #include "redis/store/request.h"
 
+/* A buffer for values is kept between commands up to this size. */
+#define KEPT_BYTES ((size_t)64 * 1024)
+
 /* The results for the fields argv[2] ... */
 struct answers {
     enum bb_status *statuses;
@@ -156,10 +159,26 @@ static enum bb_status look_up_now(struct bb_redis_store *store, struct RedisModu
     return BB_OK;
 }
 
+/* The common case, one field without a wait, allocates no memory. False: there is no reply yet. */
+static bool reply_single(struct RedisModuleCtx *ctx, const struct RedisModuleString *field,
+                         struct bb_redis_store *store, bool has_values)
+{
+    static struct bb_buf value;
+    enum bb_status status = bb_db_get_now(store->db, NULL, bb_redis_arguments_bytes(field), &value);
+    bool is_known = status == BB_OK || status == BB_NOT_FOUND;
+    if (is_known)
+        reply_one(ctx, status, &value, has_values);
+    if (value.capacity > KEPT_BYTES)
+        bb_buf_deinit(&value);
+    return is_known;
+}
+
 static int read_store(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
                       struct bb_redis_store *store, struct read *question)
 {
     bool is_open = false;
+    if (!question->is_list && reply_single(ctx, argv[2], store, question->has_values))
+        return REDISMODULE_OK;
     answers_init(&question->answers, argc - 2);
     enum bb_status status = look_up_now(store, argv, &question->answers, &is_open);
     if (status == BB_OK && is_open)

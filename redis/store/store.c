@@ -11,7 +11,7 @@
 static struct bb_redis_lock lock = BB_REDIS_LOCK_INITIALIZER;
 static struct bb_redis_store *all;
 
-static void add_to_list(struct bb_redis_store *store)
+void bb_redis_store_attach(struct bb_redis_store *store)
 {
     bb_redis_lock_enter(&lock);
     store->next = all;
@@ -89,7 +89,6 @@ static enum bb_status begin(const struct bb_redis_store_options *options,
         release(store);
         return status;
     }
-    add_to_list(store);
     *ret_store = store;
     return BB_OK;
 }

@@ -36,6 +36,7 @@ struct bb_redis_store {
     /* Writes that wait for background work, in order: waiting.h. */
     struct bb_redis_waiting_write *waiting_first;
     struct bb_redis_waiting_write *waiting_last;
+    uint64_t waited_writes;
     bool is_resuming; /* the first of them has left the list and is being executed */
     /* In the list of all stores; guarded by its lock. */
     struct bb_redis_store *next;
@@ -43,7 +44,8 @@ struct bb_redis_store {
     struct bb_redis_job closing;
 };
 
-/* Creates an empty store with a new id. It has one reference. */
+/* Creates an empty store with a new id. It has one reference, which is for the key. Any thread, if
+ * the root is open. */
 BB_MUST_CHECK enum bb_status bb_redis_store_create(const struct bb_redis_store_options *options,
                                                    struct bb_redis_store **ret_store);
 /* Creates a store with the contents of a closed one. That one is not changed, and the two share
@@ -55,6 +57,8 @@ BB_MUST_CHECK enum bb_status bb_redis_store_adopt(const struct bb_redis_path *sa
 BB_MUST_CHECK enum bb_status bb_redis_store_copy(struct bb_redis_store *store,
                                                  struct bb_redis_store **ret_store);
 
+/* The store has a key now. */
+void bb_redis_store_attach(struct bb_redis_store *store);
 /* Drops the reference of the key. Any thread, such as the thread of UNLINK. NULL is allowed. */
 void bb_redis_store_drop(struct bb_redis_store *store);
 /* For uses while the store has a key. */

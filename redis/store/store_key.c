@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "redis/store/saved.h"
-
 struct RedisModuleType *bb_redis_store_type;
 
 enum bb_redis_store_key_result bb_redis_store_key_find(struct RedisModuleCtx *ctx,
@@ -24,23 +22,26 @@ enum bb_redis_store_key_result bb_redis_store_key_find(struct RedisModuleCtx *ct
     return result;
 }
 
-enum bb_status bb_redis_store_key_create(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
-                                         const struct bb_redis_store_options *options,
-                                         struct bb_redis_store **ret_store)
+void bb_redis_store_key_set(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
+                            struct bb_redis_store *store)
 {
-    struct bb_redis_store *store = NULL;
-    enum bb_status status = bb_redis_store_create(options, &store);
-    if (status != BB_OK)
-        return status;
     struct RedisModuleKey *key =
         RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
+    bb_redis_store_attach(store);
     (void)RedisModule_ModuleTypeSetValue(key, bb_redis_store_type, store);
     RedisModule_CloseKey(key);
-    /* During loading, the rest of the file may refer to directories of an earlier process. */
-    if ((RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING) == 0)
-        bb_redis_root_clean(bb_redis_saved_is_kept);
-    *ret_store = store;
-    return BB_OK;
+}
+
+bool bb_redis_store_key_is_here(struct RedisModuleCtx *ctx, struct RedisModuleString *name)
+{
+    if ((RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_CLUSTER) == 0)
+        return true;
+    /* The server refuses calls for keys of other nodes. */
+    struct RedisModuleCallReply *reply = RedisModule_Call(ctx, "EXISTS", "s", name);
+    bool is_here = reply != NULL;
+    if (reply != NULL)
+        RedisModule_FreeCallReply(reply);
+    return is_here;
 }
 
 int bb_redis_store_key_reply_incomplete(struct RedisModuleCtx *ctx)

@@ -19,11 +19,13 @@ enum bb_redis_store_key_result bb_redis_store_key_find(struct RedisModuleCtx *ct
                                                        struct RedisModuleString *name, int mode,
                                                        struct bb_redis_store **ret_store);
 
-/* Creates an empty store for a key that does not exist. */
-BB_MUST_CHECK enum bb_status bb_redis_store_key_create(struct RedisModuleCtx *ctx,
-                                                       struct RedisModuleString *name,
-                                                       const struct bb_redis_store_options *options,
-                                                       struct bb_redis_store **ret_store);
+/* Gives a key that does not exist a store. */
+void bb_redis_store_key_set(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
+                            struct bb_redis_store *store);
+
+/* False: the slot of the key belongs to another node of the cluster, or is being moved there and
+ * the key is not here. For commands that continue after a while. */
+bool bb_redis_store_key_is_here(struct RedisModuleCtx *ctx, struct RedisModuleString *name);
 
 /* Replies that the store lost a write. */
 int bb_redis_store_key_reply_incomplete(struct RedisModuleCtx *ctx);

@@ -24,8 +24,10 @@ static void *load(struct RedisModuleIO *rdb, int version)
                                version);
         return NULL;
     }
-    if (bb_redis_payload_load(rdb, &store) == BB_OK)
+    if (bb_redis_payload_load(rdb, &store) == BB_OK) {
+        bb_redis_store_attach(store);
         return store;
+    }
     RedisModule_LogIOError(rdb, "warning", "bloomblock: %s", bb_error_last()->message);
     return NULL;
 }
@@ -168,7 +170,10 @@ static void *copy(struct RedisModuleString *from, struct RedisModuleString *to, 
     (void)from;
     (void)to;
     enum bb_status status = bb_redis_store_copy((struct bb_redis_store *)value, &made);
-    return status == BB_OK ? made : NULL;
+    if (status != BB_OK)
+        return NULL;
+    bb_redis_store_attach(made);
+    return made;
 }
 
 /* ---- events ---- */

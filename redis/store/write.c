@@ -2,6 +2,7 @@
 #include "redis/store/write.h"
 
 #include "redis/command/reply.h"
+#include "redis/store/creation.h"
 #include "redis/store/store_key.h"
 #include "redis/store/request.h"
 
@@ -122,6 +123,7 @@ static bool wait_for_turn(struct RedisModuleCtx *ctx, struct bb_redis_store *sto
         .store = bb_redis_store_ref(store),
     };
     store->batch = batch;
+    store->waited_writes++;
     if (store->waiting_last != NULL) {
         store->waiting_last->next = waiting;
         store->waiting_last = waiting;
@@ -164,10 +166,21 @@ static int fill_and_write(struct RedisModuleCtx *ctx, struct RedisModuleString *
     return bb_redis_store_key_reply_failure(ctx, status);
 }
 
+static int write_to_new(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
+                        struct bb_redis_store *store, bool is_new, const void *context)
+{
+    (void)is_new;
+    const struct bb_redis_write *write = context;
+    enum bb_status status = write->fill(store->batch, argv, argc);
+    if (status == BB_OK)
+        return write_now(ctx, argv, store, write);
+    bb_batch_reset(store->batch);
+    return bb_redis_store_key_reply_failure(ctx, status);
+}
+
 /* Creates the key, unless the command fails: then it has no effect at all. */
-static enum bb_status create_for(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
-                                 int argc, const struct bb_redis_write *write,
-                                 struct bb_redis_store **ret_store)
+static int create_and_write(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
+                            const struct bb_redis_write *write)
 {
     struct bb_redis_store_options options;
     struct bb_batch *batch = NULL;
@@ -175,8 +188,10 @@ static enum bb_status create_for(struct RedisModuleCtx *ctx, struct RedisModuleS
     if (status == BB_OK)
         status = write->fill(batch, argv, argc);
     bb_batch_destroy(batch);
+    if (status != BB_OK)
+        return bb_redis_store_key_reply_failure(ctx, status);
     bb_redis_store_options_init(&options);
-    return status == BB_OK ? bb_redis_store_key_create(ctx, argv[1], &options, ret_store) : status;
+    return bb_redis_creation_run(ctx, argv, argc, &options, write_to_new, write);
 }
 
 int bb_redis_write_run(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
@@ -185,16 +200,13 @@ int bb_redis_write_run(struct RedisModuleCtx *ctx, struct RedisModuleString **ar
     struct bb_redis_store *store = NULL;
     if (write->group > 0 && (argc - 2) % write->group != 0)
         return RedisModule_WrongArity(ctx);
-    enum bb_redis_store_key_result result =
-        bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &store);
-    if (result == BB_REDIS_STORE_KEY_OTHER)
+    switch (bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &store)) {
+    case BB_REDIS_STORE_KEY_OTHER:
         return bb_redis_reply_wrong_type(ctx);
-    if (result == BB_REDIS_STORE_KEY_NONE && !write->creates_key)
-        return bb_redis_reply_ok(ctx);
-    if (result == BB_REDIS_STORE_KEY_NONE) {
-        enum bb_status status = create_for(ctx, argv, argc, write, &store);
-        if (status != BB_OK)
-            return bb_redis_store_key_reply_failure(ctx, status);
+    case BB_REDIS_STORE_KEY_NONE:
+        return write->creates_key ? create_and_write(ctx, argv, argc, write)
+                                  : bb_redis_reply_ok(ctx);
+    default:
+        return fill_and_write(ctx, argv, argc, store, write);
     }
-    return fill_and_write(ctx, argv, argc, store, write);
 }

@@ -4,8 +4,22 @@
 #include "redis/command/arguments.h"
 #include "redis/command/reply.h"
 #include "redis/store/chunk.h"
+#include "redis/store/creation.h"
 #include "redis/store/store_key.h"
 #include "redis/store/write.h"
+
+static int reply_created(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
+                         struct bb_redis_store *store, bool is_new, const void *context)
+{
+    (void)argc;
+    (void)store;
+    (void)context;
+    if (!is_new)
+        return RedisModule_ReplyWithError(ctx, "ERR the store exists");
+    (void)RedisModule_ReplicateVerbatim(ctx);
+    (void)RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, "bb.create", argv[1]);
+    return bb_redis_reply_ok(ctx);
+}
 
 int bb_redis_create_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
 {
@@ -16,18 +30,14 @@ int bb_redis_create_command(struct RedisModuleCtx *ctx, struct RedisModuleString
     const char *mistake = bb_redis_store_options_parse(&arguments, &options);
     if (mistake != NULL)
         return RedisModule_ReplyWithError(ctx, mistake);
-    enum bb_redis_store_key_result result =
-        bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &store);
-    if (result == BB_REDIS_STORE_KEY_OTHER)
+    switch (bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &store)) {
+    case BB_REDIS_STORE_KEY_OTHER:
         return bb_redis_reply_wrong_type(ctx);
-    if (result == BB_REDIS_STORE_KEY_FOUND)
-        return RedisModule_ReplyWithError(ctx, "ERR the store exists");
-    enum bb_status status = bb_redis_store_key_create(ctx, argv[1], &options, &store);
-    if (status != BB_OK)
-        return bb_redis_store_key_reply_failure(ctx, status);
-    (void)RedisModule_ReplicateVerbatim(ctx);
-    (void)RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, "bb.create", argv[1]);
-    return bb_redis_reply_ok(ctx);
+    case BB_REDIS_STORE_KEY_FOUND:
+        return reply_created(ctx, argv, argc, store, false, NULL);
+    default:
+        return bb_redis_creation_run(ctx, argv, argc, &options, reply_created, NULL);
+    }
 }
 
 static enum bb_status fill_put(struct bb_batch *batch, struct RedisModuleString **argv, int argc)

@@ -2,10 +2,12 @@
 import os
 import shutil
 import tempfile
+import time
 import unittest
 
-from server import Server, ServerTest, main
+from dump import body, sealed
 from resp import Refused
+from server import Server, ServerTest, main
 
 
 def fields(count, step=1):
@@ -122,6 +124,78 @@ class Commands(ServerTest):
         self.assertAlmostEqual(self.redis("BB.LEN", "s"), 2900, delta=300)
         self.assertEqual(self.redis("BB.LEN", "s", "EXACT"), 2900)
 
+    def pairs(self, *command):
+        reply = self.redis(*command)
+        return dict(zip(reply[::2], reply[1::2]))
+
+    def test_fields_on_disk_are_read_in_order(self):
+        """A block client waits, so that its commands are executed in order."""
+        names = fill(self.redis, "s", 5000)
+        self.redis("BB.COMPACT", "s")
+        commands, expected = [], []
+        for i, name in enumerate(names[::10]):
+            commands += [("BB.GET", "s", name), ("BB.PUT", "s", name, b"%d" % i), ("BB.GET", "s", name)]
+            expected += [b"value" + name, "OK", b"%d" % i]
+        self.assertEqual(self.redis.pipeline(commands), expected)
+        found = self.redis("BB.MGET", "s", *names[1::3], "absent")
+        self.assertEqual(found, [b"value" + name if names.index(name) % 10 else b"%d" % (names.index(name) // 10)
+                                 for name in names[1::3]] + [None])
+
+    def test_absent_fields_are_not_read(self):
+        names = fill(self.redis, "s", 5000, step=2)
+        self.redis("BB.COMPACT", "s")
+        absent = sorted(set(fields(10000)) - set(names))
+        self.redis("BB.MEXISTS", "s", *absent)
+        before = self.pairs("BB.STATS", "s")
+        self.assertEqual(sum(self.redis("BB.MEXISTS", "s", *absent)), 0)
+        after = self.pairs("BB.STATS", "s")
+        self.assertEqual(after["lookups"] - before["lookups"], len(absent))
+        self.assertLess(after["system_reads"] - before["system_reads"], len(absent) // 20)
+        self.assertEqual(after["block_requests_wasted"] - before["block_requests_wasted"],
+                         after["block_requests"] - before["block_requests"])
+        self.assertEqual(float(after["wasted_target"]), 0.01)
+
+    def test_info_and_explain(self):
+        self.redis("BB.CREATE", "s", "TARGET", "0.001")
+        names = fill(self.redis, "s", 2000)
+        self.redis("BB.FLUSH", "s")
+        self.redis("BB.DEL", "s", names[3])
+        info = self.resp3("BB.INFO", "s")
+        self.assertEqual(float(info["TARGET"]), 0.001)
+        self.assertEqual(info["entries_in_tables"], 2000)
+        self.assertTrue(os.path.isdir(info["directory"]))
+        lines = self.redis("BB.EXPLAIN", "s", names[5])
+        self.assertEqual(lines[-1], b"present")
+        self.assertRegex(lines[-2], b"^level 0, .*bbt: table filter maybe;.*: value$")
+        self.assertEqual(self.redis("BB.EXPLAIN", "s", names[3]), [b"memory 0: deletion", b"absent"])
+        self.assertEqual(self.resp3("BB.VERIFY", "s")["damaged"], 0)
+        for name in ("INFO", "STATS", "VERIFY", "COMPACT"):
+            self.assertEqual(self.refused("BB." + name, "none"), "ERR no such key")
+
+    def test_writes_that_wait_keep_their_order(self):
+        """A small buffer fills faster than it can be written to tables."""
+        self.redis("BB.CREATE", "s", "BUFFER", 65536)
+        value = os.urandom(20000)
+        with self.server.client() as other:
+            for i in range(300):
+                self.redis.send("BB.MPUT", "s", "field%04d" % i, value, "last", i)
+                other.send("BB.PUT", "s", "other%04d" % i, value)
+            self.assertEqual([self.redis.read() for _ in range(300)], ["OK"] * 300)
+            self.assertEqual([other.read() for _ in range(300)], ["OK"] * 300)
+        self.assertEqual(self.redis("BB.GET", "s", "last"), b"299")
+        self.assertEqual(self.redis("BB.LEN", "s", "EXACT"), 601)
+        self.assertGreater(self.pairs("BB.STATS", "s")["writes_waited"], 0)
+
+    def test_a_store_is_removed_while_writes_wait(self):
+        self.redis("BB.CREATE", "s", "BUFFER", 65536)
+        value = os.urandom(20000)
+        with self.server.client() as other:
+            for i in range(200):
+                other.send("BB.PUT", "s", "f%d" % i, value)
+            self.redis("DEL", "s")
+            replies = {str(other.read()) for _ in range(200)}
+        self.assertLessEqual(replies, {"OK", "TRYAGAIN the key was changed while the write waited"})
+
     def test_transactions_and_scripts(self):
         fill(self.redis, "s", 1000)
         self.redis("BB.FLUSH", "s")
@@ -185,38 +259,18 @@ class Dumps(ServerTest):
     def test_damaged_payloads_are_refused(self):
         """RESTORE checks a CRC, so a damaged payload gets a new one."""
         fill(self.redis, "s", 20)
-        dump = self.redis("DUMP", "s")
-        crc = Crc64()
-        body = dump[:-8]
+        data = body(self.redis("DUMP", "s"))
         refused = 0
-        cases = [body[:at] + bytes([body[at] ^ 1 << (at % 8)]) + body[at + 1:] for at in range(10, len(body) - 2, 7)]
-        cases += [body[:at] + body[-2:] for at in range(10, len(body) - 2, 11)]
+        cases = [data[:at] + bytes([data[at] ^ 1 << (at % 8)]) + data[at + 1:] for at in range(10, len(data) - 2, 13)]
+        cases += [data[:at] + data[-2:] for at in range(10, len(data) - 2, 29)]
         for case in cases:
             try:
-                self.redis("RESTORE", "t", 0, case + crc.of(case), "REPLACE")
+                self.redis("RESTORE", "t", 0, sealed(case), "REPLACE")
             except Refused as refusal:
                 self.assertIn("Bad data format", str(refusal))
                 refused += 1
         self.assertGreater(refused, len(cases) * 9 // 10)
         self.assertEqual(self.redis("PING"), "PONG")
-
-
-class Crc64:
-    """The checksum of DUMP: polynomial ad93d23594c935a9, reflected."""
-
-    def __init__(self):
-        self.table = []
-        for byte in range(256):
-            value = byte
-            for _ in range(8):
-                value = value >> 1 ^ (0x95AC9329AC4BC9B5 if value & 1 else 0)
-            self.table.append(value)
-
-    def of(self, data):
-        value = 0
-        for byte in data:
-            value = self.table[(value ^ byte) & 255] ^ value >> 8
-        return value.to_bytes(8, "little")
 
 
 class Files(unittest.TestCase):
@@ -249,6 +303,11 @@ class Files(unittest.TestCase):
                 b"aof_rewrite_in_progress:1" in redis("INFO", "persistence"):
             pass
 
+    def is_adopted(self, redis, key):
+        """The directory of the saved state was taken, without a write to the store."""
+        stats = redis("BB.STATS", key)
+        return stats[stats.index("writes") + 1] == 0
+
     def test_rdb_at_the_end(self):
         redis = self.start(save="3600 1")
         fill(redis, "s", 3000)
@@ -258,7 +317,7 @@ class Files(unittest.TestCase):
         self.assertEqual(len(self.saved()), 2)
         redis = self.start(save="3600 1")
         self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
-        self.assertNotIn("built from the file", self.server.log())
+        self.assertTrue(self.is_adopted(redis, "s"))
         self.end(redis)
         shutil.rmtree(os.path.join(self.directory, "bb"))
         redis = self.start()
@@ -277,9 +336,12 @@ class Files(unittest.TestCase):
         self.assertIn(b"rdb_last_bgsave_status:ok", redis("INFO", "persistence"))
         self.assertEqual(len(self.saved()), 1)
         self.end(redis, kill=True)
-        redis = self.start()
-        self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
-        self.end(redis, kill=True)
+        for _ in range(2):
+            redis = self.start()
+            self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
+            self.assertTrue(self.is_adopted(redis, "s"))
+            redis("BB.PUT", "s", "later", "not saved")
+            self.end(redis, kill=True)
         shutil.rmtree(os.path.join(self.directory, "bb"))
         redis = self.start()
         self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
@@ -304,6 +366,68 @@ class Files(unittest.TestCase):
                 redis = self.start(**options)
                 self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
                 self.end(redis)
+
+    def test_a_damaged_directory_is_not_used(self):
+        redis = self.start(save="3600 1")
+        fill(redis, "s", 1000)
+        before = scan_all(redis, "s", "LIMIT", 1000)
+        self.end(redis)
+        saved = os.path.join(self.directory, "bb", self.saved()[0])
+        os.remove(os.path.join(saved, "CURRENT"))
+        redis = self.start(save="3600 1")
+        self.assertIn("the store is built from the file", self.server.log())
+        self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
+        self.assertFalse(self.is_adopted(redis, "s"))
+        self.end(redis)
+
+    def test_directories_of_earlier_saves_are_removed(self):
+        redis = self.start()
+        for i in range(3):
+            redis("BB.PUT", "s", "a", i)
+            redis("BB.PUT", "t", "a", 1)
+            redis("BGSAVE")
+            self.wait_for_child(redis)
+        end = time.monotonic() + 20
+        while len(self.saved()) > 2 and time.monotonic() < end:
+            redis("PING")
+        self.assertEqual(len(self.saved()), 2)
+        redis("FLUSHALL")
+        redis("BGSAVE")
+        self.wait_for_child(redis)
+        redis("BB.PUT", "s", "a", 1)
+        self.end(redis)
+        redis = self.start()
+        redis("BB.PUT", "s", "a", 1)
+        self.end(redis)
+
+    def test_replicas(self):
+        redis = self.start(port=7381, repl_diskless_sync_delay=0)
+        fill(redis, "s", 3000)
+        other = tempfile.mkdtemp(prefix="bb-redis.")
+        self.addCleanup(shutil.rmtree, other)
+        server = Server(other, port=7382).start()
+        self.addCleanup(server.kill)
+        with server.client() as replica:
+            replica("BB.PUT", "old", "a", "1")
+            replica("REPLICAOF", "127.0.0.1", 7381)
+            redis("BB.DELRANGE", "s", "a", "field00001000")
+            while b"master_link_status:up" not in replica("INFO", "replication"):
+                redis("BB.PUT", "s", "b", "2")
+            redis("BB.MPUT", "t", "a", "1", "b", "2")
+            redis("BB.CREATE", "u", "TARGET", "0.1")
+            self.assertEqual(redis("WAIT", 1, 10000), 1)
+            for key in ("s", "t", "u"):
+                self.assertEqual(scan_all(replica, key), scan_all(redis, key))
+                self.assertEqual(replica("DEBUG", "DIGEST-VALUE", key), redis("DEBUG", "DIGEST-VALUE", key))
+            self.assertEqual(replica("EXISTS", "old"), 0)
+            with self.assertRaisesRegex(Refused, "READONLY"):
+                replica("BB.PUT", "s", "a", "1")
+            replica("REPLICAOF", "NO", "ONE")
+            replica("BB.PUT", "s", "a", "1")
+            redis("MIGRATE", "127.0.0.1", 7382, "t", 0, 10000, "COPY", "REPLACE")
+            self.assertEqual(scan_all(replica, "t"), [(b"a", b"1"), (b"b", b"2")])
+        self.assertEqual(server.stop(), 0)
+        self.end(redis)
 
     def test_two_servers_on_one_directory(self):
         redis = self.start()

@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""Stores of the Redis module, measured in a real server.
+
+    bench/redis_store_bench.py MODULE [--fields N] [--value BYTES]
+
+    absent    lookups of absent fields per second, through one connection with a pipeline, beside
+              SISMEMBER of absent members of a set in the same server
+    latency   round trips of PING while another client reads fields from the device
+    pauses    the longest round trip of PING during BGSAVE, BGREWRITEAOF and a full sync, beside the
+              time of the fork itself; DUMP and RESTORE, which Redis executes in its only thread
+    restart   the start of the server, with the directories of its stores and without
+
+The module gets the memory of its defaults; the data is many times larger. The directory is a
+temporary one, under TMPDIR.
+"""
+import argparse
+import multiprocessing
+import os
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "redis"))
+from resp import Client, encode  # noqa: E402
+from server import Server  # noqa: E402
+
+SEED = 1
+
+
+def field(i):
+    return b"http://host%05d.example/page/%09d" % (i % 7919, i)
+
+
+def fill(redis, key, count, value_size):
+    """Fields with even numbers, values that do not compress."""
+    rng = random.Random(SEED)
+    for at in range(0, count, 200):
+        pairs = []
+        for i in range(at, min(at + 200, count)):
+            pairs += [field(2 * i), rng.randbytes(value_size)]
+        redis("BB.MPUT", key, *pairs)
+    redis("BB.COMPACT", key)
+
+
+class Flood:
+    """Sends prepared bytes through one connection, ahead of the replies, and counts lines."""
+
+    def __init__(self, client, commands, lines_per_command):
+        self.socket = client.socket
+        self.parts = [b"".join(map(encode, commands[at:at + 200])) for at in range(0, len(commands), 200)]
+        self.lines = [len(commands[at:at + 200]) * lines_per_command for at in range(0, len(commands), 200)]
+
+    def run(self):
+        begin = time.perf_counter()
+        open_lines = 0
+        for part, lines in zip(self.parts, self.lines):
+            self.socket.sendall(part)
+            open_lines += lines
+            open_lines -= self.receive() if open_lines > lines else 0
+        while open_lines > 0:
+            open_lines -= self.receive()
+        return time.perf_counter() - begin
+
+    def receive(self):
+        return self.socket.recv(1 << 20).count(b"\n")
+
+
+def measure_absent(server, count, lookups):
+    rng = random.Random(SEED)
+    names = [field(2 * rng.randrange(count) + 1) for _ in range(lookups)]
+    with server.client() as redis:
+        for at in range(0, count, 500):
+            redis("SADD", "set", *(field(2 * i) for i in range(at, min(at + 500, count))))
+        for warm in range(0, lookups, 100):
+            redis("BB.MEXISTS", "store", *names[warm:warm + 100])
+        groups = [names[at:at + 10] for at in range(0, lookups, 10)]
+        cases = {"SISMEMBER": ([("SISMEMBER", "set", name) for name in names], 1),
+                 "BB.EXISTS": ([("BB.EXISTS", "store", name) for name in names], 1),
+                 "SMISMEMBER of 10": ([("SMISMEMBER", "set", *group) for group in groups], 11),
+                 "BB.MEXISTS of 10": ([("BB.MEXISTS", "store", *group) for group in groups], 11)}
+        floods = {name: Flood(redis, *case) for name, case in cases.items()}
+        rates = {name: [] for name in cases}
+        for _ in range(5):
+            for name, flood in floods.items():
+                rates[name].append(lookups / flood.run())
+        for name in cases:
+            print(f"  {name:18} {statistics.median(rates[name]):12,.0f} fields per second")
+        for ours, theirs in (("BB.EXISTS", "SISMEMBER"), ("BB.MEXISTS of 10", "SMISMEMBER of 10"),
+                             ("BB.MEXISTS of 10", "SISMEMBER")):
+            print(f"  {ours} / {theirs}: {statistics.median(rates[ours]) / statistics.median(rates[theirs]):.2f}")
+        redis("DEL", "set")
+
+
+def ping(path, is_over, trips):
+    with Client(path) as client:
+        found = []
+        while not is_over.is_set():
+            begin = time.perf_counter()
+            client("PING")
+            found.append(time.perf_counter() - begin)
+            time.sleep(0.0005)
+    trips.send(found)
+
+
+class Pings:
+    """Round trips of PING in another process, in seconds."""
+
+    def __init__(self, server):
+        self.is_over = multiprocessing.Event()
+        self.trips, end = multiprocessing.Pipe(duplex=False)
+        self.process = multiprocessing.Process(target=ping, args=(server.socket, self.is_over, end))
+
+    def __enter__(self):
+        self.process.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.trips = self.trips.recv()
+        self.process.join()
+
+    def percentile(self, share):
+        return sorted(self.trips)[min(int(len(self.trips) * share), len(self.trips) - 1)] * 1000
+
+    def print(self, title):
+        print(f"  {title:34} median {self.percentile(0.5):6.2f} ms, 99 % {self.percentile(0.99):6.2f} ms, "
+              f"longest {self.percentile(1):6.2f} ms, {len(self.trips)} trips")
+
+
+def forget_files(directory):
+    """The system's page cache drops the tables."""
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            if name.endswith(".bbt"):
+                handle = os.open(os.path.join(folder, name), os.O_RDONLY)
+                os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+                os.close(handle)
+
+
+def read_cold(server, count, is_over):
+    rng = random.Random(threading.get_ident())
+    with server.client() as redis:
+        while not is_over.is_set():
+            redis.pipeline([("BB.GET", "store", field(2 * rng.randrange(count))) for _ in range(20)])
+
+
+def get_on(server, is_over):
+    """The same load without stores, for comparison."""
+    with server.client() as redis:
+        while not is_over.is_set():
+            redis.pipeline([("GET", "missing")] * 20)
+            time.sleep(0.001)
+
+
+def measure_latency(server, directory, count, seconds):
+    with Pings(server) as idle:
+        time.sleep(2)
+    idle.print("idle")
+    is_over = threading.Event()
+    load = threading.Thread(target=get_on, args=(server, is_over))
+    with Pings(server) as busy:
+        load.start()
+        time.sleep(3)
+        is_over.set()
+        load.join()
+    busy.print("while GET is called as often")
+    is_over = threading.Event()
+    readers = [threading.Thread(target=read_cold, args=(server, count, is_over))]
+    forget_files(directory)
+    with Pings(server) as pings:
+        for reader in readers:
+            reader.start()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(0.5)
+            forget_files(directory)
+        is_over.set()
+        for reader in readers:
+            reader.join()
+    pings.print("while cold fields are read")
+    with server.client() as redis:
+        stats = redis("BB.STATS", "store")
+        print("  reads from files:", stats[stats.index("block_reads") + 1])
+
+
+def info(redis, name):
+    for line in redis("INFO", "everything").decode().splitlines():
+        if line.startswith(name + ":"):
+            return line.split(":", 1)[1]
+    return None
+
+
+def wait_for(redis, name, value):
+    while info(redis, name) != value:
+        time.sleep(0.02)
+
+
+def measure_child(server, title, command, field_name):
+    with server.client() as redis, Pings(server) as pings:
+        is_over = threading.Event()
+        writer = threading.Thread(target=write_on, args=(server, is_over))
+        writer.start()
+        time.sleep(0.5)
+        begin = time.monotonic()
+        redis(*command)
+        time.sleep(0.1)
+        wait_for(redis, field_name, "0")
+        seconds = time.monotonic() - begin
+        is_over.set()
+        writer.join()
+        fork = int(info(redis, "latest_fork_usec")) / 1000
+    pings.print(f"{title}, {seconds:.1f} s, fork {fork:.1f} ms")
+
+
+def write_on(server, is_over):
+    rng = random.Random(SEED)
+    with server.client() as redis:
+        while not is_over.is_set():
+            redis.pipeline([("BB.PUT", "other", field(rng.randrange(100000)), b"x" * 100) for _ in range(20)])
+
+
+def digest(redis, key):
+    return redis("DEBUG", "DIGEST-VALUE", key)
+
+
+def measure_sync(server, directory, options):
+    other = os.path.join(directory, "replica")
+    os.makedirs(other)
+    replica = Server(other, port=options["port"] + 1).start()
+    try:
+        with replica.client() as second, server.client() as redis, Pings(server) as pings:
+            begin = time.monotonic()
+            second("REPLICAOF", "127.0.0.1", options["port"])
+            wait_for(second, "master_link_status", "up")
+            seconds = time.monotonic() - begin
+            fork = int(info(redis, "latest_fork_usec")) / 1000
+        with replica.client() as second, server.client() as redis:
+            equal = digest(redis, "store") == digest(second, "store")
+        pings.print(f"full sync, {seconds:.1f} s, fork {fork:.1f} ms")
+        print("  equal contents:", equal)
+    finally:
+        replica.kill()
+
+
+def measure_dump(server):
+    with server.client() as redis:
+        begin = time.perf_counter()
+        payload = redis("DUMP", "store")
+        middle = time.perf_counter()
+        redis("RESTORE", "copy", 0, payload)
+        end = time.perf_counter()
+        equal = digest(redis, "store") == digest(redis, "copy")
+        print(f"  DUMP {len(payload) / 1e6:.0f} MB {middle - begin:.2f} s, RESTORE {end - middle:.2f} s")
+        print("  equal contents:", equal)
+        redis("DEL", "copy")
+
+
+def measure_restart(server, directory):
+    with server.client() as redis:
+        redis("DEL", "other")
+        redis("CONFIG", "SET", "save", "3600 1")
+    server.options["save"] = "3600 1"
+    begin = time.perf_counter()
+    server.stop()
+    print(f"  end with an RDB: {time.perf_counter() - begin:.2f} s")
+    for way in ("the directory is taken", "the store is built from the file"):
+        begin = time.perf_counter()
+        server.start()
+        print(f"  start, {way}: {time.perf_counter() - begin:.2f} s")
+        server.kill()
+        shutil.rmtree(os.path.join(directory, "bb"))
+    server.start()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("module")
+    parser.add_argument("--fields", type=int, default=160000)
+    parser.add_argument("--value", type=int, default=400)
+    parser.add_argument("--lookups", type=int, default=200000)
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--port", type=int, default=7391)
+    parser.add_argument("--only", default="absent,latency,pauses,restart")
+    options = parser.parse_args()
+    directory = tempfile.mkdtemp(prefix="bb-redis-bench.")
+    server = Server(directory, module=os.path.abspath(options.module), port=options.port,
+                    client_output_buffer_limit="normal 0 0 0")
+    server.start()
+    try:
+        with server.client() as redis:
+            begin = time.monotonic()
+            fill(redis, "store", options.fields, options.value)
+            print(f"data: {options.fields * options.value / 1e6:.0f} MB in {time.monotonic() - begin:.1f} s; "
+                  f"memory {redis('MEMORY', 'USAGE', 'store') / 1e6:.1f} MB")
+        if "absent" in options.only:
+            print("absent fields")
+            measure_absent(server, options.fields, options.lookups)
+        if "latency" in options.only:
+            print("latency of the event loop")
+            measure_latency(server, directory, options.fields, options.seconds)
+        if "pauses" in options.only:
+            print("pauses")
+            measure_child(server, "BGSAVE", ("BGSAVE",), "rdb_bgsave_in_progress")
+            measure_child(server, "BGREWRITEAOF", ("BGREWRITEAOF",), "aof_rewrite_in_progress")
+            measure_sync(server, directory, vars(options))
+            measure_dump(server)
+        if "restart" in options.only:
+            print("restart")
+            measure_restart(server, directory)
+    finally:
+        server.kill()
+        shutil.rmtree(directory)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+/* See info_command.h. The numbers are in memory, so the server's thread replies them. */
+#include "redis/store/info_command.h"
+
+#include "redis/command/reply.h"
+#include "redis/store/store_key.h"
+
+/* The pairs of a reply. */
+struct rows {
+    struct RedisModuleCtx *ctx;
+};
+
+static void begin(const struct rows *rows, long count)
+{
+    (void)bb_redis_reply_pairs(rows->ctx, count);
+}
+
+static void number(const struct rows *rows, const char *name, uint64_t value)
+{
+    (void)RedisModule_ReplyWithSimpleString(rows->ctx, name);
+    (void)RedisModule_ReplyWithLongLong(rows->ctx, (long long)value);
+}
+
+static void real(const struct rows *rows, const char *name, double value)
+{
+    (void)RedisModule_ReplyWithSimpleString(rows->ctx, name);
+    (void)RedisModule_ReplyWithDouble(rows->ctx, value);
+}
+
+static void text(const struct rows *rows, const char *name, const char *value)
+{
+    (void)RedisModule_ReplyWithSimpleString(rows->ctx, name);
+    (void)RedisModule_ReplyWithSimpleString(rows->ctx, value);
+}
+
+/* ---- BB.INFO ---- */
+
+#define INFO_ROWS 17
+
+static struct bb_level_stats sum_levels(const struct bb_db_stats *stats)
+{
+    struct bb_level_stats sum = {.table_count = 0};
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        sum.table_count += stats->levels[level].table_count;
+        sum.file_bytes += stats->levels[level].file_bytes;
+        sum.entry_count += stats->levels[level].entry_count;
+    }
+    return sum;
+}
+
+static void write_options(const struct rows *rows, const struct bb_redis_store *store)
+{
+    struct bb_redis_store_words words;
+    bb_redis_store_options_print(&store->options, &words);
+    for (int i = 0; i < BB_REDIS_STORE_OPTIONS_WORDS; i += 2)
+        text(rows, words.texts[i], words.texts[i + 1]);
+}
+
+static void write_info(const struct rows *rows, struct bb_redis_store *store)
+{
+    struct bb_db_stats stats;
+    struct bb_redis_path path = bb_redis_root_store(&store->id);
+    bb_db_stats(store->db, &stats);
+    struct bb_level_stats sum = sum_levels(&stats);
+    begin(rows, INFO_ROWS);
+    write_options(rows, store);
+    text(rows, "directory", path.text);
+    number(rows, "fields_estimated", bb_redis_store_estimate(store));
+    number(rows, "entries_in_tables", sum.entry_count);
+    number(rows, "tables", sum.table_count);
+    number(rows, "runs", stats.run_count);
+    number(rows, "file_bytes", sum.file_bytes);
+    number(rows, "filter_bytes", stats.filter_bytes);
+    real(rows, "filter_bits_per_key", stats.filter_bits_per_key);
+    number(rows, "memory_bytes", bb_redis_store_memory(store));
+    number(rows, "memtable_bytes", stats.memtable_bytes);
+    number(rows, "cache_bytes", stats.cache.used_bytes);
+    number(rows, "is_incomplete", store->is_incomplete);
+}
+
+/* ---- BB.STATS ---- */
+
+#define STATS_ROWS 23
+
+static struct bb_read_stats sum_reads(const struct bb_db_stats *stats, uint64_t *ret_visits)
+{
+    struct bb_read_stats sum = {.block_requests = 0};
+    *ret_visits = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        const struct bb_read_stats *reads = &stats->level_reads[level];
+        for (int visit = 0; visit < BB_VISIT_COUNT; visit++) {
+            sum.visits[visit] += reads->visits[visit];
+            *ret_visits += visit == BB_VISIT_OUT_OF_BOUNDS ? 0 : reads->visits[visit];
+        }
+        sum.block_requests += reads->block_requests;
+        sum.block_reads += reads->block_reads;
+        sum.avoided_requests += reads->avoided_requests;
+        sum.damaged_filters += reads->damaged_filters;
+    }
+    return sum;
+}
+
+static void write_lookups(const struct rows *rows, const struct bb_db_stats *stats)
+{
+    uint64_t visits = 0;
+    struct bb_read_stats reads = sum_reads(stats, &visits);
+    uint64_t absent = stats->gets - stats->gets_found;
+    uint64_t wasted = reads.visits[BB_VISIT_FALSE_POSITIVE];
+    number(rows, "lookups", stats->gets);
+    number(rows, "lookups_found", stats->gets_found);
+    number(rows, "memtable_hits", stats->memtable_hits);
+    number(rows, "table_visits", visits);
+    number(rows, "table_filter_negative", reads.visits[BB_VISIT_TABLE_FILTER_NEGATIVE]);
+    number(rows, "block_filter_negative", reads.visits[BB_VISIT_FILTER_NEGATIVE]);
+    number(rows, "block_requests", reads.block_requests);
+    number(rows, "block_reads", reads.block_reads);
+    number(rows, "block_requests_avoided", reads.avoided_requests);
+    number(rows, "block_requests_wasted", wasted);
+    real(rows, "wasted_per_absent_lookup", absent == 0 ? 0 : (double)wasted / (double)absent);
+    real(rows, "wasted_target", stats->target_wasted_reads);
+    real(rows, "wasted_expected", stats->expected_wasted_reads);
+    number(rows, "damaged_filters", reads.damaged_filters);
+}
+
+static void write_stats(const struct rows *rows, struct bb_redis_store *store)
+{
+    struct bb_db_stats stats;
+    bb_db_stats(store->db, &stats);
+    begin(rows, STATS_ROWS);
+    write_lookups(rows, &stats);
+    number(rows, "writes", stats.writes);
+    number(rows, "writes_waited", store->waited_writes);
+    number(rows, "flushes", stats.flushes);
+    number(rows, "compactions", stats.compactions);
+    real(rows, "write_amplification", stats.write_amplification);
+    number(rows, "cache_hits", stats.cache.hits);
+    number(rows, "cache_misses", stats.cache.misses);
+    number(rows, "system_reads", stats.system_reads);
+    number(rows, "damaged_files", stats.damaged_files);
+}
+
+/* ---- commands ---- */
+
+static int reply_rows(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
+                      void (*add)(const struct rows *rows, struct bb_redis_store *store))
+{
+    struct bb_redis_store *store = NULL;
+    const struct rows rows = {.ctx = ctx};
+    if (argc != 2)
+        return RedisModule_WrongArity(ctx);
+    enum bb_redis_store_key_result result =
+        bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ, &store);
+    if (result == BB_REDIS_STORE_KEY_OTHER)
+        return bb_redis_reply_wrong_type(ctx);
+    if (result == BB_REDIS_STORE_KEY_NONE)
+        return RedisModule_ReplyWithError(ctx, "ERR no such key");
+    add(&rows, store);
+    return REDISMODULE_OK;
+}
+
+int bb_redis_info_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
+{
+    return reply_rows(ctx, argv, argc, write_info);
+}
+
+int bb_redis_stats_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
+{
+    return reply_rows(ctx, argv, argc, write_stats);
+}
