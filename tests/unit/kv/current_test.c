@@ -120,6 +120,22 @@ static void current__publish(void **state)
     assert_int_equal(number, 1234567);
 }
 
+/* After a failed append the failed close keeps the append's message. */
+static void current__publish_with_lasting_failures(void **state)
+{
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(*state));
+    struct bb_file_system *fs = bb_file_fault_system(fault);
+    for (uint64_t nth = 1; nth <= 4; nth++) {
+        struct bb_file_fault_plan plan = {
+            .call = BB_FILE_CALL_ANY, .path_part = ".tmp", .nth = nth, .lasting = true};
+        bb_file_fault_arm(fault, &plan);
+        assert_status(bb_current_publish(fs, "/db", nth), BB_IO);
+        assert_message(nth == 2 ? "append" : ".tmp");
+        bb_file_fault_disarm(fault);
+    }
+    bb_file_fault_destroy(fault);
+}
+
 static void current__publish_fails_at_every_call(void **state)
 {
     struct bb_file_memory *memory = *state;
@@ -160,6 +176,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(current__missing_or_no_file, setup, teardown),
         cmocka_unit_test_setup_teardown(current__publish, setup, teardown),
         cmocka_unit_test_setup_teardown(current__publish_fails_at_every_call, setup, teardown),
+        cmocka_unit_test_setup_teardown(current__publish_with_lasting_failures, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

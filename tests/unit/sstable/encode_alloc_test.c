@@ -2,8 +2,10 @@
  * each number of bytes below the size of the encoded section, and no other memory. */
 #include "base/bytes.h"
 #include "sstable/block/stored_block.h"
+#include "sstable/filter/table_filter.h"
 #include "sstable/index/root.h"
 #include "sstable/meta/properties.h"
+#include "sstable/meta/table_directory.h"
 #include "tests/support/alloc/narrow_buf.h"
 
 static enum bb_status encode_properties(const void *object, struct bb_buf *buf)
@@ -43,6 +45,36 @@ static void root__without_memory(void **state)
     bb_root_builder_deinit(&builder);
 }
 
+static enum bb_status encode_directory(const void *object, struct bb_buf *buf)
+{
+    return bb_table_directory_encode(object, (struct bb_table_id){.low = 1, .high = 2}, 4096, buf);
+}
+
+static void directory__without_memory(void **state)
+{
+    (void)state;
+    struct bb_table_directory directory = {.count = 2};
+    directory.sections[0] = (struct bb_section){.id = BB_SECTION_ROOT, .size = 100};
+    directory.sections[1] =
+        (struct bb_section){.id = BB_SECTION_PROPERTIES, .offset = 100, .size = 200};
+    narrow_buf_check(encode_directory, &directory);
+}
+
+static enum bb_status create_unusable(void *context)
+{
+    struct bb_table_filter *filter = NULL;
+    (void)context;
+    enum bb_status status = bb_table_filter_create_unusable(&filter);
+    bb_table_filter_destroy(filter);
+    return status;
+}
+
+static void table_filter__unusable_without_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(bb_alloc_fault_sweep(create_unusable, NULL, false), 1);
+}
+
 /* The payload is in the buffer already; a trailer is appended to it. */
 static enum bb_status encode_block(const void *object, struct bb_buf *buf)
 {
@@ -70,6 +102,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties__without_memory),
         cmocka_unit_test(root__without_memory),
+        cmocka_unit_test(directory__without_memory),
+        cmocka_unit_test(table_filter__unusable_without_memory),
         cmocka_unit_test(stored_block__without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,6 +180,28 @@ static void properties__unknown_ids(void **state)
     assert_refused(&mandatory, BB_UNSUPPORTED, "32769");
 }
 
+/* Messages about bytes without a file name a table. */
+static void properties__without_a_file(void **state)
+{
+    (void)state;
+    struct bb_properties newer = sample();
+    struct bb_properties other = sample();
+    struct bb_properties found;
+    newer.format_version = BB_FORMAT_VERSION + 1;
+    other.hash_id = 3;
+    struct bb_buf sections[] = {section_with(0x8001, true, bb_bytes_of_text("whatever")),
+                                encode(&newer), encode(&other)};
+    for (size_t i = 0; i < 3; i++) {
+        assert_status(
+            bb_properties_decode(bb_buf_bytes(&sections[i]), (struct bb_place){0}, &found),
+            BB_UNSUPPORTED);
+        assert_message("table: ");
+        bb_buf_deinit(&sections[i]);
+    }
+    bb_properties_deinit(&newer);
+    bb_properties_deinit(&other);
+}
+
 static void properties__corrupt_order(void **state)
 {
     (void)state;
@@ -321,6 +343,7 @@ int main(void)
         cmocka_unit_test(properties__each_is_needed),
         cmocka_unit_test(properties__corrupt_form),
         cmocka_unit_test(properties__unknown_ids),
+        cmocka_unit_test(properties__without_a_file),
         cmocka_unit_test(properties__corrupt_order),
         cmocka_unit_test(properties__corrupt_truncation),
         cmocka_unit_test(properties__corrupt_ranges),
