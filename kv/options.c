@@ -108,26 +108,16 @@ static enum bb_status resolve_absent_share(struct bb_db_options *o)
 /* Resolves the storage of filters. */
 static enum bb_status resolve_table_filter(struct bb_db_options *o)
 {
-    if (o->table_filter_bits == BB_TABLE_FILTER_DEFAULT)
-        o->table_filter_bits = o->filter_kind == BB_FILTER_RIBBON ? BB_TABLE_FILTER_BITS_DEFAULT
-                                                                  : BB_TABLE_FILTER_NONE;
-    double bits = o->table_filter_bits;
-    if (bits != BB_TABLE_FILTER_NONE && bits != BB_TABLE_FILTER_ALL &&
-        !(bits >= BB_TABLE_FILTER_BITS_MIN && bits <= BB_TABLE_FILTER_BITS_MAX))
-        return bb_fail(
-            BB_INVALID,
-            "option table_filter_bits is %g, allowed are %g to %g, BB_TABLE_FILTER_NONE and "
-            "BB_TABLE_FILTER_ALL",
-            bits, BB_TABLE_FILTER_BITS_MIN, BB_TABLE_FILTER_BITS_MAX);
-    if (!(o->filter_slack >= 0 && o->filter_slack <= BB_FILTER_SLACK_MAX))
-        return bb_fail(BB_INVALID, "option filter_slack is %g, allowed are 0 to %g",
-                       o->filter_slack, BB_FILTER_SLACK_MAX);
+    if (o->comparator != NULL && o->comparator->equates_different_bytes)
+        o->filter_kind = BB_FILTER_NONE;
+    enum bb_status status =
+        bb_filter_split_resolve(&o->filter_kind, &o->table_filter_bits, o->filter_slack);
     if (o->filter_slack < FILTER_SLACK_MIN)
         o->filter_slack = 0;
     /* These bits would never be used. */
     if (o->table_filter_residency == BB_TABLE_FILTER_UNUSED)
         o->table_filter_bits = BB_TABLE_FILTER_NONE;
-    return BB_OK;
+    return status;
 }
 
 static const struct {
@@ -160,9 +150,6 @@ static enum bb_status resolve_amount(struct bb_filter_amount *amount)
 static enum bb_status check_kind(const struct bb_db_options *o)
 {
     const struct bb_filter_amount *amount = &o->filter_amount;
-    if (o->filter_kind > BB_FILTER_BLOOM)
-        return bb_fail(BB_INVALID, "option filter_kind is %d: not a kind that tables can hold",
-                       (int)o->filter_kind);
     if (o->filter_kind != BB_FILTER_NONE ||
         (amount->unit == BB_FILTER_WASTED_READS && amount->value == 0))
         return BB_OK;
@@ -179,10 +166,6 @@ static enum bb_status resolve_filters(struct bb_db_options *o)
         status = resolve_absent_share(o);
     if (status != BB_OK)
         return status;
-    if (o->filter_kind == BB_FILTER_DEFAULT)
-        o->filter_kind = BB_FILTER_RIBBON;
-    if (o->comparator != NULL && o->comparator->equates_different_bytes)
-        o->filter_kind = BB_FILTER_NONE;
     return resolve_table_filter(o);
 }
 

@@ -3,32 +3,13 @@
 
 #include <math.h>
 
+#include "base/assert.h"
 #include "sstable/filter/filter_split.h"
 
-/* Spare slots and rounding of ribbons grow slightly with the bits. */
-#define RIBBON_SLOPE 1.012
-/* For filters of about 50 keys, and table filters of some thousands; used until tables exist. */
-#define RIBBON_OVERHEAD       0.4
-#define TABLE_FILTER_OVERHEAD 0.15
 /* Number of halvings of the range of rates on a logarithmic scale: down to 1e-6 of it. */
 #define BISECTIONS 24
 /* The fixed cost of a filter: its descriptor, a spare slot, half a byte. */
 #define BITS_PER_FILTER 21
-/* Bloom filters of optimal size take 1 / ln 2. Small filters, or lines of 64 bytes, take more. */
-#define BLOOM_SLOPE         1.48
-#define BLOCKED_BLOOM_SLOPE 1.6
-
-/* The minimal bits for the rate, with filters of this kind and whole fingerprint bits. */
-static double ideal_bits(enum bb_filter_kind kind, double rate)
-{
-    int exponent = 0;
-    if (kind != BB_FILTER_RIBBON && kind != BB_FILTER_DEFAULT)
-        return -log2(rate);
-    /* rate = fraction * 2^exponent, 1/2 <= fraction < 1: -exponent fingerprint bits, mixed with one
-     * more. */
-    double fraction = frexp(rate, &exponent);
-    return -exponent + 2 * (1 - fraction);
-}
 
 static bool has_table_filter_alone(double table_filter_bits)
 {
@@ -37,18 +18,17 @@ static bool has_table_filter_alone(double table_filter_bits)
 
 static struct bb_filter_cost usual_cost(enum bb_filter_kind kind, double table_filter_bits)
 {
-    struct bb_filter_cost cost = {.kind = kind, .table_filter_bits = table_filter_bits};
-    if (kind == BB_FILTER_BLOCKED_BLOOM)
-        cost.slope = BLOCKED_BLOOM_SLOPE;
-    else if (kind == BB_FILTER_BLOOM)
-        cost.slope = BLOOM_SLOPE;
-    else {
-        cost.slope = RIBBON_SLOPE;
-        cost.overhead_bits =
-            has_table_filter_alone(table_filter_bits) ? TABLE_FILTER_OVERHEAD : RIBBON_OVERHEAD;
-        cost.split_bits = TABLE_FILTER_OVERHEAD + RIBBON_OVERHEAD;
-    }
-    return cost;
+    const struct bb_table_kind *facts = bb_table_kind_find(kind);
+    BB_DEBUG_ASSERT(facts != NULL);
+    return (struct bb_filter_cost){
+        .kind = kind,
+        .table_filter_bits = table_filter_bits,
+        .slope = facts->slope,
+        .overhead_bits = has_table_filter_alone(table_filter_bits)
+                             ? facts->table_filter_overhead_bits
+                             : facts->overhead_bits,
+        .split_bits = facts->table_filter_overhead_bits + facts->overhead_bits,
+    };
 }
 
 /* Sums over the tables with filters. */
@@ -66,7 +46,7 @@ static void look_at(const struct bb_table_meta *meta, enum bb_filter_kind kind,
     sample->keys += keys;
     sample->blocks += (double)meta->block_count;
     sample->bits += 8 * (double)meta->filter_bytes;
-    sample->ideal += keys * ideal_bits(kind, meta->filter_rate);
+    sample->ideal += keys * bb_table_kind_bits(kind, meta->filter_rate);
 }
 
 static bool is_split(const struct bb_table_meta *meta)
@@ -117,7 +97,7 @@ struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
     look_at_all(levels, kind, &alone, &split);
     if (alone.keys + split.keys == 0)
         return cost;
-    if (kind == BB_FILTER_RIBBON)
+    if (bb_table_kind_find(kind)->has_whole_bits)
         calibrate_overheads(&cost, &alone, &split);
     else
         cost.slope = (alone.bits + split.bits) / (alone.ideal + split.ideal);
@@ -130,7 +110,7 @@ double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate)
         return 0;
     bool split = cost->table_filter_bits > 0 &&
                  bb_filter_split(rate, cost->table_filter_bits).block_rate < 1;
-    return cost->slope * ideal_bits(cost->kind, rate) +
+    return cost->slope * bb_table_kind_bits(cost->kind, rate) +
            (split ? cost->split_bits : cost->overhead_bits);
 }
 

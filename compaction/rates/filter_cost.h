@@ -1,12 +1,11 @@
 /* The cost of filters: bytes on disk and in memory for a number of keys and a rate, calibrated on
  * the store's tables.
  *
- * A ribbon takes  SLOPE * (r + f) + overhead  bits per key for a rate between 2^-r and 2^-(r + 1),
- * where f is the share of filters with the longer fingerprint (docs/filters.md, "Rates between
- * powers of two"). The overhead (descriptors, rounding to whole groups, spare slots) depends on how
- * many keys share a filter, and is measured on the existing tables. It is measured separately for
- * tables that split their bits between a table filter and block filters. Bloom filters take a
- * multiple of the information-theoretic bound, also measured on the tables.
+ * A filter takes  slope * bits + overhead  per key; the bits follow from the rate and the kind
+ * (bloomblock/table_kind.h; docs/filters.md, "Rates between powers of two"). For a kind with whole
+ * bits, the overhead (descriptors, rounding, spare slots) depends on how many keys share a filter,
+ * and is measured on the existing tables, separately for those that split their bits between a
+ * table filter and block filters. For the other kinds, the slope is measured.
  *
  * Pure functions.
  */

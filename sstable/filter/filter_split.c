@@ -31,3 +31,29 @@ struct bb_filter_split bb_filter_split(double filter_rate, double table_filter_b
     return (struct bb_filter_split){.table_filter_rate = filter_rate / block_rate,
                                     .block_rate = block_rate};
 }
+
+enum bb_status bb_filter_split_resolve(enum bb_filter_kind *kind, double *table_filter_bits,
+                                       double slack)
+{
+    const struct bb_table_kind *facts = bb_table_kind_find(*kind);
+    const char *name = bb_filter_kind_name(*kind);
+    if (facts == NULL)
+        return bb_fail(BB_INVALID, "option filter_kind is %d (%s): tables cannot hold this kind",
+                       (int)*kind, name == NULL ? "unknown" : name);
+    if (*kind == BB_FILTER_DEFAULT)
+        *kind = BB_TABLE_KIND_DEFAULT;
+    double bits = *table_filter_bits;
+    if (bits == BB_TABLE_FILTER_DEFAULT)
+        bits = facts->has_whole_bits ? BB_TABLE_FILTER_BITS_DEFAULT : BB_TABLE_FILTER_NONE;
+    if (bits != BB_TABLE_FILTER_NONE && bits != BB_TABLE_FILTER_ALL &&
+        !(bits >= BB_TABLE_FILTER_BITS_MIN && bits <= BB_TABLE_FILTER_BITS_MAX))
+        return bb_fail(BB_INVALID,
+                       "option table_filter_bits is %g, allowed are %g to %g, "
+                       "BB_TABLE_FILTER_NONE and BB_TABLE_FILTER_ALL",
+                       bits, BB_TABLE_FILTER_BITS_MIN, BB_TABLE_FILTER_BITS_MAX);
+    if (!(slack >= 0 && slack <= BB_FILTER_SLACK_MAX))
+        return bb_fail(BB_INVALID, "option filter_slack is %g, allowed are 0 to %g", slack,
+                       BB_FILTER_SLACK_MAX);
+    *table_filter_bits = bits;
+    return BB_OK;
+}

@@ -7,7 +7,9 @@
 #ifndef BB_SSTABLE_FILTER_FILTER_SPLIT_H
 #define BB_SSTABLE_FILTER_FILTER_SPLIT_H
 
+#include "base/status.h"
 #include "bb/table.h"
+#include "bloomblock/table_kind.h"
 
 /* Bits of the table filter by default (docs/decisions/0006-table-filter-split.md). */
 #define BB_TABLE_FILTER_BITS_DEFAULT 5.0
@@ -25,5 +27,10 @@ struct bb_filter_split {
 /* table_filter_rate * block_rate equals filter_rate exactly. table_filter_bits is in the range
  * above, or BB_TABLE_FILTER_NONE or BB_TABLE_FILTER_ALL. */
 struct bb_filter_split bb_filter_split(double filter_rate, double table_filter_bits);
+
+/* Fills in the default of the options filter_kind and table_filter_bits, and checks them and
+ * filter_slack. Errors: BB_INVALID. */
+BB_MUST_CHECK enum bb_status bb_filter_split_resolve(enum bb_filter_kind *kind,
+                                                     double *table_filter_bits, double slack);
 
 #endif

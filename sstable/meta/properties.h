@@ -56,7 +56,7 @@ struct bb_properties {
     uint64_t filter_granularity;
     double table_filter_rate; /* 1: no table filter */
     uint64_t table_filter_rank;
-    double filter_slack; /* of ribbons: 0 ... BB_FILTER_SLACK_MAX */
+    double filter_slack; /* 0 ... BB_FILTER_SLACK_MAX */
     uint64_t hash_id;
     struct bb_buf hash_secret; /* 192 bytes; never displayed */
 };

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/buf.h"
+#include "bloomblock/table_kind.h"
 #include "sstable/build/table_ranges.h"
 #include "sstable/table/table_filter_verifier.h"
 #include "sstable/table/table_walk.h"
@@ -76,7 +77,7 @@ static enum bb_status check_filter_form(const struct verification *v)
                           p->table_filter_rate, p->table_filter_rank, p->table_filter_size);
     if (!table->has_unusable_filters)
         return BB_OK;
-    if (p->filter_kind > BB_FILTER_BLOOM)
+    if (p->filter_kind > BB_TABLE_KIND_MAX)
         return bb_fail(BB_UNSUPPORTED,
                        "%s: filters of kind %" PRIu64 " are unknown to this version",
                        table->file->path, p->filter_kind);

@@ -15,8 +15,8 @@
 - A unit test includes the headers that its layer may include, its own folder, and tests/support.
 - A layer may have subfolders, its rooms. docs/architecture.md draws them in rows, and a room
   includes only rooms of the rows below its own.
-- No header that sstable, compaction or kv reach, through others, is in bloomblock/ribbon: only
-  bloomblock, standalone and skip know that filters are ribbons.
+- No header that sstable, compaction or kv reach, through others, is in bloomblock/ribbon, and their
+  code has no name with ribbon: only bloomblock, standalone and skip know that filters are ribbons.
 - No circles between files of a layer, leveldb, redis or bench, neither of includes nor of calls:
   from a noun (a .c, its .h and variants for a processor) no path of includes leads back to it, and
   from a .c no path of calls.
@@ -45,6 +45,7 @@ NOT_REACHED = {layer: "bloomblock/ribbon/" for layer in ("sstable", "compaction"
 ROOMS_PAGE = "docs/architecture.md"
 _ROOMS = re.compile(r"^## Rooms$.*?^```$(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIANT = re.compile(r"_(?:avx2|avx512|avx)$")
+_RIBBON = re.compile(r"\w*ribbon\w*", re.IGNORECASE)
 _CALL = re.compile(r"(?<!struct )(?<!enum )\b(bb_\w+)")
 
 
@@ -207,6 +208,9 @@ def check_reach(tree):
         way = folder and way_to(tree, path, folder)
         if way:
             problems.append(f"{path}:1: reaches a header of {folder}: {' > '.join(way)}")
+        named = folder and _RIBBON.search(c_source.code(tree.text(path)))
+        if named:
+            problems.append(f"{path}:1: {named.group()}: only bloomblock knows that filters are ribbons")
     return problems
 
 
@@ -260,6 +264,7 @@ VIOLATIONS = [
       "standalone/envelope.h": "/* e */\n"}, "bloomblock may not include"),
     ({"kv/alone.c": "/* a */\n#include \"standalone/envelope.h\"\n",
       "standalone/envelope.h": "/* e */\n"}, "kv may not include"),
+    ({"kv/kind.c": "/* A ribbon. */\nint kind = BB_FILTER_RIBBON;\n"}, "kv/kind.c:1: BB_FILTER_RIBBON: only"),
     ({"kv/deep.c": "/* d */\n#include \"bloomblock/shard.h\"\n",
       "bloomblock/shard.h": "/* s */\n#include \"bloomblock/ribbon/ribbon.h\"\n"},
      "kv/deep.c:1: reaches a header of bloomblock/ribbon/: kv/deep.c > bloomblock/shard.h > bloomblock/ribbon"),

@@ -90,9 +90,9 @@ static void table_options__filters(void **state)
     assert_taken((struct bb_table_options){.filter_rate = BB_FILTER_RATE_MIN});
     assert_taken((struct bb_table_options){.filter_rate = BB_FILTER_RATE_MAX});
     struct bb_table_options counting = {.filter_kind = BB_FILTER_COUNTING};
-    assert_status(bb_table_options_resolve(&counting, &o), BB_UNSUPPORTED);
+    assert_status(bb_table_options_resolve(&counting, &o), BB_INVALID);
     struct bb_table_options unknown = {.filter_kind = (enum bb_filter_kind)1000};
-    assert_status(bb_table_options_resolve(&unknown, &o), BB_UNSUPPORTED);
+    assert_status(bb_table_options_resolve(&unknown, &o), BB_INVALID);
 }
 
 static void table_options__slack(void **state)

@@ -1,0 +1,37 @@
+/* See table_kind.h. */
+#include "bloomblock/table_kind.h"
+
+#include <math.h>
+
+#include "base/assert.h"
+
+static const struct bb_table_kind kinds[BB_TABLE_KIND_MAX + 1] = {
+    [BB_FILTER_NONE] = {.slope = 1},
+    /* Spare slots and rounding grow slightly with the bits. */
+    [BB_FILTER_RIBBON] = {.has_whole_bits = true,
+                          .slope = 1.012,
+                          .overhead_bits = 0.4,
+                          .table_filter_overhead_bits = 0.15},
+    /* Bloom filters of optimal size take 1 / ln 2. Small filters, or lines of 64 bytes, take
+     * more. */
+    [BB_FILTER_BLOCKED_BLOOM] = {.slope = 1.6},
+    [BB_FILTER_BLOOM] = {.slope = 1.48},
+};
+
+const struct bb_table_kind *bb_table_kind_find(enum bb_filter_kind kind)
+{
+    size_t index = kind == BB_FILTER_DEFAULT ? BB_TABLE_KIND_DEFAULT : (size_t)kind;
+    return index <= BB_TABLE_KIND_MAX ? &kinds[index] : NULL;
+}
+
+double bb_table_kind_bits(enum bb_filter_kind kind, double rate)
+{
+    const struct bb_table_kind *found = bb_table_kind_find(kind);
+    int exponent = 0;
+    BB_DEBUG_ASSERT(found != NULL);
+    if (!found->has_whole_bits)
+        return -log2(rate);
+    /* rate = fraction * 2^exponent, 1/2 <= fraction < 1: -exponent bits, mixed with one more. */
+    double fraction = frexp(rate, &exponent);
+    return -exponent + 2 * (1 - fraction);
+}

@@ -1,0 +1,29 @@
+/* The kinds of filters that tables can hold: what the layers above need to know of them, so that
+ * only bloomblock knows how they are made. Constants; any thread. */
+#ifndef BB_BLOOMBLOCK_TABLE_KIND_H
+#define BB_BLOOMBLOCK_TABLE_KIND_H
+
+#include "bb/filter.h"
+
+#define BB_TABLE_KIND_DEFAULT BB_FILTER_RIBBON
+#define BB_TABLE_KIND_MAX     BB_FILTER_BLOOM
+
+/* The bits of a filter per key are  slope * bb_table_kind_bits() + overhead.  The numbers here hold
+ * until there are tables to measure. */
+struct bb_table_kind {
+    /* Whole bits per key: a rate between two powers of two is mixed from filters of two sizes, and
+     * bits divide between a table filter and block filters without loss. */
+    bool has_whole_bits;
+    double slope;
+    double overhead_bits;              /* of filters of about 50 keys */
+    double table_filter_overhead_bits; /* of table filters of some thousand keys */
+};
+
+/* NULL: tables cannot hold filters of this kind. */
+const struct bb_table_kind *bb_table_kind_find(enum bb_filter_kind kind);
+
+/* The lowest number of bits per key for a rate below 1 with filters of
+ * this kind. REQUIRES: tables can hold it. */
+double bb_table_kind_bits(enum bb_filter_kind kind, double rate);
+
+#endif
