@@ -108,14 +108,16 @@ class Help(ToolTest):
             self.assertLessEqual(named, options, f"options that {command} does not have")
 
     def test_version(self):
-        """The command, the headers and the newest part of the changelog have the same version."""
+        """The command, the headers, the packages and the newest part of the changelog agree."""
         with open(os.path.join(SOURCE, "include/bb/base.h"), encoding="utf-8") as file:
             numbers = re.findall(r"^#define BB_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", file.read(), re.MULTILINE)
         with open(os.path.join(SOURCE, "CHANGELOG.md"), encoding="utf-8") as file:
             newest = re.search(r"^## ([\d.]+), ", file.read(), re.MULTILINE)
+        with open(os.path.join(SOURCE, "debian/changelog"), encoding="utf-8") as file:
+            package = re.match(r"bloomblock \(([\d.]+)\) ", file.readline())
         self.assertEqual(len(numbers), 3)
         self.assertEqual(self.ok("--version").text, f"bloomblock {'.'.join(numbers)}\n")
-        self.assertEqual(newest[1], ".".join(numbers))
+        self.assertEqual((newest[1], package[1]), (".".join(numbers),) * 2)
 
 
 class CommandLine(ToolTest):
