@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/sync.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/file.h"
@@ -137,6 +138,30 @@ static void ram_system__a_new_directory_has_no_old_names(void **state)
     bb_file_system_memory_destroy(fs);
 }
 
+#define ADVANCES 20000
+
+static void advance_often(void *argument)
+{
+    struct bb_file_system *fs = argument;
+    for (int i = 0; i < ADVANCES; i++)
+        fs->ops->sleep(fs, 1);
+}
+
+/* No step of the clock is lost between threads. */
+static void ram_system__a_clock_of_several_threads(void **state)
+{
+    (void)state;
+    struct bb_file_system *fs = files();
+    struct bb_thread threads[4];
+    uint64_t begin = fs->ops->now(fs);
+    for (size_t i = 0; i < 4; i++)
+        assert_ok(bb_thread_create(&threads[i], advance_often, fs));
+    for (size_t i = 0; i < 4; i++)
+        bb_thread_join(&threads[i]);
+    assert_true(fs->ops->now(fs) - begin >= 4 * ADVANCES);
+    bb_file_system_memory_destroy(fs);
+}
+
 static void ram_system__other_systems_have_no_power_failure(void **state)
 {
     (void)state;
@@ -154,6 +179,7 @@ int main(void)
         cmocka_unit_test(ram_system__renames_and_removals_need_a_sync),
         cmocka_unit_test(ram_system__links_share_a_file_and_directories_nest),
         cmocka_unit_test(ram_system__a_new_directory_has_no_old_names),
+        cmocka_unit_test(ram_system__a_clock_of_several_threads),
         cmocka_unit_test(ram_system__other_systems_have_no_power_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,6 +138,33 @@ static void range_progress__the_last_level(void **state)
     drawn_env_deinit(&drawn);
 }
 
+/* The level is done up to the last of its own tables, which ends before the overlapping one. */
+static void range_progress__done_up_to_the_upper_table(void **state)
+{
+    (void)state;
+    struct range range = {.level = 1, .bytes_max = 1};
+    struct drawn_env drawn;
+    struct bb_plan plan = {0};
+    char text[256];
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "1: 1[a-c] 2[d-f]\n2: 3[b-e] 4[g-z]");
+    struct bb_range_progress progress = progress_of(&range);
+    static const char *const pieces[] = {"-> 2: 1/1 2/3", "-> 2: 1/2 2/3"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(bb_range_progress_pick(&progress, levels, &plan));
+        print_plan(&plan, text, sizeof(text));
+        assert_string_equal(text, pieces[i]);
+        bb_range_progress_finish(&progress, &plan);
+        assert_true(progress.has_done);
+        assert_true(
+            bb_bytes_equal(bb_buf_bytes(&progress.done_to), bb_bytes_of_text(i == 0 ? "c" : "f")));
+        bb_plan_deinit(&plan);
+    }
+    bb_range_progress_deinit(&progress);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +172,7 @@ int main(void)
         cmocka_unit_test(range_progress__level_0),
         cmocka_unit_test(range_progress__deeper_levels),
         cmocka_unit_test(range_progress__the_last_level),
+        cmocka_unit_test(range_progress__done_up_to_the_upper_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
