@@ -107,12 +107,41 @@ static void filter_cost__of_an_empty_store(void **state)
     bb_levels_unref(levels);
 }
 
+/* A table without filters has no effect on their cost. */
+static void filter_cost__ignores_tables_without_filters(void **state)
+{
+    (void)state;
+    struct shelf shelf;
+    struct bb_entry_array array = {0};
+    struct bb_levels *both = NULL;
+    char key[32];
+    shelf_init(&shelf, NULL);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "key%08" PRIu64, i);
+        bb_entry_array_add_text(&array, key, i + 1, "a value of some length");
+    }
+    struct bb_levels *levels = build(&shelf, &array, 0.01);
+    shelf.env.options.filter_kind = BB_FILTER_NONE;
+    struct bb_level_change change = {.level = 2, .file = shelf_put(&shelf, &array, 0, array.count)};
+    assert_ok(bb_levels_apply(levels, NULL, 0, &change, 1, &both));
+    struct bb_filter_cost expected = bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, 0);
+    struct bb_filter_cost found = bb_filter_cost_calibrate(both, BB_FILTER_RIBBON, 0);
+    for (double rate = 0.3; rate > 1e-6; rate /= 7)
+        assert_true(bb_filter_cost_bits(&found, rate) == bb_filter_cost_bits(&expected, rate));
+    bb_table_file_unref(change.file);
+    bb_levels_unref(both);
+    bb_levels_unref(levels);
+    bb_entry_array_deinit(&array);
+    shelf_deinit(&shelf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter_cost__of_ribbons),
         cmocka_unit_test(filter_cost__of_blooms),
         cmocka_unit_test(filter_cost__of_an_empty_store),
+        cmocka_unit_test(filter_cost__ignores_tables_without_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

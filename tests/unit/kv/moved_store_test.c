@@ -4,6 +4,7 @@
  * the move: logs, flushes, compactions, a new manifest. */
 #include "tests/support/store.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,6 +96,25 @@ static void moved_store__goes_on_in_its_directory(void **state)
     assert_ok(bb_db_close(db));
     assert_int_equal(access(f->path, F_OK), -1);
     check_after_opening(f, 2 * KEYS);
+}
+
+/* In a process without a standard input the directory's descriptor may be 0. */
+static void moved_store__held_by_descriptor_0(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    int input = dup(0);
+    assert_int_equal(close(0), 0);
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    assert_int_not_equal(fcntl(0, F_GETFD), -1);
+    assert_int_equal(rename(f->path, f->moved), 0);
+    put_some(db, 0, KEYS);
+    assert_ok(bb_db_close(db));
+    if (input >= 0) {
+        assert_int_equal(dup2(input, 0), 0);
+        assert_int_equal(close(input), 0);
+    }
+    check_after_opening(f, KEYS);
 }
 
 /* The path was a relative one. */
@@ -427,6 +447,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(moved_store__close_misses_current, set_up, tear_down),
         cmocka_unit_test_setup_teardown(moved_store__close_misses_the_manifest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(moved_store__close_of_a_reader, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__held_by_descriptor_0, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

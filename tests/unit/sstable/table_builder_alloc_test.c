@@ -78,10 +78,41 @@ static void table_builder__memory_of_a_table_filter(void **state)
     }
 }
 
+/* context: the number of keys. */
+static enum bb_status build_small(void *context)
+{
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_table_options options = {.file_system = bb_file_memory_system(memory),
+                                       .secret = &secret,
+                                       .table_filter_bits = BB_TABLE_FILTER_ALL};
+    struct bb_table_builder *builder = NULL;
+    enum bb_status status = bb_table_builder_create(PATH, &options, &builder);
+    for (int i = 0; i < *(int *)context && status == BB_OK; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "%08d", i);
+        struct bb_entry entry = {.key = bb_bytes_of_text(key), .sequence = 1, .kind = BB_ENTRY_PUT};
+        status = bb_table_builder_add(builder, &entry);
+    }
+    if (status == BB_OK)
+        status = bb_table_builder_finish(builder, NULL);
+    bb_table_builder_destroy(builder);
+    bb_file_memory_destroy(memory);
+    return status;
+}
+
+/* For some numbers of keys the section of the table filter grows while its list is appended. */
+static void table_builder__tables_of_any_size_without_memory(void **state)
+{
+    (void)state;
+    for (int count = 20; count < 420; count += 8)
+        assert_true(bb_alloc_fault_sweep(build_small, &count, false) > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_builder__memory_of_a_table_filter),
+        cmocka_unit_test(table_builder__tables_of_any_size_without_memory),
     };
     return cmocka_run_group_tests_name("table_builder_alloc", tests, NULL, NULL);
 }
