@@ -95,7 +95,9 @@ def measure_absent(server, count, lookups):
         redis("DEL", "set")
 
 
-def ping(path, is_over, trips):
+def ping(path, is_over, trips, is_realtime):
+    if is_realtime:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(5))
     with Client(path) as client:
         found = []
         while not is_over.is_set():
@@ -112,7 +114,7 @@ class Pings:
     def __init__(self, server):
         self.is_over = multiprocessing.Event()
         self.trips, end = multiprocessing.Pipe(duplex=False)
-        self.process = multiprocessing.Process(target=ping, args=(server.socket, self.is_over, end))
+        self.process = multiprocessing.Process(target=ping, args=(server.socket, self.is_over, end, bool(server.wrapper)))
 
     def __enter__(self):
         self.process.start()
@@ -284,10 +286,14 @@ def main():
     parser.add_argument("--lookups", type=int, default=200000)
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--port", type=int, default=7391)
+    parser.add_argument("--realtime", action="store_true",
+                        help="the server's thread and the pings go first (root only): on a busy machine, their delays "
+                             "are then the server's own")
     parser.add_argument("--only", default="absent,latency,pauses,restart")
     options = parser.parse_args()
     directory = tempfile.mkdtemp(prefix="bb-redis-bench.")
     server = Server(directory, module=os.path.abspath(options.module), port=options.port,
+                    wrapper=["chrt", "--reset-on-fork", "--rr", "5"] if options.realtime else [],
                     client_output_buffer_limit="normal 0 0 0")
     server.start()
     try:

@@ -29,6 +29,7 @@ static struct bb_redis_job *take(void)
 
 static void *work(void *context)
 {
+    bb_redis_thread_yield_to_others();
     bb_redis_lock_enter(&lock);
     for (;;) {
         while (first == NULL)

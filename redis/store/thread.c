@@ -2,6 +2,10 @@
 #include "redis/store/thread.h"
 
 #include <signal.h>
+#include <sys/resource.h>
+
+/* Its share of a busy processor is then a third of a thread with the normal priority. */
+#define NICENESS 5
 
 void bb_redis_lock_enter(struct bb_redis_lock *lock)
 {
@@ -35,4 +39,10 @@ bool bb_redis_thread_start(void *(*run)(void *context), void *context)
     if (is_started)
         (void)pthread_detach(thread);
     return is_started;
+}
+
+/* Linux applies it to the calling thread alone. */
+void bb_redis_thread_yield_to_others(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS);
 }

@@ -29,4 +29,7 @@ void bb_redis_lock_signal(struct bb_redis_lock *lock);
  * refuses another thread. */
 bool bb_redis_thread_start(void *(*run)(void *context), void *context);
 
+/* Gives the calling thread a lower priority than the server's, for which clients wait. */
+void bb_redis_thread_yield_to_others(void);
+
 #endif

@@ -33,12 +33,13 @@ def environment():
 class Server:
     """A redis-server with the module, on a unix socket in its directory. Options as in
     redis.conf: Server(directory, appendonly="yes"). A second start() finds the files of the first.
-    With the option port, it listens on loopback too."""
+    With the option port, it listens on loopback too. wrapper: a command that starts the server."""
 
-    def __init__(self, directory, module=MODULE, module_arguments=(), **options):
+    def __init__(self, directory, module=MODULE, module_arguments=(), wrapper=(), **options):
         self.directory = directory
         self.module = module
         self.module_arguments = module_arguments
+        self.wrapper = list(wrapper)
         self.options = {"port": 0, "save": "", "daemonize": "no", "enable-debug-command": "yes",
                         "enable-module-command": "yes", "loglevel": "notice"}
         self.options.update({name.replace("_", "-"): value for name, value in options.items()})
@@ -47,7 +48,7 @@ class Server:
         self.process = None
 
     def command_line(self):
-        line = ["redis-server", "--dir", self.directory, "--unixsocket", self.socket]
+        line = [*self.wrapper, "redis-server", "--dir", self.directory, "--unixsocket", self.socket]
         for name, value in self.options.items():
             line += [f"--{name}", str(value)]
         if self.module is not None:

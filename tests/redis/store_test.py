@@ -1,6 +1,8 @@
 """Stores: commands, errors, saving, loading and damage."""
 import os
+import random
 import shutil
+import subprocess
 import tempfile
 import time
 import unittest
@@ -427,6 +429,67 @@ class Files(unittest.TestCase):
             redis("MIGRATE", "127.0.0.1", 7382, "t", 0, 10000, "COPY", "REPLACE")
             self.assertEqual(scan_all(replica, "t"), [(b"a", b"1"), (b"b", b"2")])
         self.assertEqual(server.stop(), 0)
+        self.end(redis)
+
+    def test_kills_during_saves(self):
+        """Random writes with an AOF, BGSAVE, BGREWRITEAOF and kills: each start has all acknowledged writes."""
+        seed = int(os.environ.get("BB_TEST_SEED", "1"))
+        print(f"seed {seed}  (BB_TEST_SEED={seed})")
+        rng = random.Random(seed)
+        options = {"appendonly": "yes", "appendfsync": "always"}
+        model = {}
+        for _ in range(4):
+            redis = self.start(**options)
+            self.assertEqual(dict(scan_all(redis, "s", "LIMIT", 1000)), model)
+            for _ in range(rng.randrange(3, 6)):
+                redis.pipeline([self.change(rng, model) for _ in range(rng.randrange(1, 60))])
+                if rng.random() < 0.7:
+                    redis.pipeline([(rng.choice(["BGSAVE", "BGREWRITEAOF", "PING"]),), ("BB.LEN", "s")])
+            self.end(redis, kill=True)
+
+    @staticmethod
+    def change(rng, model):
+        name = b"field%04d" % rng.randrange(3000)
+        kind = rng.randrange(8)
+        if kind == 0:
+            end = b"field%04d" % rng.randrange(3000)
+            for field in [field for field in model if name <= field < end]:
+                del model[field]
+            return "BB.DELRANGE", "s", name, end
+        if kind == 1:
+            model.pop(name, None)
+            return "BB.DEL", "s", name
+        model[name] = rng.randbytes(rng.randrange(2000))
+        return "BB.PUT", "s", name, model[name]
+
+    def test_full_disk(self):
+        """In a small file system of a user namespace, if the system allows one."""
+        root = os.path.join(self.directory, "disk")
+        os.makedirs(root)
+        mount = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+                 'mount -t tmpfs -o size=8m tmpfs "$0" && exec "$@"', root]
+        if subprocess.run([*mount, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no user namespaces")
+        self.server = Server(self.directory, module_arguments=["DIR", root], wrapper=mount).start()
+        redis = self.server.client()
+        redis("BB.CREATE", "s", "BUFFER", 65536)
+        refusal, count = None, 0
+        while refusal is None and count < 3000:
+            try:
+                redis("BB.PUT", "s", "field%05d" % count, os.urandom(10000))
+                count += 1
+            except Refused as refused:
+                refusal = str(refused)
+        self.assertRegex(refusal, "^BBFULL ")
+        self.assertEqual(redis("BB.EXISTS", "s", "field00003"), 1)
+        self.assertEqual(len(redis("BB.GET", "s", "field%05d" % (count - 1))), 10000)
+        self.assertEqual(sum(redis("BB.MEXISTS", "s", *("field%05d" % i for i in range(count)))), count)
+        redis("DEL", "s")
+        end = time.monotonic() + 20
+        reply = None
+        while reply != "OK" and time.monotonic() < end:  # a thread removes the files
+            reply = redis.pipeline([("BB.PUT", "t", "a", os.urandom(4000000))])[0]
+        self.assertEqual(reply, "OK")
         self.end(redis)
 
     def test_two_servers_on_one_directory(self):
