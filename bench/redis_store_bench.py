@@ -92,6 +92,7 @@ def measure_absent(server, count, lookups):
         for ours, theirs in (("BB.EXISTS", "SISMEMBER"), ("BB.MEXISTS of 10", "SMISMEMBER of 10"),
                              ("BB.MEXISTS of 10", "SISMEMBER")):
             print(f"  {ours} / {theirs}: {statistics.median(rates[ours]) / statistics.median(rates[theirs]):.2f}")
+        print(f"  memory of the store {redis('MEMORY', 'USAGE', 'store') / 1e6:.1f} MB")
         redis("DEL", "set")
 
 
@@ -300,8 +301,7 @@ def main():
         with server.client() as redis:
             begin = time.monotonic()
             fill(redis, "store", options.fields, options.value)
-            print(f"data: {options.fields * options.value / 1e6:.0f} MB in {time.monotonic() - begin:.1f} s; "
-                  f"memory {redis('MEMORY', 'USAGE', 'store') / 1e6:.1f} MB")
+            print(f"data: {options.fields * options.value / 1e6:.0f} MB in {time.monotonic() - begin:.1f} s")
         if "absent" in options.only:
             print("absent fields")
             measure_absent(server, options.fields, options.lookups)

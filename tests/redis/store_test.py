@@ -179,13 +179,13 @@ class Commands(ServerTest):
         self.redis("BB.CREATE", "s", "BUFFER", 65536)
         value = os.urandom(20000)
         with self.server.client() as other:
-            for i in range(300):
+            for i in range(120):
                 self.redis.send("BB.MPUT", "s", "field%04d" % i, value, "last", i)
                 other.send("BB.PUT", "s", "other%04d" % i, value)
-            self.assertEqual([self.redis.read() for _ in range(300)], ["OK"] * 300)
-            self.assertEqual([other.read() for _ in range(300)], ["OK"] * 300)
-        self.assertEqual(self.redis("BB.GET", "s", "last"), b"299")
-        self.assertEqual(self.redis("BB.LEN", "s", "EXACT"), 601)
+            self.assertEqual([self.redis.read() for _ in range(120)], ["OK"] * 120)
+            self.assertEqual([other.read() for _ in range(120)], ["OK"] * 120)
+        self.assertEqual(self.redis("BB.GET", "s", "last"), b"119")
+        self.assertEqual(self.redis("BB.LEN", "s", "EXACT"), 241)
         self.assertGreater(self.pairs("BB.STATS", "s")["writes_waited"], 0)
 
     def test_a_store_is_removed_while_writes_wait(self):
@@ -438,7 +438,7 @@ class Files(unittest.TestCase):
         rng = random.Random(seed)
         options = {"appendonly": "yes", "appendfsync": "always"}
         model = {}
-        for _ in range(4):
+        for _ in range(3):
             redis = self.start(**options)
             self.assertEqual(dict(scan_all(redis, "s", "LIMIT", 1000)), model)
             for _ in range(rng.randrange(3, 6)):
