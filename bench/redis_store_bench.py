@@ -91,7 +91,8 @@ def measure_absent(server, count, lookups):
             print(f"  {name:18} {statistics.median(rates[name]):12,.0f} fields per second")
         for ours, theirs in (("BB.EXISTS", "SISMEMBER"), ("BB.MEXISTS of 10", "SMISMEMBER of 10"),
                              ("BB.MEXISTS of 10", "SISMEMBER")):
-            print(f"  {ours} / {theirs}: {statistics.median(rates[ours]) / statistics.median(rates[theirs]):.2f}")
+            share = statistics.median(rates[ours]) / statistics.median(rates[theirs])
+            print(f"  {ours} / {theirs}: {share:.2f}")
         print(f"  memory of the store {redis('MEMORY', 'USAGE', 'store') / 1e6:.1f} MB")
         redis("DEL", "set")
 
@@ -115,7 +116,8 @@ class Pings:
     def __init__(self, server):
         self.is_over = multiprocessing.Event()
         self.trips, end = multiprocessing.Pipe(duplex=False)
-        self.process = multiprocessing.Process(target=ping, args=(server.socket, self.is_over, end, bool(server.wrapper)))
+        arguments = (server.socket, self.is_over, end, bool(server.wrapper))
+        self.process = multiprocessing.Process(target=ping, args=arguments)
 
     def __enter__(self):
         self.process.start()

@@ -432,7 +432,7 @@ class Files(unittest.TestCase):
         self.end(redis)
 
     def test_kills_during_saves(self):
-        """Random writes with an AOF, BGSAVE, BGREWRITEAOF and kills: each start has all acknowledged writes."""
+        """Random writes with an AOF, saves and kills: each start has all acknowledged writes."""
         seed = int(os.environ.get("BB_TEST_SEED", "1"))
         print(f"seed {seed}  (BB_TEST_SEED={seed})")
         rng = random.Random(seed)
