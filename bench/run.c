@@ -106,11 +106,20 @@ static void end_phase(struct run *run, enum phase phase, uint64_t operations, ui
         run->result->memory_bytes = memory_bytes;
 }
 
-static void settle(struct run *run, uint64_t silence_nanoseconds)
+/* At most as long as the load took: after a short load there is little work to wait for. */
+static uint64_t wait_for_silence(const struct run *run, uint64_t nanoseconds_max)
+{
+    uint64_t load = run->result->phases[PHASE_LOAD].nanoseconds;
+    uint64_t least = SILENCE_AFTER_SLICE_NANOSECONDS;
+    uint64_t silence = load < nanoseconds_max ? load : nanoseconds_max;
+    return quiet_wait(silence > least ? silence : least);
+}
+
+static void settle(struct run *run, uint64_t silence_nanoseconds_max)
 {
     if (run->engine->wait_idle != NULL)
         run->engine->wait_idle(run->store);
-    (void)quiet_wait(silence_nanoseconds);
+    (void)wait_for_silence(run, silence_nanoseconds_max);
 }
 
 /* Twice, because the first opening may write tables from the log, and these are warm then. */
@@ -195,7 +204,7 @@ static void measure_settling(struct run *run)
     if (run->engine->wait_idle != NULL)
         run->engine->wait_idle(run->store);
     uint64_t told = clock_nanoseconds();
-    uint64_t silence = quiet_wait(SILENCE_AFTER_LOAD_NANOSECONDS);
+    uint64_t silence = wait_for_silence(run, SILENCE_AFTER_LOAD_NANOSECONDS);
     /* A silence that lasted from the first check on began when the engine reported it. */
     end_phase(run, PHASE_SETTLE, 1, (silence > told ? silence : told) - begin);
     run->result->size_loaded = store_files_size(run->options->settings.directory);
