@@ -16,8 +16,8 @@
 #include "bench/log_lines.h"
 #include "bench/thread_clock.h"
 #include "skip/condition/words.h"
-#include "skip/index/skip_file.h"
-#include "skip/index/index_question.h"
+#include "skip/file/skip_file.h"
+#include "skip/query/index_question.h"
 
 #define PATH      "skip_index_bench.bbi"
 #define QUESTIONS 2000

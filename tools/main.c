@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/command_list.h"
-#include "tools/output.h"
-#include "tools/command_summary.h"
+#include "tools/command/command_list.h"
+#include "tools/output/output.h"
+#include "tools/command/command_summary.h"
 #include "tools/reference/reference.h"
-#include "tools/standard_files.h"
-#include "tools/suggestion.h"
+#include "tools/output/standard_files.h"
+#include "tools/command/suggestion.h"
 
 /* The tool as a command, for messages and output that belong to no subcommand. */
 static const struct command tool = {.name = "help"};

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/coding.h"
 #include "bb/select.h"
-#include "skip/index/spec.h"
+#include "skip/member/spec.h"
 
 /* ---- construction ---- */
 

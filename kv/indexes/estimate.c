@@ -16,8 +16,8 @@
 #include "kv/store/call.h"
 #include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
-#include "skip/index/segment.h"
-#include "skip/index/spec.h"
+#include "skip/segment/segment.h"
+#include "skip/member/spec.h"
 
 #define SEGMENTS_DEFAULT 8
 #define GRANULES_DEFAULT 4096

@@ -11,7 +11,7 @@
 #include "kv/manifest/filename.h"
 #include "kv/store/call.h"
 #include "kv/store/file_number.h"
-#include "skip/index/spec.h"
+#include "skip/member/spec.h"
 #include "sstable/build/table_builder.h"
 
 void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,

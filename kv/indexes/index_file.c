@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/manifest/filename.h"
-#include "skip/index/spec.h"
+#include "skip/member/spec.h"
 
 struct index_file {
     struct bb_companion base; /* must be first */

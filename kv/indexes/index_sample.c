@@ -5,8 +5,8 @@
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_file.h"
 #include "kv/store/work.h"
-#include "skip/index/skip_builder.h"
-#include "skip/index/truth_bits.h"
+#include "skip/build/skip_builder.h"
+#include "skip/query/truth_bits.h"
 #include "sstable/table/table_blocks.h"
 
 /* The index being sampled. */

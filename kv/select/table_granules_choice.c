@@ -8,7 +8,7 @@
 #include "kv/indexes/index_file.h"
 #include "kv/select/candidates.h"
 #include "kv/select/table_granules.h"
-#include "skip/index/truth_bits.h"
+#include "skip/query/truth_bits.h"
 
 struct choice {
     struct bb_candidate_source *source;

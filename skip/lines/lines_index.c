@@ -1,7 +1,7 @@
 /* Writing the index file of a file of lines. See bb/lines.h.
  *
  * The new file is written under another name and renamed over the old one. Segments of the old one
- * are copied (skip/index/take_over.h) where the file has only grown and the request is the same.
+ * are copied (skip/build/take_over.h) where the file has only grown and the request is the same.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/path.h"
-#include "skip/index/take_over.h"
+#include "skip/build/take_over.h"
 #include "skip/lines/line_window.h"
 #include "skip/lines/lines.h"
 

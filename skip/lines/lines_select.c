@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "skip/condition/matcher.h"
-#include "skip/index/truth_bits.h"
+#include "skip/query/truth_bits.h"
 #include "skip/lines/line_window.h"
 #include "skip/lines/lines.h"
 

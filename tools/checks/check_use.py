@@ -143,7 +143,7 @@ CLEAN = {
     "tests/unit/kv/store_test.c": "struct place {\n    int other;\n};\n",
     "kv/place.c": "struct place {\n    int at;\n};\n",
     "kv/other_place.c": "struct place {\n    int at;\n};\n",
-    "tools/output.h": "struct output {\n    int at;\n};\n",
+    "tools/output/output.h": "struct output {\n    int at;\n};\n",
     "bench/output.h": "struct output {\n    int at;\n};\n",
     "base/output.c": "struct output {\n    int at;\n};\n",
     "base/size.h": "#ifndef BB_BASE_SIZE_H\n#define BB_BASE_SIZE_H\n#define BB_SIZE 8\n#endif\n",
@@ -161,7 +161,7 @@ VIOLATIONS = [
     ({"base/a.h": "enum bb_side { LEFT };\n", "kv/b.c": "enum bb_side {\n    RIGHT\n};\n"}, "the tag bb_side"),
     ({"tests/a.c": "struct bb_store {\n    int other;\n};\n"}, "the tag bb_store is also defined in kv/store.h"),
     ({"tools/a/output.h": "struct output {\n    int at;\n};\n"}, "the tag output is also defined in tools/a"),
-    ({"tools/output.c": "struct output {\n    int at;\n};\n"}, "the tag output is also defined in tools/output"),
+    ({"tools/output/output.c": "struct output {\n    int at;\n};\n"}, "the tag output is also defined in tools/output"),
     ({"base/side.h": "#define BB_SIDE 1\n", "tests/a.c": "int a = BB_SIDE;\n"}, "base/side.h:1: BB_SIDE is not used"),
     ({"base/side.h": "enum { BB_SIDE };\n"}, "base/side.h:1: BB_SIDE is not used"),
 ]

@@ -2,11 +2,11 @@
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "tools/command_group.h"
-#include "tools/output.h"
+#include "tools/command/command_group.h"
+#include "tools/output/output.h"
 #include "tools/records/definitions.h"
-#include "tools/store_options.h"
-#include "tools/text_table.h"
+#include "tools/store/store_options.h"
+#include "tools/output/text_table.h"
 
 struct attribute_command {
     struct store_options store;

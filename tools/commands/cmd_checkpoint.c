@@ -1,8 +1,8 @@
 /* bloomblock checkpoint: a second store from a store's tables. */
 #include "bb/db_files.h"
 #include "base/assert.h"
-#include "tools/output.h"
-#include "tools/store_options.h"
+#include "tools/output/output.h"
+#include "tools/store/store_options.h"
 
 struct checkpoint {
     struct store_options store;

@@ -2,13 +2,13 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "tools/clock.h"
-#include "tools/key_argument.h"
-#include "tools/level_report.h"
-#include "tools/number_text.h"
-#include "tools/output.h"
-#include "tools/progress.h"
-#include "tools/store_options.h"
+#include "tools/output/clock.h"
+#include "tools/keys/key_argument.h"
+#include "tools/store/level_report.h"
+#include "tools/output/number_text.h"
+#include "tools/output/output.h"
+#include "tools/output/progress.h"
+#include "tools/store/store_options.h"
 
 struct compaction {
     struct store_options store;

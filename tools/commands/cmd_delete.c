@@ -2,9 +2,9 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "tools/key_argument.h"
-#include "tools/output.h"
-#include "tools/store_options.h"
+#include "tools/keys/key_argument.h"
+#include "tools/output/output.h"
+#include "tools/store/store_options.h"
 
 struct deletion {
     struct store_options store;

@@ -1,9 +1,9 @@
 /* bloomblock destroy: removes a store. */
 #include "base/assert.h"
 #include "bb/db_files.h"
-#include "tools/number_text.h"
-#include "tools/options.h"
-#include "tools/output.h"
+#include "tools/output/number_text.h"
+#include "tools/command/options.h"
+#include "tools/output/output.h"
 
 static void report(struct output *out, const struct bb_db_destroy_report *report)
 {

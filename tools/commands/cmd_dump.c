@@ -3,11 +3,11 @@
 
 #include "base/assert.h"
 #include "base/status.h"
-#include "tools/options.h"
+#include "tools/command/options.h"
 #include "tools/dump/index_dump.h"
 #include "tools/dump/salvage_dump.h"
 #include "tools/dump/table_dump.h"
-#include "tools/table_report.h"
+#include "tools/store/table_report.h"
 
 #define LIMIT_DEFAULT 1000
 

@@ -5,11 +5,11 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "bb/db_explain.h"
-#include "tools/explain_json.h"
-#include "tools/key_argument.h"
-#include "tools/number_text.h"
-#include "tools/store_options.h"
-#include "tools/text_table.h"
+#include "tools/store/explain_json.h"
+#include "tools/keys/key_argument.h"
+#include "tools/output/number_text.h"
+#include "tools/store/store_options.h"
+#include "tools/output/text_table.h"
 
 struct explain {
     struct store_options store;

@@ -7,13 +7,13 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "tools/escape.h"
-#include "tools/json_row.h"
-#include "tools/key_range.h"
-#include "tools/output.h"
-#include "tools/process_reads.h"
-#include "tools/progress.h"
-#include "tools/store_options.h"
+#include "tools/output/escape.h"
+#include "tools/output/json_row.h"
+#include "tools/keys/key_range.h"
+#include "tools/output/output.h"
+#include "tools/output/process_reads.h"
+#include "tools/output/progress.h"
+#include "tools/store/store_options.h"
 
 /* mdb_load makes a map of the size that the dump names; it takes no space before it is filled. */
 #define MAP_SIZE_MIN UINT64_C(1073741824)

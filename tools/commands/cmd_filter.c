@@ -2,7 +2,7 @@
 #include "tools/commands/cmd_filter.h"
 
 #include "base/assert.h"
-#include "tools/command_group.h"
+#include "tools/command/command_group.h"
 
 static const struct command *const commands[] = {
     &command_filter_create, &command_filter_add,   &command_filter_remove, &command_filter_check,

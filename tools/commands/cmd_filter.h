@@ -2,7 +2,7 @@
 #ifndef BB_TOOLS_COMMANDS_CMD_FILTER_H
 #define BB_TOOLS_COMMANDS_CMD_FILTER_H
 
-#include "tools/command.h"
+#include "tools/command/command.h"
 
 extern const struct command command_filter_create;
 extern const struct command command_filter_add;

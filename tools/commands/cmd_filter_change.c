@@ -7,9 +7,9 @@
 #include "tools/filter/filter_growth.h"
 #include "tools/filter/filter_keys.h"
 #include "tools/filter/filter_report.h"
-#include "tools/number_text.h"
-#include "tools/options.h"
-#include "tools/output.h"
+#include "tools/output/number_text.h"
+#include "tools/command/options.h"
+#include "tools/output/output.h"
 
 struct change {
     struct output out;

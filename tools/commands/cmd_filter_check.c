@@ -9,10 +9,10 @@
 #include "tools/commands/cmd_filter.h"
 #include "tools/filter/filter_file.h"
 #include "tools/filter/filter_keys.h"
-#include "tools/key_argument.h"
-#include "tools/number_text.h"
-#include "tools/options.h"
-#include "tools/output.h"
+#include "tools/keys/key_argument.h"
+#include "tools/output/number_text.h"
+#include "tools/command/options.h"
+#include "tools/output/output.h"
 
 struct check {
     struct output out;

@@ -7,8 +7,8 @@
 #include "tools/filter/filter_keys.h"
 #include "tools/filter/filter_maker.h"
 #include "tools/filter/filter_report.h"
-#include "tools/options.h"
-#include "tools/output.h"
+#include "tools/command/options.h"
+#include "tools/output/output.h"
 
 struct create {
     struct output out;

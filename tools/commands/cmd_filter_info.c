@@ -7,8 +7,8 @@
 #include "tools/commands/cmd_filter.h"
 #include "tools/filter/filter_file.h"
 #include "tools/filter/filter_report.h"
-#include "tools/number_text.h"
-#include "tools/options.h"
+#include "tools/output/number_text.h"
+#include "tools/command/options.h"
 
 struct info {
     struct output out;

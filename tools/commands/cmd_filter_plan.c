@@ -9,9 +9,9 @@
 #include "tools/commands/cmd_filter.h"
 #include "tools/filter/filter_growth.h"
 #include "tools/filter/filter_report.h"
-#include "tools/number_text.h"
-#include "tools/options.h"
-#include "tools/text_table.h"
+#include "tools/output/number_text.h"
+#include "tools/command/options.h"
+#include "tools/output/text_table.h"
 
 #define ROW_COUNT_MAX (BB_FILTER_PARTITIONED + 2) /* every kind, and the policy */
 

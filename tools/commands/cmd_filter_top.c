@@ -8,9 +8,9 @@
 #include "tools/commands/cmd_filter.h"
 #include "tools/filter/filter_file.h"
 #include "tools/filter/filter_keys.h"
-#include "tools/number_text.h"
-#include "tools/options.h"
-#include "tools/output.h"
+#include "tools/output/number_text.h"
+#include "tools/command/options.h"
+#include "tools/output/output.h"
 
 #define COUNT_DEFAULT 10
 #define ERROR_DEFAULT 0.0001 /* in 544 kB; 100 of a million lines */

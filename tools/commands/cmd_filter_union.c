@@ -8,11 +8,11 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/commands/cmd_filter.h"
-#include "tools/escape.h"
+#include "tools/output/escape.h"
 #include "tools/filter/filter_file.h"
 #include "tools/filter/filter_report.h"
-#include "tools/options.h"
-#include "tools/text_table.h"
+#include "tools/command/options.h"
+#include "tools/output/text_table.h"
 
 struct unite {
     struct output out;

@@ -8,11 +8,11 @@
 #include "base/status.h"
 #include "tools/dump/index_dump.h"
 #include "tools/filter/filter_list.h"
-#include "tools/number_text.h"
-#include "tools/options.h"
-#include "tools/output.h"
-#include "tools/table_report.h"
-#include "tools/text_table.h"
+#include "tools/output/number_text.h"
+#include "tools/command/options.h"
+#include "tools/output/output.h"
+#include "tools/store/table_report.h"
+#include "tools/output/text_table.h"
 
 #define LIMIT_DEFAULT     50
 #define BLOCK_CACHE_BYTES (64 * 1024 * 1024)

@@ -3,9 +3,9 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "tools/key_argument.h"
-#include "tools/output.h"
-#include "tools/store_options.h"
+#include "tools/keys/key_argument.h"
+#include "tools/output/output.h"
+#include "tools/store/store_options.h"
 
 struct get {
     struct store_options store;

@@ -4,8 +4,8 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "tools/import/import.h"
-#include "tools/interrupt.h"
-#include "tools/number_text.h"
+#include "tools/output/interrupt.h"
+#include "tools/output/number_text.h"
 
 struct import_format {
     const char *name;

@@ -2,7 +2,7 @@
 #include "tools/commands/cmd_index.h"
 
 #include "base/assert.h"
-#include "tools/command_group.h"
+#include "tools/command/command_group.h"
 
 static enum exit_code run(const struct command *group, int argc, char **argv)
 {

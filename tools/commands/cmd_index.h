@@ -2,7 +2,7 @@
 #ifndef BB_TOOLS_COMMANDS_CMD_INDEX_H
 #define BB_TOOLS_COMMANDS_CMD_INDEX_H
 
-#include "tools/command.h"
+#include "tools/command/command.h"
 
 extern const struct command command_index_create;
 extern const struct command command_index_drop;

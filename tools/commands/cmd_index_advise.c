@@ -8,11 +8,11 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/commands/cmd_index.h"
-#include "tools/number_text.h"
-#include "tools/progress.h"
+#include "tools/output/number_text.h"
+#include "tools/output/progress.h"
 #include "tools/records/advice_sample.h"
-#include "tools/store_options.h"
-#include "tools/text_table.h"
+#include "tools/store/store_options.h"
+#include "tools/output/text_table.h"
 
 /* An index that skips a smaller share of the granules is not worth its space. */
 #define SKIP_MIN 0.1

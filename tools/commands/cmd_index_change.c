@@ -4,12 +4,12 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "tools/commands/cmd_index.h"
-#include "tools/interrupt.h"
-#include "tools/number_text.h"
-#include "tools/progress.h"
+#include "tools/output/interrupt.h"
+#include "tools/output/number_text.h"
+#include "tools/output/progress.h"
 #include "tools/records/definitions.h"
 #include "tools/records/index_report.h"
-#include "tools/store_options.h"
+#include "tools/store/store_options.h"
 
 struct index_command {
     const struct command *command;

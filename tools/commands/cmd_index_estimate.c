@@ -3,9 +3,9 @@
 #include "base/status.h"
 #include "bb/select.h"
 #include "tools/commands/cmd_index.h"
-#include "tools/number_text.h"
-#include "tools/output.h"
-#include "tools/store_options.h"
+#include "tools/output/number_text.h"
+#include "tools/output/output.h"
+#include "tools/store/store_options.h"
 
 struct index_estimate {
     struct store_options store;

@@ -9,12 +9,12 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/commands/cmd_index.h"
-#include "tools/interrupt.h"
-#include "tools/number_text.h"
-#include "tools/output.h"
-#include "tools/progress.h"
+#include "tools/output/interrupt.h"
+#include "tools/output/number_text.h"
+#include "tools/output/output.h"
+#include "tools/output/progress.h"
 #include "tools/records/line_file.h"
-#include "tools/text_table.h"
+#include "tools/output/text_table.h"
 
 struct file_indexes {
     const struct command *command;

@@ -1,8 +1,8 @@
 /* bloomblock ingest: tables built elsewhere come into a store. */
 #include "bb/db_files.h"
 #include "base/assert.h"
-#include "tools/output.h"
-#include "tools/store_options.h"
+#include "tools/output/output.h"
+#include "tools/store/store_options.h"
 
 struct ingest {
     struct store_options store;

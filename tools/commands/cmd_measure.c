@@ -2,10 +2,10 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
-#include "tools/interrupt.h"
+#include "tools/output/interrupt.h"
 #include "tools/measure/measurement_report.h"
 #include "tools/measure/selection.h"
-#include "tools/options.h"
+#include "tools/command/options.h"
 
 struct measure {
     struct store_options store;

@@ -1,9 +1,9 @@
 /* bloomblock repair: makes a damaged store usable from its readable parts. */
 #include "base/assert.h"
 #include "bb/db_files.h"
-#include "tools/number_text.h"
-#include "tools/options.h"
-#include "tools/output.h"
+#include "tools/output/number_text.h"
+#include "tools/command/options.h"
+#include "tools/output/output.h"
 
 struct findings {
     struct output *out;

@@ -1,9 +1,9 @@
 /* bloomblock scan: entries in order. */
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "tools/key_range.h"
-#include "tools/output.h"
-#include "tools/store_options.h"
+#include "tools/keys/key_range.h"
+#include "tools/output/output.h"
+#include "tools/store/store_options.h"
 
 struct scan {
     struct store_options store;

@@ -8,15 +8,15 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/commands/cmd_select.h"
-#include "tools/interrupt.h"
-#include "tools/key_range.h"
-#include "tools/progress.h"
+#include "tools/output/interrupt.h"
+#include "tools/keys/key_range.h"
+#include "tools/output/progress.h"
 #include "tools/records/account_report.h"
 #include "tools/records/attribute_text.h"
 #include "tools/records/caret.h"
 #include "tools/records/columns.h"
 #include "tools/records/definitions.h"
-#include "tools/store_options.h"
+#include "tools/store/store_options.h"
 
 struct select {
     struct store_options store;

@@ -1,14 +1,14 @@
 /* bloomblock stat: the parts of a store. */
 #include "base/assert.h"
 #include "base/status.h"
-#include "tools/level_report.h"
-#include "tools/number_text.h"
-#include "tools/output.h"
+#include "tools/store/level_report.h"
+#include "tools/output/number_text.h"
+#include "tools/output/output.h"
 #include "tools/records/index_report.h"
-#include "tools/recovery_report.h"
-#include "tools/store_options.h"
-#include "tools/stored_report.h"
-#include "tools/table_report.h"
+#include "tools/store/recovery_report.h"
+#include "tools/store/store_options.h"
+#include "tools/store/stored_report.h"
+#include "tools/store/table_report.h"
 
 struct stat_report {
     struct store_options store;

@@ -5,14 +5,14 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "bb/db_files.h"
-#include "tools/interrupt.h"
-#include "tools/number_text.h"
-#include "tools/options.h"
-#include "tools/output.h"
-#include "tools/process_reads.h"
-#include "tools/progress.h"
-#include "tools/recovery_report.h"
-#include "tools/store_options.h"
+#include "tools/output/interrupt.h"
+#include "tools/output/number_text.h"
+#include "tools/command/options.h"
+#include "tools/output/output.h"
+#include "tools/output/process_reads.h"
+#include "tools/output/progress.h"
+#include "tools/store/recovery_report.h"
+#include "tools/store/store_options.h"
 
 static void report_table(struct output *out, const struct bb_table_verify_report *report)
 {

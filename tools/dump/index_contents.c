@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "tools/number_text.h"
+#include "tools/output/number_text.h"
 #include "tools/records/attribute_text.h"
 
 #define LABEL_SIZE 256

@@ -3,7 +3,7 @@
 #define BB_TOOLS_DUMP_INDEX_CONTENTS_H
 
 #include "bb/skip.h"
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 /* A line for each granule and index of kind min_max, set or column. A damaged one says so. */
 void index_contents_write(struct bb_skip_file *file, uint64_t granule_count, struct output *out);

@@ -10,8 +10,8 @@
 #include "base/status.h"
 #include "bb/skip.h"
 #include "tools/dump/index_contents.h"
-#include "tools/number_text.h"
-#include "tools/text_table.h"
+#include "tools/output/number_text.h"
+#include "tools/output/text_table.h"
 
 /* The last bytes of an index file: docs/format-skip.md. */
 static const char magic_of_index_files[8] = {'\x89', 'B', 'B', 'I', '\r', '\n', '\x1a', '\n'};

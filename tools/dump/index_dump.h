@@ -2,7 +2,7 @@
 #ifndef BB_TOOLS_DUMP_INDEX_DUMP_H
 #define BB_TOOLS_DUMP_INDEX_DUMP_H
 
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 struct index_dump {
     struct output *out; /* borrowed */

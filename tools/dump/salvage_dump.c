@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/status.h"
-#include "tools/range_rows.h"
+#include "tools/store/range_rows.h"
 
 /* Before the first part that is found: a file that is no table gets only its error. */
 static void announce(struct salvage_dump *dump)

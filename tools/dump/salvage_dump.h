@@ -6,7 +6,7 @@
 #define BB_TOOLS_DUMP_SALVAGE_DUMP_H
 
 #include "sstable/salvage/table_salvage.h"
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 struct salvage_dump {
     /* Given. */

@@ -2,7 +2,7 @@
 #include "tools/dump/table_dump.h"
 
 #include "base/buf.h"
-#include "tools/range_rows.h"
+#include "tools/store/range_rows.h"
 
 void table_dump_init(struct table_dump *dump, struct bb_table *table, struct output *out)
 {

@@ -9,7 +9,7 @@
 #define BB_TOOLS_DUMP_TABLE_DUMP_H
 
 #include "sstable/table/table_walk.h"
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 struct table_dump {
     /* Given. */

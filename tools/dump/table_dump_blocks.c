@@ -4,10 +4,10 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "tools/escape.h"
+#include "tools/output/escape.h"
 #include "tools/dump/table_dump.h"
-#include "tools/table_range.h"
-#include "tools/text_table.h"
+#include "tools/store/table_range.h"
+#include "tools/output/text_table.h"
 
 #define KEY_SHOWN_BYTES 32
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "tools/escape.h"
+#include "tools/output/escape.h"
 #include "tools/dump/table_dump.h"
 
 bool table_dump_found_damage(const struct table_dump *dump)

@@ -5,8 +5,8 @@
 #include "base/bytes.h"
 #include "tools/dump/table_dump.h"
 #include "tools/filter/table_filter_report.h"
-#include "tools/number_text.h"
-#include "tools/text_table.h"
+#include "tools/output/number_text.h"
+#include "tools/output/text_table.h"
 
 static const char *compression_name(uint64_t compression)
 {

@@ -3,7 +3,7 @@
 #ifndef BB_TOOLS_FILTER_FILTER_KEYS_H
 #define BB_TOOLS_FILTER_FILTER_KEYS_H
 
-#include "tools/key_reader.h"
+#include "tools/keys/key_reader.h"
 
 /* The first two are set by the options --hex and --null. */
 struct filter_keys {

@@ -9,7 +9,7 @@
 
 #include "sstable/table/table_walk.h"
 #include "tools/filter/table_filter_report.h"
-#include "tools/key_list.h"
+#include "tools/keys/key_list.h"
 
 enum filter_state {
     FILTER_GOOD,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "tools/number_text.h"
+#include "tools/output/number_text.h"
 
 double filter_report_limit(double rate)
 {

@@ -3,9 +3,9 @@
 
 #include "base/status.h"
 #include "bb/db_files.h"
-#include "tools/clock.h"
-#include "tools/interrupt.h"
-#include "tools/store_idle.h"
+#include "tools/output/clock.h"
+#include "tools/output/interrupt.h"
+#include "tools/store/store_idle.h"
 
 /* Beyond this many bytes a batch saves nothing. */
 #define BATCH_BYTES_MAX (1024 * 1024)

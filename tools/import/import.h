@@ -6,9 +6,9 @@
 #define BB_TOOLS_IMPORT_IMPORT_H
 
 #include "tools/import/place.h"
-#include "tools/output.h"
-#include "tools/progress.h"
-#include "tools/store_options.h"
+#include "tools/output/output.h"
+#include "tools/output/progress.h"
+#include "tools/store/store_options.h"
 
 struct import {
     struct store_options store;

@@ -3,11 +3,11 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "tools/escape.h"
+#include "tools/output/escape.h"
 #include "tools/import/import.h"
 #include "tools/import/import_lines.h"
-#include "tools/json_row.h"
-#include "tools/key_reader.h"
+#include "tools/output/json_row.h"
+#include "tools/keys/key_reader.h"
 
 struct json_import {
     struct import *import; /* borrowed */

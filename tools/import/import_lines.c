@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "tools/interrupt.h"
+#include "tools/output/interrupt.h"
 
 enum bb_status import_lines_open(struct import_lines *lines, const char *path)
 {

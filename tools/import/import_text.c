@@ -2,10 +2,10 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "tools/escape.h"
+#include "tools/output/escape.h"
 #include "tools/import/import.h"
 #include "tools/import/import_lines.h"
-#include "tools/key_reader.h"
+#include "tools/keys/key_reader.h"
 
 struct text_import {
     struct import *import; /* borrowed */

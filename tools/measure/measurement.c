@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "tools/clock.h"
-#include "tools/level_report.h"
+#include "tools/output/clock.h"
+#include "tools/store/level_report.h"
 #include "tools/measure/read_stats.h"
 
 #define DROP_RETRIES 5

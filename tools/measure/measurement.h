@@ -9,9 +9,9 @@
 #define BB_TOOLS_MEASURE_MEASUREMENT_H
 
 #include "bb/db.h"
-#include "tools/key_list.h"
+#include "tools/keys/key_list.h"
 #include "tools/measure/page_cache.h"
-#include "tools/store_options.h"
+#include "tools/store/store_options.h"
 #include "tools/measure/system_counters.h"
 
 struct measurement_run {

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "tools/number_text.h"
+#include "tools/output/number_text.h"
 #include "tools/measure/read_stats.h"
-#include "tools/text_table.h"
+#include "tools/output/text_table.h"
 
 double measurement_wasted_rate(const struct measurement_run *run)
 {

@@ -3,7 +3,7 @@
 #define BB_TOOLS_MEASURE_MEASUREMENT_REPORT_H
 
 #include "tools/measure/measurement_check.h"
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 /* Its subject, and everything that puts its figures in question. */
 void measurement_report_write_head(const struct measurement *measurement, struct output *out);

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "tools/bar_chart.h"
+#include "tools/output/bar_chart.h"
 #include "tools/measure/measurement_report.h"
-#include "tools/number_text.h"
+#include "tools/output/number_text.h"
 
 /* A figure of two runs, the first without filters. */
 struct pair {

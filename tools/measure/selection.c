@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "tools/clock.h"
-#include "tools/interrupt.h"
-#include "tools/key_reader.h"
+#include "tools/output/clock.h"
+#include "tools/output/interrupt.h"
+#include "tools/keys/key_reader.h"
 #include "tools/measure/read_stats.h"
 #include "tools/records/caret.h"
 

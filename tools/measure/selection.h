@@ -16,9 +16,9 @@
 
 #include "bb/select.h"
 #include "tools/measure/system_counters.h"
-#include "tools/output.h"
-#include "tools/progress.h"
-#include "tools/store_options.h"
+#include "tools/output/output.h"
+#include "tools/output/progress.h"
+#include "tools/store/store_options.h"
 
 enum selection_run_kind {
     SELECTION_UNINDEXED,

@@ -5,9 +5,9 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "tools/measure/selection.h"
-#include "tools/number_text.h"
+#include "tools/output/number_text.h"
 #include "tools/records/account_report.h"
-#include "tools/text_table.h"
+#include "tools/output/text_table.h"
 
 static const char *const run_names[] = {
     [SELECTION_UNINDEXED] = "all is read",

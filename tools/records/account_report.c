@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/buf.h"
-#include "tools/number_text.h"
+#include "tools/output/number_text.h"
 
 #define INDEX_NAME_SIZE 96
 

@@ -6,7 +6,7 @@
 
 #include "bb/lines.h"
 #include "bb/select.h"
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 struct account_report {
     bool is_of_file; /* of lines: there are no tables, blocks and versions */

@@ -10,7 +10,7 @@
 #define BB_TOOLS_RECORDS_ATTRIBUTE_TEXT_H
 
 #include "bb/record.h"
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 /* "2015-05-17T10:05:03.123Z" */
 struct time_text {

@@ -3,7 +3,7 @@
 #define BB_TOOLS_RECORDS_COLUMNS_H
 
 #include "bb/record.h"
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 enum column_kind {
     COLUMN_ATTRIBUTE,

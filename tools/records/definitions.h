@@ -3,7 +3,7 @@
 #define BB_TOOLS_RECORDS_DEFINITIONS_H
 
 #include "bb/select.h"
-#include "tools/options.h"
+#include "tools/command/options.h"
 
 /* Failures that a definition has caused are shown on stderr with a caret, and are BB_INVALID: the
  * command line is wrong. */

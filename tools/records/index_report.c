@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "tools/number_text.h"
-#include "tools/text_table.h"
+#include "tools/output/number_text.h"
+#include "tools/output/text_table.h"
 
 enum bb_status index_report_read(struct bb_db *db, struct index_report *ret_report)
 {

@@ -3,7 +3,7 @@
 #define BB_TOOLS_RECORDS_INDEX_REPORT_H
 
 #include "bb/select.h"
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 struct index_report {
     struct bb_db_index_list list;

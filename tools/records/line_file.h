@@ -3,7 +3,7 @@
 #define BB_TOOLS_RECORDS_LINE_FILE_H
 
 #include "bb/lines.h"
-#include "tools/options.h"
+#include "tools/command/options.h"
 
 /* The path by which a file is opened: links are followed, and the index file is next to their
  * target. Terminated; owned: bb_buf_deinit. */

@@ -15,7 +15,7 @@
 #define BB_TOOLS_RECORDS_LINE_FORMAT_H
 
 #include "bb/select.h"
-#include "tools/key_reader.h"
+#include "tools/keys/key_reader.h"
 
 enum line_format_kind {
     LINE_FORMAT_NONE,

@@ -13,7 +13,7 @@
 #ifndef BB_TOOLS_RECORDS_LINE_LOAD_H
 #define BB_TOOLS_RECORDS_LINE_LOAD_H
 
-#include "tools/options.h"
+#include "tools/command/options.h"
 #include "tools/records/json_fields.h"
 #include "tools/records/line_format.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/command_list.h"
+#include "tools/command/command_list.h"
 
 enum completion_value completion_value_of(const struct option *option)
 {

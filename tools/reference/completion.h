@@ -3,8 +3,8 @@
 #ifndef BB_TOOLS_REFERENCE_COMPLETION_H
 #define BB_TOOLS_REFERENCE_COMPLETION_H
 
-#include "tools/command_tables.h"
-#include "tools/output.h"
+#include "tools/command/command_tables.h"
+#include "tools/output/output.h"
 
 void completion_write_bash(struct output *out);
 void completion_write_zsh(struct output *out);

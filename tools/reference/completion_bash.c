@@ -1,7 +1,7 @@
 /* See completion.h. The words before the cursor select the options that are offered. */
 #include <string.h>
 
-#include "tools/command_list.h"
+#include "tools/command/command_list.h"
 #include "tools/reference/completion.h"
 
 static const char head[] = "_bloomblock()\n"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/command_list.h"
+#include "tools/command/command_list.h"
 #include "tools/reference/completion.h"
 
 static const char head[] =

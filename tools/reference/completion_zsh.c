@@ -1,7 +1,7 @@
 /* See completion.h. */
 #include <string.h>
 
-#include "tools/command_list.h"
+#include "tools/command/command_list.h"
 #include "tools/reference/completion.h"
 
 #define QUOTE "'\\''"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tools/command_list.h"
+#include "tools/command/command_list.h"
 #include "tools/reference/manual_text.h"
 
 /* Builds of distributions fix the date, so that their results can be compared. */

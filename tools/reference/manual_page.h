@@ -2,8 +2,8 @@
 #ifndef BB_TOOLS_REFERENCE_MANUAL_PAGE_H
 #define BB_TOOLS_REFERENCE_MANUAL_PAGE_H
 
-#include "tools/command_tables.h"
-#include "tools/output.h"
+#include "tools/command/command_tables.h"
+#include "tools/output/output.h"
 
 /* bloomblock(1). */
 void manual_page_write_tool(struct output *out);

@@ -2,7 +2,7 @@
 #ifndef BB_TOOLS_REFERENCE_MANUAL_TEXT_H
 #define BB_TOOLS_REFERENCE_MANUAL_TEXT_H
 
-#include "tools/output.h"
+#include "tools/output/output.h"
 
 /* Words in a line: `...` becomes bold, and dashes of options stay dashes. No newline follows. */
 void manual_text_write(const char *text, struct output *out);

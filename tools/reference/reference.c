@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/status.h"
-#include "tools/command_list.h"
+#include "tools/command/command_list.h"
 #include "tools/reference/completion.h"
 #include "tools/reference/manual_page.h"
 

@@ -8,7 +8,7 @@
 #ifndef BB_TOOLS_REFERENCE_REFERENCE_H
 #define BB_TOOLS_REFERENCE_REFERENCE_H
 
-#include "tools/exit_code.h"
+#include "tools/command/exit_code.h"
 
 /* argv: the words after "reference". */
 enum exit_code reference_run(int argc, char **argv);

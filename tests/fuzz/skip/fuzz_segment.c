@@ -17,7 +17,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "skip/index/segment_builder.h"
+#include "skip/segment/segment_builder.h"
 #include "tests/support/must_alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

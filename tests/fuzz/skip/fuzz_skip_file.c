@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "skip/condition/words.h"
-#include "skip/index/skip_file.h"
+#include "skip/file/skip_file.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
 

@@ -1,7 +1,7 @@
 /* Bits are read back as they were written, and a reader stops at the end. */
-#include "skip/index/bit_writer.h"
+#include "skip/bits/bit_writer.h"
 
-#include "skip/index/bit_reader.h"
+#include "skip/bits/bit_reader.h"
 #include "tests/support/assert_status.h"
 #include "tests/support/rng.h"
 

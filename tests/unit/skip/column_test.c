@@ -1,6 +1,6 @@
 /* Goal: a granule of a column with wrong bytes is refused. Method: for each type of values a table
  * of the rejected forms of its fields, and every cut. */
-#include "skip/index/column.h"
+#include "skip/kind/column.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Goal: decoders of index files that find no memory report it and leak nothing. Method: sound bytes
  * of each object with memory of its own, decoded with each allocation failing. */
-#include "skip/index/column.h"
-#include "skip/index/index_head.h"
+#include "skip/kind/column.h"
+#include "skip/file/index_head.h"
 
 #include "base/bytes.h"
 #include "tests/support/alloc/alloc_fault.h"

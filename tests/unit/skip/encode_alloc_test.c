@@ -1,8 +1,8 @@
 /* Goal: every encoder of index files reports that its buffer cannot grow. Method: room for each
  * number of bytes below the size of the encoded object, and no other memory. */
-#include "skip/index/granule_table.h"
-#include "skip/index/index_directory.h"
-#include "skip/index/min_max.h"
+#include "skip/layout/granule_table.h"
+#include "skip/layout/index_directory.h"
+#include "skip/kind/min_max.h"
 
 #include "base/bytes.h"
 #include "tests/support/alloc/narrow_buf.h"

@@ -1,6 +1,6 @@
 /* Goal: a granule table with wrong bytes is refused. Method: a table of the rejected forms of its
  * fields, and every cut. */
-#include "skip/index/granule_table.h"
+#include "skip/layout/granule_table.h"
 
 #include "tests/support/assert_status.h"
 #include "tests/support/hostile.h"

@@ -1,6 +1,6 @@
 /* Goal: a directory of an index file with a wrong field is refused. Method: a table of the rejected
  * forms of each field, and every cut. */
-#include "skip/index/index_directory.h"
+#include "skip/layout/index_directory.h"
 
 #include "tests/support/assert_status.h"
 #include "tests/support/hostile.h"

@@ -1,6 +1,6 @@
 /* Goal: the head of an index with a wrong field is refused. Method: for each form of a segment a
  * table of the rejected forms of its fields, and every cut. */
-#include "skip/index/index_head.h"
+#include "skip/file/index_head.h"
 
 #include "base/bytes.h"
 #include "tests/support/assert_status.h"

@@ -1,7 +1,7 @@
 /* Goal: units of bounds with wrong bytes are refused; long bytes have bounds that are correct.
  * Method: a table of the rejected forms of each field, and every cut, for both ways to read; the
  * bounds that a builder writes of long bytes. */
-#include "skip/index/min_max.h"
+#include "skip/kind/min_max.h"
 
 #include "base/bytes.h"
 #include "tests/support/assert_status.h"

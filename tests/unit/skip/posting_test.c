@@ -1,5 +1,5 @@
 /* Postings of every density and shape survive a round trip, and any bits are a posting. */
-#include "skip/index/posting.h"
+#include "skip/bits/posting.h"
 
 #include "tests/support/assert_status.h"
 #include "tests/support/rng.h"

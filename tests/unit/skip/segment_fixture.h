@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "skip/index/segment_builder.h"
+#include "skip/segment/segment_builder.h"
 #include "tests/support/assert_status.h"
 #include "tests/support/rng.h"
 

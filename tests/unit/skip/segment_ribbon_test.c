@@ -1,6 +1,6 @@
 /* Segments with ribbons: no member is denied, rates and sizes are within their limits, and damaged
  * chunks are answered or refused. */
-#include "skip/index/segment_ribbon.h"
+#include "skip/segment/segment_ribbon.h"
 
 #include <math.h>
 

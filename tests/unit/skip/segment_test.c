@@ -1,6 +1,6 @@
 /* An inverted segment: it never rules out a member, keeps its rate, has no long tail, and survives
  * any bytes. */
-#include "skip/index/segment.h"
+#include "skip/segment/segment.h"
 
 #include "tests/unit/skip/segment_fixture.h"
 

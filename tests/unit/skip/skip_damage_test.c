@@ -2,7 +2,7 @@
  * checksum was made for after they were changed. */
 #include "tests/unit/skip/indexed_rows.h"
 
-#include "skip/index/format.h"
+#include "skip/layout/format.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/step.h"
 

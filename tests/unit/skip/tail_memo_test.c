@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "skip/index/member_index.h"
+#include "skip/kind/member_index.h"
 #include "tests/support/rng.h"
 
 #define VALUES     60

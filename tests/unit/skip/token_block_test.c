@@ -1,12 +1,12 @@
 /* A decoded dictionary block equals its input; any bytes are decoded or refused. */
-#include "skip/index/token_block.h"
+#include "skip/kind/token_block.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "skip/index/member_scan.h"
-#include "skip/index/token_pair.h"
+#include "skip/member/member_scan.h"
+#include "skip/kind/token_pair.h"
 #include "tests/support/assert_status.h"
 #include "tests/support/rng.h"
 

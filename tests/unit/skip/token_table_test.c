@@ -1,5 +1,5 @@
 /* The tokens of a segment: each once, with its granules and the records of each. */
-#include "skip/index/token_table.h"
+#include "skip/kind/token_table.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* All forms of the tokenizer find the same tokens as a loop over bytes, and hashes equal the
  * tokens' hashes. */
-#include "skip/index/tokenizer.h"
+#include "skip/member/tokenizer.h"
 
 #include "base/bytes.h"
-#include "skip/index/member_scan.h"
+#include "skip/member/member_scan.h"
 #include "tests/support/assert_status.h"
 #include "tests/support/rng.h"
 

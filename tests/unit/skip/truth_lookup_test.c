@@ -1,12 +1,12 @@
 /* Truths of packed numbers: both forms agree with a plain loop, and both refuse numbers without a
  * meaning. */
-#include "skip/index/truth_lookup.h"
+#include "skip/query/truth_lookup.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "bb/condition.h"
-#include "skip/index/bit_reader.h"
+#include "skip/bits/bit_reader.h"
 #include "tests/support/assert_status.h"
 #include "tests/support/rng.h"
 #include "tests/support/step.h"

@@ -1,11 +1,11 @@
 /* Goal: the unit of a set index with wrong bytes is refused. Method: a table of the rejected forms
  * of its fields, and every cut. */
-#include "skip/index/value_set.h"
+#include "skip/kind/value_set.h"
 
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "skip/index/bit_reader.h"
+#include "skip/bits/bit_reader.h"
 #include "tests/support/assert_status.h"
 #include "tests/support/hostile.h"
 

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "skip/condition/words.h"
-#include "skip/index/index_directory.h"
-#include "skip/index/skip_file.h"
+#include "skip/layout/index_directory.h"
+#include "skip/file/skip_file.h"
 #include "tests/support/step.h"
 
 #define VALUES_PER_GRANULE 3

@@ -1,0 +1,45 @@
+/* The inside of an open index file: units are read and checked here, and heads once they are
+ * needed.
+ *
+ * Threads: any number. Heads are published by one atomic pointer each; the second thread releases
+ * its head.
+ */
+#ifndef BB_SKIP_FILE_SKIP_FILE_H
+#define BB_SKIP_FILE_SKIP_FILE_H
+
+#include <stdatomic.h>
+
+#include "base/file.h"
+#include "skip/layout/granule_table.h"
+#include "skip/file/index_head.h"
+
+struct bb_loaded_head {
+    bool is_damaged; /* the contents of the index are unknown */
+    struct bb_index_head head;
+};
+
+struct bb_skip_file {
+    struct bb_file_system *own_fs; /* owned; NULL when the options name one */
+    struct bb_file *file;          /* owned */
+    uint64_t size;
+    uint8_t id[BB_SKIP_ID_SIZE];
+    struct bb_buf resident; /* owned: the whole file, or empty */
+    struct bb_index_directory directory;
+    struct bb_granule_table granules;
+    _Atomic(struct bb_loaded_head *)
+        *heads; /* owned: one for each index, NULL until it is needed */
+};
+
+/* The bytes of a unit without its checksum, which is readable after them: in the resident file, or
+ * read into scratch. BB_CORRUPT, BB_IO, BB_NO_MEMORY. account may be NULL. */
+BB_MUST_CHECK enum bb_status bb_skip_file_read(struct bb_skip_file *file, enum bb_skip_unit type,
+                                               struct bb_skip_section section,
+                                               struct bb_buf *scratch,
+                                               struct bb_skip_account *account,
+                                               struct bb_bytes *ret_unit);
+/* The head of a known index; it lives as long as the file. BB_NO_MEMORY; damage is in the head. */
+BB_MUST_CHECK enum bb_status bb_skip_file_head(struct bb_skip_file *file, size_t index,
+                                               struct bb_skip_account *account,
+                                               const struct bb_loaded_head **ret_head);
+
+#endif

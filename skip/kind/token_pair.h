@@ -1,0 +1,35 @@
+/* A token, a granule that holds it, and how many records of the granule do, in one word:
+ *
+ *     63          42 41      32 31          0
+ *    |  token, 22   | granule  |  records    |
+ *
+ * Tokens are numbered in order of arrival, granules are numbers in a segment. Only in memory.
+ */
+#ifndef BB_SKIP_KIND_TOKEN_PAIR_H
+#define BB_SKIP_KIND_TOKEN_PAIR_H
+
+#include <stdint.h>
+
+#define BB_TOKEN_PAIR_TOKENS_MAX (UINT32_C(1) << 22)
+
+static inline uint64_t bb_token_pair(uint32_t token, uint32_t granule, uint32_t records)
+{
+    return (uint64_t)token << 42 | (uint64_t)granule << 32 | records;
+}
+
+static inline uint32_t bb_token_pair_token(uint64_t pair)
+{
+    return (uint32_t)(pair >> 42);
+}
+
+static inline uint16_t bb_token_pair_granule(uint64_t pair)
+{
+    return (uint16_t)(pair >> 32 & 1023);
+}
+
+static inline uint32_t bb_token_pair_records(uint64_t pair)
+{
+    return (uint32_t)pair;
+}
+
+#endif

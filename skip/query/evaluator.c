@@ -1,0 +1,253 @@
+/* A condition over the granules of an index file: its tree without changes, in three-valued logic.
+ * See bb/skip.h. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "skip/condition/tree.h"
+#include "skip/query/index_question.h"
+
+struct bb_skip_evaluator {
+    const struct bb_condition *condition; /* borrowed, as is its schema */
+    const struct bb_schema *schema;
+    struct bb_question_memory memory;
+    uint64_t *words; /* owned: the bitsets of a file, with the bitsets of each level of the tree */
+    size_t word_capacity;
+    struct bb_skip_file *file;        /* current */
+    struct bb_skip_account *accounts; /* one for each of its indexes, or NULL */
+};
+
+/* No granule is empty: each has records with a value, and none without. */
+static void set_complete(bool is_nulls, struct bb_skip_verdicts *verdicts)
+{
+    size_t bytes = verdicts->word_count * sizeof(uint64_t);
+    bb_truth_bits_fill(verdicts);
+    memset(is_nulls ? verdicts->may_be_true : verdicts->may_be_null, 0, bytes);
+    if (is_nulls)
+        memset(verdicts->may_be_null, 0, bytes);
+}
+
+/* The verdicts that follow from the number of records with a value. */
+static void set_from_counts(const struct bb_granule_table *table, size_t attribute, bool is_nulls,
+                            struct bb_skip_verdicts *verdicts)
+{
+    uint64_t *absent = is_nulls ? verdicts->may_be_true : verdicts->may_be_null;
+    for (size_t granule = 0; granule < table->granule_count; granule++) {
+        uint64_t nulls = bb_granule_table_nulls(table, granule, attribute);
+        if (nulls > 0)
+            bb_bit_set(absent, granule);
+        if (nulls == table->records[granule])
+            continue;
+        bb_bit_set(verdicts->may_be_false, granule);
+        if (!is_nulls)
+            bb_bit_set(verdicts->may_be_true, granule);
+    }
+}
+
+static void set_constant(const struct bb_leaf *leaf, struct bb_skip_verdicts *verdicts)
+{
+    bb_truth_bits_fill(verdicts);
+    size_t bytes = verdicts->word_count * sizeof(uint64_t);
+    if (!leaf->may_be_true)
+        memset(verdicts->may_be_true, 0, bytes);
+    if (!leaf->may_be_false)
+        memset(verdicts->may_be_false, 0, bytes);
+    if (!leaf->may_be_null)
+        memset(verdicts->may_be_null, 0, bytes);
+}
+
+/* Does a leaf need only whole tokens? Then an index of tokens or text has the answer. */
+static bool asks_for_tokens(const struct bb_leaf *leaf)
+{
+    bool asks = leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0;
+    for (size_t group = 0; group < leaf->group_count; group++)
+        for (size_t i = 0; i < leaf->groups[group].piece_count; i++)
+            asks &= leaf->groups[group].pieces[i].is_token;
+    return asks;
+}
+
+/* Queries the indexes of a kind; *ret_is_asked is true where there is one, and else unchanged. */
+static enum bb_status ask_kind(struct bb_skip_evaluator *evaluator, enum bb_skip_kind kind,
+                               const struct bb_leaf *leaf, size_t attribute, const uint64_t *needed,
+                               struct bb_skip_verdicts *verdicts, bool *ret_is_asked)
+{
+    const struct bb_index_directory *directory = &evaluator->file->directory;
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < directory->index_count && status == BB_OK; i++) {
+        const struct bb_directory_entry *index = &directory->indexes[i];
+        struct bb_skip_account *account =
+            evaluator->accounts == NULL ? NULL : &evaluator->accounts[i];
+        if (!index->is_known || index->spec.kind != kind || index->spec.attribute != attribute ||
+            !bb_index_question_fits(index, leaf))
+            continue;
+        status = bb_index_question_ask(evaluator->file, i, leaf, needed, &evaluator->memory,
+                                       account, verdicts);
+        *ret_is_asked = true;
+    }
+    return status;
+}
+
+/* The cheapest first, and text, which is exact, before tokens. WHY the last two are not queried
+ * after tokens that are the whole question: they know less, and n-grams are probed for every part
+ * of a token. */
+static enum bb_status ask_indexes(struct bb_skip_evaluator *evaluator, const struct bb_leaf *leaf,
+                                  size_t attribute, const uint64_t *needed,
+                                  struct bb_skip_verdicts *verdicts)
+{
+    static const enum bb_skip_kind kinds[] = {BB_SKIP_MIN_MAX, BB_SKIP_SET,    BB_SKIP_VALUES,
+                                              BB_SKIP_TEXT,    BB_SKIP_TOKENS, BB_SKIP_NGRAMS};
+    enum bb_status status = BB_OK;
+    bool is_answered = false;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && status == BB_OK && !is_answered;
+         i++) {
+        bool is_asked = false;
+        status = ask_kind(evaluator, kinds[i], leaf, attribute, needed, verdicts, &is_asked);
+        is_answered = is_asked && (kinds[i] == BB_SKIP_TEXT || kinds[i] == BB_SKIP_TOKENS) &&
+                      asks_for_tokens(leaf);
+    }
+    return status;
+}
+
+static enum bb_status evaluate_leaf(struct bb_skip_evaluator *evaluator, const struct bb_leaf *leaf,
+                                    const uint64_t *needed, struct bb_skip_verdicts *verdicts)
+{
+    if (leaf->kind == BB_LEAF_CONSTANT) {
+        set_constant(leaf, verdicts);
+        return BB_OK;
+    }
+    const struct bb_index_directory *directory = &evaluator->file->directory;
+    size_t attribute = bb_index_directory_find(directory, evaluator->schema, leaf->attribute);
+    if (attribute == directory->attribute_count) {
+        bb_truth_bits_fill(verdicts);
+        return BB_OK;
+    }
+    const struct bb_granule_table *granules = &evaluator->file->granules;
+    bool is_nulls = leaf->kind == BB_LEAF_NULLS;
+    if (bb_granule_table_is_complete(granules, attribute))
+        set_complete(is_nulls, verdicts);
+    else
+        set_from_counts(granules, attribute, is_nulls, verdicts);
+    return is_nulls ? BB_OK : ask_indexes(evaluator, leaf, attribute, needed, verdicts);
+}
+
+/* level: how deep the condition is in the tree; below it, no bitsets are in use. */
+static enum bb_status evaluate(struct bb_skip_evaluator *evaluator,
+                               const struct bb_condition *condition, size_t level, bool is_negated,
+                               const uint64_t *needed, struct bb_skip_verdicts *ret_verdicts);
+
+/* Where AND is surely not true, and no NOT is above it, the other children are not asked. */
+static enum bb_status join_children(struct bb_skip_evaluator *evaluator,
+                                    const struct bb_condition *condition, size_t level,
+                                    bool is_negated, const uint64_t *needed,
+                                    struct bb_skip_verdicts *verdicts)
+{
+    bool is_and = condition->kind == BB_CONDITION_AND;
+    enum bb_status status =
+        evaluate(evaluator, condition->children[0], level, is_negated, needed, verdicts);
+    for (size_t i = 1; i < condition->child_count && status == BB_OK; i++) {
+        struct bb_skip_verdicts child = {0};
+        const uint64_t *left = is_and && !is_negated ? verdicts->may_be_true : needed;
+        status = evaluate(evaluator, condition->children[i], level + 1, is_negated, left, &child);
+        if (status == BB_OK && is_and)
+            bb_truth_bits_and(verdicts, &child);
+        else if (status == BB_OK)
+            bb_truth_bits_or(verdicts, &child);
+    }
+    return status;
+}
+
+static enum bb_status evaluate(struct bb_skip_evaluator *evaluator,
+                               const struct bb_condition *condition, size_t level, bool is_negated,
+                               const uint64_t *needed, struct bb_skip_verdicts *ret_verdicts)
+{
+    if (condition->kind == BB_CONDITION_AND || condition->kind == BB_CONDITION_OR)
+        return join_children(evaluator, condition, level, is_negated, needed, ret_verdicts);
+    if (condition->kind == BB_CONDITION_NOT) {
+        enum bb_status status =
+            evaluate(evaluator, condition->children[0], level, true, needed, ret_verdicts);
+        if (status == BB_OK)
+            bb_truth_bits_not(ret_verdicts);
+        return status;
+    }
+    size_t granules = evaluator->file->granules.granule_count;
+    bb_truth_bits_place(ret_verdicts, evaluator->words + level * 3 * bb_truth_words(granules),
+                        granules);
+    return evaluate_leaf(evaluator, &condition->leaf, needed, ret_verdicts);
+}
+
+/* --- Evaluators --- */
+
+enum bb_status bb_skip_evaluator_create(const struct bb_condition *condition,
+                                        const struct bb_schema *schema,
+                                        struct bb_skip_evaluator **ret_evaluator)
+{
+    struct bb_skip_evaluator *evaluator = bb_alloc_zeroed(1, sizeof(*evaluator));
+    if (evaluator == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for probing indexes");
+    evaluator->condition = condition;
+    evaluator->schema = schema;
+    *ret_evaluator = evaluator;
+    return BB_OK;
+}
+
+void bb_skip_evaluator_destroy(struct bb_skip_evaluator *evaluator)
+{
+    if (evaluator == NULL)
+        return;
+    bb_index_question_memory_deinit(&evaluator->memory);
+    bb_free(evaluator->words);
+    bb_free(evaluator);
+}
+
+static enum bb_status reserve_words(struct bb_skip_evaluator *evaluator, size_t granule_count)
+{
+    size_t count = evaluator->condition->depth * 3 * bb_truth_words(granule_count) + 1;
+    if (count <= evaluator->word_capacity)
+        return BB_OK;
+    uint64_t *words = bb_realloc(evaluator->words, count * sizeof(words[0]));
+    if (words == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the verdicts of %zu granules", granule_count);
+    evaluator->words = words;
+    evaluator->word_capacity = count;
+    return BB_OK;
+}
+
+enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluator *evaluator, struct bb_skip_file *file,
+                                     struct bb_skip_account *accounts,
+                                     struct bb_skip_verdicts *ret_verdicts)
+{
+    struct bb_skip_verdicts verdicts = {0};
+    enum bb_status status = reserve_words(evaluator, file->granules.granule_count);
+    evaluator->file = file;
+    evaluator->accounts = accounts;
+    if (status == BB_OK)
+        status = evaluate(evaluator, evaluator->condition, 0, false, NULL, &verdicts);
+    if (status == BB_OK)
+        *ret_verdicts = verdicts;
+    return status;
+}
+
+enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
+                                     const struct bb_condition *condition,
+                                     const struct bb_schema *schema,
+                                     struct bb_skip_account *accounts,
+                                     struct bb_skip_verdicts *ret_verdicts)
+{
+    struct bb_skip_evaluator *evaluator = NULL;
+    enum bb_status status = bb_skip_evaluator_create(condition, schema, &evaluator);
+    if (status == BB_OK)
+        status = bb_skip_evaluator_ask(evaluator, file, accounts, ret_verdicts);
+    /* The verdicts include the words: the words of the whole tree are the first. */
+    if (status == BB_OK)
+        evaluator->words = NULL;
+    bb_skip_evaluator_destroy(evaluator);
+    return status;
+}
+
+void bb_skip_verdicts_deinit(struct bb_skip_verdicts *verdicts)
+{
+    if (verdicts == NULL)
+        return;
+    bb_free(verdicts->may_be_true);
+    *verdicts = (struct bb_skip_verdicts){0};
+}

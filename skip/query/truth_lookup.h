@@ -1,0 +1,45 @@
+/* The truth of each record of a granule, by the number of its value.
+ *
+ *     truths    of value 0: false    1: true    2: false    3: unknown
+ *     numbers   1  1  0  3  2  1                                        packed, width bits each
+ *     true      1  1  0  0  0  1
+ *     null      0  0  0  1  0  0
+ *
+ * Numbers of up to four bits are looked up 32 at a time: this is the cost of counting a frequent
+ * value. Both forms give the same answers, and each is the test of the other.
+ *
+ * Threads: any.
+ */
+#ifndef BB_SKIP_QUERY_TRUTH_LOOKUP_H
+#define BB_SKIP_QUERY_TRUTH_LOOKUP_H
+
+#include "bb/base.h"
+#include "bloomblock/cpu.h"
+
+struct bb_packed_numbers {
+    struct bb_bytes bytes; /* borrowed; BB_BIT_READER_PAD bytes after them are readable */
+    uint32_t width;        /* bits of a number */
+    uint32_t count;
+};
+
+/* The meaning of each number: enum bb_truth. Numbers from count on have no meaning. */
+struct bb_truth_table {
+    const uint8_t *truths; /* borrowed */
+    size_t count;          /* at least 1 */
+};
+
+/* Sets bits in *is_true and *is_null, which are 0: bit i % 64 of word i / 64 for the number i.
+ * False: a number means nothing, or the bytes end early; then some bits are set. */
+BB_MUST_CHECK bool bb_truth_lookup(const struct bb_packed_numbers *numbers,
+                                   const struct bb_truth_table *table, enum bb_cpu cpu,
+                                   uint64_t *is_true, uint64_t *is_null);
+
+#if BB_CPU_X86
+/* The first numbers, as many as it takes 32 at a time. REQUIRES: width <= 4, all bytes are there.
+ * False: a number means nothing. */
+BB_MUST_CHECK bool bb_truth_lookup_avx2(const struct bb_packed_numbers *numbers,
+                                        const struct bb_truth_table *table, uint64_t *is_true,
+                                        uint64_t *is_null, uint32_t *ret_done);
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+/* Makes an inverted segment (segment.h) of pairs. Everything is counted before it is sized: there
+ * is nothing to guess.
+ *
+ * Every form that a segment may have (segment_plan.h) is written on trial for the pairs with the
+ * lowest hashes; the form of the fewest bytes is built.
+ *
+ * Threads: one builder, one thread.
+ */
+#ifndef BB_SKIP_SEGMENT_SEGMENT_BUILDER_H
+#define BB_SKIP_SEGMENT_SEGMENT_BUILDER_H
+
+#include "skip/segment/segment_plan.h"
+
+struct bb_segment_member;
+struct bb_segment_keys;
+
+struct bb_segment_builder {
+    struct bb_segment segment;
+    struct bb_buf data; /* owned: chunks, with room for their checksums */
+    struct bb_buf ends; /* owned: segment.ends */
+    /* Set by the caller, before or between segments: no ribbons. */
+    bool is_inverted;
+    struct bb_segment_form form;
+    bool is_on_trial;             /* ribbons are only measured */
+    struct bb_segment_keys *keys; /* owned: of the current ribbon, and how it is solved; or NULL */
+    struct bb_segment_member *members; /* owned: of the current bucket */
+    size_t member_count;
+    size_t member_capacity;
+    uint64_t *numbers; /* owned: the pairs of the current bucket */
+    size_t number_count;
+    size_t number_capacity;
+    uint16_t granules[BB_SEGMENT_GRANULES_MAX]; /* of the current member */
+};
+
+void bb_segment_builder_deinit(struct bb_segment_builder *builder);
+
+/* pairs: sorted, each one once, granules below granule_count. rate: 0 < rate < 1, of granules that
+ * seem to hold an absent member. BB_TOO_LARGE: the hashes are so uneven that a chunk would be too
+ * large; under an unknown secret that does not happen. */
+BB_MUST_CHECK enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder,
+                                                      const uint64_t *pairs, size_t count,
+                                                      uint32_t granule_count, double rate);
+
+#endif

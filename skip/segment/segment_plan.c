@@ -1,0 +1,175 @@
+/* See segment_plan.h. */
+#include "skip/segment/segment_plan.h"
+
+#include <math.h>
+
+#include "bloomblock/sizing/rate.h"
+
+/* A bucket is read to its half in the mean, a chunk is read whole: 2 KiB. */
+#define BUCKET_BITS_TARGET 1024.0
+
+/* Keys of a ribbon, at most, as a mean. The number of chunks is a power of two, so that the mean is
+ * at least half of it. With fewer keys the chunk costs more bits for each, with more keys the spare
+ * rows do, and ribbons above the mean must not exceed 2,000 keys. */
+#define RIBBON_KEYS_TARGET 1500.0
+
+/* --- Forms --- */
+
+/* Estimate of the bits of a posting. */
+static double posting_bits(double granules, double count)
+{
+    double bits = count * (log2(granules / count) + 1.5);
+    return 2 + (bits < granules ? bits : granules);
+}
+
+struct bb_segment_form bb_segment_plan_inverted_form(uint32_t granule_count)
+{
+    uint32_t limit = granule_count / BB_SEGMENT_FREQUENT_SHARE;
+    return (struct bb_segment_form){
+        .frequent_limit = limit < BB_SEGMENT_FREQUENT_MIN ? BB_SEGMENT_FREQUENT_MIN : limit};
+}
+
+struct bb_segment_form bb_segment_plan_ribbon_form(uint32_t granule_count, uint32_t limit,
+                                                   uint32_t stripe_bits)
+{
+    struct bb_segment_form form = bb_segment_plan_inverted_form(granule_count);
+    form.ribbon_limit = limit;
+    form.stripe_bits = stripe_bits;
+    if (form.frequent_limit < limit)
+        form.frequent_limit = limit;
+    return form;
+}
+
+uint32_t bb_segment_plan_ribbon_limit(uint32_t granule_count, double rate)
+{
+    double key_bits = bb_rate_limit(rate);
+    double hash_bits = BB_MEMBER_HASH_BITS - 2 * key_bits; /* bucket and ribbon determine some */
+    uint32_t limit = 1;
+    while (limit < granule_count &&
+           (limit + 1) * key_bits <
+               hash_bits + log2(granule_count) + posting_bits(granule_count, limit + 1))
+        limit++;
+    return limit;
+}
+
+/* --- Counts --- */
+
+static uint32_t count_extras(uint32_t stripe_bits, const uint64_t *first, const uint64_t *end)
+{
+    struct bb_segment_stripes stripes = {{0}};
+    uint32_t extras = 0;
+    uint32_t mask = (UINT32_C(1) << stripe_bits) - 1;
+    for (const uint64_t *pair = first; pair < end; pair++)
+        extras += !bb_segment_stripes_take(&stripes, bb_member_pair_granule(*pair) & mask);
+    return extras;
+}
+
+/* A member that is not apart. */
+static void count_rare(struct bb_segment_counts *counts, uint32_t granule_count,
+                       struct bb_segment_form form, const uint64_t *first, const uint64_t *end)
+{
+    uint32_t count = (uint32_t)(end - first);
+    uint32_t as_address = count;
+    if (count == 1 && form.ribbon_limit > 0)
+        as_address = 0;
+    else if (count <= form.ribbon_limit)
+        as_address = count_extras(form.stripe_bits, first, end);
+    counts->ribbon_pairs += count - as_address;
+    counts->rare_pairs += as_address;
+    counts->rare_members += as_address > 0;
+    if (as_address > 0)
+        counts->bucket_bits += posting_bits(granule_count, as_address);
+}
+
+struct bb_segment_counts bb_segment_plan_count(uint32_t granule_count, struct bb_segment_form form,
+                                               struct bb_member_pairs pairs)
+{
+    struct bb_segment_counts counts = {.pairs = (double)(pairs.end - pairs.first)};
+    while (pairs.first < pairs.end) {
+        const uint64_t *end = bb_member_pairs_next(pairs);
+        uint64_t count = (uint64_t)(end - pairs.first);
+        if (count > form.frequent_limit)
+            counts.bucket_bits += BB_MEMBER_HASH_BITS + posting_bits(granule_count, (double)count);
+        else
+            count_rare(&counts, granule_count, form, pairs.first, end);
+        pairs.first = end;
+    }
+    return counts;
+}
+
+/* --- Sizes --- */
+
+/* The fewest bits that this number of values takes, 0 ... most. */
+static uint32_t bits_for(double values, uint32_t most)
+{
+    double bits = values <= 1 ? 0 : ceil(log2(values));
+    return bits < most ? (uint32_t)bits : most;
+}
+
+/* The best shift of a Rice code for numbers of this mean. */
+static uint32_t shift_for(double mean)
+{
+    return mean * 0.7 < 2 ? 0 : (uint32_t)log2(mean * 0.7);
+}
+
+static void plan_addresses(struct bb_segment *segment, double rare_pairs, double rate)
+{
+    double buckets = ldexp(1, (int)segment->bucket_bits);
+    double most = ldexp(1, (int)(BB_MEMBER_HASH_BITS - segment->bucket_bits));
+    double addresses = 1;
+    if (rare_pairs > 0)
+        addresses = ceil(rare_pairs / (rate * segment->granule_count) / buckets);
+    segment->address_count = (uint64_t)(addresses < most ? addresses : most);
+    segment->count_shift = shift_for(rare_pairs / buckets);
+    double numbers = (double)segment->address_count * buckets * segment->granule_count;
+    segment->number_shift = shift_for(numbers / (rare_pairs + 1));
+}
+
+static void plan_buckets(struct bb_segment *segment, double bucket_bits, double ribbon_pairs)
+{
+    uint32_t chunk_bits = BB_SEGMENT_CHUNK_BUCKET_BITS;
+    segment->bucket_bits = bits_for(bucket_bits / BUCKET_BITS_TARGET, BB_SEGMENT_BUCKET_BITS_MAX);
+    if (ribbon_pairs > 0) {
+        uint32_t ribbon_bits =
+            bits_for(ribbon_pairs / RIBBON_KEYS_TARGET, BB_SEGMENT_BUCKET_BITS_MAX);
+        if (segment->bucket_bits < ribbon_bits)
+            segment->bucket_bits = ribbon_bits;
+        if (chunk_bits > segment->bucket_bits - ribbon_bits)
+            chunk_bits = segment->bucket_bits - ribbon_bits;
+    }
+    segment->chunk_bits = chunk_bits < segment->bucket_bits ? chunk_bits : segment->bucket_bits;
+}
+
+/* As few ribbons have a bit more as keep the mean at or below the rate. */
+static void plan_ribbons(struct bb_segment *segment, double rate)
+{
+    uint32_t rank = bb_rate_ribbon_rank(rate);
+    segment->ribbon_rank = rank < BB_SEGMENT_RANK_MAX ? rank : BB_SEGMENT_RANK_MAX;
+    double shorter = bb_rate_ribbon(segment->ribbon_rank);
+    double chunks = bb_segment_chunk_count(segment);
+    double longer = ceil((shorter - rate) / (shorter / 2) * chunks);
+    segment->long_ribbons = (uint64_t)(longer < 0 ? 0 : longer < chunks ? longer : chunks);
+}
+
+/* WHY the shares: a pair in a ribbon and a member with an address each cost log2(1 / rate) bits of
+ * the rate of their part. The sum is smallest if the parts of the rate are in proportion to their
+ * number. Ribbons have whole bits, so ribbons of few chunks leave some of their share unused.
+ * Addresses get it: they become smaller, and the rate of the segment is the target. */
+struct bb_segment bb_segment_plan(uint32_t granule_count, struct bb_segment_form form,
+                                  struct bb_segment_counts counts, double factor, double rate)
+{
+    struct bb_segment segment = {.granule_count = granule_count,
+                                 .factor = 1,
+                                 .pair_count = (uint64_t)(counts.pairs * factor),
+                                 .stripe_bits = form.stripe_bits};
+    double members = counts.rare_members + counts.ribbon_pairs;
+    double ribbon_share = counts.ribbon_pairs > 0 ? counts.ribbon_pairs / members : 0;
+    plan_buckets(&segment, counts.bucket_bits * factor, counts.ribbon_pairs * factor);
+    double address_rate = rate * (1 - ribbon_share);
+    if (ribbon_share > 0) {
+        plan_ribbons(&segment, rate * ribbon_share);
+        address_rate = fmax(address_rate, rate - bb_segment_ribbon_rate(&segment));
+    }
+    plan_addresses(&segment, counts.rare_pairs * factor, address_rate);
+    return segment;
+}

@@ -1,0 +1,38 @@
+/* See segment_ribbon.h. */
+#include "skip/segment/segment_ribbon.h"
+
+#include "bloomblock/ribbon/ribbon_values.h"
+
+/* Places begin ... end - 1 of a stripe have the same number. */
+struct places {
+    uint64_t begin;
+    uint64_t end;
+};
+
+static struct places places_of(uint64_t number, uint64_t places, uint32_t rank)
+{
+    uint64_t round = (UINT64_C(1) << rank) - 1;
+    if (round + 1 >= places)
+        return (struct places){.begin = number, .end = number < places ? number + 1 : number};
+    return (struct places){.begin = (number * places + round) >> rank,
+                           .end = ((number + 1) * places + round) >> rank};
+}
+
+void bb_segment_ribbon_ask(const struct bb_segment_ribbon *ribbon, uint64_t hash40,
+                           struct bb_granule_bits *bits)
+{
+    struct bb_segment_ribbon_deal deal = ribbon->deal;
+    uint32_t rank = ribbon->rank + bb_descriptor_decode(ribbon->descriptor).step;
+    uint32_t stripes = UINT32_C(1) << deal.stripe_bits;
+    uint64_t place_count = bb_segment_ribbon_places(deal);
+    for (uint32_t stripe = 0; stripe < stripes && stripe < deal.granule_count; stripe++) {
+        uint32_t number = bb_ribbon_values_get(ribbon->payload, ribbon->descriptor, ribbon->rank,
+                                               bb_segment_ribbon_key(hash40, stripe));
+        struct places places = places_of(number, place_count, rank);
+        for (uint64_t place = places.begin; place < places.end; place++) {
+            uint64_t granule = place << deal.stripe_bits | stripe;
+            if (granule < deal.granule_count)
+                bb_granule_bits_set(bits, (uint32_t)granule);
+        }
+    }
+}

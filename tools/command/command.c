@@ -1,0 +1,45 @@
+/* See command.h. */
+#include "tools/command/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/output/escape.h"
+
+static void say(const struct command *command, const char *prefix, const char *message)
+{
+    struct bb_bytes text = {.data = (const uint8_t *)message, .size = strlen(message)};
+    struct bb_buf line = {0};
+    /* A message quotes paths and keys, which may contain control characters. It is written in one
+     * call, because other threads may write too. */
+    if (escape_append(&line, text, ESCAPE_KEEP_BACKSLASH) == BB_OK)
+        fprintf(stderr, "bloomblock %s: %s%.*s\n", command->name, prefix, (int)line.size,
+                (const char *)line.data);
+    else
+        fprintf(stderr, "bloomblock %s: %sout of memory\n", command->name, prefix);
+    bb_buf_deinit(&line);
+}
+
+void command_warn(const struct command *command, const char *message)
+{
+    say(command, "", message);
+}
+
+void command_note(const struct command *command, const char *message)
+{
+    say(command, "note: ", message);
+}
+
+void command_hint(const struct command *command)
+{
+    fprintf(stderr, "Try: bloomblock %s --help\n", command->name);
+}
+
+enum exit_code command_fail(const struct command *command, enum bb_status status)
+{
+    const struct bb_error *error = bb_error_last();
+    /* The copy: warn calls the library, which may record something else. */
+    struct bb_error copy = *error;
+    command_warn(command, copy.status == status ? copy.message : bb_status_name(status));
+    return exit_code_of(status);
+}

@@ -1,0 +1,10 @@
+/* The report of a lookup as JSON. */
+#ifndef BB_TOOLS_STORE_EXPLAIN_JSON_H
+#define BB_TOOLS_STORE_EXPLAIN_JSON_H
+
+#include "bb/db_explain.h"
+#include "tools/output/output.h"
+
+void explain_json_write(const struct bb_explain *report, struct bb_bytes key, struct output *out);
+
+#endif

@@ -1,0 +1,17 @@
+/* Range tombstones, for `dump`: a row per fragment. */
+#ifndef BB_TOOLS_STORE_RANGE_ROWS_H
+#define BB_TOOLS_STORE_RANGE_ROWS_H
+
+#include "sstable/salvage/table_salvage.h"
+#include "tools/output/output.h"
+
+struct range_rows {
+    struct output *out; /* borrowed */
+    uint64_t limit;     /* rows */
+    bool is_hex;
+    json_t *list; /* borrowed, rows are added; NULL: text */
+};
+
+void range_rows_write(const struct range_rows *rows, const struct bb_range_tombstones *list);
+
+#endif

@@ -1,0 +1,11 @@
+/* The directory in which a command would create a store. */
+#ifndef BB_TOOLS_STORE_STORE_PLACE_H
+#define BB_TOOLS_STORE_STORE_PLACE_H
+
+#include "bb/base.h"
+
+/* BB_EXISTS if the directory holds no store but other files, which a new store would be mixed with;
+ * the message names one and the option --force. */
+BB_MUST_CHECK enum bb_status store_place_check(const char *directory);
+
+#endif
