@@ -105,11 +105,34 @@ static void ram_system__a_failed_rename_keeps_both_files(void **state)
     bb_file_system_memory_destroy(fs);
 }
 
+/* A failed append counts as a call without bytes, and ends the writing of the file. */
+static void ram_system__counts_of_a_failed_append(void **state)
+{
+    (void)state;
+    struct bb_file_system *fs = NULL;
+    struct bb_file *file = NULL;
+    struct bb_file_counters counters;
+    assert_ok(bb_file_system_memory_create(&fs));
+    assert_ok(bb_file_create(fs, "f", &file));
+    assert_ok(bb_file_append(file, bb_bytes_of_text("text")));
+    char much[5000] = {0};
+    bb_alloc_fault_arm(1, false);
+    assert_status(bb_file_append(file, bb_bytes_of(much, sizeof(much))), BB_NO_MEMORY);
+    bb_alloc_fault_disarm();
+    fs->ops->counters(fs, &counters);
+    assert_int_equal(counters.appends, 2);
+    assert_int_equal(counters.append_bytes, 4);
+    assert_int_not_equal(bb_file_append(file, bb_bytes_of_text("t")), BB_OK);
+    assert_ok(bb_file_close(file));
+    bb_file_system_memory_destroy(fs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ram_system__every_failed_allocation_is_reported),
         cmocka_unit_test(ram_system__a_failed_rename_keeps_both_files),
+        cmocka_unit_test(ram_system__counts_of_a_failed_append),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Goal: a search for covered tables that finds no memory is reported, also if it could go on in
- * another run. Method: a range tombstone above runs in three levels; each allocation fails. */
+/* Goal: a search for covered tables that finds no memory is reported, also if later runs could be
+ * searched. Method: a range tombstone above runs in three levels; each allocation fails. */
 #include "compaction/pick/pick_covered.h"
 
 #include "tests/support/alloc/alloc_fault.h"

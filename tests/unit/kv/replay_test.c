@@ -12,6 +12,8 @@
 
 static const uint8_t store_id[16] = {1, 2, 3};
 
+static struct bb_wal_end *end_of_log; /* of the next log; may be NULL */
+
 /* Writes a log of batches with two operations each, and checks it from sequence 10 on. */
 static enum bb_status check(uint64_t first, uint64_t second, struct bb_log_check *check)
 {
@@ -27,9 +29,11 @@ static enum bb_status check(uint64_t first, uint64_t second, struct bb_log_check
         struct bb_bytes record = bb_batch_stamp(batch, i == 0 ? first : second);
         assert_ok(bb_wal_writer_append(writer, &record, 1));
     }
+    if (end_of_log != NULL)
+        *end_of_log = bb_wal_writer_end(writer);
     assert_ok(bb_wal_writer_close(writer));
     bb_batch_destroy(batch);
-    *check = (struct bb_log_check){.expected_sequence = 10};
+    check->expected_sequence = 10;
     enum bb_status status = bb_replay_check_log(fs, PATH, 7, store_id, BB_RECOVERY_SYNCED, check);
     bb_file_memory_destroy(memory);
     return status;
@@ -38,7 +42,7 @@ static enum bb_status check(uint64_t first, uint64_t second, struct bb_log_check
 static void replay__sequences_that_follow(void **state)
 {
     (void)state;
-    struct bb_log_check found;
+    struct bb_log_check found = {0};
     assert_ok(check(10, 12, &found));
     assert_int_equal(found.record_count, 2);
     assert_int_equal(found.expected_sequence, 14);
@@ -48,9 +52,10 @@ static void replay__sequences_that_follow(void **state)
 static void replay__sequence_that_is_there_twice(void **state)
 {
     (void)state;
-    struct bb_log_check found;
+    struct bb_log_check found = {0};
     assert_status(check(10, 11, &found), BB_CORRUPT);
     assert_message("sequence 11, expected 12: an operation is there twice");
+    found = (struct bb_log_check){0};
     assert_status(check(9, 11, &found), BB_CORRUPT);
     assert_message("sequence 9, expected 10");
 }
@@ -58,7 +63,7 @@ static void replay__sequence_that_is_there_twice(void **state)
 static void replay__gap_before_the_log(void **state)
 {
     (void)state;
-    struct bb_log_check found;
+    struct bb_log_check found = {0};
     assert_ok(check(11, 13, &found));
     assert_true(found.is_gap);
     assert_int_equal(found.record_count, 0);
@@ -67,8 +72,32 @@ static void replay__gap_before_the_log(void **state)
 static void replay__gap_within_the_log(void **state)
 {
     (void)state;
-    struct bb_log_check found;
+    struct bb_log_check found = {0};
     assert_status(check(10, 13, &found), BB_CORRUPT);
+}
+
+/* The end that a manifest recorded at the close of a store. */
+static void replay__end_of_a_closed_log(void **state)
+{
+    (void)state;
+    struct bb_log_check found = {0};
+    struct bb_wal_end end = {0};
+    end_of_log = &end;
+    assert_ok(check(10, 12, &found));
+    end_of_log = NULL;
+    end.log_number = 7;
+    struct bb_wal_end ends[] = {{.log_number = 6}, end};
+    found = (struct bb_log_check){.ends = ends, .end_count = 2};
+    assert_ok(check(10, 12, &found));
+    ends[1].offset++;
+    found = (struct bb_log_check){.ends = ends, .end_count = 2};
+    assert_status(check(10, 12, &found), BB_CORRUPT);
+    assert_message("are missing");
+    ends[1].offset--;
+    ends[1].check++;
+    found = (struct bb_log_check){.ends = ends, .end_count = 2};
+    assert_status(check(10, 12, &found), BB_CORRUPT);
+    assert_message("others than these");
 }
 
 int main(void)
@@ -78,6 +107,7 @@ int main(void)
         cmocka_unit_test(replay__sequence_that_is_there_twice),
         cmocka_unit_test(replay__gap_before_the_log),
         cmocka_unit_test(replay__gap_within_the_log),
+        cmocka_unit_test(replay__end_of_a_closed_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
