@@ -14,6 +14,7 @@ or assertions. Each has a class:
     lock        a lock, an unlock, a signal or a broadcast removed
     failure     return bb_fail(...)    -> return BB_OK, also bb_corrupt, bb_fail_errno, statuses
 """
+import hashlib
 import posixpath
 import random
 import re
@@ -187,16 +188,26 @@ def find(tree, layers):
     return sorted(found, key=lambda site: (site.path, site.edits[0][0], CLASSES.index(site.kind), site.label))
 
 
+def _by_lot(sites, seed):
+    """The sites in random order. A site's place depends on its file's name, its change, and the
+    number of equal changes before it, so that a change of other code keeps the order of the rest.
+    """
+    seen, lots = {}, []
+    for site in sites:
+        name = (site.path.rsplit("/", maxsplit=1)[-1], site.kind, site.label)
+        seen[name] = seen.get(name, 0) + 1
+        lots.append((hashlib.sha256(repr((seed, name, seen[name])).encode()).digest(), site))
+    return [site for _, site in sorted(lots, key=lambda entry: entry[0])]
+
+
 def draw(sites, seed):
     """All sites in random order. Each round takes one site of each class of each layer, so that the
     first n sites are spread over both.
     """
     rng = random.Random(seed)
     strata = {}
-    for site in sites:
+    for site in reversed(_by_lot(sites, seed)):
         strata.setdefault((site.kind, site.layer), []).append(site)
-    for key in sorted(strata):
-        rng.shuffle(strata[key])
     order = []
     while strata:
         keys = sorted(strata)

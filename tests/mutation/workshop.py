@@ -1,10 +1,11 @@
-"""A private copy of the sources, its builds, and the trial of one mutant against the tests.
+"""A private copy of the sources, its build, and the trial of one mutant against the tests.
 
-The copy is built twice: for the mutants, and with gcc --coverage, to learn the lines that each test
-runs (reach.py). A mutant costs one compilation, and one link per test that runs its line. The link
+The copy is built once, with gcc --coverage, so that one run of each test tells its time and its
+lines (reach.py). A mutant costs one compilation, and one link per test that runs its line. The link
 line has the mutant's object before the static libraries, so the linker does not extract the
-original from its archive. The builds do not change; several mutants can be tried at a time.
+original from its archive. The build does not change; several mutants can be tried at a time.
 """
+import concurrent.futures
 import filecmp
 import json
 import os
@@ -16,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 import reach
@@ -29,10 +31,15 @@ FILE_BYTES = 2 << 30
 # A test that took longer with the original is run only with mutants of the module that it tests,
 # and with mutants on lines that no shorter test runs.
 LONGEST_SECONDS = 8
+# The order of the tests: seconds to link and start one, and how much longer a test may take that is
+# one step nearer to the mutant.
+START_SECONDS, FARTHER = 0.2, 3
 # A test of a mutant may take this much longer than with the original, and these seconds more. The
 # processor time is limited too, so that an endless loop ends soon on a busy machine.
-SLOWER, SECONDS_MORE = 6, 10
+SLOWER, SECONDS_MORE = 6, 20
 PROCESSOR_SECONDS_MORE = 4
+# Where programs with coverage fail to write their counts at once, when these are not needed.
+NO_COUNTS = {"GCOV_PREFIX": "/dev/null"}
 
 KILLED, SURVIVED, SAME, DOES_NOT_COMPILE = "killed", "SURVIVED", "same object", "does not compile"
 
@@ -42,8 +49,8 @@ class Failure(Exception):
 
 
 class Test:
-    """A test program: its time in seconds with the original, the global symbols it defines, and the
-    headers that its source includes.
+    """A test program: its times with the original, in seconds of processor time and by the clock,
+    and the headers that its source includes.
     """
 
     def __init__(self, name, label, command, link):
@@ -52,8 +59,8 @@ class Test:
         self.command = command
         self.link = link
         self.seconds = None
+        self.clock = None
         self.includes = set()
-        self.symbols = set()
         self.forks = label == "fork"
 
 
@@ -73,6 +80,13 @@ def _output(command, folder):
     if done.returncode != 0:
         raise Failure(f"{' '.join(command[:6])} failed:\n{done.stdout[-4000:]}")
     return done.stdout
+
+
+def _kill_group(number):
+    try:
+        os.killpg(number, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def copy_sources(tree, folder):
@@ -107,17 +121,18 @@ class Deadline:
 
 
 class Workshop:
-    """The copy in folder/source, its build for mutants in folder/build or folder/build-sanitize,
-    and its build with coverage in folder/reach.
+    """The copy in folder/source, and its build in folder/build or folder/build-sanitize. A mutant
+    survives when tests pass that take seconds_max of processor time.
     """
 
-    def __init__(self, folder, sanitize):
+    def __init__(self, folder, sanitize, seconds_max):
+        self.seconds_max = seconds_max
         self.source = os.path.join(folder, "source")
         self.build = os.path.join(folder, "build-sanitize" if sanitize else "build")
         self.sanitize = sanitize
         self.tests = []
         self.compile_commands = {}
-        self.reach = reach.Reach(self.source, os.path.join(folder, "reach"))
+        self.reach = reach.Reach(self.source, self.build)
 
     # The builds
 
@@ -129,27 +144,24 @@ class Workshop:
         if has_changed and os.path.exists(mark):
             os.remove(mark)
         if not os.path.exists(mark):
-            self._build_both(jobs)
+            self._build(jobs)
             with open(mark, "w", encoding="utf-8"):
                 pass
         self._read_compile_commands()
         self._read_tests()
 
-    def _build_both(self, jobs):
-        counted = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DBB_COVERAGE=ON"]
-        self._build(self.reach.build, counted, jobs)
-        options = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1"]
-        self._build(self.build, options + (["-DBB_SANITIZE=address,undefined"] if self.sanitize else []), jobs)
-
-    def _build(self, folder, options, jobs):
-        options = [*options, "-DBB_BUILD_BENCH=OFF", "-DBB_BUILD_EXAMPLES=OFF", "-DBB_BUILD_TOOLS=OFF",
-                   "-DBB_BUILD_LEVELDB=OFF", "-DBB_TEST_STATISTICS=OFF"]
+    def _build(self, jobs):
+        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DBB_COVERAGE=ON", "-DBB_BUILD_BENCH=OFF",
+                   "-DBB_BUILD_EXAMPLES=OFF", "-DBB_BUILD_TOOLS=OFF", "-DBB_BUILD_LEVELDB=OFF",
+                   "-DBB_TEST_STATISTICS=OFF"]
+        if self.sanitize:
+            options.append("-DBB_SANITIZE=address,undefined")
         if shutil.which("ccache"):
             options.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
         if shutil.which("mold"):
             options.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold")
-        _output(["cmake", "-S", self.source, "-B", folder, "-G", "Ninja", *options], self.source)
-        _output(["ninja", "-j", str(jobs)], folder)
+        _output(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", *options], self.source)
+        _output(["ninja", "-j", str(jobs)], self.build)
 
     def _read_compile_commands(self):
         with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as file:
@@ -179,12 +191,11 @@ class Workshop:
         return commands
 
     def _look_at(self, test):
-        """Reads the includes of the test's source, and the names that the program defines."""
+        """Reads the includes of the test's source."""
         with open(self._source_of(test), encoding="utf-8") as file:
             text = file.read()
         test.includes = set(re.findall(r'^#include "([^"]+)"', text, re.MULTILINE))
         test.forks = test.forks or "fork()" in text
-        test.symbols = self._defined(test.command[0])
 
     def _source_of(self, test):
         for word in test.link:
@@ -193,40 +204,27 @@ class Workshop:
                 return os.path.join(self.source, "tests", match.group(1))
         raise Failure(f"no source in the link line of {test.name}")
 
-    def _defined(self, path, option="--defined-only"):
-        listed = _output(["nm", "--defined-only", option, "--format=posix", path], self.build)
-        return {line.split()[0] for line in listed.split("\n") if line}
-
     # Running tests
 
-    def measure(self, deadline):
-        """Runs each test whose programs are new once in both builds. Removes tests that fail
-        without a mutant, since they prove nothing, and returns their names and how they failed.
-        Returns None if the deadline passed first.
+    def measure(self, jobs, deadline):
+        """Runs each test whose program is new once. Removes tests that fail without a mutant, since
+        they prove nothing, and returns their names and how they failed. Returns None if the
+        deadline passed first.
         """
-        path = os.path.join(self.build, "measured.json")
-        known = {}
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                known = json.load(file)
-        for test in self.tests:
-            if deadline.has_passed():
-                self.reach.save()
-                return None
-            built = os.stat(test.command[0]).st_mtime_ns
-            if known.get(test.name, [0])[0] != built:
-                known[test.name] = [built, *self._run(test, test.command[0], 600)]
-                with open(path, "w", encoding="utf-8") as file:
-                    json.dump(known, file, indent=1)
-            if not self.reach.is_known(test):
-                self.reach.learn(test, lambda program, variables, test=test: self._run(test, program, 600, variables))
-        self.reach.save()
-        return self._without_broken(known)
+        unknown = [test for test in self.tests if not self.reach.is_known(test)]
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(lambda test: deadline.has_passed() or self._learn(test), unknown))
+        if not all(self.reach.is_known(test) for test in self.tests):
+            return None
+        return self._without_broken()
 
-    def _without_broken(self, known):
+    def _learn(self, test):
+        self.reach.learn(test, lambda variables: self._run(test, test.command[0], 900, variables))
+
+    def _without_broken(self):
         sound, broken = [], []
         for test in self.tests:
-            _, how, test.seconds = known[test.name]
+            how, test.seconds, test.clock = self.reach.outcome(test)
             if how:
                 broken.append(f"{test.name} ({how})")
             else:
@@ -244,28 +242,27 @@ class Workshop:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
     def _run(self, test, program, limit, variables=None):
-        """("", seconds) if the test passes, else how it failed. variables: of the environment."""
+        """How the test failed, "" if it passed; its seconds of processor time, and by the clock.
+        variables: of the environment, for the counts of the coverage.
+        """
         temporary = tempfile.mkdtemp(prefix="bb_mutant_")
         began = time.monotonic()
         # A program of cmocka then ends at its first failure.
-        environment = {**os.environ, **QUICK, "TMPDIR": temporary, "CMOCKA_TEST_ABORT": "1", **(variables or {})}
+        environment = {**os.environ, **QUICK, "TMPDIR": temporary, "CMOCKA_TEST_ABORT": "1", **(variables or NO_COUNTS)}
         environment.setdefault("BB_TEST_SEED", "1")
         running = subprocess.Popen([program, *test.command[1:]], cwd=temporary, env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    start_new_session=True, preexec_fn=lambda: self._limits(test))
-        try:
-            status = running.wait(limit)
-            how = "" if status == 0 else f"status {status}" if status > 0 else signal.Signals(-status).name
-        except subprocess.TimeoutExpired:
-            how = "hangs"
-        finally:
-            try:
-                os.killpg(running.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            running.wait()
-            shutil.rmtree(temporary, ignore_errors=True)
-        return how, time.monotonic() - began
+        timer = threading.Timer(limit, _kill_group, [running.pid])
+        timer.start()
+        _, status, usage = os.wait4(running.pid, 0)
+        is_over = not timer.is_alive()
+        timer.cancel()
+        _kill_group(running.pid)
+        status = running.returncode = os.waitstatus_to_exitcode(status)
+        shutil.rmtree(temporary, ignore_errors=True)
+        how = "" if status == 0 else f"status {status}" if status > 0 else signal.Signals(-status).name
+        return "hangs" if is_over else how, usage.ru_utime + usage.ru_stime, time.monotonic() - began
 
     # Trying a mutant
 
@@ -274,8 +271,9 @@ class Workshop:
             return file.read()
 
     def _compile(self, path, text, folder):
-        """The object code of the text, compiled with the options of path, or None. Original and
-        mutant have the same file name, so that equal code gives equal objects.
+        """The object code of the text, compiled with the options of path, or None. It is optimised
+        and has no coverage, so that it is equal if the text has the same meaning. Original and
+        mutant have the same file name for the same reason.
         """
         name = os.path.join(folder, posixpath.basename(path))
         with open(name, "w", encoding="utf-8") as file:
@@ -285,7 +283,8 @@ class Workshop:
             del command[0]
         command[command.index("-o") + 1] = name + ".o"
         command[command.index("-c") + 1] = name
-        done = subprocess.run([*command, "-w"], cwd=self.build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        command = [word for word in command if word != "--coverage"] + ["-O1", "-w"]
+        done = subprocess.run(command, cwd=self.build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               check=False)
         if done.returncode != 0:
             return None
@@ -300,29 +299,31 @@ class Workshop:
                               check=False).returncode == 0
 
     def order(self, site):
-        """The tests that run the line, in the order of their trial: tests of the same noun, tests
-        that include headers of the same folder, tests of the layer, all others. Short tests first.
-        For a sync, the crash tests first.
+        """The tests that run the line, in the order of their trial: a test is later the longer it
+        takes and the farther it is. Nearest are the tests of the same module, then tests of the
+        same noun, or for a sync the crash tests, then tests that include headers of the same
+        folder, or for a status the fault tests, then tests of the layer, all others.
         """
         noun = posixpath.basename(site.path)[:-2]
 
-        def rank(test):
+        def distance(test):
             stem = test.name.split("_", 2)[2].removesuffix("_test") if test.name.count("_") > 1 else test.name
             if test.name == f"unit_{site.layer}_{noun}_test":
                 return 0
             if site.kind == "sync" and test.label == "crash":
                 return 1
             if stem.startswith(noun) or noun.startswith(stem) or site.path[:-2] + ".h" in test.includes:
-                return 1 if test.seconds < 2 else 2
+                return 1
+            if site.kind in ("status", "failure") and test.label == "fault":
+                return 2
             if any(posixpath.dirname(include) == site.room for include in test.includes) and site.room != site.layer:
-                return 2 if test.seconds < 2 else 3
-            if test.name.startswith(f"unit_{site.layer}_"):
-                return 3 if test.seconds < 2 else 5
-            return 4 if test.seconds < 2 else 5
+                return 2
+            return 3 if test.name.startswith(f"unit_{site.layer}_") else 4
 
-        ranked = [(rank(test), test.seconds, test) for test in self.tests if self.reach.may_notice(test, site)]
-        kept = [entry for entry in ranked if entry[0] <= 2 or entry[1] <= LONGEST_SECONDS]
-        return [test for _, _, test in sorted(kept or ranked, key=lambda entry: entry[:2])]
+        ranked = [(distance(test), test) for test in self.tests if self.reach.may_notice(test, site)]
+        kept = [entry for entry in ranked if entry[0] < 3 or entry[1].seconds <= LONGEST_SECONDS] or ranked
+        kept.sort(key=lambda entry: (START_SECONDS + entry[1].seconds) * FARTHER ** entry[0])
+        return [test for _, test in kept]
 
     def trial(self, site):
         """The verdict on one mutant."""
@@ -344,15 +345,17 @@ class Workshop:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _try_tests(self, site, object_path, program):
-        defined = self._defined(object_path, "--extern-only")
-        tried = 0
-        for test in self.order(site):
-            # A program without the object's functions cannot fail by it. A program with a
-            # replacement for the object, such as alloc_fault.c for alloc.c, does not link.
-            if not defined & test.symbols or not self._link(test, object_path, program):
+        tried, seconds, tests = 0, 0.0, self.order(site)
+        for test in tests:
+            if seconds > self.seconds_max:
+                return Verdict(SURVIVED, how=f"{tried} of {len(tests)} tests pass")
+            # A program with a replacement for the object, such as alloc_fault.c for alloc.c, does
+            # not link.
+            if not self._link(test, object_path, program):
                 continue
             tried += 1
-            how, _ = self._run(test, program, SLOWER * test.seconds + SECONDS_MORE)
+            how, used, _ = self._run(test, program, SLOWER * test.clock + SECONDS_MORE)
+            seconds += used
             if how:
                 return Verdict(KILLED, test.name, how)
         return Verdict(SURVIVED, how=f"{tried} tests pass")
