@@ -31,6 +31,9 @@ static int continue_with(struct RedisModuleCtx *ctx, struct RedisModuleString **
 
 static int fail(struct RedisModuleCtx *ctx, const struct creation *creation)
 {
+    if (bb_redis_request_is_believed(ctx))
+        RedisModule_Log(ctx, "warning", "bloomblock: this node lacks a store that was created: %s",
+                        creation->error.message);
     bb_error_set(creation->error.status, creation->error.message);
     return bb_redis_store_key_reply_failure(ctx, creation->error.status);
 }

@@ -10,7 +10,7 @@ static struct bb_redis_job *first;
 static struct bb_redis_job *last;
 static int threads_max = BB_REDIS_POOL_THREADS_DEFAULT;
 static int threads;
-static int running;
+static int running; /* that bb_redis_pool_stop waits for */
 static bool is_stopped;
 
 void bb_redis_pool_set_threads(int count)
@@ -35,11 +35,12 @@ static void *work(void *context)
         while (first == NULL)
             bb_redis_lock_wait(&lock);
         struct bb_redis_job *job = take();
-        running++;
+        bool is_awaited = !job->ends_on_close; /* the job may not exist afterwards */
+        running += is_awaited;
         bb_redis_lock_leave(&lock);
         job->run(job);
         bb_redis_lock_enter(&lock);
-        running--;
+        running -= is_awaited;
         if (is_stopped)
             bb_redis_lock_signal(&lock);
     }

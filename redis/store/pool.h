@@ -14,6 +14,8 @@
 /* Embedded in the caller's own struct; unchanged until run is called. */
 struct bb_redis_job {
     void (*run)(struct bb_redis_job *job);
+    /* Closing the store ends it: bb_redis_pool_stop does not wait for it. */
+    bool ends_on_close;
     struct bb_redis_job *next;
 };
 
@@ -24,7 +26,7 @@ void bb_redis_pool_set_threads(int count);
 void bb_redis_pool_add(struct bb_redis_job *job);
 
 /* Drops the jobs that have not begun, which are never run, and waits until the others have ended.
- * Later jobs are dropped too. For the end of the process. */
+ * Later jobs are dropped too. For the end of the process, before stores are closed. */
 void bb_redis_pool_stop(void);
 
 #endif

@@ -67,6 +67,12 @@ static void work(struct bb_redis_job *job)
     (void)RedisModule_UnblockClient(request->client, request);
 }
 
+bool bb_redis_request_is_believed(struct RedisModuleCtx *ctx)
+{
+    return (RedisModule_GetContextFlags(ctx) &
+            (REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING)) != 0;
+}
+
 bool bb_redis_request_must_not_block(struct RedisModuleCtx *ctx)
 {
     const int reasons = REDISMODULE_CTX_FLAGS_DENY_BLOCKING | REDISMODULE_CTX_FLAGS_MULTI |

@@ -20,16 +20,9 @@ struct bb_redis_waiting_write {
 
 /* ---- the write itself ---- */
 
-/* The server has made this change elsewhere: on the master, or before it wrote the AOF. */
-static bool is_believed(struct RedisModuleCtx *ctx)
-{
-    return (RedisModule_GetContextFlags(ctx) &
-            (REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING)) != 0;
-}
-
 static int fail(struct RedisModuleCtx *ctx, struct bb_redis_store *store, enum bb_status status)
 {
-    if (is_believed(ctx)) {
+    if (bb_redis_request_is_believed(ctx)) {
         store->is_incomplete = true;
         RedisModule_Log(ctx, "warning",
                         "bloomblock: a store lost a write, and refuses commands until it is loaded "

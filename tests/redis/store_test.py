@@ -369,6 +369,28 @@ class Files(unittest.TestCase):
                 self.assertEqual(scan_all(redis, "s", "LIMIT", 1000), before)
                 self.end(redis)
 
+    def test_reload(self):
+        redis = self.start(appendonly="yes")
+        fill(redis, "s", 1000)
+        digest = redis("DEBUG", "DIGEST")
+        redis("DEBUG", "RELOAD")
+        self.assertEqual(redis("DEBUG", "DIGEST"), digest)
+        redis("BB.PUT", "s", "a", "1")
+        digest = redis("DEBUG", "DIGEST")
+        redis("DEBUG", "LOADAOF")
+        self.assertEqual(redis("DEBUG", "DIGEST"), digest)
+        self.assertEqual(redis("SAVE"), "OK")
+        redis("BB.PUT", "s", "b", "1")
+        self.end(redis)
+
+    def test_the_end_does_not_wait_for_a_compaction(self):
+        redis = self.start()
+        fill(redis, "s", 3000)
+        redis.send("BB.COMPACT", "s")
+        with self.server.client() as other:
+            other.send("BB.MGET", "s", *fields(3000))
+            self.end(redis)
+
     def test_a_damaged_directory_is_not_used(self):
         redis = self.start(save="3600 1")
         fill(redis, "s", 1000)
