@@ -48,7 +48,7 @@ int bb_redis_request_run(struct RedisModuleCtx *ctx, struct bb_redis_request *re
 /* Records the result of a call of the library; a failure with its message. */
 void bb_redis_request_end(struct bb_redis_request *request, enum bb_status status);
 
-/* The server has made the change of this command before: on the master, or when it wrote the AOF. */
+/* The server has made the command's change before: on the master, or when it wrote the AOF. */
 bool bb_redis_request_is_believed(struct RedisModuleCtx *ctx);
 
 /* True if clients must not be blocked in this context. */
