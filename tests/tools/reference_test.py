@@ -11,6 +11,7 @@ import unittest
 
 from tool import SOURCE, STEP, USAGE, ToolTest, main, some
 
+GROUPS = ("filter", "index", "attribute", "cluster")
 BASH = r"""
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
@@ -39,7 +40,7 @@ class Manual(ToolTest):
         self.assertEqual(len(names), len(set(names)))
         for listed in re.findall(r"^  ([a-z]+) ", self.ok("--help").text.split("Commands:")[1], re.MULTILINE):
             self.assertIn(listed, names)
-        for group in ("filter", "index", "attribute"):
+        for group in GROUPS:
             for listed in re.findall(rf"^  ({group} [a-z]+) ", self.ok(group, "--help").text, re.MULTILINE):
                 self.assertIn(listed, names)
         self.assertIn("frobnicate", self.expect(USAGE, "reference", "man", "frobnicate").err)
@@ -47,7 +48,7 @@ class Manual(ToolTest):
         self.expect(USAGE, "reference", "tcsh")
 
     def test_a_page_has_the_options_of_its_command(self):
-        for name in some(name for name in self.names() if name not in ("filter", "index", "attribute")):
+        for name in some(name for name in self.names() if name not in GROUPS):
             command, page = name.split(), self.ok("reference", "man", name).text.replace("\\-", "-")
             options = set(re.findall(r"^\\fB(--[a-z0-9-]+)", page, re.MULTILINE))
             listed = {line.split()[0] for form in ("--help", "--help-options")

@@ -40,7 +40,7 @@ HELD = [
     "tests/fuzz/*", "tests/install", "tests/install/consumer", "tests/install/subproject",
     "tests/interleaving", "tests/kill", "tests/leveldb", "tests/model", "tests/mutation",
     "tests/redis", "tests/regress", "tests/support", "tests/support/alloc", "tests/tools", "tests/unit/*", "tools",
-    "tools/checks", "tools/commands", "tools/dump", "tools/filter", "tools/import", "tools/leveldb",
+    "tools/checks", "tools/cluster", "tools/commands", "tools/dump", "tools/filter", "tools/import", "tools/leveldb",
     "tools/measure", "tools/records",
 ]
 

@@ -45,6 +45,7 @@ extern const struct command command_repair;
 extern const struct command command_measure;
 extern const struct command command_export;
 extern const struct command command_import;
+extern const struct command command_cluster;
 
 /* Prints the error to stderr: "bloomblock NAME: MESSAGE", control bytes escaped. Returns the exit
  * code. status: of the thread's latest failure (bb_error_last). */

@@ -29,6 +29,8 @@ const struct command *const command_list[] = {
     &command_import,
     &command_export,
     &command_ingest,
+    /* on other machines */
+    &command_cluster,
     /* without a store */
     &command_filter,
     NULL,
@@ -57,7 +59,8 @@ const char command_list_description[] =
 
 const char command_list_exit_codes[] =
     "  0  done; the key was found\n"
-    "  1  get, explain, filter check: a key is absent; select: no record matches\n"
+    "  1  get, explain, cluster get, filter check: a key is absent; select: no\n"
+    "     record matches\n"
     "  2  usage: an option, argument, key or value is not acceptable\n"
     "  3  input or output: a system error, no such store, in use, disk full\n"
     "  4  corrupt: bytes of a file are not valid\n"
