@@ -13,6 +13,7 @@ struct range {
     uint64_t bytes_max;
     int level;
     const char *done_to; /* NULL: no table of the level is done */
+    bool done_is_exclusive;
     uint64_t number_end;
 };
 
@@ -27,6 +28,7 @@ static struct bb_range_progress progress_of(const struct range *range)
                                      range->bytes_max == 0 ? DRAWN_BYTES : range->bytes_max));
     progress.level = range->level;
     progress.has_done = range->done_to != NULL;
+    progress.done_is_exclusive = range->done_is_exclusive;
     if (progress.has_done)
         assert_ok(bb_buf_assign(&progress.done_to, bb_bytes_of_text(range->done_to)));
     return progress;
@@ -94,12 +96,27 @@ static void range_progress__deeper_levels(void **state)
                  "-> 2: 1/3 2/6");
     assert_piece((struct range){.low = "c", .high = "f", .bytes_max = 10 * DRAWN_BYTES}, levels,
                  "-> 2: 1/2 1/3 2/5 2/6");
+    /* Done up to a key that the next table has. */
+    assert_piece((struct range){.level = 1, .done_to = "d", .done_is_exclusive = true}, levels,
+                 "-> 2: 1/2 2/5 2/6");
     /* Deeper tables outside the range are no reason to go there. */
     assert_piece((struct range){.low = "f", .high = "g"}, levels, "");
     /* A level without tables in the range is skipped. */
     assert_piece((struct range){.low = "a", .high = "c"}, "1: 1[a-b]\n4: 2[b-c]\n", "-> 2: 1/1");
     assert_piece((struct range){.low = "a", .high = "c"}, "3: 1[a-b]\n4: 2[b-c]\n",
                  "-> 4: 3/1 4/2");
+}
+
+/* Several runs are one piece if a table of the range is from before the request. */
+static void range_progress__levels_of_several_runs(void **state)
+{
+    (void)state;
+    static const char levels[] = "1: 8[a-c] | 3[e-g] 4[p-z]\n2: 1[a-z]\n";
+    assert_piece((struct range){.level = 1, .number_end = 9}, levels, "-> 2: 1/8 1/3 1/4 2/1");
+    assert_piece((struct range){.level = 1, .number_end = 4, .high = "h"}, levels,
+                 "-> 2: 1/8 1/3 2/1");
+    assert_piece((struct range){.level = 1, .number_end = 3, .high = "h"}, levels, "");
+    assert_piece((struct range){.level = 1, .number_end = 8, .low = "h", .high = "k"}, levels, "");
 }
 
 /* Gives a drawn table the properties of one with tombstones. */
@@ -171,6 +188,7 @@ int main(void)
         cmocka_unit_test(range_progress__nothing_there),
         cmocka_unit_test(range_progress__level_0),
         cmocka_unit_test(range_progress__deeper_levels),
+        cmocka_unit_test(range_progress__levels_of_several_runs),
         cmocka_unit_test(range_progress__the_last_level),
         cmocka_unit_test(range_progress__done_up_to_the_upper_table),
     };
