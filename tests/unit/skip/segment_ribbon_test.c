@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "bloomblock/ribbon/ribbon_values.h"
 #include "tests/unit/skip/segment_fixture.h"
 
 #define PAIRS_MAX (1 << 19)
