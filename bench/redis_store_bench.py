@@ -232,6 +232,15 @@ def digest(redis, key):
     return redis("DEBUG", "DIGEST-VALUE", key)
 
 
+def measure_migration(redis, second, port):
+    second("REPLICAOF", "NO", "ONE")
+    second("FLUSHALL")
+    begin = time.monotonic()
+    redis("MIGRATE", "127.0.0.1", port, "store", 0, 60000, "COPY")
+    print(f"  MIGRATE {time.monotonic() - begin:.2f} s, equal contents: "
+          f"{digest(redis, 'store') == digest(second, 'store')}")
+
+
 def measure_sync(server, directory, options):
     other = os.path.join(directory, "replica")
     os.makedirs(other)
@@ -245,6 +254,7 @@ def measure_sync(server, directory, options):
             fork = int(info(redis, "latest_fork_usec")) / 1000
         with replica.client() as second, server.client() as redis:
             equal = digest(redis, "store") == digest(second, "store")
+            measure_migration(redis, second, options["port"] + 1)
         pings.print(f"full sync, {seconds:.1f} s, fork {fork:.1f} ms")
         print("  equal contents:", equal)
     finally:

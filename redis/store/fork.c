@@ -85,7 +85,7 @@ static void hold_store(void *context, struct bb_redis_store *store)
         entry->state = store->state;
         return;
     }
-    entry->has_failed = store->is_incomplete || bb_redis_root_new_id(&entry->state) != BB_OK ||
+    entry->has_failed = bb_redis_root_new_id(&entry->state) != BB_OK ||
                         bb_checkpoint_create(store->db, &entry->checkpoint) != BB_OK;
     if (entry->has_failed)
         return;

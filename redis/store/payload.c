@@ -32,14 +32,14 @@ static void save_chunk(void *context, struct bb_bytes chunk)
     save_bytes(context, chunk.data, chunk.size);
 }
 
-enum bb_status bb_redis_payload_save(struct RedisModuleIO *rdb,
-                                     const struct bb_redis_store_options *options,
+enum bb_status bb_redis_payload_save(struct RedisModuleIO *rdb, const struct bb_redis_store *store,
                                      const struct bb_redis_id *state, struct bb_db *db)
 {
     const struct bb_redis_chunk_sink sink = {save_chunk, rdb};
     uint64_t count = UINT64_MAX;
     save_bytes(rdb, state->bytes, sizeof(state->bytes));
-    save_options(rdb, options);
+    save_options(rdb, &store->options);
+    RedisModule_SaveUnsigned(rdb, store->is_incomplete);
     enum bb_status status = bb_redis_chunks_write(db, &sink, &count);
     save_bytes(rdb, "", 0);
     RedisModule_SaveUnsigned(rdb, count);
@@ -53,6 +53,7 @@ struct loading {
     struct bb_redis_id state;
     struct bb_redis_store_options options;
     struct bb_redis_store *store;
+    bool is_incomplete;
     bool is_adopted; /* the chunks are only checked */
     struct bb_redis_chunk_order order;
 };
@@ -99,6 +100,7 @@ static enum bb_status load_options(struct loading *loading)
     options->compression = RedisModule_LoadUnsigned(loading->rdb);
     options->buffer_bytes = RedisModule_LoadUnsigned(loading->rdb);
     options->cache_bytes = RedisModule_LoadUnsigned(loading->rdb);
+    loading->is_incomplete = RedisModule_LoadUnsigned(loading->rdb) != 0;
     if (RedisModule_IsIOError(loading->rdb))
         return damaged("it ends early");
     return bb_redis_store_options_are_valid(options) ? BB_OK
@@ -189,6 +191,7 @@ enum bb_status bb_redis_payload_load(struct RedisModuleIO *rdb, struct bb_redis_
             bb_redis_store_unref(loading.store);
         return status;
     }
+    loading.store->is_incomplete = loading.is_incomplete;
     *ret_store = loading.store;
     return BB_OK;
 }

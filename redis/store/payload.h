@@ -3,6 +3,7 @@
  *     state          string: 16 bytes, the id of the saved state; zeros: none
  *     options        unsigned: unit of the filters; string: its value in text; unsigned: block,
  *                    compression, buffer, cache
+ *     is incomplete  unsigned: 1 if the store lost a write (store.h); so does the loaded one
  *     chunk ...      strings (chunk.h)
  *     end            string: empty
  *     count          unsigned: entries; 2^64 - 1: saving failed, and the payload is not used
@@ -16,10 +17,10 @@
 
 #define BB_REDIS_PAYLOAD_VERSION 0
 
-/* Writes the contents of db, which is the store itself or a saved state of it. A failure makes the
- * payload unusable. */
+/* Writes the store with the contents of db, which is the store's own or a saved state of it. A
+ * failure makes the payload unusable. */
 BB_MUST_CHECK enum bb_status bb_redis_payload_save(struct RedisModuleIO *rdb,
-                                                   const struct bb_redis_store_options *options,
+                                                   const struct bb_redis_store *store,
                                                    const struct bb_redis_id *state,
                                                    struct bb_db *db);
 

@@ -51,7 +51,7 @@ static void save_present(struct RedisModuleIO *rdb, struct bb_redis_store *store
     struct bb_redis_id state = {{0}};
     if (is_saving)
         state = name_state(store);
-    if (bb_redis_payload_save(rdb, &store->options, &state, store->db) != BB_OK)
+    if (bb_redis_payload_save(rdb, store, &state, store->db) != BB_OK)
         RedisModule_LogIOError(rdb, "warning",
                                "bloomblock: a store is not in the file, which cannot be loaded: %s",
                                bb_error_last()->message);
@@ -78,7 +78,7 @@ static void save_in_child(struct RedisModuleIO *rdb, const struct bb_redis_store
 {
     struct bb_redis_id state;
     struct bb_db *db = open_saved(store, &state);
-    if (bb_redis_payload_save(rdb, &store->options, &state, db) != BB_OK)
+    if (bb_redis_payload_save(rdb, store, &state, db) != BB_OK)
         bb_redis_fork_fail(bb_error_last()->message);
     close_saved(db);
 }
@@ -129,6 +129,8 @@ static void rewrite(struct RedisModuleIO *aof, struct RedisModuleString *key, vo
     enum bb_status status = bb_redis_chunks_write(db, &sink, &count);
     if (status != BB_OK && is_child)
         bb_redis_fork_fail(bb_error_last()->message);
+    if (store->is_incomplete && is_child)
+        bb_redis_fork_fail("a store lost a write, which commands cannot express");
     if (status != BB_OK)
         RedisModule_LogIOError(aof, "warning", "bloomblock: a store is not in the file: %s",
                                bb_error_last()->message);

@@ -230,6 +230,18 @@ class Commands(ServerTest):
         self.redis("UNLINK", "u")
         self.assertEqual(self.redis("DBSIZE"), 0)
 
+    def test_keys_of_commands(self):
+        for command in (("BB.CREATE", "k", "TARGET", "0.1"), ("BB.MPUT", "k", "f", "v", "g", "w"), ("BB.SCAN", "k"),
+                        ("BB.MGET", "k", "f", "g"), ("BB.DELRANGE", "k", "a", "b"), ("BB.COMPACT", "k")):
+            self.assertEqual(self.redis("COMMAND", "GETKEYS", *command), [b"k"])
+        self.redis("ACL", "SETUSER", "reader", "on", "nopass", "~*", "+bb.get")
+        with self.server.client() as reader:
+            reader("AUTH", "reader", "x")
+            self.assertIsNone(reader("BB.GET", "k", "f"))
+            for command in (("BB.PUT", "k", "f", "v"), ("BB.COMPACT", "k")):
+                with self.assertRaisesRegex(Refused, "NOPERM"):
+                    reader(*command)
+
     def test_notifications(self):
         self.redis("CONFIG", "SET", "notify-keyspace-events", "Kd")
         with self.server.client() as listener:
@@ -484,14 +496,19 @@ class Files(unittest.TestCase):
         model[name] = rng.randbytes(rng.randrange(2000))
         return "BB.PUT", "s", name, model[name]
 
-    def test_full_disk(self):
-        """In a small file system of a user namespace, if the system allows one."""
-        root = os.path.join(self.directory, "disk")
-        os.makedirs(root)
+    def small_disk(self, root):
+        """A wrapper for a server that sees a file system of 8 MB there."""
+        os.makedirs(root, exist_ok=True)
         mount = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
                  'mount -t tmpfs -o size=8m tmpfs "$0" && exec "$@"', root]
         if subprocess.run([*mount, "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("no user namespaces")
+        return mount
+
+    def test_full_disk(self):
+        """In a small file system of a user namespace, if the system allows one."""
+        root = os.path.join(self.directory, "disk")
+        mount = self.small_disk(root)
         self.server = Server(self.directory, module_arguments=["DIR", root], wrapper=mount).start()
         redis = self.server.client()
         redis("BB.CREATE", "s", "BUFFER", 65536)
@@ -512,6 +529,33 @@ class Files(unittest.TestCase):
         while reply != "OK" and time.monotonic() < end:  # a thread removes the files
             reply = redis.pipeline([("BB.PUT", "t", "a", os.urandom(4000000))])[0]
         self.assertEqual(reply, "OK")
+        self.end(redis)
+
+    def test_a_replica_with_a_full_disk_refuses_the_store(self):
+        redis = self.start(port=7383, repl_diskless_sync_delay=0)
+        other = tempfile.mkdtemp(prefix="bb-redis.")
+        self.addCleanup(shutil.rmtree, other)
+        root = os.path.join(other, "disk")
+        redis("BB.CREATE", "s", "BUFFER", 65536)
+        server = Server(other, module_arguments=["DIR", root], wrapper=self.small_disk(root)).start()
+        self.addCleanup(server.kill)
+        with server.client() as replica:
+            replica("REPLICAOF", "127.0.0.1", 7383)
+            while b"master_link_status:up" not in replica("INFO", "replication"):
+                pass
+            for i in range(1200):
+                redis("BB.PUT", "s", "field%05d" % i, os.urandom(10000))
+            end = time.monotonic() + 20
+            reply = None
+            while not isinstance(reply, Refused) and time.monotonic() < end:
+                reply = replica.pipeline([("BB.GET", "s", "field00000")])[0]
+            self.assertRegex(str(reply), "^BBINCOMPLETE ")
+            self.assertIn("lost a write", server.log())
+            replica("REPLICAOF", "NO", "ONE")
+            redis("RESTORE", "t", 0, replica("DUMP", "s"))
+            with self.assertRaisesRegex(Refused, "BBINCOMPLETE"):
+                redis("BB.GET", "t", "field00000")
+        server.kill()
         self.end(redis)
 
     def test_two_servers_on_one_directory(self):
