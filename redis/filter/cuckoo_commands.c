@@ -333,11 +333,17 @@ static int info(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int
 
 /* --- Copies in pieces --- */
 
+/* An empty filter has no pieces; the end is a null, where BF.SCANDUMP has no bytes. */
 static void reply_piece(struct RedisModuleCtx *ctx, const struct bb_redis_cuckoo *cuckoo,
                         long long iterator)
 {
     uint8_t header[BB_REDIS_CUCKOO_HEADER_SIZE];
-    if (iterator == 0) {
+    struct bb_fingerprint_totals totals = bb_fingerprint_chain_totals(cuckoo->chain);
+    if (totals.count == 0 || iterator < 0 || (uint64_t)iterator > totals.shard_count) {
+        RedisModule_ReplyWithArray(ctx, 2);
+        RedisModule_ReplyWithLongLong(ctx, 0);
+        RedisModule_ReplyWithNull(ctx);
+    } else if (iterator == 0) {
         bb_redis_cuckoo_type_header(cuckoo, header);
         bb_redis_chain_dump_reply_header(ctx, (struct bb_bytes){header, sizeof(header)});
     } else {

@@ -121,11 +121,13 @@ class Commands(FilterCase):
 
     def test_copy_in_pieces(self):
         self.redis("CF.RESERVE", "c", 50000)
+        self.assertEqual(self.redis("CF.SCANDUMP", "c", 0), [0, None])
         self.redis("CF.INSERT", "c", "ITEMS", *range(20000))
         iterator = 0
         while True:
             iterator, piece = self.redis("CF.SCANDUMP", "c", iterator)
             if iterator == 0:
+                self.assertIsNone(piece)
                 break
             self.assertEqual(self.redis("CF.LOADCHUNK", "copy", iterator, piece), "OK")
         first, second = self.redis("DEBUG", "DIGEST-VALUE", "c", "copy")
