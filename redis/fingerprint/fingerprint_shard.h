@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* A shard takes at most this many: a chosen set of members cannot make it slow. */
-#define BB_FINGERPRINT_SHARD_COUNT_MAX 4096
+#define BB_FINGERPRINT_SHARD_COUNT_MAX 8192
 
 /* The same for all shards of a table. */
 struct bb_fingerprint_shape {
