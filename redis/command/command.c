@@ -1,6 +1,9 @@
 /* See command.h. */
 #include "redis/command/command.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "redis/command/syntax.h"
 
 #define SINCE "0.1.0"
@@ -47,6 +50,24 @@ static bool describe(struct RedisModuleCommand *command, const struct bb_redis_c
     return RedisModule_SetCommandInfo(command, &info) == REDISMODULE_OK;
 }
 
+static bool has_flag(const struct bb_redis_command *row, const char *flag)
+{
+    return strstr(row->flags, flag) != NULL;
+}
+
+/* The categories that Redis gives to its commands with these flags. In Redis 7.0, commands of
+ * modules have no categories. */
+static bool categorize(struct RedisModuleCommand *command, const struct bb_redis_command *row)
+{
+    char categories[64];
+    if (RedisModule_SetCommandACLCategories == NULL)
+        return true;
+    snprintf(categories, sizeof(categories), "%s %s%s", has_flag(row, "write") ? "write" : "read",
+             has_flag(row, "fast") ? "fast" : "slow",
+             has_flag(row, "admin") ? " admin dangerous" : "");
+    return RedisModule_SetCommandACLCategories(command, categories) == REDISMODULE_OK;
+}
+
 static bool add(struct RedisModuleCtx *ctx, const struct bb_redis_command *row)
 {
     int key = row->key_flags == 0 ? 0 : 1;
@@ -57,7 +78,8 @@ static bool add(struct RedisModuleCtx *ctx, const struct bb_redis_command *row)
                         row->name);
         return false;
     }
-    if (!describe(RedisModule_GetCommand(ctx, row->name), row)) {
+    struct RedisModuleCommand *command = RedisModule_GetCommand(ctx, row->name);
+    if (!describe(command, row) || !categorize(command, row)) {
         RedisModule_Log(ctx, "warning", "bloomblock: the server refuses the description of %s",
                         row->name);
         return false;

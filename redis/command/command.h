@@ -1,7 +1,8 @@
 /* Commands: one row each, with everything that the server knows about the command.
  *
  * A feature has a table of rows, which ends with a row of zeros, and redis/module/module.c lists
- * the tables. The arity and COMMAND DOCS follow from the syntax. */
+ * the tables. The arity and COMMAND DOCS follow from the syntax, the ACL categories from the
+ * flags. */
 #ifndef BB_REDIS_COMMAND_COMMAND_H
 #define BB_REDIS_COMMAND_COMMAND_H
 

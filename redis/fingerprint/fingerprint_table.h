@@ -1,4 +1,5 @@
-/* A filter of a fixed capacity: fingerprints of the hashes of its members, in shards of up to 2,048.
+/* A filter of a fixed capacity: fingerprints of the hashes of its members, in shards of up to
+ * 2,048.
  *
  * Memory grows with the members, not with the capacity: a page of pointers is made for its first
  * shard. With n members, the rate for non-member keys

@@ -388,13 +388,18 @@ struct RedisModuleCommandInfo {
     X(int, InfoAddFieldULongLong,                                                                  \
       (struct RedisModuleInfoCtx * ctx, const char *field, unsigned long long value))
 
+/* Functions that Redis 7.0 does not have: NULL there. Redis 7.2 and Valkey 7.2 have them. */
+#define BB_REDIS_MODULE_NEWER_FUNCTIONS(X)                                                         \
+    X(int, SetCommandACLCategories, (struct RedisModuleCommand * command, const char *categories))
+
 #define BB_REDIS_MODULE_DECLARE(result, name, parameters)                                          \
     extern result(*RedisModule_##name) parameters;
 BB_REDIS_MODULE_FUNCTIONS(BB_REDIS_MODULE_DECLARE)
+BB_REDIS_MODULE_NEWER_FUNCTIONS(BB_REDIS_MODULE_DECLARE)
 #undef BB_REDIS_MODULE_DECLARE
 
-/* Finds every function above in the server that passed the context. False if one is missing: the
- * server's log then names it. */
+/* Finds every function above in the server that passed the context. False if one of Redis 7.0 is
+ * missing: the server's log then names it. */
 bool bb_redis_module_resolve(struct RedisModuleCtx *ctx);
 
 #endif
