@@ -10,7 +10,7 @@
 /* WHY: full shards then fill an allocation of jemalloc, whose sizes are a quarter of a power of two
  * apart: shards of 2,000 members vary by 2.2 % (one standard deviation). Larger ones take longer to
  * change. ON DISK: the number of shards follows from these. */
-#define SHARD_SIZE     2536
+#define SHARD_SIZE     2024
 #define SHARD_MARGIN   1.05
 #define SHARD_KEYS_MAX 2048
 

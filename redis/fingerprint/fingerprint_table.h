@@ -2,8 +2,8 @@
  * 2,048.
  *
  * Memory grows with the members, not with the capacity: a page of pointers is made for its first
- * shard. With n members, the rate for non-member keys
- * is at most n / (buckets * 2^remainder bits), which is the target when the table has its capacity.
+ * shard. With n members, the rate for non-member keys is at most n / (buckets * 2^remainder bits),
+ * which is the target when the table has its capacity.
  * Members can be removed from a multiset, which repeats a fingerprint for each addition.
  *
  * A hash h selects a fingerprint by the product h * buckets, of 128 bits: the upper word is the
