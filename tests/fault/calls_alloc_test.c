@@ -162,6 +162,27 @@ static enum bb_status scan(struct called_world *world)
     return status;
 }
 
+/* Bounds of 200 bytes are copied in two steps. */
+static enum bb_status scan_range(struct called_world *world)
+{
+    struct bb_db_iter *iter = NULL;
+    char bounds[2][200];
+    memset(bounds, 'k', sizeof(bounds));
+    memcpy(bounds[0], "key0010", 7);
+    memcpy(bounds[1], "key0055", 7);
+    struct bb_bytes low = bb_bytes_of(bounds[0], 200);
+    struct bb_bytes high = bb_bytes_of(bounds[1], 200);
+    struct bb_key_range range = {.low = &low, .high = &high};
+    enum bb_status status = bb_db_iter_create_range(world->store.db, NULL, &range, &iter);
+    if (status != BB_OK)
+        return status;
+    for (bb_db_iter_seek_first(iter); bb_db_iter_valid(iter);)
+        bb_db_iter_next(iter);
+    status = bb_db_iter_status(iter);
+    bb_db_iter_destroy(iter);
+    return status;
+}
+
 static enum bb_status describe(struct called_world *world)
 {
     struct bb_db_table_list tables = {0};
@@ -199,9 +220,13 @@ static const struct called_scene compacting[] = {
     {.name = "ingest", .call = ingest},
 };
 static const struct called_scene reading[] = {
-    {.name = "get", .call = get},           {.name = "get many", .call = get_many},
-    {.name = "explain", .call = explain},   {.name = "scan", .call = scan},
-    {.name = "describe", .call = describe}, {.name = "scrub", .call = scrub},
+    {.name = "get", .call = get},
+    {.name = "get many", .call = get_many},
+    {.name = "explain", .call = explain},
+    {.name = "scan", .call = scan},
+    {.name = "scan a range", .call = scan_range},
+    {.name = "describe", .call = describe},
+    {.name = "scrub", .call = scrub},
 };
 
 static void calls__that_write(void **state)

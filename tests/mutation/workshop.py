@@ -28,6 +28,8 @@ QUICK = {"BB_TEST_OPS": "20000", "BB_TEST_CRASH_SEEDS": "1", "BB_TEST_CRASH_STRI
          "BB_TEST_STORES": "8", "BB_TEST_LARGE_BYTES": "4194304", "BB_TEST_FAULT_STRIDE": "61", "BB_TEST_FORKS": "40"}
 MEMORY_BYTES = 6 << 30
 FILE_BYTES = 2 << 30
+# The changed file traps where UndefinedBehaviorSanitizer would report, as in the preset dev.
+MUTANT_OPTIONS = ["-O1", "-w", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
 # A test that took longer with the original is run only with mutants of the module that it tests,
 # and with mutants on lines that no shorter test runs.
 LONGEST_SECONDS = 8
@@ -271,9 +273,9 @@ class Workshop:
             return file.read()
 
     def _compile(self, path, text, folder):
-        """The object code of the text, compiled with the options of path, or None. It is optimised
-        and has no coverage, so that it is equal if the text has the same meaning. Original and
-        mutant have the same file name for the same reason.
+        """The object code of the text, compiled with the options of path and MUTANT_OPTIONS, or
+        None. It is optimised and has no coverage, so that it is equal if the text has the same
+        meaning. Original and mutant have the same file name for the same reason.
         """
         name = os.path.join(folder, posixpath.basename(path))
         with open(name, "w", encoding="utf-8") as file:
@@ -283,7 +285,7 @@ class Workshop:
             del command[0]
         command[command.index("-o") + 1] = name + ".o"
         command[command.index("-c") + 1] = name
-        command = [word for word in command if word != "--coverage"] + ["-O1", "-w"]
+        command = [word for word in command if word != "--coverage"] + MUTANT_OPTIONS
         done = subprocess.run(command, cwd=self.build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               check=False)
         if done.returncode != 0:

@@ -171,6 +171,24 @@ static void file_pool__unread_goes_in_order_of_opening(void **state)
     assert_int_equal(counters(place).reopens, 2);
 }
 
+/* A file that its user closes does not change which one is closed next. */
+static void file_pool__order_after_a_close(void **state)
+{
+    struct place *place = *state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, 3);
+    for (size_t i = 0; i < LIMIT; i++)
+        open_file(place, i);
+    close_file(place, 1);
+    for (size_t i = LIMIT; i < LIMIT + 2; i++)
+        open_file(place, i); /* 0 is closed */
+    for (size_t i = LIMIT + 1; i >= 2; i--)
+        assert_true(is_read_right(place->files[i], i, &rng));
+    assert_int_equal(counters(place).reopens, 0);
+    assert_true(is_read_right(place->files[0], 0, &rng));
+    assert_int_equal(counters(place).reopens, 1);
+}
+
 static void file_pool__missing_and_replaced(void **state)
 {
     struct place *place = *state;
@@ -382,6 +400,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(file_pool__what_is_read_stays_open, setup, teardown),
         cmocka_unit_test_setup_teardown(file_pool__unread_goes_in_order_of_opening, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(file_pool__order_after_a_close, setup, teardown),
         cmocka_unit_test_setup_teardown(file_pool__missing_and_replaced, setup, teardown),
         cmocka_unit_test_setup_teardown(file_pool__gives_way_when_the_process_has_no_descriptors,
                                         setup, teardown),
