@@ -18,7 +18,7 @@
 #include "bench/die.h"
 #include "bench/median.h"
 #include "bench/thread_clock.h"
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 
 #define ROUNDS      9
 #define QUESTIONS   (1 << 16)

@@ -18,7 +18,7 @@
 #include "bench/thread_clock.h"
 #include "bloomblock/descriptor.h"
 #include "bloomblock/hash_sort.h"
-#include "bloomblock/shard.h"
+#include "bloomblock/table/shard.h"
 
 #define ROUNDS   9
 #define KEYS     (1 << 19)

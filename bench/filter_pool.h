@@ -6,7 +6,7 @@
 #define BB_BENCH_FILTER_POOL_H
 
 #include "base/buf.h"
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 
 #define POOL_FILTERS_MAX 64
 

@@ -25,7 +25,7 @@
 #include "bench/die.h"
 #include "bench/probe.h"
 #include "bench/rocksdb_filter.h"
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 #include "standalone/kind/kind.h"
 
 #define QUESTIONS    (1 << 13)

@@ -4,7 +4,7 @@
 #define BB_BENCH_PROBE_H
 
 #include "bench/turns.h"
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 
 struct probe {
     enum bb_cpu cpu;

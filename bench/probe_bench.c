@@ -27,7 +27,7 @@
 #include "bench/die.h"
 #include "bench/probe_grid.h"
 #include "bench/thread_clock.h"
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 #include "standalone/kind/kind.h"
 
 #define QUESTIONS   (1 << 15)

@@ -22,7 +22,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "bb/filter.h"
-#include "standalone/envelope.h"
+#include "standalone/envelope/envelope.h"
 
 #define MAGIC_TEXT "BBFLFILE"
 #define VERSION_0  0

@@ -2,7 +2,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "standalone/envelope.h"
+#include "standalone/envelope/envelope.h"
 #include "standalone/sizing/rate_split_block.h"
 #include "standalone/bloom/split_block.h"
 

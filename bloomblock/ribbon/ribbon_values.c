@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "bloomblock/ribbon/ribbon_payload.h"
 #include "bloomblock/ribbon/ribbon_portable.h"
-#include "bloomblock/sizing/rate.h"
+#include "bloomblock/ribbon/ribbon_shape.h"
 
 _Static_assert(BB_RIBBON_VALUES_MAX == BB_RIBBON_KEYS_MAX, "shapes exist for all sets");
 
@@ -48,9 +48,9 @@ enum bb_status bb_ribbon_values_encode(struct bb_ribbon_solver *solver, const ui
     if (count == 0)
         return BB_OK;
     rank += step;
-    struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape((uint32_t)count, rank, 0);
+    struct bb_ribbon_shape shape = bb_ribbon_shape_for((uint32_t)count, rank, 0);
     if (!solve_seeds(solver, hashes, values, count, shape, rank, &parts) &&
-        !solve_seeds(solver, hashes, values, count, bb_rate_ribbon_larger(shape), rank, &parts))
+        !solve_seeds(solver, hashes, values, count, bb_ribbon_shape_larger(shape), rank, &parts))
         return bb_fail(BB_TOO_LARGE, "no ribbon of %zu keys solves their equations", count);
     enum bb_status status = bb_ribbon_payload_append(&solver->rows, rank, parts, payload);
     if (status == BB_OK)
@@ -61,9 +61,8 @@ enum bb_status bb_ribbon_values_encode(struct bb_ribbon_solver *solver, const ui
 size_t bb_ribbon_values_size(size_t count, uint32_t rank)
 {
     BB_ASSERT(count <= BB_RIBBON_VALUES_MAX);
-    return count == 0
-               ? 0
-               : bb_rate_ribbon_size(bb_rate_ribbon_slack_shape((uint32_t)count, rank, 0), rank);
+    return count == 0 ? 0
+                      : bb_ribbon_shape_size(bb_ribbon_shape_for((uint32_t)count, rank, 0), rank);
 }
 
 /* --- Reading --- */
@@ -77,7 +76,7 @@ bool bb_ribbon_values_payload_size(uint16_t descriptor, uint32_t rank, size_t *r
         return true;
     if (parts.size < (parts.bit_exact ? 1 : BB_RIBBON_GROUPS_MIN))
         return false;
-    *ret_size = bb_rate_ribbon_size(shape, rank + parts.step);
+    *ret_size = bb_ribbon_shape_size(shape, rank + parts.step);
     return true;
 }
 

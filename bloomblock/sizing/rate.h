@@ -25,23 +25,6 @@ double bb_rate_ribbon(uint32_t rank);
  * mixed with rank + 1). */
 uint32_t bb_rate_ribbon_rank(double target_rate);
 
-/* Shape of a ribbon. */
-struct bb_ribbon_shape {
-    bool bit_exact;
-    uint32_t size; /* groups, or slots of the bit-exact layout */
-};
-size_t bb_rate_ribbon_size(struct bb_ribbon_shape shape, uint32_t rank);
-
-#define BB_RIBBON_KEYS_MAX 2000
-
-/* The layout of fewer bytes for 1 ... BB_RIBBON_KEYS_MAX keys, with the most slots that these bytes
- * hold; byte-grouped where they tie, for its quicker probe. With slack, it has slack * key_count
- * slots more than keys, 0 <= slack <= BB_FILTER_SLACK_MAX, limited to the slots of one filter: then
- * fewer seeds are tried. */
-struct bb_ribbon_shape bb_rate_ribbon_slack_shape(uint32_t key_count, uint32_t rank, double slack);
-/* The shape to try if 64 seeds could not solve a shape. size is 0 if there is no larger one. */
-struct bb_ribbon_shape bb_rate_ribbon_larger(struct bb_ribbon_shape shape);
-
 /* --- Classic Bloom --- */
 
 /* The expectation of (set bits / bits)^probes: exact for small sets, by moments for large ones

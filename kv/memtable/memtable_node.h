@@ -43,7 +43,7 @@
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "bloomblock/memory_filter.h"
+#include "bloomblock/table/memory_filter.h"
 #include "sstable/entry.h"
 
 #define BB_MEMTABLE_NODE_SIZE  512

@@ -1,7 +1,7 @@
 /* The table filter: one filter over all keys of a table. It is probed before the index.
  *
- * It is a filter cut into shards by the hash (bloomblock/sharded_filter.h), with a separate hash
- * domain. Consecutive shards form chunks of about 64 KiB, each with a checksum:
+ * It is a filter cut into shards by the hash (bloomblock/table/sharded_filter.h), with a separate
+ * hash domain. Consecutive shards form chunks of about 64 KiB, each with a checksum:
  *
  *     section  := chunk* | list | u32 size of the list | u64 checksum of list and size
  *     chunk    := sharded filter of 2^shift shards, the last of a part fewer | u64 checksum
@@ -25,7 +25,7 @@
 #include "base/assert.h"
 #include "base/large_pages.h"
 #include "base/status.h"
-#include "bloomblock/sharded_filter.h"
+#include "bloomblock/table/sharded_filter.h"
 #include "sstable/backoff.h"
 #include "sstable/block/block_cache.h"
 #include "sstable/checksum.h"

@@ -9,7 +9,7 @@
 #ifndef BB_SSTABLE_FILTER_TABLE_FILTER_BUILDER_H
 #define BB_SSTABLE_FILTER_TABLE_FILTER_BUILDER_H
 
-#include "bloomblock/sharded_filter.h"
+#include "bloomblock/table/sharded_filter.h"
 #include "sstable/checksum.h"
 #include "sstable/index/fence_builder.h"
 

@@ -33,7 +33,7 @@
 #include "base/assert.h"
 #include "base/large_pages.h"
 #include "base/status.h"
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 #include "sstable/block/block_cache.h"
 #include "sstable/checksum.h"
 #include "sstable/index/fence_index.h"

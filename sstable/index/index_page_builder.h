@@ -7,7 +7,7 @@
 #ifndef BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
 #define BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
 
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 #include "sstable/checksum.h"
 #include "sstable/index/fence_builder.h"
 

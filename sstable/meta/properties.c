@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 
 #define FIELD(id, type, member, size)                                                              \
     {                                                                                              \

@@ -1,7 +1,7 @@
 /* Explains one lookup: runs it in two steps, and reports the change of the statistics in each. */
 #include "bb/table_explain.h"
 
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 #include "sstable/table/read_options.h"
 #include "sstable/table/table.h"
 #include "sstable/table/table_lookup.h"

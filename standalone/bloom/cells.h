@@ -16,7 +16,7 @@
 #ifndef BB_STANDALONE_BLOOM_CELLS_H
 #define BB_STANDALONE_BLOOM_CELLS_H
 
-#include "standalone/envelope.h"
+#include "standalone/envelope/envelope.h"
 
 struct bb_cells {
     uint64_t unit_count; /* in a slice */

@@ -22,7 +22,7 @@
 #define BB_STANDALONE_BLOOM_SCALABLE_BLOOM_H
 
 #include "base/hash.h"
-#include "standalone/envelope.h"
+#include "standalone/envelope/envelope.h"
 
 #define BB_SCALABLE_STAGES_MAX       32 /* with the fewest first keys, 2^36 keys */
 #define BB_SCALABLE_GROWTH           2

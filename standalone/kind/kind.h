@@ -9,7 +9,7 @@
 
 #include "bloomblock/cpu.h"
 #include "bloomblock/domain.h"
-#include "standalone/envelope.h"
+#include "standalone/envelope/envelope.h"
 
 #define BB_KIND_BATCH 64 /* probes whose results fit into one word */
 

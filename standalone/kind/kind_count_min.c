@@ -13,7 +13,7 @@
 
 #include "base/coding.h"
 #include "base/status.h"
-#include "standalone/count_sketch.h"
+#include "standalone/sketch/count_sketch.h"
 
 static enum bb_status corrupt(uint64_t at, const char *what, uint64_t found, uint64_t expected)
 {

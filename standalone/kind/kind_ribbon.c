@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bloomblock/ribbon/ribbon_equation.h"
-#include "bloomblock/shard.h"
-#include "bloomblock/sharded_filter.h"
+#include "bloomblock/table/shard.h"
+#include "bloomblock/table/sharded_filter.h"
 #include "bloomblock/sizing/rate.h"
 
 /* --- Writing --- */

@@ -7,7 +7,7 @@
 #define BB_STANDALONE_KIND_KIND_RIBBON_VIEW_H
 
 #include "bloomblock/ribbon/ribbon_window.h"
-#include "bloomblock/shard_directory.h"
+#include "bloomblock/table/shard_directory.h"
 #include "standalone/kind/kind.h"
 
 static inline uint64_t bb_kind_ribbon_view_hash(const struct bb_filter_view *view,

@@ -1,6 +1,7 @@
 /* Goal: a reader of a memtable sees every entry that was published before its call, and no entry
- * that is incomplete. Method: all executions of kv/memtable/ and bloomblock/memory_filter.c with a
- * writer and readers, in small programs: one for each way in which an add changes the tree. */
+ * that is incomplete. Method: all executions of kv/memtable/ and bloomblock/table/memory_filter.c
+ * with a writer and readers, in small programs: one for each way in which an add changes the
+ * tree. */
 #include <stdatomic.h>
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * tests/support/alloc/alloc_fault.c; every allocation of every scenario fails one by one. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
-#include "bloomblock/memory_filter.h"
+#include "bloomblock/table/memory_filter.h"
 #include "tests/support/alloc/alloc_fault.h"
 
 /* context: the kind. */

@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/coding.h"
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 
 struct group {
     const struct bb_block_filter_format *format;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/sync.h"
-#include "bloomblock/memory_filter.h"
+#include "bloomblock/table/memory_filter.h"
 #include "bloomblock/sizing/rate.h"
 
 static void memory_filter__no_member_is_denied(void **state)

@@ -6,6 +6,7 @@
 
 #include "bloomblock/bloom/blocked_bloom.h"
 #include "bloomblock/bloom/bloom.h"
+#include "bloomblock/ribbon/ribbon_shape.h"
 #include "bloomblock/sizing/rate.h"
 #include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_rows.h"
@@ -62,8 +63,8 @@ static void rate__ribbon_shapes_are_monotone_and_hold_their_keys(void **state)
     for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank++) {
         size_t previous = 0;
         for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
-            struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape(n, rank, 0);
-            size_t size = bb_rate_ribbon_size(shape, rank);
+            struct bb_ribbon_shape shape = bb_ribbon_shape_for(n, rank, 0);
+            size_t size = bb_ribbon_shape_size(shape, rank);
             assert_true(shape.size >= (shape.bit_exact ? 1 : BB_RIBBON_GROUPS_MIN));
             assert_true(shape.size <= 255);
             assert_true(slots_of(shape) >= n);
@@ -78,13 +79,13 @@ static void rate__ribbon_shapes_can_grow_once(void **state)
     (void)state;
     for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank++)
         for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
-            struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape(n, rank, 0);
-            struct bb_ribbon_shape larger = bb_rate_ribbon_larger(shape);
+            struct bb_ribbon_shape shape = bb_ribbon_shape_for(n, rank, 0);
+            struct bb_ribbon_shape larger = bb_ribbon_shape_larger(shape);
             assert_true(larger.size >= 1 && larger.size <= 255);
             assert_true(slots_of(larger) > slots_of(shape));
         }
     struct bb_ribbon_shape last = {.size = BB_RIBBON_GROUPS_MAX};
-    assert_int_equal(bb_rate_ribbon_larger(last).size, 0);
+    assert_int_equal(bb_ribbon_shape_larger(last).size, 0);
 }
 
 static void rate__ribbon_slack_is_what_was_asked_for(void **state)
@@ -93,14 +94,14 @@ static void rate__ribbon_slack_is_what_was_asked_for(void **state)
     static const double slacks[] = {0, 0.001, 0.03, 0.06, 0.1, BB_FILTER_SLACK_MAX};
     for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank += 6)
         for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
-            uint32_t previous = slots_of(bb_rate_ribbon_slack_shape(n, rank, 0));
+            uint32_t previous = slots_of(bb_ribbon_shape_for(n, rank, 0));
             for (size_t i = 0; i < BB_ARRAY_LENGTH(slacks); i++) {
-                struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape(n, rank, slacks[i]);
+                struct bb_ribbon_shape shape = bb_ribbon_shape_for(n, rank, slacks[i]);
                 uint32_t slots = slots_of(shape);
                 double wanted = fmin(n * (1 + slacks[i]), BB_RIBBON_SLOTS_MAX - 8);
                 assert_true(slots >= previous && slots > wanted - 1e-6);
                 assert_true(slots < fmax(wanted, n + 20) + 8 || slots == 64);
-                assert_true(slots_of(bb_rate_ribbon_larger(shape)) > slots);
+                assert_true(slots_of(bb_ribbon_shape_larger(shape)) > slots);
                 previous = slots;
             }
         }
@@ -109,18 +110,16 @@ static void rate__ribbon_slack_is_what_was_asked_for(void **state)
 static void rate__ribbon_layout_is_the_smaller_one(void **state)
 {
     (void)state;
-    struct bb_ribbon_shape small = bb_rate_ribbon_slack_shape(30, 7, 0);
+    struct bb_ribbon_shape small = bb_ribbon_shape_for(30, 7, 0);
     assert_true(small.bit_exact);
-    assert_int_equal(bb_rate_ribbon_size(small, 7), 27); /* 30 slots: 26.25 bytes */
+    assert_int_equal(bb_ribbon_shape_size(small, 7), 27); /* 30 slots: 26.25 bytes */
     assert_int_equal(small.size, 30);
-    small =
-        bb_rate_ribbon_slack_shape(30, 1, 0); /* 30 bits, and two that the bytes have room for */
+    small = bb_ribbon_shape_for(30, 1, 0); /* 30 bits, and two that the bytes have room for */
     assert_int_equal(small.size, 32);
-    struct bb_ribbon_shape tie =
-        bb_rate_ribbon_slack_shape(64, 7, 0); /* 56 bytes in both layouts */
+    struct bb_ribbon_shape tie = bb_ribbon_shape_for(64, 7, 0); /* 56 bytes in both layouts */
     assert_false(tie.bit_exact);
     assert_int_equal(tie.size, 8);
-    struct bb_ribbon_shape large = bb_rate_ribbon_slack_shape(1000, 7, 0);
+    struct bb_ribbon_shape large = bb_ribbon_shape_for(1000, 7, 0);
     assert_false(large.bit_exact);
     assert_int_equal(large.size, 126);
 }

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "bloomblock/descriptor.h"
 #include "bloomblock/hash_sort.h"
-#include "bloomblock/sharded_filter.h"
+#include "bloomblock/table/sharded_filter.h"
 #include "tests/support/must_alloc.h"
 
 #define CHUNKS_MAX 256

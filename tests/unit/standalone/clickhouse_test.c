@@ -3,7 +3,7 @@
  * of the table; published sizes of an index. */
 #include "tests/unit/standalone/envelope_fixture.h"
 
-#include "standalone/sizing/clickhouse.h"
+#include "standalone/plan/clickhouse.h"
 
 /* From this rate up to the previous one: bits per key and probes. */
 static const struct interval {

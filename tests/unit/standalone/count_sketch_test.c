@@ -4,7 +4,7 @@
 #include "tests/unit/standalone/envelope_fixture.h"
 
 #include "base/bytes.h"
-#include "standalone/count_min.h"
+#include "standalone/sketch/count_min.h"
 
 #define KEYS 4000
 

@@ -7,7 +7,7 @@
 #include "bloomblock/bloom/bloom.h"
 #include "standalone/bloom/counting_bloom.h"
 #include "bloomblock/domain.h"
-#include "standalone/envelope.h"
+#include "standalone/envelope/envelope.h"
 #include "tests/support/must_alloc.h"
 
 static struct bb_counting_filter *filter_of(uint64_t key_count, double target_rate)

@@ -48,7 +48,7 @@ static inline void envelope_repair(struct bb_buf *envelope)
 
 /* --- Damage --- */
 
-/* Offsets of the fields (standalone/envelope.h), deliberately written a second time. */
+/* Offsets of the fields (standalone/envelope/envelope.h), deliberately written a second time. */
 #define VERSION     8
 #define KIND        12
 #define HEADER_SIZE 14

@@ -5,7 +5,7 @@
 #include "tests/unit/standalone/envelope_fixture.h"
 
 #include "bloomblock/descriptor.h"
-#include "bloomblock/shard_directory.h"
+#include "bloomblock/table/shard_directory.h"
 
 static struct bb_buf sketch_envelope(void)
 {

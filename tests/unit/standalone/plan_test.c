@@ -3,8 +3,8 @@
  * of keys up to 4,096 over rates from 1/2 to 1e-6, and rates and budgets in small steps. */
 #include "tests/unit/standalone/envelope_fixture.h"
 
-#include "standalone/envelope.h"
-#include "standalone/sizing/plan.h"
+#include "standalone/envelope/envelope.h"
+#include "standalone/plan/plan.h"
 
 static const enum bb_filter_kind kinds[] = {
     BB_FILTER_NONE,        BB_FILTER_RIBBON,      BB_FILTER_BLOCKED_BLOOM, BB_FILTER_BLOOM,

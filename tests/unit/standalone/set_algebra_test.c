@@ -6,7 +6,7 @@
 #include "bloomblock/bloom/blocked_bloom.h"
 #include "bloomblock/bloom/bloom.h"
 #include "bloomblock/domain.h"
-#include "standalone/envelope.h"
+#include "standalone/envelope/envelope.h"
 #include "standalone/bloom/partitioned_bloom.h"
 #include "standalone/bloom/split_block.h"
 

@@ -1,5 +1,5 @@
 /* The keys with the highest counts. */
-#include "standalone/top_list.h"
+#include "standalone/sketch/top_list.h"
 
 #include <string.h>
 

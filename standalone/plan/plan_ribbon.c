@@ -8,14 +8,15 @@
  * At a rate between two ranks the size as a function of the number of keys has drops: a larger set
  * can be divided better, and then takes fewer bytes. The plan uses the size of the smaller set
  * there, so that more keys never take fewer bytes. */
-#include "standalone/sizing/plan.h"
+#include "standalone/plan/plan.h"
 
 #include <math.h>
 
+#include "bloomblock/ribbon/ribbon_shape.h"
 #include "bloomblock/sizing/rate.h"
 #include "bloomblock/ribbon/ribbon.h"
-#include "bloomblock/shard.h"
-#include "bloomblock/shard_directory.h"
+#include "bloomblock/table/shard.h"
+#include "bloomblock/table/shard_directory.h"
 
 /* Deviations that a size stays within. */
 #define BAND 6
@@ -68,7 +69,7 @@ static struct sharing sharing_of(const struct bb_filter_plan *plan, uint64_t key
 
 static size_t shard_size(uint32_t key_count, uint32_t rank, double slack)
 {
-    return bb_rate_ribbon_size(bb_rate_ribbon_slack_shape(key_count, rank, slack), rank);
+    return bb_ribbon_shape_size(bb_ribbon_shape_for(key_count, rank, slack), rank);
 }
 
 /* The mean over the keys that a shard may have. */
@@ -131,7 +132,7 @@ static double cache_lines(const struct bb_filter_plan *plan, uint32_t rank)
     double window = bb_plan_lines_of_run(8.0 * rank);
     if (plan->parameters[0] > 1)
         return 1 + window;
-    if (bb_rate_ribbon_slack_shape((uint32_t)plan->key_count, rank, plan->slack).bit_exact)
+    if (bb_ribbon_shape_for((uint32_t)plan->key_count, rank, plan->slack).bit_exact)
         window = rank * bb_plan_lines_of_run(8);
     return fmin(whole, 1 + window);
 }

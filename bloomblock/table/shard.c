@@ -1,5 +1,5 @@
 /* How the keys of one filter become its payload, and which of two sizes it takes. */
-#include "bloomblock/shard.h"
+#include "bloomblock/table/shard.h"
 
 #include "base/assert.h"
 #include "base/buf.h"
@@ -8,6 +8,7 @@
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_payload.h"
+#include "bloomblock/ribbon/ribbon_shape.h"
 #include "bloomblock/shard_hash.h"
 
 /* Bytes per key of a set so large that roundings do not show. */
@@ -74,9 +75,9 @@ static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes,
 static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
                         double slack, uint32_t rank, struct bb_descriptor *parts)
 {
-    struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape((uint32_t)count, rank, slack);
+    struct bb_ribbon_shape shape = bb_ribbon_shape_for((uint32_t)count, rank, slack);
     return solve_seeds(solver, hashes, count, shape, rank, parts) ||
-           solve_seeds(solver, hashes, count, bb_rate_ribbon_larger(shape), rank, parts);
+           solve_seeds(solver, hashes, count, bb_ribbon_shape_larger(shape), rank, parts);
 }
 
 static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint64_t *hashes,
@@ -168,8 +169,7 @@ static size_t ribbon_size_limit(uint32_t rank, size_t count, double slack)
 {
     size_t shards = bb_shard_count(count);
     if (shards == 1)
-        return bb_rate_ribbon_size(bb_rate_ribbon_slack_shape((uint32_t)count, rank, slack), rank) +
-               rank;
+        return bb_ribbon_shape_size(bb_ribbon_shape_for((uint32_t)count, rank, slack), rank) + rank;
     size_t groups_per_shard = BB_RIBBON_GROUPS_MIN + 5;
     size_t groups = (size_t)((double)count * (1 + slack)) / BB_RIBBON_GROUP_ROWS;
     return (groups + shards * groups_per_shard) * rank;

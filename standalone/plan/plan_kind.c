@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/status.h"
-#include "standalone/sizing/plan.h"
+#include "standalone/plan/plan.h"
 
 #define CACHE_LINE_BYTES 64
 

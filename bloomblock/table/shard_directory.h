@@ -8,8 +8,8 @@
  * reader. (Offsets of 16 bits from a base per eight shards are 5 bytes per shard, and ten
  * instructions instead of four, an eighth of a probe.)
  */
-#ifndef BB_BLOOMBLOCK_SHARD_DIRECTORY_H
-#define BB_BLOOMBLOCK_SHARD_DIRECTORY_H
+#ifndef BB_BLOOMBLOCK_TABLE_SHARD_DIRECTORY_H
+#define BB_BLOOMBLOCK_TABLE_SHARD_DIRECTORY_H
 
 #include "base/coding.h"
 

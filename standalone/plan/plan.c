@@ -1,11 +1,11 @@
 /* From two of keys, rate and memory to the third: bb_filter_plan and bb_filter_predict. */
-#include "standalone/sizing/plan.h"
+#include "standalone/plan/plan.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/assert.h"
-#include "standalone/sizing/clickhouse.h"
+#include "standalone/plan/clickhouse.h"
 #include "standalone/kind/kind.h"
 
 static const bb_plan_complete completes[] = {

@@ -6,8 +6,8 @@
  * number of keys whose size fits: sizes are monotonic.
  *
  * Pure functions; any thread. */
-#ifndef BB_STANDALONE_SIZING_PLAN_H
-#define BB_STANDALONE_SIZING_PLAN_H
+#ifndef BB_STANDALONE_PLAN_PLAN_H
+#define BB_STANDALONE_PLAN_PLAN_H
 
 #include "base/status.h"
 #include "bb/filter.h"

@@ -20,8 +20,8 @@
  *
  * Pure functions; any thread.
  */
-#ifndef BB_STANDALONE_ENVELOPE_H
-#define BB_STANDALONE_ENVELOPE_H
+#ifndef BB_STANDALONE_ENVELOPE_ENVELOPE_H
+#define BB_STANDALONE_ENVELOPE_ENVELOPE_H
 
 #include "base/status.h"
 #include "bb/filter.h"

@@ -1,5 +1,5 @@
 /* Writing the frame of a standalone filter, and checking a frame from any source. */
-#include "standalone/envelope.h"
+#include "standalone/envelope/envelope.h"
 
 #include "base/coding.h"
 #include "base/hash.h"

@@ -12,11 +12,11 @@
  * keys 2 %, and growing.
  *
  * Threads: one set and its builder, one thread; the rest are pure functions. */
-#ifndef BB_BLOOMBLOCK_SHARDED_FILTER_H
-#define BB_BLOOMBLOCK_SHARDED_FILTER_H
+#ifndef BB_BLOOMBLOCK_TABLE_SHARDED_FILTER_H
+#define BB_BLOOMBLOCK_TABLE_SHARDED_FILTER_H
 
-#include "bloomblock/block_filter.h"
-#include "bloomblock/shard_directory.h"
+#include "bloomblock/table/block_filter.h"
+#include "bloomblock/table/shard_directory.h"
 
 /* The format of a table's filter, to read it or to build it: that of block filters in another
  * domain. False, or BB_INVALID, when rate or rank are out of range. */

@@ -16,8 +16,8 @@
  * These rates get 19 bits where 4 would suffice.
  *
  * Pure functions; any thread. */
-#ifndef BB_STANDALONE_SIZING_CLICKHOUSE_H
-#define BB_STANDALONE_SIZING_CLICKHOUSE_H
+#ifndef BB_STANDALONE_PLAN_CLICKHOUSE_H
+#define BB_STANDALONE_PLAN_CLICKHOUSE_H
 
 #include <stdint.h>
 

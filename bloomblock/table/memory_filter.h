@@ -6,8 +6,8 @@
  * a key if the memtable's publication of it (release/acquire) has reached the reader.
  *
  * Threads: one writer at a time (add), concurrent with any number of readers. */
-#ifndef BB_BLOOMBLOCK_MEMORY_FILTER_H
-#define BB_BLOOMBLOCK_MEMORY_FILTER_H
+#ifndef BB_BLOOMBLOCK_TABLE_MEMORY_FILTER_H
+#define BB_BLOOMBLOCK_TABLE_MEMORY_FILTER_H
 
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
 /* The filters of a table, asked and described: formats, descriptors, the way to the kind. */
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 
 #include <math.h>
 
@@ -7,6 +7,7 @@
 #include "bloomblock/bloom/blocked_bloom_avx.h"
 #include "bloomblock/bloom/blocked_bloom.h"
 #include "bloomblock/bloom/bloom.h"
+#include "bloomblock/ribbon/ribbon_shape.h"
 #include "bloomblock/sizing/rate.h"
 #include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_probe.h"
@@ -169,7 +170,7 @@ static bool ribbon_size(const struct bb_block_filter_format *format, uint16_t de
     if (parts.size < least)
         return false;
     struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
-    *ret_size = bb_rate_ribbon_size(shape, format->rank + parts.step);
+    *ret_size = bb_ribbon_shape_size(shape, format->rank + parts.step);
     return true;
 }
 

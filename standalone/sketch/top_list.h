@@ -24,8 +24,8 @@
  *
  * A linear search finds keys: meant for tens to hundreds of keys. Threads: one.
  */
-#ifndef BB_STANDALONE_TOP_LIST_H
-#define BB_STANDALONE_TOP_LIST_H
+#ifndef BB_STANDALONE_SKETCH_TOP_LIST_H
+#define BB_STANDALONE_SKETCH_TOP_LIST_H
 
 #include "bb/filter_sets.h"
 

@@ -1,5 +1,5 @@
 /* The cells of a count-min sketch. */
-#include "standalone/count_min.h"
+#include "standalone/sketch/count_min.h"
 
 #include "base/coding.h"
 #include "bloomblock/bloom/bloom.h"

@@ -1,5 +1,5 @@
 /* The table of ClickHouse and the way through it. */
-#include "standalone/sizing/clickhouse.h"
+#include "standalone/plan/clickhouse.h"
 
 /* The published figures: the thresholds are these, not the values of the formula. */
 static const double rates[BB_CLICKHOUSE_BITS_MAX + 1][BB_CLICKHOUSE_PROBES_MAX] = {

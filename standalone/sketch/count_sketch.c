@@ -1,5 +1,5 @@
 /* Sketches of counts (bb/filter_sets.h): count_min.h with a list of the keys that came most. */
-#include "standalone/count_sketch.h"
+#include "standalone/sketch/count_sketch.h"
 
 #include <math.h>
 
@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bloomblock/domain.h"
-#include "standalone/top_list.h"
+#include "standalone/sketch/top_list.h"
 
 #define ERROR_DEFAULT 0.001
 

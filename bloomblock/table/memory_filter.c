@@ -1,5 +1,5 @@
 /* The filter of a memtable: relaxed atomic words, one writer, any number of readers. */
-#include "bloomblock/memory_filter.h"
+#include "bloomblock/table/memory_filter.h"
 
 #include "base/alloc.h"
 #include "base/status.h"

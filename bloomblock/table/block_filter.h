@@ -20,8 +20,8 @@
  * that their rates multiply.
  *
  * Threads: a format is constant after init; probes are pure. */
-#ifndef BB_BLOOMBLOCK_BLOCK_FILTER_H
-#define BB_BLOOMBLOCK_BLOCK_FILTER_H
+#ifndef BB_BLOOMBLOCK_TABLE_BLOCK_FILTER_H
+#define BB_BLOOMBLOCK_TABLE_BLOCK_FILTER_H
 
 #include "bb/filter.h"
 #include "base/buf.h"
@@ -50,7 +50,7 @@ struct bb_block_filter_format {
     struct bb_filter_probes probes;
 };
 
-/* Chooses parameters that meet target_rate. BB_INVALID outside the allowed rates; NONE needs no
+/* Chooses parameters for target_rate. BB_INVALID outside the allowed rates; NONE needs no
  * rate. */
 BB_MUST_CHECK enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format,
                                                          enum bb_filter_kind kind,

@@ -5,7 +5,7 @@
 #include "base/coding.h"
 #include "base/status.h"
 #include "bloomblock/hash_sort.h"
-#include "bloomblock/shard.h"
+#include "bloomblock/table/shard.h"
 
 struct bb_block_filter_builder {
     struct bb_shard_builder shards;

@@ -1,11 +1,11 @@
 /* See sharded_filter.h. */
-#include "bloomblock/sharded_filter.h"
+#include "bloomblock/table/sharded_filter.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
 #include "bloomblock/ribbon/ribbon_probe.h"
-#include "bloomblock/shard.h"
+#include "bloomblock/table/shard.h"
 
 /* --- Formats --- */
 

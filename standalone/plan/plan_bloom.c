@@ -1,5 +1,5 @@
 /* Sizing of the Bloom kinds. */
-#include "standalone/sizing/plan.h"
+#include "standalone/plan/plan.h"
 
 #include <math.h>
 

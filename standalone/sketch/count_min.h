@@ -11,8 +11,8 @@
  *
  * Threads: add is for one thread; the rest are pure.
  */
-#ifndef BB_STANDALONE_COUNT_MIN_H
-#define BB_STANDALONE_COUNT_MIN_H
+#ifndef BB_STANDALONE_SKETCH_COUNT_MIN_H
+#define BB_STANDALONE_SKETCH_COUNT_MIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* The parts of a stored count-min sketch. kind_count_min.c draws them; bb/filter_sets.h is the
  * public interface. Pure functions; any thread. */
-#ifndef BB_STANDALONE_COUNT_SKETCH_H
-#define BB_STANDALONE_COUNT_SKETCH_H
+#ifndef BB_STANDALONE_SKETCH_COUNT_SKETCH_H
+#define BB_STANDALONE_SKETCH_COUNT_SKETCH_H
 
 #include "base/coding.h"
-#include "standalone/count_min.h"
-#include "standalone/envelope.h"
+#include "standalone/sketch/count_min.h"
+#include "standalone/envelope/envelope.h"
 
 #define BB_COUNT_HEAD_SIZE    32
 #define BB_COUNT_CONSERVATIVE 1U /* a flag */

@@ -9,10 +9,10 @@
  * it as one filter allows.
  *
  * Threads: one builder, one thread. */
-#ifndef BB_BLOOMBLOCK_SHARD_H
-#define BB_BLOOMBLOCK_SHARD_H
+#ifndef BB_BLOOMBLOCK_TABLE_SHARD_H
+#define BB_BLOOMBLOCK_TABLE_SHARD_H
 
-#include "bloomblock/block_filter.h"
+#include "bloomblock/table/block_filter.h"
 #include "bloomblock/sizing/rate.h"
 #include "bloomblock/ribbon/ribbon_solver.h"
 
