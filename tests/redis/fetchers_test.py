@@ -14,7 +14,7 @@ from ports import free_port
 from server import MODULE, PRELOAD, SKIPPED, Server, main
 
 PROGRAM = os.path.join(os.path.dirname(MODULE or "."), "examples", "example_fetchers")
-PAGES = 1500
+PAGES = 1000
 PARTITIONS = 8
 
 
