@@ -16,7 +16,9 @@ from partition import partition_of, slot_of, xxh64  # noqa: E402
 
 INTERRUPTED = 130
 PARTITIONS = 4
+# In seconds: longer where nodes reply to other commands before.
 TIMEOUT = "0.05"
+TIMEOUT_LONG = "0.5"
 ALL = (0, 16383)
 # Where the keys c:{0} ... c:{3} of the collections below are.
 SLOTS = [slot_of(b"{%d}" % i) for i in range(PARTITIONS)]
@@ -311,8 +313,8 @@ class Redirections(ClusterTest):
         node.answer = lambda words: usual(words) if words[0] != b"BB.MGET" else \
             error(f"MOVED {slot_of(words[1])} {node.seed}")
         start = time.monotonic()
-        result = self.get(node, "key", "--timeout", TIMEOUT, code=IO)
-        self.assertIn("gave no result for 0.05 s", result.err)
+        result = self.get(node, "key", "--timeout", TIMEOUT_LONG, code=IO)
+        self.assertIn("gave no result for 0.5 s", result.err)
         self.assertIn("MOVED", result.err)
         self.assertLess(time.monotonic() - start, 30)
         self.assertLess(len(node.words), 1000)
@@ -337,8 +339,8 @@ class Pauses(ClusterTest):
 
     def test_errors_that_stay_end_with_a_sentence(self):
         node = self.usual(lambda words: error("CLUSTERDOWN Hash slot not served"))
-        result = self.get(node, "key", "--timeout", TIMEOUT, code=IO)
-        self.assertIn("gave no result for 0.05 s; the last answer: 127.0.0.1", result.err)
+        result = self.get(node, "key", "--timeout", TIMEOUT_LONG, code=IO)
+        self.assertIn("gave no result for 0.5 s; the last answer: 127.0.0.1", result.err)
         self.assertIn("CLUSTERDOWN Hash slot not served", result.err)
 
     def test_lost_connection_is_replaced(self):
@@ -365,7 +367,7 @@ class Pauses(ClusterTest):
 
     def test_silent_node_is_given_up(self):
         node = self.usual(lambda words: SILENCE)
-        result = self.get(node, "key", "--timeout", TIMEOUT, code=IO)
+        result = self.get(node, "key", "--timeout", TIMEOUT_LONG, code=IO)
         self.assertIn("no answer", result.err)
 
     def test_second_seed_is_used(self):
