@@ -155,7 +155,7 @@ static void range_progress__the_last_level(void **state)
     drawn_env_deinit(&drawn);
 }
 
-/* The level is done up to the last of its own tables, which ends before the overlapping one. */
+/* The level is done up to the last table taken from it, which ends before the overlapping one. */
 static void range_progress__done_up_to_the_upper_table(void **state)
 {
     (void)state;

@@ -97,28 +97,6 @@ static void rates__first_runs_share_with_those_to_come(void **state)
     drawn_env_deinit(&drawn);
 }
 
-/* A running merge of level 0 counts as finished: its keys and runs are in its output level. */
-static void rates__parts_while_level_0_is_merged(void **state)
-{
-    (void)state;
-    struct drawn_env drawn;
-    struct question question;
-    struct bb_rate_merge merge = {.level = 1, .runs = 2, .keys = 1.5 * (double)DRAWN_KEYS};
-    drawn_env_init(&drawn);
-    struct bb_levels *levels = draw(&drawn, "0: 3[a-z] 2[a-z] 1[a-z]\n2: 4[a-z]");
-    ask(&question, levels, 3, 1);
-    question.request.merge = &merge;
-    static const double keys[] = {1.5, 1.5, 1, 0};
-    static const size_t runs[] = {1, 1, 1, 0};
-    for (int level = 0; level < 4; level++) {
-        struct bb_rate_part part = bb_rate_request_part(&question.request, level, 2);
-        assert_near(part.keys, keys[level] * (double)DRAWN_KEYS);
-        assert_int_equal(part.runs, runs[level]);
-    }
-    bb_levels_unref(levels);
-    drawn_env_deinit(&drawn);
-}
-
 static void rates__only_run_gets_the_target(void **state)
 {
     (void)state;
@@ -388,7 +366,6 @@ int main(void)
         cmocka_unit_test(rates__keep_the_target_in_tiers),
         cmocka_unit_test(rates__a_stricter_target_is_kept_in_the_end),
         cmocka_unit_test(rates__strictest_target),
-        cmocka_unit_test(rates__parts_while_level_0_is_merged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,26 @@ static void rates_weights__fewer_absent_keys_need_less_memory(void **state)
     }
 }
 
+/* A running merge of level 0 counts as finished: its keys and runs are in its output level. */
+static void rates_weights__parts_while_level_0_is_merged(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct bb_rate_merge merge = {.level = 1, .runs = 2, .keys = 1.5 * (double)DRAWN_KEYS};
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "0: 3[a-z] 2[a-z] 1[a-z]\n2: 4[a-z]");
+    struct bb_rate_request request = {.levels = levels, .output_level = 3, .merge = &merge};
+    static const double keys[] = {1.5, 1.5, 1, 0};
+    static const size_t runs[] = {1, 1, 1, 0};
+    for (int level = 0; level < 4; level++) {
+        struct bb_rate_part part = bb_rate_request_part(&request, level, 2);
+        assert_true(part.keys == keys[level] * (double)DRAWN_KEYS);
+        assert_int_equal(part.runs, runs[level]);
+    }
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +241,7 @@ int main(void)
         cmocka_unit_test(rates_weights__a_full_last_level_counts_as_any),
         cmocka_unit_test(rates_weights__keep_the_target_at_every_step),
         cmocka_unit_test(rates_weights__fewer_absent_keys_need_less_memory),
+        cmocka_unit_test(rates_weights__parts_while_level_0_is_merged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,8 +98,8 @@ static void moved_store__goes_on_in_its_directory(void **state)
     check_after_opening(f, 2 * KEYS);
 }
 
-/* In a process without a standard input the directory's descriptor may be 0. */
-static void moved_store__held_by_descriptor_0(void **state)
+/* In a process without a standard input a descriptor of the store may be 0. */
+static void moved_store__with_descriptor_0(void **state)
 {
     struct fixture *f = *state;
     struct bb_db *db = NULL;
@@ -447,7 +447,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(moved_store__close_misses_current, set_up, tear_down),
         cmocka_unit_test_setup_teardown(moved_store__close_misses_the_manifest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(moved_store__close_of_a_reader, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(moved_store__held_by_descriptor_0, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__with_descriptor_0, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

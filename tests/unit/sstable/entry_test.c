@@ -52,6 +52,21 @@ static void entry__limits(void **state)
     assert_status(bb_entry_check(&entry), BB_INVALID);
 }
 
+static void entry__limits_of_ranges(void **state)
+{
+    (void)state;
+    struct bb_bytes longest = {.size = BB_KEY_SIZE_MAX};
+    struct bb_bytes beyond = {.size = BB_KEY_SIZE_MAX + 1};
+    assert_ok(bb_entry_check_bounds(NULL, NULL));
+    assert_ok(bb_entry_check_bounds(&longest, &longest));
+    assert_status(bb_entry_check_bounds(&beyond, NULL), BB_TOO_LARGE);
+    assert_message("65537 and 0 bytes");
+    assert_status(bb_entry_check_bounds(NULL, &beyond), BB_TOO_LARGE);
+    assert_ok(bb_entry_check_range(longest, longest, BB_SEQUENCE_MAX));
+    assert_status(bb_entry_check_range(longest, longest, BB_SEQUENCE_MAX + 1), BB_INVALID);
+    assert_status(bb_entry_check_range(beyond, longest, 1), BB_TOO_LARGE);
+}
+
 static void entry__kinds(void **state)
 {
     (void)state;
@@ -70,6 +85,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entry__newest_first),
         cmocka_unit_test(entry__limits),
+        cmocka_unit_test(entry__limits_of_ranges),
         cmocka_unit_test(entry__kinds),
     };
     return cmocka_run_group_tests_name("entry", tests, NULL, NULL);

@@ -332,9 +332,15 @@ static void fence__corrupt_common(void **state)
     assert_false(list_is_read(&bytes, 1, &backwards, &problem));
     bytes.size = 4;
     assert_false(list_is_read(&bytes, 1, NULL, &problem));
+    assert_non_null(strstr(problem, "cannot be read"));
     bb_buf_deinit(&bytes);
 
-    uint8_t *key = bb_must_alloc_zeroed(BB_KEY_SIZE_MAX);
+    uint8_t *key = bb_must_alloc_zeroed(BB_KEY_SIZE_MAX + 1);
+    assert_ok(bb_append_bytes(&bytes, bb_bytes_of(key, BB_KEY_SIZE_MAX + 1)));
+    append_fence(&bytes, "", 5);
+    assert_false(list_is_read(&bytes, 1, NULL, &problem));
+    assert_non_null(strstr(problem, "cannot be read"));
+    bb_buf_reset(&bytes);
     assert_ok(bb_append_bytes(&bytes, bb_bytes_of(key, BB_KEY_SIZE_MAX)));
     append_fence(&bytes, "", 5);
     assert_true(list_is_read(&bytes, 1, NULL, &problem));
