@@ -189,8 +189,7 @@ static void remove_now(struct bb_redis_job *job)
 void bb_redis_root_remove(const struct bb_redis_path *path)
 {
     struct removal *removal = RedisModule_Alloc(sizeof(*removal));
-    removal->job.run = remove_now;
-    removal->path = *path;
+    *removal = (struct removal){.job.run = remove_now, .path = *path};
     bb_redis_pool_add(&removal->job);
 }
 
