@@ -367,6 +367,7 @@ struct RedisModuleCommandInfo {
        void *data))                                                                                \
     X(int, StopTimer, (struct RedisModuleCtx * ctx, uint64_t timer, void **data))                  \
     X(int, EventLoopAddOneShot, (RedisModuleEventLoopOneShotFunc callback, void *data))            \
+    X(int, AvoidReplicaTraffic, (void))                                                            \
     X(unsigned long long, GetClientId, (struct RedisModuleCtx * ctx))                              \
     /* calls of commands */                                                                        \
     X(struct RedisModuleCallReply *, Call,                                                         \

@@ -1,10 +1,15 @@
 /* See creation.h. */
 #include "redis/store/creation.h"
 
+#include <stdatomic.h>
+
 #include "redis/command/reply.h"
 #include "redis/store/request.h"
 #include "redis/store/saved.h"
 #include "redis/store/store_key.h"
+
+/* The server's thread looks for finished stores this often. */
+#define RETRY_MS 2
 
 struct creation {
     struct bb_redis_job job; /* must be first */
@@ -14,6 +19,7 @@ struct creation {
     const void *context;
     struct bb_redis_store *store; /* owned until it has a key; NULL: the creation failed */
     struct bb_error error;
+    _Atomic bool is_done; /* set by the thread of the pool */
 };
 
 /* Gives the key its store. */
@@ -52,6 +58,8 @@ static int continue_later(struct RedisModuleCtx *ctx, struct RedisModuleString *
     struct bb_redis_store *present = NULL;
     if (creation->store == NULL)
         return fail(ctx, creation);
+    if (bb_redis_request_is_paused())
+        return bb_redis_store_key_reply_paused(ctx);
     if (!bb_redis_store_key_is_here(ctx, argv[1]))
         return RedisModule_ReplyWithError(ctx, "TRYAGAIN the slot was moved to another node");
     switch (bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &present)) {
@@ -77,7 +85,17 @@ static void work(struct bb_redis_job *job)
 {
     struct creation *creation = (struct creation *)job;
     create(creation);
-    (void)RedisModule_UnblockClient(creation->client, creation);
+    atomic_store(&creation->is_done, true);
+}
+
+/* Releases the client when its store exists, and not during a pause of writes. */
+static void on_timer(struct RedisModuleCtx *ctx, void *data)
+{
+    struct creation *creation = data;
+    if (atomic_load(&creation->is_done) && !bb_redis_request_is_paused())
+        (void)RedisModule_UnblockClient(creation->client, creation);
+    else
+        (void)RedisModule_CreateTimer(ctx, RETRY_MS, on_timer, creation);
 }
 
 static int create_later(struct RedisModuleCtx *ctx, const struct creation *given)
@@ -86,6 +104,7 @@ static int create_later(struct RedisModuleCtx *ctx, const struct creation *given
     *creation = *given;
     creation->job.run = work;
     creation->client = RedisModule_BlockClient(ctx, continue_later, NULL, release_later, 0);
+    (void)RedisModule_CreateTimer(ctx, RETRY_MS, on_timer, creation);
     bb_redis_pool_add(&creation->job);
     return REDISMODULE_OK;
 }

@@ -73,6 +73,11 @@ bool bb_redis_request_is_believed(struct RedisModuleCtx *ctx)
             (REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING)) != 0;
 }
 
+bool bb_redis_request_is_paused(void)
+{
+    return RedisModule_AvoidReplicaTraffic() != 0;
+}
+
 bool bb_redis_request_must_not_block(struct RedisModuleCtx *ctx)
 {
     const int reasons = REDISMODULE_CTX_FLAGS_DENY_BLOCKING | REDISMODULE_CTX_FLAGS_MULTI |

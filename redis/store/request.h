@@ -51,6 +51,11 @@ void bb_redis_request_end(struct bb_redis_request *request, enum bb_status statu
 /* The server has made the command's change before: on the master, or when it wrote the AOF. */
 bool bb_redis_request_is_believed(struct RedisModuleCtx *ctx);
 
+/* True while writes are paused: CLIENT PAUSE, a fail-over that was ordered, the end of the server.
+ * Commands do not begin then, and a blocked one must not change data either: the server ends itself
+ * when such a change is replicated. */
+bool bb_redis_request_is_paused(void);
+
 /* True if clients must not be blocked in this context. */
 bool bb_redis_request_must_not_block(struct RedisModuleCtx *ctx);
 

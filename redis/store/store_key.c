@@ -51,6 +51,11 @@ int bb_redis_store_key_reply_incomplete(struct RedisModuleCtx *ctx)
                                       "has the reason. Make it load the data again");
 }
 
+int bb_redis_store_key_reply_paused(struct RedisModuleCtx *ctx)
+{
+    return RedisModule_ReplyWithError(ctx, "TRYAGAIN writes were paused while the write waited");
+}
+
 /* The first word of an error, by which clients recognise it. */
 static const char *code_of(enum bb_status status)
 {

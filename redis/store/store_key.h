@@ -30,6 +30,9 @@ bool bb_redis_store_key_is_here(struct RedisModuleCtx *ctx, struct RedisModuleSt
 /* Replies that the store lost a write. */
 int bb_redis_store_key_reply_incomplete(struct RedisModuleCtx *ctx);
 
+/* Replies that a pause of writes began between a client's release and its command. */
+int bb_redis_store_key_reply_paused(struct RedisModuleCtx *ctx);
+
 /* Replies the latest failure of the library in this thread. */
 int bb_redis_store_key_reply_failure(struct RedisModuleCtx *ctx, enum bb_status status);
 

@@ -52,6 +52,8 @@ static int execute_later(struct RedisModuleCtx *ctx, struct RedisModuleString **
 {
     struct bb_redis_waiting_write *waiting = RedisModule_GetBlockedClientPrivateData(ctx);
     struct bb_redis_store *store = NULL;
+    if (bb_redis_request_is_paused())
+        return bb_redis_store_key_reply_paused(ctx);
     if (bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &store) !=
             BB_REDIS_STORE_KEY_FOUND ||
         store != waiting->store)
@@ -83,13 +85,14 @@ static void on_timer(struct RedisModuleCtx *ctx, void *data)
     bb_redis_store_unref(store);
 }
 
-/* Resumes the first waiting client if its write need not wait any more. */
+/* Resumes the first waiting client if its write need not wait any more, and no pause is on. */
 static void resume_next(struct RedisModuleCtx *ctx, struct bb_redis_store *store)
 {
     struct bb_redis_waiting_write *first = store->waiting_first;
     if (first == NULL || store->is_resuming)
         return;
-    if (bb_db_write_check(store->db, first->batch) == BB_WOULD_WAIT) {
+    if (bb_redis_request_is_paused() ||
+        bb_db_write_check(store->db, first->batch) == BB_WOULD_WAIT) {
         (void)RedisModule_CreateTimer(ctx, RETRY_MS, on_timer, bb_redis_store_ref(store));
         return;
     }
