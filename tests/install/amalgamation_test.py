@@ -37,6 +37,13 @@ class Amalgamation(unittest.TestCase):
             with open(os.path.join(self.folder, name), encoding="utf-8") as file:
                 self.assertEqual(re.findall(r'^ *# *include *"(?!bloomblock\.h).*', file.read(), re.MULTILINE), [])
 
+    def test_both_files_begin_with_the_license(self):
+        with open(os.path.join(SOURCE, "LICENSE"), encoding="utf-8") as file:
+            text = file.read().strip()
+        for name in ("bloomblock.c", "bloomblock.h"):
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                self.assertTrue(file.read().startswith("/* " + text))
+
     def test_has_every_public_function(self):
         with open(os.path.join(self.folder, "bloomblock.h"), encoding="utf-8") as file:
             header = file.read()
