@@ -12,13 +12,13 @@
  * Results or exceptions. A call that can fail returns a bb::result, which must not be ignored.
  * value() returns its value, or throws a bb::error. Without exceptions, test the result: it
  * converts to bool, * and -> access the value, and status() and message() describe the failure.
- * Loops over a scan or a selection throw; their cursors have a status instead. If the compiler has exceptions
- * disabled, value() of a failure ends the program by std::abort.
+ * Loops over a scan or a selection throw; their cursors have a status instead. If the compiler has
+ * exceptions disabled, value() of a failure ends the program by std::abort.
  *
  * Ownership. Objects own their handles and can be moved, not copied. A moved-from object may only
  * be destroyed or assigned to. Snapshots, scans, cursors, selections and pinned values must be
- * destroyed before their store is closed or destroyed. The destructor of a store closes it and drops the status:
- * call close() to see it.
+ * destroyed before their store is closed or destroyed. The destructor of a store closes it and
+ * drops the status: call close() to see it.
  *
  * Keys and values are std::string_view, with any bytes. Threads, limits and errors are those of
  * the C functions, which the members call; handle() returns the object for all other functions of
