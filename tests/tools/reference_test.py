@@ -74,6 +74,15 @@ class Manual(ToolTest):
                 done = subprocess.run(linter, input=page, capture_output=True, check=False)
                 self.assertEqual(done.stdout + done.stderr, b"", page.decode())
 
+    @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
+    def test_pages_fit_a_terminal(self):
+        for name in some(self.names()):
+            page = self.ok("reference", "man", name).out
+            text = subprocess.run(["groff", "-man", "-Tascii", "-P-cbou"], input=page, capture_output=True,
+                                  check=True).stdout.decode()
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 80, line)
+
     def test_the_page_of_the_library_names_functions_that_exist(self):
         folder, declared = os.path.join(SOURCE, "include/bb"), ""
         for name in os.listdir(folder):

@@ -17,11 +17,11 @@ struct option_group cluster_options_group(struct cluster_options *options)
                                         .timeout_seconds = TIMEOUT_SECONDS_DEFAULT};
     const struct option table[] = {
         {"seed", "HOST:PORT", OPTION_TEXTS, &options->seeds,
-         "a node of the cluster; others, if it is down, by giving it again"},
+         "a node; may be given again, for when one is down"},
         {"partitions", "N", OPTION_COUNT, &options->partition_count,
          "partitions of the collection (256)"},
         {"timeout", "SECONDS", OPTION_REAL, &options->timeout_seconds,
-         "how long a command is repeated that gets no result (30)"},
+         "how long a command without a result is repeated (30)"},
         {"user", "NAME", OPTION_TEXT, &options->user,
          "log in as this user; the password is in REDISCLI_AUTH"},
     };

@@ -42,8 +42,8 @@ const struct command command_cluster = {
         "\n"
         "Getting started:\n"
         "  bloomblock cluster load --seed 127.0.0.1:7101 words /usr/share/dict/words\n"
-        "  bloomblock cluster get --seed 127.0.0.1:7101 words zebra   # 0: present; 1: absent\n"
+        "  bloomblock cluster get --seed 127.0.0.1:7101 words zebra\n"
         "  bloomblock cluster scan --seed 127.0.0.1:7101 words --prefix zeb\n"
-        "  bloomblock cluster stat --seed 127.0.0.1:7101 words        # the reads avoided\n",
+        "  bloomblock cluster stat --seed 127.0.0.1:7101 words\n",
     .run = run,
 };

@@ -249,7 +249,7 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
         {"wait-timeout", "SECONDS", OPTION_REAL, &load->wait_seconds,
          "but no longer than this (1)"},
         {"ack", NULL, OPTION_FLAG, &load->with_ack,
-         "print line number and key of each record that is acknowledged"},
+         "print line number and key of each acknowledged record"},
         {"json", NULL, OPTION_FLAG, &load->out.is_json, "report as JSON"},
     };
     const struct option_group groups[] = {

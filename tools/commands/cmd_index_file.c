@@ -162,8 +162,8 @@ static const struct command command_index_file = {
         "Ctrl-C keeps the old index file (exit code 130).\n"
         "\n"
         "Examples:\n"
-        "  bloomblock index create --file access.log --attribute 'agent bytes = clf(agent)' \\\n"
-        "      --index 'tokens(agent)'\n"
+        "  bloomblock index create --file access.log --index 'tokens(agent)' \\\n"
+        "      --attribute 'agent bytes = clf(agent)'\n"
         "  bloomblock index create --file access.log       # after it has grown\n",
     .argument_count_min = 0,
     .argument_count_max = 0,

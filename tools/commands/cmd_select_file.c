@@ -309,8 +309,8 @@ static const struct command command_select_file = {
         "\n"
         "Examples:\n"
         "  bloomblock select --file access.log --where \"has_token(agent, 'sqlmap')\"\n"
-        "  bloomblock select --file notes --attribute 'line bytes = value' --where \"line like "
-        "'%todo%'\"\n",
+        "  bloomblock select --file notes --attribute 'line bytes = value' \\\n"
+        "      --where \"line like '%todo%'\"\n",
     .argument_count_min = 0,
     .argument_count_max = 0,
     .run = run,

@@ -111,14 +111,34 @@ static void change_passage(enum passage *passage, enum passage next, bool is_fir
     *passage = next;
 }
 
+/* A terminal has 80 columns, and a manual page indents by 7. */
+#define KEPT_COLUMNS 73
+
+/* Kept lines of such a text begin at the margin, as in the help: there they have up to 80. */
+static bool has_wide_line(const char *page)
+{
+    size_t widest = 0;
+    while (*page != '\0') {
+        size_t size = strcspn(page, "\n");
+        if (page[0] == ' ' && size > widest)
+            widest = size;
+        page += size + (page[size] == '\n');
+    }
+    return widest > KEPT_COLUMNS;
+}
+
 void manual_text_write_page(const char *page, struct output *out)
 {
     enum passage passage = PASSAGE_NONE;
+    bool is_wide = has_wide_line(page);
     bool is_first = true;
     while (*page != '\0') {
         size_t size = strcspn(page, "\n");
         enum passage next = size == 0 ? PASSAGE_NONE : page[0] == ' ' ? PASSAGE_KEPT : PASSAGE_TEXT;
+        bool is_kept_before = passage == PASSAGE_KEPT;
         change_passage(&passage, next, is_first, out);
+        if (is_wide && next == PASSAGE_KEPT && !is_kept_before)
+            output_print(out, ".in 0\n");
         if (next == PASSAGE_KEPT)
             write_code(page, size, out);
         else
