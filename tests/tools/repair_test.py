@@ -149,6 +149,14 @@ class Repair(ToolTest):
         self.store += ".flushed"
         return max(glob.glob(os.path.join(self.store, "*.bbt")))
 
+    def test_steps_that_read_the_same_damage_report_it_once(self):
+        spoil(self.table(), 20)
+        self.before = files(self.store)
+        lines = self.ok("repair", self.store, "--dry-run").lines
+        self.assertEqual(sum("has checksum" in line for line in lines), 1, lines)
+        findings = self.repair()["findings"]
+        self.assertEqual(len(findings), len(set(findings)), findings)
+
     def test_deleted_ranges_without_a_footer(self):
         table = self.delete_range()
         count = self.count()

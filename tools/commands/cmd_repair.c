@@ -7,12 +7,16 @@
 
 struct findings {
     struct output *out;
+    json_t *seen; /* has a member for each finding: several steps read the same damage */
     json_t *list; /* NULL: they are printed immediately */
 };
 
 static void on_event(void *context, const struct bb_event *event)
 {
     struct findings *findings = context;
+    if (json_object_get(findings->seen, event->message) != NULL)
+        return;
+    json_object_set_new(findings->seen, event->message, json_true());
     if (findings->list != NULL)
         json_array_append_new(findings->list, json_string(event->message));
     else
@@ -110,10 +114,12 @@ static void print_json(struct output *out, const struct bb_db_repair_report *rep
 static enum bb_status repair(const char *path, struct output *out,
                              const struct bb_db_repair_options *how)
 {
-    struct findings findings = {.out = out, .list = out->is_json ? json_array() : NULL};
+    struct findings findings = {
+        .out = out, .seen = json_object(), .list = out->is_json ? json_array() : NULL};
     struct bb_db_options options = {.on_event = on_event, .event_context = &findings};
     struct bb_db_repair_report report = {0};
     enum bb_status status = bb_db_repair(path, &options, how, &report);
+    json_decref(findings.seen);
     if (status != BB_OK) {
         json_decref(findings.list);
         return status;
