@@ -145,6 +145,11 @@ class FromLevelDB(ImportTest):
         self.ok("import", "leveldb", self.source, self.store)
         self.assertEqual(self.content(), {})
 
+    def test_reading_one_as_a_store_names_the_import(self):
+        leveldb_writer.Writer(self.source).close()
+        hint = f"Try: bloomblock import leveldb {self.source} NEW-DIR, if LevelDB wrote it\n"
+        self.assertIn(hint, self.expect(CORRUPT, "get", self.source, "a").err)
+
     def test_one_large_value(self):
         writer = leveldb_writer.Writer(self.source)
         value = self.rng.randbytes(3 * 1024 * 1024)

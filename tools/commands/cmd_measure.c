@@ -27,9 +27,8 @@ struct measure {
 static enum bb_status read_keys(struct measure *measure)
 {
     if (measure->keys_path == NULL)
-        return bb_fail(BB_INVALID,
-                       "options --keys and --where are missing: a file of keys to look up, "
-                       "or of conditions, one a line");
+        return bb_fail(BB_INVALID, "--keys or --where is missing: a file of keys to look up, or of "
+                                   "conditions, one a line");
     if (measure->repeat == 0)
         return bb_fail(BB_INVALID, "option --repeat: 0 passes measure nothing");
     uint64_t seed = 0;

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "tools/output/number_text.h"
+#include "tools/store/store_place.h"
 #include "tools/store/store_words.h"
 
 static void add(struct store_options *store, const char *name, const char *argument,
@@ -295,7 +296,12 @@ enum bb_status store_open_to_read(struct store_options *store, const char *direc
 
 void store_hint(const char *directory, enum exit_code code)
 {
-    if (code == EXIT_CORRUPT)
+    if (code != EXIT_CORRUPT)
+        return;
+    if (store_place_has_log(directory))
+        fprintf(stderr, "Try: bloomblock import leveldb %s NEW-DIR, if LevelDB wrote it\n",
+                directory);
+    else
         fprintf(stderr, "Try: bloomblock repair %s --dry-run\n", directory);
 }
 

@@ -34,3 +34,16 @@ enum bb_status store_place_check(const char *directory)
     return bb_fail(BB_EXISTS, "%s: holds other files (%s) and no store; --force creates one there",
                    directory, found);
 }
+
+bool store_place_has_log(const char *directory)
+{
+    bool has_log = false;
+    struct dirent *entry = NULL;
+    DIR *entries = opendir(directory);
+    if (entries == NULL)
+        return false;
+    while (!has_log && (entry = readdir(entries)) != NULL)
+        has_log = strcmp(entry->d_name, "LOG") == 0;
+    (void)closedir(entries);
+    return has_log;
+}
