@@ -2,14 +2,13 @@
 import os
 import random
 import shutil
-import subprocess
 import tempfile
 import time
-import unittest
 
 from dump import body, sealed
 from resp import Refused
 from server import Server, ServerTest, main
+from store_files import StoreFiles
 
 
 def fields(count, step=1):
@@ -287,45 +286,8 @@ class Dumps(ServerTest):
         self.assertEqual(self.redis("PING"), "PONG")
 
 
-class Files(unittest.TestCase):
+class Files(StoreFiles):
     """Servers that end and start again."""
-
-    def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="bb-redis.")
-        self.addCleanup(self.remove_directory)
-        self.server = None
-        self.addCleanup(lambda: self.server.kill() if self.server is not None else None)
-
-    def remove_directory(self):
-        """A child of a killed server may still be removing its files."""
-        while os.path.isdir(self.directory):
-            shutil.rmtree(self.directory, ignore_errors=True)
-
-    def start(self, **options):
-        self.server = Server(self.directory, **options).start()
-        self.addCleanup(self.server.kill)
-        return self.server.client()
-
-    def end(self, redis, kill=False):
-        redis.close()
-        if kill:
-            self.server.kill()
-        else:
-            self.assertEqual(self.server.stop(), 0, self.server.log()[-5000:])
-        self.assertNotIn("Sanitizer", self.server.log())
-
-    def saved(self):
-        return sorted(name for name in os.listdir(os.path.join(self.directory, "bb")) if name.endswith(".saved"))
-
-    def wait_for_child(self, redis):
-        while b"rdb_bgsave_in_progress:1" in redis("INFO", "persistence") or \
-                b"aof_rewrite_in_progress:1" in redis("INFO", "persistence"):
-            pass
-
-    def is_adopted(self, redis, key):
-        """The directory of the saved state was taken, without a write to the store."""
-        stats = redis("BB.STATS", key)
-        return stats[stats.index("writes") + 1] == 0
 
     def test_rdb_at_the_end(self):
         redis = self.start(save="3600 1")
@@ -500,85 +462,6 @@ class Files(unittest.TestCase):
             return "BB.DEL", "s", name
         model[name] = rng.randbytes(rng.randrange(2000))
         return "BB.PUT", "s", name, model[name]
-
-    def small_disk(self, root):
-        """A wrapper for a server that sees a file system of 8 MB there."""
-        os.makedirs(root, exist_ok=True)
-        mount = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-                 'mount -t tmpfs -o size=8m tmpfs "$0" && exec "$@"', root]
-        if subprocess.run([*mount, "true"], capture_output=True, check=False).returncode != 0:
-            self.skipTest("no user namespaces")
-        return mount
-
-    def fill(self, path):
-        """Takes all space, twice: a compaction that runs may free some when it ends."""
-        with open(path, "wb", buffering=0) as file:
-            for pause in (0.3, 0):
-                try:
-                    while file.write(bytes(4096)) > 0:
-                        pass
-                except OSError:
-                    time.sleep(pause)
-
-    def test_full_disk(self):
-        """In a small file system of a user namespace, if the system allows one."""
-        root = os.path.join(self.directory, "disk")
-        mount = self.small_disk(root)
-        self.server = Server(self.directory, module_arguments=["DIR", root], wrapper=mount).start()
-        redis = self.server.client()
-        redis("BB.CREATE", "s", "BUFFER", 65536)
-        refusal, count = None, 0
-        while refusal is None and count < 3000:
-            try:
-                redis("BB.PUT", "s", "field%05d" % count, os.urandom(10000))
-                count += 1
-            except Refused as refused:
-                refusal = str(refused)
-        self.assertRegex(refusal, "^BBFULL ")
-        self.assertEqual(redis("BB.EXISTS", "s", "field00003"), 1)
-        self.assertEqual(len(redis("BB.GET", "s", "field%05d" % (count - 1))), 10000)
-        self.assertEqual(sum(redis("BB.MEXISTS", "s", *("field%05d" % i for i in range(count)))), count)
-        filler = f"/proc/{self.server.process.pid}/root{root}/filler"
-        self.fill(filler)
-        redis("BGSAVE")
-        self.wait_for_child(redis)
-        self.assertIn(b"rdb_last_bgsave_status:err", redis("INFO", "persistence"))
-        self.assertRegex(self.server.log(), "a store cannot be saved: .*space")
-        os.remove(filler)
-        redis("DEL", "s")
-        end = time.monotonic() + 20
-        reply = None
-        while reply != "OK" and time.monotonic() < end:  # a thread removes the files
-            reply = redis.pipeline([("BB.PUT", "t", "a", os.urandom(4000000))])[0]
-        self.assertEqual(reply, "OK")
-        self.end(redis)
-
-    def test_a_replica_with_a_full_disk_refuses_the_store(self):
-        redis = self.start(port=7383, repl_diskless_sync_delay=0)
-        other = tempfile.mkdtemp(prefix="bb-redis.")
-        self.addCleanup(shutil.rmtree, other)
-        root = os.path.join(other, "disk")
-        redis("BB.CREATE", "s", "BUFFER", 65536)
-        server = Server(other, module_arguments=["DIR", root], wrapper=self.small_disk(root)).start()
-        self.addCleanup(server.kill)
-        with server.client() as replica:
-            replica("REPLICAOF", "127.0.0.1", 7383)
-            while b"master_link_status:up" not in replica("INFO", "replication"):
-                pass
-            for i in range(1200):
-                redis("BB.PUT", "s", "field%05d" % i, os.urandom(10000))
-            end = time.monotonic() + 20
-            reply = None
-            while not isinstance(reply, Refused) and time.monotonic() < end:
-                reply = replica.pipeline([("BB.GET", "s", "field00000")])[0]
-            self.assertRegex(str(reply), "^BBINCOMPLETE ")
-            self.assertIn("lost a write", server.log())
-            replica("REPLICAOF", "NO", "ONE")
-            redis("RESTORE", "t", 0, replica("DUMP", "s"))
-            with self.assertRaisesRegex(Refused, "BBINCOMPLETE"):
-                redis("BB.GET", "t", "field00000")
-        server.kill()
-        self.end(redis)
 
     def test_two_servers_on_one_directory(self):
         redis = self.start()
