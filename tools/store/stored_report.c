@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bb/table.h"
 #include "tools/store/store_options.h"
@@ -79,10 +78,13 @@ static void write_tables(const struct bb_db_options *stored, struct output *out)
     write_count(out, "--tombstone-age", stored->tombstone_age_max);
 }
 
+/* The fields are compared, not the bytes: padding may have any value. */
 static bool is_none(const struct bb_db_options *stored)
 {
-    const struct bb_db_options none = {0};
-    return memcmp(stored, &none, sizeof(none)) == 0;
+    json_t *fields = stored_report_json(stored);
+    bool is_empty = json_object_size(fields) == 0;
+    json_decref(fields);
+    return is_empty;
 }
 
 void stored_report_write(const struct bb_db_options *stored, struct output *out)
