@@ -16,6 +16,12 @@ static inline struct bb_bytes bb_bytes_of_text(const char *text)
     return bb_bytes_of(text, strlen(text));
 }
 
+/* Without the first size bytes. Empty bytes may have no address. REQUIRES: size <= bytes.size. */
+static inline struct bb_bytes bb_bytes_after(struct bb_bytes bytes, size_t size)
+{
+    return size == 0 ? bytes : bb_bytes_of(bytes.data + size, bytes.size - size);
+}
+
 /* Bytewise order, a prefix before longer bytes: < 0, 0, > 0. */
 static inline int bb_bytes_compare(struct bb_bytes a, struct bb_bytes b)
 {

@@ -50,11 +50,6 @@ static size_t shared_by_all(const struct bb_run *run)
     return bb_bytes_shared_prefix(smallest(run->files[0]), largest(run->files[run->count - 1]));
 }
 
-static struct bb_bytes suffix_after(struct bb_bytes bytes, size_t size)
-{
-    return size == 0 ? bytes : bb_bytes_of(bytes.data + size, bytes.size - size);
-}
-
 static void take_shared(struct bb_run *run)
 {
     uint8_t head[sizeof(uint64_t)] = {0};
@@ -77,8 +72,8 @@ static enum bb_status take_prefixes(struct bb_run *run)
         return bb_fail(BB_NO_MEMORY, "no memory for the fences of %zu tables", run->count);
     take_shared(run);
     for (size_t i = 0; i < run->count; i++) {
-        struct bb_bytes low = suffix_after(smallest(run->files[i]), run->shared_size);
-        struct bb_bytes high = suffix_after(largest(run->files[i]), run->shared_size);
+        struct bb_bytes low = bb_bytes_after(smallest(run->files[i]), run->shared_size);
+        struct bb_bytes high = bb_bytes_after(largest(run->files[i]), run->shared_size);
         run->largest_prefixes[i] = bb_bytes_prefix64(high);
         run->places[i].smallest_prefix = bb_bytes_prefix64(low);
         atomic_init(&run->places[i].table_filter, NULL);
@@ -178,7 +173,7 @@ size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *c
     int order = bb_bytes_compare(head, shared);
     if (order != 0)
         return order < 0 ? 0 : run->count;
-    uint64_t prefix = bb_bytes_prefix64(suffix_after(key, shared.size));
+    uint64_t prefix = bb_bytes_prefix64(bb_bytes_after(key, shared.size));
     uint32_t count = (uint32_t)run->count;
     uint32_t below = bb_prefix_search(run->largest_prefixes, count, prefix);
     uint32_t ties = bb_prefix_ties(run->largest_prefixes + below, count - below, prefix);

@@ -69,14 +69,6 @@ static enum bb_status ask_memtables(struct lookup *lookup, const struct bb_view 
     return status;
 }
 
-static enum bb_status open_table(const struct lookup *lookup, struct bb_table_file *file,
-                                 struct bb_table **ret_table)
-{
-    if (lookup->ask.is_immediate && !bb_table_file_is_open(file))
-        return BB_WOULD_WAIT;
-    return bb_table_file_open(file, ret_table);
-}
-
 static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup, int level,
                                                           struct bb_table_file *file,
                                                           enum bb_table_lookup_state state)
@@ -86,7 +78,8 @@ static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup,
     struct bb_read_stats *wanted = lookup->options->stats;
     struct bb_table_lookup in_table = {
         .question = &lookup->ask, .stats = wanted == NULL ? counts : &own, .state = state};
-    enum bb_status status = open_table(lookup, file, &in_table.table);
+    bool waits = lookup->ask.is_immediate && !bb_table_file_is_open(file);
+    enum bb_status status = waits ? BB_WOULD_WAIT : bb_table_file_open(file, &in_table.table);
     if (status == BB_OK)
         status = bb_table_lookup_run(&in_table);
     if (wanted != NULL) {

@@ -42,13 +42,6 @@ static int compare_common(const struct bb_fence_index *index, struct bb_bytes ke
     return order != 0 ? order : shorter < size;
 }
 
-static struct bb_bytes after_common(const struct bb_fence_index *index, struct bb_bytes key)
-{
-    if (index->common_size == 0)
-        return key;
-    return bb_bytes_of(key.data + index->common_size, key.size - index->common_size);
-}
-
 int bb_fence_index_compare(const struct bb_fence_index *index, uint32_t i,
                            const struct bb_comparator *comparator, struct bb_bytes key,
                            uint64_t sequence)
@@ -56,7 +49,7 @@ int bb_fence_index_compare(const struct bb_fence_index *index, uint32_t i,
     int order = compare_common(index, key);
     if (order != 0)
         return order;
-    struct bb_bytes suffix = after_common(index, key);
+    struct bb_bytes suffix = bb_bytes_after(key, index->common_size);
     uint64_t number = index->prefixes == NULL ? 0 : bb_bytes_prefix64(suffix);
     if (index->prefixes != NULL && index->prefixes[i] != number)
         return index->prefixes[i] < number ? -1 : 1;
@@ -89,7 +82,7 @@ uint32_t bb_fence_index_find(const struct bb_fence_index *index,
     int order = compare_common(index, key);
     if (order != 0)
         return order < 0 ? index->count : 0;
-    struct bb_bytes suffix = after_common(index, key);
+    struct bb_bytes suffix = bb_bytes_after(key, index->common_size);
     uint64_t number = bb_bytes_prefix64(suffix);
     uint32_t below = bb_prefix_search(index->prefixes, index->count, number);
     if (below == index->count || index->prefixes[below] != number)

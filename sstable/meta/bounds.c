@@ -3,13 +3,6 @@
 
 #include "sstable/prefix_search.h"
 
-static struct bb_bytes bytes_after(struct bb_bytes bytes, size_t common)
-{
-    if (common == 0) /* empty bytes may have no address */
-        return bytes;
-    return bb_bytes_of(bytes.data + common, bytes.size - common);
-}
-
 void bb_bounds_init(struct bb_bounds *bounds, const struct bb_comparator *comparator,
                     struct bb_bytes smallest, struct bb_bytes largest)
 {
@@ -19,8 +12,8 @@ void bb_bounds_init(struct bb_bounds *bounds, const struct bb_comparator *compar
     size_t common = bb_bytes_shared_prefix(smallest, largest);
     bounds->common_size = (uint32_t)common;
     bounds->common_number = bb_bytes_prefix64(bb_bytes_of(smallest.data, common));
-    bounds->low = bb_bytes_prefix64(bytes_after(smallest, common));
-    bounds->high = bb_bytes_prefix64(bytes_after(largest, common));
+    bounds->low = bb_bytes_prefix64(bb_bytes_after(smallest, common));
+    bounds->high = bb_bytes_prefix64(bb_bytes_after(largest, common));
 }
 
 static bool begins_as_bounds(const struct bb_bounds *bounds, struct bb_bytes key)
@@ -35,7 +28,7 @@ bool bb_bounds_contain_any(const struct bb_bounds *bounds, const struct bb_compa
                            struct bb_bytes key)
 {
     if (bounds->low < bounds->high && begins_as_bounds(bounds, key)) {
-        uint64_t number = bb_bytes_prefix64(bytes_after(key, bounds->common_size));
+        uint64_t number = bb_bytes_prefix64(bb_bytes_after(key, bounds->common_size));
         if (bounds->low < number && number < bounds->high)
             return true;
     }

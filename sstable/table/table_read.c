@@ -206,27 +206,20 @@ static enum bb_status load_alone(struct bb_table *table, uint64_t offset, uint32
     return status;
 }
 
-static enum bb_status load_through(struct bb_table *table, struct bb_block_scratch *scratch,
-                                   bool is_kept, uint64_t offset, uint32_t size,
-                                   struct bb_read_stats *stats, struct bb_block **ret_block)
-{
-    struct bb_place place = bb_table_place(table, offset);
-    enum bb_status status = read_stored(table, scratch->stored, place, size, stats);
-    return status == BB_OK
-               ? bb_stored_block_decode_scratch(scratch, size, is_kept, spares_of(table),
-                                                table->comparator, place, ret_block)
-               : status;
-}
-
 /* A block that is kept is read through the scratch only if its stored form is different. */
 static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch *scratch,
                                  bool is_kept, uint64_t offset, uint32_t size,
                                  struct bb_read_stats *stats, struct bb_block **ret_block)
 {
     bool is_small = size >= BB_BLOCK_TRAILER_SIZE && size <= sizeof(scratch->stored);
-    if (is_small && (!is_kept || table->properties.compression == BB_COMPRESSION_LZ4))
-        return load_through(table, scratch, is_kept, offset, size, stats, ret_block);
-    return load_alone(table, offset, size, stats, ret_block);
+    if (!is_small || (is_kept && table->properties.compression != BB_COMPRESSION_LZ4))
+        return load_alone(table, offset, size, stats, ret_block);
+    struct bb_place place = bb_table_place(table, offset);
+    enum bb_status status = read_stored(table, scratch->stored, place, size, stats);
+    return status == BB_OK
+               ? bb_stored_block_decode_scratch(scratch, size, is_kept, spares_of(table),
+                                                table->comparator, place, ret_block)
+               : status;
 }
 
 /* Returns the block, after inserting it into the cache if is_wanted. */
