@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/coding.h"
+
 uint64_t bb_rng_seed(const char *test, uint64_t fallback)
 {
     uint64_t seed = fallback;
@@ -93,9 +95,10 @@ void bb_rng_bytes(struct bb_rng *rng, void *buffer, size_t size)
 {
     uint8_t *position = buffer;
     while (size > 0) {
-        uint64_t drawn = bb_rng_next(rng);
+        uint8_t drawn[8]; /* the same bytes on every machine: golden files hold them */
+        bb_store64(drawn, bb_rng_next(rng));
         size_t part = size < sizeof(drawn) ? size : sizeof(drawn);
-        memcpy(position, &drawn, part);
+        memcpy(position, drawn, part);
         position += part;
         size -= part;
     }
