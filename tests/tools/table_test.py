@@ -170,14 +170,14 @@ class Filters(TableTest):
         self.assertEqual(sum(row["keys"] for row in rows), self.COUNT)
         blocks = document.get("blocks", total)
         self.assertEqual(sum(row["keys"] for row in rows), total["keys"])
-        for field in ("bits", "asked", "passed"):
+        for field in ("bits", "probed", "passed"):
             self.assertEqual(sum(row[field] for row in rows), blocks[field])
         self.assertEqual(total["stored_bytes"],
                          dump["properties"]["filter_size"] + dump["properties"]["table_filter_size"])
         self.assertAlmostEqual(total["predicted_rate"], total["target_rate"], delta=0.1 * total["target_rate"])
         rate = total["predicted_rate"]
         self.assertAlmostEqual(total["passed"], rate * total["probed"], delta=6 * (rate * total["probed"]) ** 0.5)
-        self.assertEqual(sum(total[field] for field in ("asked", "out_of_bounds", "in_table", "unread")),
+        self.assertEqual(sum(total[field] for field in ("probed", "out_of_bounds", "in_table", "unread")),
                          total["lookups"])
         self.assertEqual(total["lookups"], self.COUNT + 2)
         self.assertGreaterEqual(total["in_table"], 1)
