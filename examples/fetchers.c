@@ -18,6 +18,8 @@
  * A killed fetcher leaves its URL in `fetching`. The next run moves such URLs back to `frontier`,
  * so a crash may repeat a page, but loses no page.
  */
+#define _POSIX_C_SOURCE 200809L /* fork, nanosleep */
+
 #include <bb/base.h>
 #include <hiredis/hiredis.h>
 #include <stdio.h>
