@@ -154,8 +154,9 @@ static enum bb_status run(struct lookup *lookup)
     return status;
 }
 
-/* Answers a lookup whose key and options are set. */
-static inline enum bb_status answer(struct lookup *lookup)
+/* Answers a lookup whose key and options are set. WHY noinline: with one caller, all steps of a get
+ * are inlined here. With two callers they were not, and absent gets took 15 % longer. */
+static __attribute__((noinline)) enum bb_status answer(struct lookup *lookup)
 {
     if (lookup->ask.key.size > BB_KEY_SIZE_MAX)
         return bb_entry_check_key(lookup->ask.key);

@@ -352,7 +352,9 @@ enum bb_status bb_freeze_check_room(struct bb_db *db, const struct bb_room *room
         return status;
     bb_mutex_lock(&db->mutex);
     bool is_full = db->view->frozen_count == BB_FROZEN_MAX;
-    bool is_slow = bb_levels_table_count(db->view->levels, 0) >= slowdown_mark(db);
+    /* Frozen memtables may become runs before the write comes. */
+    uint64_t runs = bb_levels_table_count(db->view->levels, 0) + db->view->frozen_count;
+    bool is_slow = runs >= slowdown_mark(db);
     bb_mutex_unlock(&db->mutex);
     if (is_slow)
         status = failure_of(db, BB_WORK_COMPACTION);
