@@ -407,23 +407,11 @@ static const char *load_piece(struct bb_redis_key *key, long long iterator, stru
 
 static int load_chunk(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
 {
-    long long iterator = 0;
-    struct bb_redis_arguments arguments = bb_redis_arguments_make(argv, argc, 2);
-    if (!bb_redis_arguments_take_integer(&arguments, &iterator))
-        return RedisModule_ReplyWithError(ctx, "ERR Second argument must be numeric");
-    struct bb_redis_key key =
-        bb_redis_key_open(ctx, argv[1], type, REDISMODULE_READ | REDISMODULE_WRITE);
-    const char *error = key.is_wrong_type
-                            ? REDISMODULE_ERRORMSG_WRONGTYPE
-                            : load_piece(&key, iterator, bb_redis_arguments_bytes(argv[3]));
-    if (error == NULL) {
-        bb_redis_key_changed(&key, "bf.loadchunk");
-        bb_redis_reply_ok(ctx);
-    } else {
-        RedisModule_ReplyWithError(ctx, error);
-    }
-    bb_redis_key_close(&key);
-    return REDISMODULE_OK;
+    static const struct bb_redis_chain_dump_load_class class = {
+        .event = "bf.loadchunk",
+        .iterator_error = "ERR Second argument must be numeric",
+        .load_piece = load_piece};
+    return bb_redis_chain_dump_load_command(ctx, argv, argc, type, &class);
 }
 
 static const struct bb_redis_command table[] = {

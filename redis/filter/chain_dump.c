@@ -1,6 +1,7 @@
 /* See chain_dump.h. */
 #include "redis/filter/chain_dump.h"
 
+#include "redis/command/arguments.h"
 #include "redis/command/reply.h"
 #include "redis/filter/chain_rdb.h"
 #include "redis/fingerprint/fingerprint_coding.h"
@@ -52,4 +53,27 @@ bool bb_redis_chain_dump_load(struct bb_fingerprint_chain *chain, struct bb_byte
     uint64_t first = 0;
     uint64_t end = 0;
     return is_sound(chain, chunk) && bb_fingerprint_coding_decode_chunk(chain, chunk, &first, &end);
+}
+
+int bb_redis_chain_dump_load_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
+                                     int argc, struct RedisModuleType *type,
+                                     const struct bb_redis_chain_dump_load_class *class)
+{
+    long long iterator = 0;
+    struct bb_redis_arguments arguments = bb_redis_arguments_make(argv, argc, 2);
+    if (!bb_redis_arguments_take_integer(&arguments, &iterator))
+        return RedisModule_ReplyWithError(ctx, class->iterator_error);
+    struct bb_redis_key key =
+        bb_redis_key_open(ctx, argv[1], type, REDISMODULE_READ | REDISMODULE_WRITE);
+    const char *error = key.is_wrong_type
+                            ? REDISMODULE_ERRORMSG_WRONGTYPE
+                            : class->load_piece(&key, iterator, bb_redis_arguments_bytes(argv[3]));
+    if (error == NULL) {
+        bb_redis_key_changed(&key, class->event);
+        bb_redis_reply_ok(ctx);
+    } else {
+        RedisModule_ReplyWithError(ctx, error);
+    }
+    bb_redis_key_close(&key);
+    return REDISMODULE_OK;
 }

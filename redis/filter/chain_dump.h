@@ -6,6 +6,7 @@
 #define BB_REDIS_FILTER_CHAIN_DUMP_H
 
 #include "bb/base.h"
+#include "redis/command/key.h"
 #include "redis/fingerprint/fingerprint_chain.h"
 #include "redis/server/redis_module.h"
 
@@ -19,5 +20,16 @@ int bb_redis_chain_dump_reply_header(struct RedisModuleCtx *ctx, struct bb_bytes
 /* Loads a chunk. False, without a change: it is damaged or of another filter, or memory is
  * short. */
 bool bb_redis_chain_dump_load(struct bb_fingerprint_chain *chain, struct bb_bytes chunk);
+
+/* LOADCHUNK of a type of filters. */
+struct bb_redis_chain_dump_load_class {
+    const char *event;
+    const char *iterator_error; /* the iterator is no number */
+    /* Gives the error of loading a piece, or NULL. */
+    const char *(*load_piece)(struct bb_redis_key *key, long long iterator, struct bb_bytes piece);
+};
+int bb_redis_chain_dump_load_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
+                                     int argc, struct RedisModuleType *type,
+                                     const struct bb_redis_chain_dump_load_class *class);
 
 #endif

@@ -89,15 +89,11 @@ static void release(struct bb_redis_request *request)
 int bb_redis_explain_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
 {
     static const struct bb_redis_request_class class = {work, reply, release};
-    struct bb_redis_store *store = NULL;
     if (argc != 3)
         return RedisModule_WrongArity(ctx);
-    enum bb_redis_store_key_result result =
-        bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ, &store);
-    if (result == BB_REDIS_STORE_KEY_OTHER)
-        return bb_redis_reply_wrong_type(ctx);
-    if (result == BB_REDIS_STORE_KEY_NONE)
-        return RedisModule_ReplyWithError(ctx, "ERR no such key");
+    struct bb_redis_store *store = bb_redis_store_key_require(ctx, argv[1]);
+    if (store == NULL)
+        return REDISMODULE_OK;
     struct explain *explain = RedisModule_Alloc(sizeof(*explain));
     explain->steps = (struct bb_explain){.is_found = false};
     bb_redis_request_init(&explain->request, &class, store, argv, argc);

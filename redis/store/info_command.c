@@ -143,16 +143,12 @@ static void write_stats(const struct rows *rows, struct bb_redis_store *store)
 static int reply_rows(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
                       void (*add)(const struct rows *rows, struct bb_redis_store *store))
 {
-    struct bb_redis_store *store = NULL;
     const struct rows rows = {.ctx = ctx};
     if (argc != 2)
         return RedisModule_WrongArity(ctx);
-    enum bb_redis_store_key_result result =
-        bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ, &store);
-    if (result == BB_REDIS_STORE_KEY_OTHER)
-        return bb_redis_reply_wrong_type(ctx);
-    if (result == BB_REDIS_STORE_KEY_NONE)
-        return RedisModule_ReplyWithError(ctx, "ERR no such key");
+    struct bb_redis_store *store = bb_redis_store_key_require(ctx, argv[1]);
+    if (store == NULL)
+        return REDISMODULE_OK;
     add(&rows, store);
     return REDISMODULE_OK;
 }

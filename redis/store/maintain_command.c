@@ -54,15 +54,11 @@ static int reply_report(struct RedisModuleCtx *ctx, struct bb_redis_request *req
 static int maintain(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
                     const struct bb_redis_request_class *class)
 {
-    struct bb_redis_store *store = NULL;
     if (argc != 2)
         return RedisModule_WrongArity(ctx);
-    enum bb_redis_store_key_result result =
-        bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ, &store);
-    if (result == BB_REDIS_STORE_KEY_OTHER)
-        return bb_redis_reply_wrong_type(ctx);
-    if (result == BB_REDIS_STORE_KEY_NONE)
-        return RedisModule_ReplyWithError(ctx, "ERR no such key");
+    struct bb_redis_store *store = bb_redis_store_key_require(ctx, argv[1]);
+    if (store == NULL)
+        return REDISMODULE_OK;
     struct maintain *request = RedisModule_Alloc(sizeof(*request));
     request->report = (struct bb_db_scrub_report){0};
     bb_redis_request_init(&request->request, class, store, argv, argc);

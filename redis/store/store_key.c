@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "redis/command/reply.h"
+
 struct RedisModuleType *bb_redis_store_type;
 
 enum bb_redis_store_key_result bb_redis_store_key_find(struct RedisModuleCtx *ctx,
@@ -79,4 +81,17 @@ int bb_redis_store_key_reply_failure(struct RedisModuleCtx *ctx, enum bb_status 
     char text[sizeof(error->message) + 16];
     snprintf(text, sizeof(text), "%s %s", code_of(status), error->message);
     return RedisModule_ReplyWithError(ctx, text);
+}
+
+struct bb_redis_store *bb_redis_store_key_require(struct RedisModuleCtx *ctx,
+                                                  struct RedisModuleString *name)
+{
+    struct bb_redis_store *store = NULL;
+    enum bb_redis_store_key_result result =
+        bb_redis_store_key_find(ctx, name, REDISMODULE_READ, &store);
+    if (result == BB_REDIS_STORE_KEY_OTHER)
+        bb_redis_reply_wrong_type(ctx);
+    else if (result == BB_REDIS_STORE_KEY_NONE)
+        RedisModule_ReplyWithError(ctx, "ERR no such key");
+    return store;
 }
