@@ -526,7 +526,7 @@ BB_API struct bb_bytes bb_db_iter_value(const struct bb_db_iter *iter);
 /* BB_OK unless reading failed. Check it whenever valid returns false. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_status(const struct bb_db_iter *iter);
 
-/* Writes all data in memory to tables, durably. */
+/* Writes all data in memory to tables, durably. Its events may be reported after the return. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_flush(struct bb_db *db);
 /* Flushes, and merges all runs into one (the whole key range). */
 BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
@@ -539,8 +539,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low, const struct bb_bytes *high);
 /* Waits until no flush, compaction or deferred index build (bb/select.h) is due, and ends the busy
- * state of level 0 (see level0_run_count_busy). With a steady writer this may take until the writer
- * stops. */
+ * state of level 0 (see level0_run_count_busy). The events of this work are reported before the
+ * return. With a steady writer this may take until the writer stops. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_wait_idle(struct bb_db *db);
 
 /* Statistics since open; all 0 in a child made by fork. Reading them does not block other

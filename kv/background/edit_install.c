@@ -179,6 +179,17 @@ static void mark_removed(struct bb_levels *levels, const struct bb_edit *edit)
     }
 }
 
+/* Before the flush is visible, so that the call that waits for it returns after this. */
+static void count_flush(struct bb_db *db, const struct bb_edit *edit)
+{
+    if (edit->added_count == 0)
+        return;
+    bb_mutex_lock(&db->mutex);
+    db->counts.flushes++;
+    db->counts.flush_bytes_written += edit->added[0].meta.file_size;
+    bb_mutex_unlock(&db->mutex);
+}
+
 /* REQUIRES: the levels are the current view's. */
 static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct bb_edit *edit,
                                  struct bb_write_buffer *flushed, uint64_t sequence)
@@ -200,6 +211,8 @@ static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct
         return status;
     }
     mark_removed(old, edit);
+    if (flushed != NULL)
+        count_flush(db, edit);
     show(db, blank, levels, flushed, sequence);
     bb_levels_unref(levels);
     return BB_OK;

@@ -96,17 +96,13 @@ static enum bb_status set_log(struct bb_db *db, const struct bb_write_buffer *fl
     return edit->log_is_absent ? bb_file_number_new(db, &edit->log_number) : BB_OK;
 }
 
-static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
+static void report_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
 {
     struct bb_event event = {.kind = BB_EVENT_FLUSH,
                              .level = 0,
                              .nanoseconds = nanoseconds,
                              .bytes_written = bytes,
                              .message = ""};
-    bb_mutex_lock(&db->mutex);
-    db->counts.flushes++;
-    db->counts.flush_bytes_written += bytes;
-    bb_mutex_unlock(&db->mutex);
     bb_store_event(db, &event);
 }
 
@@ -203,7 +199,7 @@ enum bb_status bb_flush_oldest(struct bb_db *db)
         remove_log(db, buffer->log_number);
         remove_log(db, buffer->old_log_number);
         if (edit.added_count > 0)
-            count_flush(db, edit.added[0].meta.file_size, bb_file_elapsed(db->system, begin));
+            report_flush(db, edit.added[0].meta.file_size, bb_file_elapsed(db->system, begin));
     }
     bb_edit_deinit(&edit);
     bb_write_buffer_unref(buffer);
