@@ -284,7 +284,8 @@ static void note_committed(const struct command *command, const struct load *loa
 {
     char text[200];
     if (load->is_complete) {
-        snprintf(text, sizeof(text), "all %s are in the store; merging continues at its next use",
+        snprintf(text, sizeof(text),
+                 "the whole input is in the store, %s; merging continues at its next use",
                  number_of(load->records, "record", "records").text);
         command_warn(command, text);
         return;
