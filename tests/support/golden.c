@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tests/support/assert_status.h"
-#include "tests/support/must_alloc.h"
 
 #define SHOWN 16 /* bytes of each side, from the first difference on */
 
@@ -17,27 +16,26 @@ static void give_up(const char *path, const char *operation)
     exit(1);
 }
 
-/* The contents, to be freed; false when there is no such file. */
-static bool read_golden(const char *path, uint8_t **ret_data, size_t *ret_size)
+/* Appends the contents; false when there is no such file. */
+static bool read_golden(const char *path, struct bb_buf *contents)
 {
+    uint8_t part[4096];
+    size_t size = 0;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return false;
-    uint8_t *data = NULL;
-    size_t size = 0, capacity = 0;
-    for (;;) {
-        capacity = capacity == 0 ? 4096 : capacity * 2;
-        data = bb_must_realloc(data, capacity);
-        size += fread(data + size, 1, capacity - size, file);
-        if (size < capacity)
-            break;
-    }
+    while ((size = fread(part, 1, sizeof(part), file)) > 0)
+        assert_ok(bb_buf_append(contents, part, size));
     if (ferror(file))
         give_up(path, "read");
     fclose(file);
-    *ret_data = data;
-    *ret_size = size;
     return true;
+}
+
+void bb_golden_read(const char *path, struct bb_buf *contents)
+{
+    if (!read_golden(path, contents))
+        give_up(path, "open");
 }
 
 static void write_golden(const char *path, struct bb_bytes bytes)
@@ -63,23 +61,22 @@ void bb_golden_assert(const char *path, struct bb_bytes found, const char *file,
         write_golden(path, found);
         return;
     }
-    uint8_t *golden = NULL;
-    size_t size = 0;
-    if (!read_golden(path, &golden, &size)) {
+    struct bb_buf golden = {0};
+    if (!read_golden(path, &golden)) {
         print_error("%s: %s\n", path, strerror(errno));
         _fail(file, line);
         return;
     }
     size_t same = 0;
-    while (same < size && same < found.size && golden[same] == found.data[same])
+    while (same < golden.size && same < found.size && golden.data[same] == found.data[same])
         same++;
-    bool equal = same == size && same == found.size;
+    bool equal = same == golden.size && same == found.size;
     if (!equal) {
         print_error("%s differs at offset %zu\n", path, same);
-        show("golden", golden, size, same);
+        show("golden", golden.data, golden.size, same);
         show("found", found.data, found.size, same);
     }
-    free(golden);
+    bb_buf_deinit(&golden);
     if (!equal)
         _fail(file, line);
 }

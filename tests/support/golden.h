@@ -12,8 +12,12 @@
 /* Compares bytes with a file; shows the first difference and fails the test. */
 void bb_golden_assert(const char *path, struct bb_bytes found, const char *file, int line);
 
+/* The contents of a file, appended. A missing one fails the test. */
+void bb_golden_read(const char *path, struct bb_buf *contents);
+
 /* name: of a file in tests/golden, a string literal. */
-#define assert_golden(name, bytes)                                                                 \
-    bb_golden_assert(BB_SOURCE_DIR "/tests/golden/" name, (bytes), __FILE__, __LINE__)
+#define GOLDEN_PATH(name) BB_SOURCE_DIR "/tests/golden/" name
+
+#define assert_golden(name, bytes) bb_golden_assert(GOLDEN_PATH(name), (bytes), __FILE__, __LINE__)
 
 #endif

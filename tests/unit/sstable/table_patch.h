@@ -97,6 +97,15 @@ static inline void parts_set_number(struct table_parts *parts, uint16_t id, uint
     parts_set_property(parts, id, bb_bytes_of(bytes, size));
 }
 
+static inline void parts_set_real(struct table_parts *parts, uint16_t id, double real)
+{
+    uint8_t bytes[8];
+    uint64_t bits = 0;
+    memcpy(&bits, &real, sizeof(bits));
+    bb_store64(bytes, bits);
+    parts_set_property(parts, id, bb_bytes_of(bytes, sizeof(bytes)));
+}
+
 static inline void parts_seal_block(struct table_parts *parts, uint64_t offset, uint32_t size)
 {
     uint8_t *block = parts->data.data + offset;

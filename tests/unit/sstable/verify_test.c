@@ -195,12 +195,9 @@ static void verify__filters_where_there_are_none(void **state)
 {
     (void)state;
     struct world world;
-    uint8_t one[8];
-    double rate = 1;
-    memcpy(one, &rate, sizeof(one));
     world_init(&world, BB_FILTER_RIBBON);
     parts_set_number(&world.parts, 64, BB_FILTER_NONE);
-    parts_set_property(&world.parts, 65, bb_bytes_of(one, sizeof(one)));
+    parts_set_real(&world.parts, 65, 1);
     assert_defect(&world, "in a table without");
 }
 
@@ -340,13 +337,8 @@ static void verify__another_slack(void **state)
 {
     (void)state;
     struct world world;
-    uint8_t slack[8];
-    double value = BB_FILTER_SLACK_MAX;
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof(bits));
-    bb_store64(slack, bits);
     world_init(&world, BB_FILTER_RIBBON);
-    parts_set_property(&world.parts, 71, bb_bytes_of(slack, sizeof(slack)));
+    parts_set_real(&world.parts, 71, BB_FILTER_SLACK_MAX);
     assert_defect(&world, "differ from the filters rebuilt from its keys");
 }
 
