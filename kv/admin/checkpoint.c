@@ -345,6 +345,10 @@ static enum bb_status fill_directory(struct checkpoint *c)
 static enum bb_status make_and_fill(struct checkpoint *c)
 {
     enum bb_status status = c->fs->ops->make_directory(c->fs, c->directory);
+    if (status == BB_EXISTS)
+        return bb_fail(BB_EXISTS,
+                       "%s: exists; a checkpoint makes its own directory: give another path",
+                       c->directory);
     return status == BB_OK ? fill_directory(c) : status;
 }
 

@@ -267,6 +267,9 @@ static enum bb_status lock_and_destroy(struct destruction *d)
     bool is_directory = false;
     uint64_t size = 0;
     enum bb_status status = d->fs->ops->status(d->fs, d->path, &is_directory, &size);
+    if (status == BB_NOT_FOUND)
+        status = bb_fail(BB_NOT_FOUND,
+                         "%s: no such directory, so no file was removed: check the path", d->path);
     if (status == BB_OK && !is_directory)
         status = bb_fail(BB_INVALID, "%s: not a directory", d->path);
     if (status == BB_OK) {

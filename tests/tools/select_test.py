@@ -334,6 +334,13 @@ class Indexes(LogTest):
         self.assertAlmostEqual(row["share_of_data"], row["size_bytes"] / document["raw_bytes"])
         self.assertIn("values(host, rate=0.001)", self.ok("index", "list", self.store).text)
 
+    def test_a_condition_on_a_store_without_attributes_names_the_command_that_defines_them(self):
+        self.load("a\n")
+        refusal = self.expect(USAGE, "select", self.store, "--where", "status = 404").err
+        self.assertIn("the store has no attributes", refusal)
+        self.assertIn("bloomblock attribute create", refusal)
+        self.ok("select", self.store, "--where", "all = ''", "--attribute", "all bytes = value")
+
     def test_what_is_not_acceptable_is_named(self):
         self.load_log(self.rows[:10])
         for arguments in (["attribute", "create", self.store, "x u65 = value"],

@@ -25,6 +25,7 @@ class NotAStore(ToolTest):
         for opener in OPENERS[:-1]:
             result = self.expect(IO, *command_on(opener, self.store))
             self.assertIn(self.store, result.err)
+            self.assertIn("bloomblock load", result.err)
             self.assertFalse(os.path.exists(self.store))
         self.expect(IO, "verify", self.store)
         self.expect(IO, "measure", self.store, "--keys", self.write("keys", "a\n"))
@@ -36,6 +37,16 @@ class NotAStore(ToolTest):
             self.assertLessEqual(set(os.listdir(self.store)), {"LOCK"})
         self.load("a\n")
         self.ok("get", self.store, "a")
+
+    def test_a_directory_of_other_files_is_told_how_a_store_is_made(self):
+        folder = self.path("etc")
+        os.mkdir(folder)
+        self.write("etc/passwd", "root\n")
+        for opener in OPENERS[:-1]:
+            refusal = self.expect(IO, *command_on(opener, folder)).err
+            self.assertIn(f"{folder}: not a store", refusal)
+            self.assertIn("bloomblock load", refusal)
+        self.assertEqual(os.listdir(folder), ["passwd"])
 
     def test_a_file_is_no_store(self):
         path = self.write("file", "hello\n")
@@ -67,7 +78,8 @@ class Destroy(ToolTest):
         self.ok("get", self.store, "a")
         self.ok("destroy", self.store, "--yes")
         self.assertFalse(os.path.exists(self.store))
-        self.expect(IO, "destroy", self.store, "--yes")
+        self.assertIn(f"{self.store}: no such directory, so no file was removed",
+                      self.expect(IO, "destroy", self.store, "--yes").err)
 
     def test_foreign_files_stay(self):
         self.load("a\n")
@@ -185,9 +197,10 @@ class Words(ToolTest):
 
     def test_what_is_missing_or_there_is_said_and_no_option_that_there_is_not(self):
         missing = self.expect(IO, "get", self.store, "a").err
-        self.assertEqual(missing, f"bloomblock get: {self.store}: no such directory\n")
+        advice = "; `bloomblock load` creates a store\n"
+        self.assertEqual(missing, f"bloomblock get: {self.store}: no such directory{advice}")
         os.mkdir(self.store)
-        self.assertTrue(self.expect(IO, "get", self.store, "a").err.endswith("there is no CURRENT\n"))
+        self.assertTrue(self.expect(IO, "get", self.store, "a").err.endswith(f"there is no CURRENT{advice}"))
         self.load("a\n")
         there = self.expect(IO, "import", "json", "-", self.store).err
         self.assertTrue(there.endswith("exists already; an import makes a new store\n"), there)
@@ -217,7 +230,9 @@ class Checkpoint(ToolTest):
         self.load("a\nb\n")
         copy = self.path("copy")
         self.assertGreater(self.ok("checkpoint", self.store, copy, "--json").json["tables"], 0)
-        self.expect(IO, "checkpoint", self.store, copy)
+        refusal = self.expect(IO, "checkpoint", self.store, copy).err
+        self.assertIn(f"{copy}: exists", refusal)
+        self.assertIn("another path", refusal)
         self.ok("delete", self.store, "a")
         self.ok("get", copy, "a")
         self.ok("destroy", self.store, "--yes")
@@ -402,6 +417,10 @@ class ReadOnly(ToolTest):
 
     def check(self, **options):
         """A user without write permission can verify a backup in a read-only directory."""
+        for opener in (["get", "a"], ["scan"], ["stat"], ["select"], ["export"], ["attribute", "list"]):
+            arguments = [*opener, self.store] if opener[0] == "attribute" else command_on(opener, self.store)
+            self.assertIn("--read-only", run(*arguments, **options).err, arguments)
+            self.assertIn(run(*arguments, "--read-only", **options).code, (FOUND, ABSENT), arguments)
         for arguments in (["verify", self.store], ["repair", self.store, "--dry-run"]):
             result = run(*arguments, **options)
             self.assertEqual(result.code, FOUND, (arguments, result.err))

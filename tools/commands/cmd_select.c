@@ -172,6 +172,22 @@ static enum bb_status execute(struct select *select)
 
 /* ---- before and after ---- */
 
+static enum bb_status parse_condition(struct select *select, const char *directory)
+{
+    if (select->where == NULL)
+        return BB_OK;
+    if (bb_schema_count(select->schema) == 0)
+        return bb_fail(BB_INVALID,
+                       "%s: the store has no attributes: define them with `bloomblock attribute "
+                       "create`, or for this selection with --attribute",
+                       directory);
+    enum bb_status status =
+        bb_condition_parse(select->schema, bb_bytes_of_text(select->where), &select->condition);
+    if (status == BB_INVALID)
+        caret_show(select->where);
+    return status;
+}
+
 static enum bb_status prepare(struct select *select, const char *directory)
 {
     enum bb_status status = key_range_decode(&select->range, select->is_hex);
@@ -185,13 +201,7 @@ static enum bb_status prepare(struct select *select, const char *directory)
         status = definitions_schema(select->db, &select->attributes, &select->schema);
     if (status == BB_OK && select->columns_text != NULL)
         status = columns_parse(&select->columns, select->columns_text, select->schema);
-    if (status != BB_OK || select->where == NULL)
-        return status;
-    status =
-        bb_condition_parse(select->schema, bb_bytes_of_text(select->where), &select->condition);
-    if (status == BB_INVALID)
-        caret_show(select->where);
-    return status;
+    return status == BB_OK ? parse_condition(select, directory) : status;
 }
 
 static void begin_output(struct select *select)

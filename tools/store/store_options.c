@@ -257,6 +257,16 @@ static void tell_recovery(const struct store_options *store)
     command_warn(store->command, text);
 }
 
+/* In the terms of the command line. */
+static enum bb_status fail_open(const struct store_options *store, enum bb_status status)
+{
+    (void)!store_words_fail(status, store->filter_amount);
+    struct bb_error error = *bb_error_last();
+    if (status == BB_NOT_FOUND && !store->db.create_if_missing)
+        return bb_fail(status, "%s; `bloomblock load` creates a store", error.message);
+    return error.status;
+}
+
 enum bb_status store_open(struct store_options *store, const char *directory, struct bb_db **ret_db)
 {
     struct bb_db_options *db = &store->db;
@@ -276,7 +286,12 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
     status = bb_db_open(directory, db, ret_db);
     if (status == BB_OK)
         tell_recovery(store);
-    return status == BB_OK ? BB_OK : store_words_fail(status, store->filter_amount);
+    return status == BB_OK ? BB_OK : fail_open(store, status);
+}
+
+static bool has_read_only(const struct store_options *store)
+{
+    return strcmp(store->list[store->list_count - 1].name, "read-only") == 0;
 }
 
 /* WHY deterministic: only writes then do background work, and a reader is not to rewrite the
@@ -287,9 +302,12 @@ enum bb_status store_open_to_read(struct store_options *store, const char *direc
     store->db.deterministic = true;
     enum bb_status status = store_open(store, directory, ret_db);
     struct bb_error error = *bb_error_last();
+    if (!has_read_only(store))
+        return status;
     if (status == BB_BUSY)
         return bb_fail(status, "%s; --read-only reads it concurrently", error.message);
-    if (status == BB_NO_SPACE)
+    bool is_refused = status == BB_IO || status == BB_READ_ONLY;
+    if (status == BB_NO_SPACE || (is_refused && store_place_is_read_only(directory)))
         return bb_fail(status, "%s; --read-only reads it without writing", error.message);
     return status;
 }

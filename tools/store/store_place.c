@@ -3,8 +3,11 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/status.h"
 
@@ -33,6 +36,15 @@ enum bb_status store_place_check(const char *directory)
         return BB_OK;
     return bb_fail(BB_EXISTS, "%s: holds other files (%s) and no store; --force creates one there",
                    directory, found);
+}
+
+bool store_place_is_read_only(const char *directory)
+{
+    char lock[PATH_MAX];
+    int length = snprintf(lock, sizeof(lock), "%s/LOCK", directory);
+    if (length < 0 || (size_t)length >= sizeof(lock) || access(directory, R_OK | X_OK) != 0)
+        return false;
+    return access(directory, W_OK) != 0 || (access(lock, W_OK) != 0 && errno != ENOENT);
 }
 
 bool store_place_has_log(const char *directory)
