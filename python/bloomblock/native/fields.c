@@ -76,6 +76,15 @@ static bool set_bool(void *place, PyObject *value)
     return true;
 }
 
+static bool set_comparator(void *place, PyObject *value)
+{
+    const struct bb_comparator *comparator = NULL;
+    if (!comparator_of(value, &comparator))
+        return false;
+    memcpy(place, &comparator, sizeof(comparator));
+    return true;
+}
+
 static bool set_real(void *place, PyObject *value)
 {
     double number = 0;
@@ -102,6 +111,8 @@ bool field_set(const struct field *field, void *object, PyObject *value)
         return set_filter_kind(place, value);
     case FIELD_FILTER_AMOUNT:
         return set_filter_amount(place, value);
+    case FIELD_COMPARATOR:
+        return set_comparator(place, value);
     }
     return false;
 }
@@ -172,6 +183,7 @@ static PyObject *field_get(const struct field *field, const void *object)
     case FIELD_FILTER_KIND:
         return get_word(field, place);
     case FIELD_FILTER_AMOUNT:
+    case FIELD_COMPARATOR:
         break;
     }
     return NULL;

@@ -88,6 +88,7 @@ enum field_kind {
     FIELD_WORD, /* an enum, by its names */
     FIELD_FILTER_KIND,
     FIELD_FILTER_AMOUNT, /* to be set: a pair of a unit and a number */
+    FIELD_COMPARATOR,    /* to be set: a capsule, which has to live as long as the order is used */
 };
 struct field {
     const char *name;
@@ -125,6 +126,7 @@ struct store {
     Py_ssize_t calls;               /* that run without the interpreter's lock */
     struct child *children;         /* cursors, snapshots and selections */
     struct events *events;          /* of the library's threads */
+    PyObject *comparator;           /* the capsule of the order, or NULL */
     long process;                   /* that opened it */
     bool is_closing;
 };
@@ -233,6 +235,8 @@ PyObject *scan_of(struct store *store, struct snapshot *snapshot, enum scan_shap
 PyObject *cursor_of(struct store *store, struct snapshot *snapshot, PyObject *const *arguments,
                     Py_ssize_t count, PyObject *names);
 
+/* The order in a capsule. NULL and None: *ret_comparator is NULL. Borrowed. */
+bool comparator_of(PyObject *object, const struct bb_comparator **ret_comparator);
 /* struct bb_db_options from keywords. */
 bool options_read(PyObject *keywords, const char *function, struct bb_db_options *ret_options);
 

@@ -11,6 +11,7 @@ static const char *const styles[] = {"", "leveled", "tiered", "lazy-leveling", N
 #define CHOICE(name, of_words) FIELD_IN(bb_db_options, name, of_words)
 
 static const struct field fields[] = {
+    OPTION(COMPARATOR, comparator),
     OPTION(BOOL, create_if_missing),
     OPTION(BOOL, error_if_exists),
     OPTION(BOOL, read_only),
@@ -45,6 +46,20 @@ static const struct field fields[] = {
     OPTION(U32, shadow_verify_one_in),
     OPTION(U64, scrub_interval_seconds),
 };
+
+bool comparator_of(PyObject *object, const struct bb_comparator **ret_comparator)
+{
+    *ret_comparator = NULL;
+    if (object == NULL || object == Py_None)
+        return true;
+    if (!PyCapsule_IsValid(object, "bb_comparator")) {
+        PyErr_Format(PyExc_TypeError, "a comparator is a capsule \"bb_comparator\", not %R",
+                     object);
+        return false;
+    }
+    *ret_comparator = PyCapsule_GetPointer(object, "bb_comparator");
+    return true;
+}
 
 bool options_read(PyObject *keywords, const char *function, struct bb_db_options *ret_options)
 {

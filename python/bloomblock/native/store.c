@@ -99,6 +99,15 @@ bool child_begin(struct child *child, const char *name)
 
 /* ---- opening and closing ---- */
 
+/* The order has to exist until the store is closed. */
+static void keep_comparator(struct store *store, PyObject *keywords)
+{
+    PyObject *former = store->comparator;
+    store->comparator = keywords != NULL ? PyDict_GetItemString(keywords, "comparator") : NULL;
+    Py_XINCREF(store->comparator);
+    Py_XDECREF(former);
+}
+
 static int store_init(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     struct store *store = (struct store *)self;
@@ -120,6 +129,7 @@ static int store_init(PyObject *self, PyObject *arguments, PyObject *keywords)
     const char *text = path_text(path);
     if (store->events == NULL)
         store->events = events_create();
+    keep_comparator(store, keywords);
     options.on_event = store->events != NULL ? events_note : NULL;
     options.event_context = store->events;
     STORE_CALL(store, status = bb_db_open(text, &options, &db));
@@ -188,8 +198,10 @@ static void store_dealloc(PyObject *self)
     Py_XDECREF(done);
     PyErr_Restore(type, value, trace);
     /* A store that could not be closed may still use them. */
-    if (((struct store *)self)->db == NULL)
+    if (((struct store *)self)->db == NULL) {
         events_destroy(((struct store *)self)->events);
+        Py_XDECREF(((struct store *)self)->comparator);
+    }
     object_free(self);
 }
 

@@ -37,19 +37,21 @@ static const struct field destroy_fields[] = {
 PyObject *files_verify(PyObject *module, PyObject *const *arguments, Py_ssize_t count,
                        PyObject *names)
 {
-    static const struct signature signature = {"verify", 1, 1, {"path"}};
+    static const struct signature signature = {"verify", 1, 1, {"path", "comparator"}};
+    PyObject *values[2];
     struct bb_db_verify_report report;
-    PyObject *path = NULL;
+    struct bb_db_options options = {0};
     enum bb_status status = BB_OK;
     (void)module;
-    if (!arguments_read(&signature, arguments, count, names, &path))
+    if (!arguments_read(&signature, arguments, count, names, values) ||
+        !comparator_of(values[1], &options.comparator))
         return NULL;
-    path = path_from(path);
+    PyObject *path = path_from(values[0]);
     if (path == NULL)
         return NULL;
     const char *text = path_text(path);
     Py_BEGIN_ALLOW_THREADS;
-    status = bb_db_verify(text, NULL, &report);
+    status = bb_db_verify(text, &options, &report);
     Py_END_ALLOW_THREADS;
     if (status != BB_OK)
         fail(status);
@@ -61,12 +63,14 @@ PyObject *files_repair(PyObject *module, PyObject *const *arguments, Py_ssize_t 
                        PyObject *names)
 {
     static const struct signature signature = {
-        "repair", 1, 1, {"path", "dry_run", "take_unnamed_tables"}};
-    PyObject *values[3];
+        "repair", 1, 1, {"path", "dry_run", "take_unnamed_tables", "comparator"}};
+    PyObject *values[4];
     struct bb_db_repair_report report;
+    struct bb_db_options options = {0};
     enum bb_status status = BB_OK;
     (void)module;
-    if (!arguments_read(&signature, arguments, count, names, values))
+    if (!arguments_read(&signature, arguments, count, names, values) ||
+        !comparator_of(values[3], &options.comparator))
         return NULL;
     int is_dry = truth_of(values[1]);
     int takes_unnamed = truth_of(values[2]);
@@ -77,7 +81,7 @@ PyObject *files_repair(PyObject *module, PyObject *const *arguments, Py_ssize_t 
                                              .take_unnamed_tables = takes_unnamed > 0};
     const char *text = path_text(path);
     Py_BEGIN_ALLOW_THREADS;
-    status = bb_db_repair(text, NULL, &how, &report);
+    status = bb_db_repair(text, &options, &how, &report);
     Py_END_ALLOW_THREADS;
     if (status != BB_OK)
         fail(status);
