@@ -164,7 +164,6 @@ static void start(struct model *model, struct model_walk *walk)
 {
     struct bb_get_options options = model_draw_get_options(model, &walk->sequence);
     create_iter(model, walk, &options);
-    walk->compactions_before = model_compaction_count(model);
     walk->turns = 0;
     walk->was_forward = true;
     model->coverage->snapshot_walks += options.snapshot != NULL;
@@ -211,6 +210,7 @@ void model_walk_on(struct model *model)
     struct model_walk *walk = &model->walks[bb_rng_below(&model->rng, MODEL_WALKS_MAX)];
     if (walk->iter == NULL) {
         start(model, walk);
+        walk->compactions_before = model_compaction_count(model);
         return;
     }
     if (!walk->is_valid || bb_rng_one_in(&model->rng, 4))
@@ -233,18 +233,33 @@ void model_end_walks(struct model *model)
 
 /* ---- Everything ---- */
 
+static bool compare_next(struct model *model, struct model_walk *walk)
+{
+    struct bb_bytes key = {0};
+    struct bb_bytes value = {0};
+    walk->is_valid = oracle_scan_next(model->oracle, &key, &value);
+    model_must(model, bb_buf_assign(&walk->key, key), "key");
+    model_must(model, bb_buf_assign(&model->expected, value), "value");
+    compare_position(model, walk, "scan of everything");
+    return walk->is_valid;
+}
+
 static void compare_scan(struct model *model, const struct bb_snapshot *snapshot, uint64_t sequence,
                          bool is_forward)
 {
     struct bb_get_options options = {.snapshot = snapshot};
-    struct model_walk walk = {.sequence = sequence};
+    struct model_walk walk = {0};
     model_must(model, bb_db_iter_create(model->db, &options, &walk.iter), "iterator");
-    if (is_forward)
-        seek_first(model, &walk);
-    else
-        seek_last(model, &walk);
-    while (walk.is_valid)
-        move(model, &walk, is_forward);
+    oracle_scan(model->oracle, sequence, !is_forward);
+    if (is_forward) {
+        bb_db_iter_seek_first(walk.iter);
+        while (compare_next(model, &walk))
+            bb_db_iter_next(walk.iter);
+    } else {
+        bb_db_iter_seek_last(walk.iter);
+        while (compare_next(model, &walk))
+            bb_db_iter_prev(walk.iter);
+    }
     bb_db_iter_destroy(walk.iter);
     bb_buf_deinit(&walk.key);
 }

@@ -4,6 +4,10 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "tests/model/version_list.h"
 
 enum statement {
     APPLY,
@@ -14,14 +18,17 @@ enum statement {
     AFTER,
     BEFORE,
     LAST,
+    ALL,
     TRUNCATE,
-    PRUNE,
+    FORGET,
     LOWER,
     STATEMENT_COUNT,
 };
 
 /* Returns the newest version of the next key, because the table is in this order. */
 #define FORWARD "ORDER BY key, sequence DESC LIMIT 1"
+/* Returns all versions of the key before, the newest last, and then versions of earlier keys. */
+#define BACKWARD "ORDER BY key DESC, sequence"
 
 static const char *const texts[STATEMENT_COUNT] = {
     [APPLY] = "INSERT INTO versions VALUES (?1, ?2, ?3)",
@@ -32,12 +39,11 @@ static const char *const texts[STATEMENT_COUNT] = {
     [FIRST] = "SELECT key, value FROM versions WHERE sequence <= ?2 " FORWARD,
     [AT_OR_AFTER] = "SELECT key, value FROM versions WHERE key >= ?1 AND sequence <= ?2 " FORWARD,
     [AFTER] = "SELECT key, value FROM versions WHERE key > ?1 AND sequence <= ?2 " FORWARD,
-    [BEFORE] = "SELECT key FROM versions WHERE key < ?1 ORDER BY key DESC LIMIT 1",
-    [LAST] = "SELECT key FROM versions ORDER BY key DESC LIMIT 1",
+    [BEFORE] = "SELECT key, value FROM versions WHERE key < ?1 AND sequence <= ?2 " BACKWARD,
+    [LAST] = "SELECT key, value FROM versions WHERE sequence <= ?2 " BACKWARD,
+    [ALL] = "SELECT key, value, sequence FROM versions ORDER BY key, sequence DESC",
     [TRUNCATE] = "DELETE FROM versions WHERE sequence > ?2",
-    [PRUNE] = "DELETE FROM versions WHERE sequence < (SELECT MAX(v.sequence) FROM versions v WHERE "
-              "v.key = versions.key "
-              "AND v.sequence <= ?2)",
+    [FORGET] = "DELETE FROM versions WHERE key = ?1 AND sequence = ?2",
     [LOWER] = "UPDATE versions SET sequence = ?2 WHERE sequence > ?2",
 };
 
@@ -47,13 +53,30 @@ static const char setup[] =
     "CREATE TABLE versions (key BLOB NOT NULL, sequence INTEGER NOT NULL, value BLOB, "
     "PRIMARY KEY (key, sequence DESC)) WITHOUT ROWID";
 
+/* All versions of all keys, in order of keys. */
+struct selection {
+    sqlite3_stmt *statement; /* NULL: none has begun */
+    bool is_backward;        /* the newest version of a key is the last one, not the first one */
+    bool has_row;            /* the statement is at the first version of the next key */
+};
+
+/* A position in the list. */
+struct scan {
+    uint64_t sequence;
+    bool is_backward;
+    size_t at; /* of the next key's newest version; backward: after its oldest one */
+};
+
 struct oracle {
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENT_COUNT];
     bool is_reverse;
     struct bb_buf encoded[2]; /* the keys that a statement is bound to */
     uint64_t ranges_crossed;
-    sqlite3_stmt *selection; /* begun, or NULL */
+    struct selection selection;
+    struct version_list list;
+    bool is_listed; /* list has the present contents */
+    struct scan scan;
 };
 
 static void must(struct oracle *oracle, bool is_fine)
@@ -82,14 +105,21 @@ struct oracle *oracle_create(bool is_reverse)
     return oracle;
 }
 
+static void end_selection(struct oracle *oracle)
+{
+    sqlite3_finalize(oracle->selection.statement);
+    oracle->selection = (struct selection){0};
+}
+
 void oracle_destroy(struct oracle *oracle)
 {
     for (int i = 0; i < STATEMENT_COUNT; i++)
         sqlite3_finalize(oracle->statements[i]);
-    sqlite3_finalize(oracle->selection);
+    end_selection(oracle);
     sqlite3_close(oracle->db);
     for (int i = 0; i < 2; i++)
         bb_buf_deinit(&oracle->encoded[i]);
+    version_list_deinit(&oracle->list);
     free(oracle);
 }
 
@@ -108,9 +138,11 @@ static struct bb_bytes encode(struct oracle *oracle, int which, struct bb_bytes 
 {
     struct bb_buf *buf = &oracle->encoded[which];
     uint8_t *data = NULL;
-    if (!oracle->is_reverse)
-        return key;
     buf->size = 0;
+    if (!oracle->is_reverse) { /* the caller's buffer takes the result */
+        must(oracle, bb_buf_assign(buf, key) == BB_OK);
+        return bb_buf_bytes(buf);
+    }
     must(oracle, bb_buf_extend(buf, 2 * key.size + 1, &data) == BB_OK);
     for (size_t i = 0; i < key.size; i++) {
         data[2 * i] = 0xfe;
@@ -134,7 +166,6 @@ static sqlite3_stmt *prepare(struct oracle *oracle, enum statement which,
 {
     sqlite3_stmt *statement = oracle->statements[which];
     sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement);
     if (key != NULL)
         bind_bytes(oracle, statement, 1, encode(oracle, 0, *key));
     if (sqlite3_bind_parameter_count(statement) >= 2)
@@ -144,6 +175,7 @@ static sqlite3_stmt *prepare(struct oracle *oracle, enum statement which,
 
 static void run(struct oracle *oracle, sqlite3_stmt *statement)
 {
+    oracle->is_listed = false;
     must(oracle, sqlite3_step(statement) == SQLITE_DONE);
     sqlite3_reset(statement);
 }
@@ -154,6 +186,8 @@ void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key,
     sqlite3_stmt *statement = prepare(oracle, APPLY, &key, sequence);
     if (value != NULL)
         bind_bytes(oracle, statement, 3, *value);
+    else
+        must(oracle, sqlite3_bind_null(statement, 3) == SQLITE_OK);
     run(oracle, statement);
 }
 
@@ -170,11 +204,22 @@ uint64_t oracle_ranges_crossed(const struct oracle *oracle)
     return oracle->ranges_crossed;
 }
 
-static void take_column(sqlite3_stmt *statement, int column, struct bb_buf *buf)
+static struct bb_bytes column(sqlite3_stmt *statement, int index)
 {
-    struct bb_bytes bytes = {.data = sqlite3_column_blob(statement, column),
-                             .size = (size_t)sqlite3_column_bytes(statement, column)};
-    if (bb_buf_assign(buf, bytes) != BB_OK)
+    return (struct bb_bytes){.data = sqlite3_column_blob(statement, index),
+                             .size = (size_t)sqlite3_column_bytes(statement, index)};
+}
+
+static bool has_row(struct oracle *oracle, sqlite3_stmt *statement)
+{
+    int step = sqlite3_step(statement);
+    must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
+    return step == SQLITE_ROW;
+}
+
+static void take_column(sqlite3_stmt *statement, int index, struct bb_buf *buf)
+{
+    if (bb_buf_assign(buf, column(statement, index)) != BB_OK)
         abort();
 }
 
@@ -191,11 +236,11 @@ static enum oracle_answer answer_of(int column_type)
 }
 
 /* Takes the value in a column, which is a deletion if it is not a blob. */
-static enum oracle_answer take_answer(sqlite3_stmt *statement, int column, struct bb_buf *value)
+static enum oracle_answer take_answer(sqlite3_stmt *statement, int index, struct bb_buf *value)
 {
-    enum oracle_answer answer = answer_of(sqlite3_column_type(statement, column));
+    enum oracle_answer answer = answer_of(sqlite3_column_type(statement, index));
     if (answer == ORACLE_PRESENT)
-        take_column(statement, column, value);
+        take_column(statement, index, value);
     return answer;
 }
 
@@ -203,10 +248,8 @@ enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64
                               struct bb_buf *value)
 {
     sqlite3_stmt *statement = prepare(oracle, GET, &key, sequence);
-    int step = sqlite3_step(statement);
-    must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
     enum oracle_answer answer =
-        step == SQLITE_ROW ? take_answer(statement, 0, value) : ORACLE_NEVER;
+        has_row(oracle, statement) ? take_answer(statement, 0, value) : ORACLE_NEVER;
     sqlite3_reset(statement);
     return answer;
 }
@@ -216,19 +259,20 @@ static bool move(struct oracle *oracle, enum statement which, uint64_t sequence,
                  struct bb_buf *value, enum oracle_answer *answer)
 {
     struct bb_bytes from = bb_buf_bytes(key);
+    bool is_backward = which == BEFORE || which == LAST;
     sqlite3_stmt *statement =
         prepare(oracle, which, which == FIRST || which == LAST ? NULL : &from, sequence);
-    int step = sqlite3_step(statement);
-    must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
-    if (step == SQLITE_ROW) {
+    bool is_found = has_row(oracle, statement);
+    if (is_found) {
         take_column(statement, 0, key);
+        *answer = take_answer(statement, 1, value);
+        while (is_backward && has_row(oracle, statement) &&
+               bb_bytes_equal(column(statement, 0), bb_buf_bytes(key)))
+            *answer = take_answer(statement, 1, value);
         decode(oracle, key);
-        *answer = sqlite3_column_count(statement) == 2
-                      ? take_answer(statement, 1, value)
-                      : oracle_get(oracle, bb_buf_bytes(key), sequence, value);
     }
     sqlite3_reset(statement);
-    return step == SQLITE_ROW;
+    return is_found;
 }
 
 static bool find(struct oracle *oracle, uint64_t sequence, enum statement first,
@@ -266,43 +310,161 @@ bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key, s
     return find(oracle, sequence, LAST, BEFORE, key, value);
 }
 
-void oracle_select(struct oracle *oracle, uint64_t sequence, const char *where, bool is_backward)
+/* ---- selections ---- */
+
+enum column {
+    COLUMN_KEY,
+    COLUMN_VALUE,
+    COLUMN_MATCHES,
+};
+
+static void step(struct oracle *oracle)
+{
+    oracle->selection.has_row = has_row(oracle, oracle->selection.statement);
+}
+
+static const char *bound(const struct bb_bytes *key, const char *text)
+{
+    return key == NULL ? "" : text;
+}
+
+/* Reads the table once: a search for the newest version of each key takes longer. */
+void oracle_select(struct oracle *oracle, uint64_t sequence, const char *where,
+                   const struct bb_key_range *range, bool is_backward)
 {
     char text[8192];
     int size =
         snprintf(text, sizeof(text),
-                 "SELECT v.key, v.value FROM versions v WHERE v.sequence = (SELECT MAX(w.sequence) "
-                 "FROM versions w WHERE w.key = v.key AND w.sequence <= ?1) "
-                 "AND typeof(v.value) = 'blob' AND (%s) ORDER BY v.key%s",
-                 where, is_backward ? " DESC" : "");
-    must(oracle, size < (int)sizeof(text));
-    sqlite3_finalize(oracle->selection);
-    must(oracle, sqlite3_prepare_v2(oracle->db, text, -1, &oracle->selection, NULL) == SQLITE_OK);
-    must(oracle, sqlite3_bind_int64(oracle->selection, 1, (sqlite3_int64)sequence) == SQLITE_OK);
+                 "SELECT key, value, (%s) FROM versions v WHERE sequence <= ?2%s%s ORDER BY %s",
+                 where, bound(range->low, " AND key >= ?1"), bound(range->high, " AND key < ?3"),
+                 is_backward ? "key DESC, sequence" : "key, sequence DESC");
+    must(oracle, size < (int)sizeof(text) && !oracle->is_reverse);
+    end_selection(oracle);
+    sqlite3_stmt **statement = &oracle->selection.statement;
+    must(oracle, sqlite3_prepare_v2(oracle->db, text, -1, statement, NULL) == SQLITE_OK);
+    must(oracle, sqlite3_bind_int64(*statement, 2, (sqlite3_int64)sequence) == SQLITE_OK);
+    if (range->low != NULL)
+        bind_bytes(oracle, *statement, 1, *range->low);
+    if (range->high != NULL)
+        bind_bytes(oracle, *statement, 3, *range->high);
+    oracle->selection.is_backward = is_backward;
+    step(oracle);
+}
+
+/* Takes the value of a version that is present and satisfies the condition. */
+static bool take_version(const struct selection *selection, struct bb_buf *value)
+{
+    sqlite3_stmt *statement = selection->statement;
+    return sqlite3_column_int(statement, COLUMN_MATCHES) != 0 &&
+           take_answer(statement, COLUMN_VALUE, value) == ORACLE_PRESENT;
+}
+
+static bool is_of_key(const struct selection *selection, const struct bb_buf *key)
+{
+    return bb_bytes_equal(column(selection->statement, COLUMN_KEY), bb_buf_bytes(key));
+}
+
+/* Passes all versions of the next key; true when the newest one belongs to the selection. */
+static bool take_key(struct oracle *oracle, struct bb_buf *key, struct bb_buf *value)
+{
+    struct selection *selection = &oracle->selection;
+    take_column(selection->statement, COLUMN_KEY, key);
+    bool is_selected = take_version(selection, value);
+    for (step(oracle); selection->has_row && is_of_key(selection, key); step(oracle)) {
+        if (selection->is_backward)
+            is_selected = take_version(selection, value);
+    }
+    return is_selected;
 }
 
 bool oracle_select_next(struct oracle *oracle, struct bb_buf *key, struct bb_buf *value)
 {
-    int step = sqlite3_step(oracle->selection);
-    must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
-    if (step == SQLITE_ROW) {
-        take_column(oracle->selection, 0, key);
-        take_column(oracle->selection, 1, value);
+    bool is_selected = false;
+    while (!is_selected && oracle->selection.has_row)
+        is_selected = take_key(oracle, key, value);
+    if (!is_selected)
+        end_selection(oracle);
+    return is_selected;
+}
+
+/* ---- scans ---- */
+
+static void read_list(struct oracle *oracle)
+{
+    struct bb_buf key = {0};
+    sqlite3_stmt *statement = prepare(oracle, ALL, NULL, 0);
+    version_list_reset(&oracle->list);
+    while (has_row(oracle, statement)) {
+        bool is_present = answer_of(sqlite3_column_type(statement, 1)) == ORACLE_PRESENT;
+        struct bb_bytes value = column(statement, 1);
+        take_column(statement, 0, &key);
+        decode(oracle, &key);
+        version_list_add(&oracle->list, bb_buf_bytes(&key),
+                         (uint64_t)sqlite3_column_int64(statement, 2), is_present ? &value : NULL);
+    }
+    sqlite3_reset(statement);
+    bb_buf_deinit(&key);
+    oracle->is_listed = true;
+}
+
+void oracle_scan(struct oracle *oracle, uint64_t sequence, bool is_backward)
+{
+    if (!oracle->is_listed)
+        read_list(oracle);
+    oracle->scan = (struct scan){.sequence = sequence,
+                                 .is_backward = is_backward,
+                                 .at = is_backward ? oracle->list.count : 0};
+}
+
+/* Skips the next key. Index of its newest version; SIZE_MAX without one at the sequence. */
+static size_t skip_key(const struct version_list *list, struct scan *scan)
+{
+    size_t end = 0;
+    size_t first = scan->is_backward ? list->versions[scan->at - 1].first : scan->at;
+    size_t newest = version_list_newest(list, first, scan->sequence, &end);
+    scan->at = scan->is_backward ? first : end;
+    return newest;
+}
+
+bool oracle_scan_next(struct oracle *oracle, struct bb_bytes *key, struct bb_bytes *value)
+{
+    struct scan *scan = &oracle->scan;
+    const struct version_list *list = &oracle->list;
+    must(oracle, oracle->is_listed);
+    while (scan->at != (scan->is_backward ? 0 : list->count)) {
+        size_t newest = skip_key(list, scan);
+        if (newest == SIZE_MAX || !list->versions[newest].is_present)
+            continue;
+        *key = version_list_key(list, newest);
+        *value = version_list_value(list, newest);
         return true;
     }
-    sqlite3_finalize(oracle->selection);
-    oracle->selection = NULL;
     return false;
 }
+
+/* ---- versions that are forgotten ---- */
 
 void oracle_truncate(struct oracle *oracle, uint64_t sequence)
 {
     run(oracle, prepare(oracle, TRUNCATE, NULL, sequence));
 }
 
+static void forget(struct oracle *oracle, size_t index)
+{
+    struct bb_bytes key = version_list_key(&oracle->list, index);
+    run(oracle, prepare(oracle, FORGET, &key, oracle->list.versions[index].sequence));
+}
+
 void oracle_prune(struct oracle *oracle, uint64_t sequence_min)
 {
-    run(oracle, prepare(oracle, PRUNE, NULL, sequence_min));
+    const struct version_list *list = &oracle->list;
+    if (!oracle->is_listed)
+        read_list(oracle);
+    for (size_t at = 0, end = 0; at < list->count; at = end) {
+        size_t newest = version_list_newest(list, at, sequence_min, &end);
+        for (size_t i = newest == SIZE_MAX ? end : newest + 1; i < end; i++)
+            forget(oracle, i);
+    }
 }
 
 void oracle_lower(struct oracle *oracle, uint64_t sequence)

@@ -8,6 +8,7 @@
 #define BB_TESTS_MODEL_ORACLE_H
 
 #include "base/buf.h"
+#include "bb/table.h"
 
 struct oracle;
 
@@ -46,11 +47,18 @@ bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
 bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
                  struct bb_buf *value);
 
-/* Begins to show the present keys at the sequence that satisfy a condition of SQL over v.key and
- * v.value, in order of keys; not for a reverse order. */
-void oracle_select(struct oracle *oracle, uint64_t sequence, const char *where, bool is_backward);
+/* Begins to show the present keys of a range at the sequence that satisfy a condition of SQL over
+ * v.key and v.value, in order of keys; not for a reverse order. */
+void oracle_select(struct oracle *oracle, uint64_t sequence, const char *where,
+                   const struct bb_key_range *range, bool is_backward);
 /* The next one; false at the end. */
 bool oracle_select_next(struct oracle *oracle, struct bb_buf *key, struct bb_buf *value);
+
+/* Begins to show all present keys at the sequence, in order of keys. Scans without a change between
+ * them read SQLite's table once. */
+void oracle_scan(struct oracle *oracle, uint64_t sequence, bool is_backward);
+/* The next one, borrowed until the oracle changes; false at the end. */
+bool oracle_scan_next(struct oracle *oracle, struct bb_bytes *key, struct bb_bytes *value);
 
 /* How many keys of deleted ranges the moves above have passed so far. */
 uint64_t oracle_ranges_crossed(const struct oracle *oracle);
