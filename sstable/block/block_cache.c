@@ -427,7 +427,7 @@ static bool has_room(const struct shard *shard)
     uint64_t usual = shard->item_count == 0 ? 0 : shard->used_bytes / shard->item_count;
     if (usual < MISS_MARK_BYTES)
         usual = MISS_MARK_BYTES;
-    return shard->used_bytes + usual < shard->share_bytes;
+    return shard->used_bytes + usual <= shard->share_bytes;
 }
 
 struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,

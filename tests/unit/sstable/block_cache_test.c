@@ -152,6 +152,18 @@ static void block_cache__full_takes_what_is_missed_twice(void **state)
     bb_block_cache_destroy(cache);
 }
 
+static void block_cache__takes_the_block_that_fills_it(void **state)
+{
+    (void)state;
+    enum { ROOM = 4, UNIT = 4096 };
+    struct bb_block_cache *cache = cache_of(ROOM * UNIT); /* one shard */
+    for (uint64_t i = 0; i < ROOM + 1; i++)
+        assert_false(ask_for(cache, i, UNIT));
+    assert_int_equal(stats_of(cache).used_bytes, ROOM * UNIT);
+    assert_int_equal(stats_of(cache).evictions, 0);
+    bb_block_cache_destroy(cache);
+}
+
 static uint64_t count_held(struct bb_block_cache *cache, uint64_t count)
 {
     uint64_t held = 0;
@@ -488,6 +500,7 @@ int main(void)
         cmocka_unit_test(block_cache__finds_what_was_put_in),
         cmocka_unit_test(block_cache__evicts_the_least_recently_used),
         cmocka_unit_test(block_cache__full_takes_what_is_missed_twice),
+        cmocka_unit_test(block_cache__takes_the_block_that_fills_it),
         cmocka_unit_test(block_cache__a_scan_evicts_next_to_nothing),
         cmocka_unit_test(block_cache__refuses_what_would_fill_a_shard),
         cmocka_unit_test(block_cache__contains_changes_nothing),
