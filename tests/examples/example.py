@@ -19,7 +19,7 @@ COMMAND = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 
 def test_random():
     """A generator whose seed is printed."""
-    seed = int(os.environ.get("BB_TEST_SEED", random.SystemRandom().randrange(1 << 32)))
+    seed = int(os.environ.get("BB_TEST_SEED", "20261123"))
     print(f"seed {seed}  (BB_TEST_SEED={seed} repeats)", file=sys.stderr)
     return random.Random(seed)
 
