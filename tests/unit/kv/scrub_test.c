@@ -10,6 +10,7 @@
 #include "kv/background/scrubber.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define SECOND UINT64_C(1000000000)
 #define KEYS   4000
