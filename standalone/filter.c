@@ -13,12 +13,16 @@ static bool nothing_is_there(const struct bb_filter_view *view, uint64_t hash)
     return false;
 }
 
-static const struct bb_kind_probe *probe_of(const struct bb_envelope *envelope,
-                                            struct bb_filter_view *view)
+/* Its numbers are in their places already. */
+static void set_probe(struct bb_filter_view *view, const struct bb_envelope *envelope)
 {
     static const struct bb_kind_probe empty = {.may_contain = nothing_is_there};
     const struct bb_kind_ops *ops = bb_kind_ops(envelope->kind);
-    return bb_kind_is_empty(ops, envelope) ? &empty : ops->probe(envelope, view);
+    bool is_empty = bb_kind_is_empty(ops, envelope);
+    view->kind = is_empty ? &empty : &ops->probe;
+    if (!is_empty && ops->prepare != NULL)
+        ops->prepare(envelope, view);
+    bb_kind_view_use(view, bb_cpu_best());
 }
 
 enum bb_status bb_filter_view_init(struct bb_filter_view *view, struct bb_bytes bytes)
@@ -33,8 +37,7 @@ enum bb_status bb_filter_view_init(struct bb_filter_view *view, struct bb_bytes 
     view->parameters[BB_VIEW_SIZE] = envelope.parameters[0];
     view->parameters[BB_VIEW_PROBES] = envelope.parameters[1];
     view->parameters[BB_VIEW_DOMAIN] = bb_domain(BB_DOMAIN_ENVELOPE, envelope.salt);
-    view->kind = probe_of(&envelope, view);
-    bb_kind_view_use(view, bb_cpu_best());
+    set_probe(view, &envelope);
     return BB_OK;
 }
 

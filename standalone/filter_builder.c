@@ -108,20 +108,11 @@ static enum bb_status grow(struct bb_filter_builder *builder)
     return BB_OK;
 }
 
-static uint64_t hash_of(const struct bb_filter_builder *builder, uint64_t key_hash)
-{
-    if (builder->ops->takes_key_hashes)
-        return key_hash;
-    if (builder->ops->takes_ribbon_hashes)
-        return bb_domain_ribbon_hash(builder->domain, key_hash);
-    return bb_domain_hash(builder->domain, key_hash);
-}
-
 enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder, uint64_t hash)
 {
     if (builder->status != BB_OK)
         return builder->status;
-    hash = hash_of(builder, hash);
+    hash = bb_kind_hash(builder->ops, builder->domain, hash);
     if (builder->count > 0 && builder->hashes[builder->count - 1] == hash)
         return BB_OK;
     if (builder->count == builder->capacity)
@@ -155,7 +146,7 @@ static enum bb_status append_envelope(const struct bb_filter_builder *builder,
     if (status == BB_OK)
         status = bb_envelope_encode(fields, buf);
     if (status == BB_OK && !empty)
-        status = ops->append(fields, builder->hashes, buf);
+        status = bb_kind_append(fields, builder->hashes, buf);
     if (status == BB_OK)
         status = bb_envelope_finish(buf, start);
     if (status != BB_OK)

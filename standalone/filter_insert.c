@@ -17,7 +17,7 @@ static enum bb_status refuse(enum bb_filter_kind kind)
 static enum bb_status check_insertable(const struct bb_envelope *envelope)
 {
     const char *name = bb_filter_kind_name(envelope->kind);
-    if (bb_kind_ops(envelope->kind)->insert == NULL)
+    if (bb_kind_ops(envelope->kind)->add == NULL)
         return refuse(envelope->kind);
     if (envelope->key_count == 0)
         return bb_fail(BB_INVALID,
@@ -35,7 +35,8 @@ static uint64_t insert_all(const struct bb_envelope *envelope, const struct bb_f
     for (size_t i = 0; i < count; i++) {
         if (bb_filter_may_contain(view, hashes[i]))
             continue;
-        ops->insert(view, payload, hashes[i]);
+        ops->add(envelope->parameters, payload,
+                 bb_kind_hash(ops, view->parameters[BB_VIEW_DOMAIN], hashes[i]));
         inserted++;
     }
     return inserted;

@@ -4,6 +4,9 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "bloomblock/bloom/bloom.h"
+#include "bloomblock/sizing/rate.h"
+#include "standalone/bloom/cells.h"
 #include "standalone/sizing/rate_deviation.h"
 
 static const struct bb_kind_ops *const kinds[] = {
@@ -22,6 +25,38 @@ const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind)
 {
     size_t index = (size_t)kind;
     return index < BB_ARRAY_LENGTH(kinds) ? kinds[index] : NULL;
+}
+
+enum bb_status bb_kind_choose_bloom(struct bb_envelope *envelope)
+{
+    envelope->parameters[1] = bb_rate_bloom_best_probes(envelope->key_count, envelope->target_rate,
+                                                        &envelope->parameters[0]);
+    return BB_OK;
+}
+
+enum bb_status bb_kind_append(const struct bb_envelope *envelope, const uint64_t *hashes,
+                              struct bb_buf *buf)
+{
+    const struct bb_kind_ops *ops = bb_kind_ops(envelope->kind);
+    struct bb_cells cells;
+    uint8_t *payload = NULL;
+    if (ops->append != NULL)
+        return ops->append(envelope, hashes, buf);
+    enum bb_status status = bb_cells_of(envelope, &cells);
+    if (status == BB_OK)
+        status = bb_buf_extend(buf, bb_bloom_size(bb_cells_count(&cells)), &payload);
+    for (uint64_t i = 0; i < envelope->key_count && status == BB_OK; i++)
+        ops->add(envelope->parameters, payload, hashes[i]);
+    return status;
+}
+
+void bb_kind_describe_bits(const struct bb_envelope *envelope, struct bb_filter_info *info)
+{
+    struct bb_cells cells;
+    enum bb_status status = bb_cells_of(envelope, &cells);
+    BB_ASSERT(status == BB_OK);
+    info->bits_per_probe = cells.probes;
+    info->fill = (double)bb_cells_set_count(envelope) / (double)bb_cells_count(&cells);
 }
 
 /* A scalable filter watches its bits, a ribbon's pass 2^-rank: neither goes beyond its target. */
@@ -64,15 +99,6 @@ static bool everything_may_be_there(const struct bb_filter_view *view, uint64_t 
     return true;
 }
 
-static const struct bb_kind_probe *none_probe(const struct bb_envelope *envelope,
-                                              struct bb_filter_view *view)
-{
-    static const struct bb_kind_probe probe = {.may_contain = everything_may_be_there};
-    (void)envelope;
-    (void)view;
-    return &probe;
-}
-
 static enum bb_status none_choose(struct bb_envelope *envelope)
 {
     (void)envelope;
@@ -100,6 +126,6 @@ const struct bb_kind_ops bb_kind_none = {
     .choose = none_choose,
     .append = none_append,
     .check = bb_envelope_check_without_payload,
-    .probe = none_probe,
+    .probe = {.may_contain = everything_may_be_there},
     .describe = none_describe,
 };

@@ -68,21 +68,21 @@ struct bb_kind_ops {
      * not make this kind. */
     enum bb_status (*choose)(struct bb_envelope *envelope);
     /* Appends the payload for these parameters. hashes: key_count of them, of the domain, sorted,
-     * distinct. On failure the buffer may have grown. */
+     * distinct. On failure the buffer may have grown. NULL for kinds with `add`. */
     enum bb_status (*append)(const struct bb_envelope *envelope, const uint64_t *hashes,
                              struct bb_buf *buf);
+    /* Sets the bits of one key in a payload with these parameters. hash: of the domain. NULL for
+     * kinds whose payload is built from all keys together, or that count additions. */
+    void (*add)(const uint64_t *parameters, uint8_t *payload, uint64_t hash);
     /* Checks parameters and payload of an untrusted envelope, after the fields that all kinds share
      * were checked. */
     enum bb_status (*check)(const struct bb_envelope *envelope);
-    /* Returns the functions that probe a view, and may fill parameters of the view that are still
-     * empty. */
-    const struct bb_kind_probe *(*probe)(const struct bb_envelope *envelope,
-                                         struct bb_filter_view *view);
+    /* Fills parameters of a view that are still empty. NULL: none. */
+    void (*prepare)(const struct bb_envelope *envelope, struct bb_filter_view *view);
+    /* The functions that probe a view. */
+    struct bb_kind_probe probe;
     /* Fills the fields that depend on the kind: predicted rate, fill, bits per probe. */
     void (*describe)(const struct bb_envelope *envelope, struct bb_filter_info *info);
-    /* Sets the bits of one more key in the payload of a view. hash: the hash that the user passed.
-     * NULL for kinds whose payload is built from all keys together, or that count additions. */
-    void (*insert)(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash);
 };
 
 extern const struct bb_kind_ops bb_kind_none;
@@ -97,6 +97,26 @@ extern const struct bb_kind_ops bb_kind_count_min;
 
 /* NULL for DEFAULT, and for values that are no kind. */
 const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind);
+
+/* `choose` of the classic and the counting Bloom filter. */
+enum bb_status bb_kind_choose_bloom(struct bb_envelope *envelope);
+/* For `describe` of kinds with bits: the probes, and the share of bits that are set. */
+void bb_kind_describe_bits(const struct bb_envelope *envelope, struct bb_filter_info *info);
+
+/* The hash of a user in the domain of a filter. */
+static inline uint64_t bb_kind_hash(const struct bb_kind_ops *ops, uint64_t domain,
+                                    uint64_t key_hash)
+{
+    if (ops->takes_key_hashes)
+        return key_hash;
+    if (ops->takes_ribbon_hashes)
+        return bb_domain_ribbon_hash(domain, key_hash);
+    return bb_domain_hash(domain, key_hash);
+}
+
+/* Appends the payload of an envelope, as `append` describes it. */
+BB_MUST_CHECK enum bb_status bb_kind_append(const struct bb_envelope *envelope,
+                                            const uint64_t *hashes, struct bb_buf *buf);
 
 /* The description of a checked envelope. */
 struct bb_filter_info bb_kind_describe(const struct bb_envelope *envelope);

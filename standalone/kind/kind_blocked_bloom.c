@@ -14,15 +14,9 @@ static enum bb_status choose(struct bb_envelope *envelope)
     return BB_OK;
 }
 
-static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
-                             struct bb_buf *buf)
+static void add(const uint64_t *parameters, uint8_t *payload, uint64_t hash)
 {
-    uint32_t lines = (uint32_t)envelope->parameters[0];
-    uint8_t *payload = NULL;
-    enum bb_status status = bb_buf_extend(buf, (size_t)lines * BB_LINE_SIZE, &payload);
-    for (uint64_t i = 0; i < envelope->key_count && status == BB_OK; i++)
-        bb_blocked_bloom_add(payload, lines, (uint32_t)envelope->parameters[1], hashes[i]);
-    return status;
+    bb_blocked_bloom_add(payload, (uint32_t)parameters[0], (uint32_t)parameters[1], hash);
 }
 
 static enum bb_status check(const struct bb_envelope *envelope)
@@ -73,40 +67,20 @@ static void use(struct bb_filter_view *view, enum bb_cpu cpu)
     view->probe = bb_blocked_bloom_probe_of(cpu);
 }
 
-static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
-                                         struct bb_filter_view *view)
-{
-    static const struct bb_kind_probe lines = {.may_contain = may_contain,
-                                               .use = use,
-                                               .prefetch = prefetch,
-                                               .may_contain_many = may_contain_many};
-    (void)envelope;
-    (void)view;
-    return &lines;
-}
-
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
-    struct bb_bytes payload = envelope->payload;
-    double set_bits = (double)bb_bloom_set_count(payload.data, payload.size);
-    info->bits_per_probe = (uint32_t)envelope->parameters[1];
-    info->fill = set_bits / ((double)payload.size * 8);
-    info->predicted_rate = bb_blocked_bloom_rate(payload.data, (uint32_t)envelope->parameters[0],
-                                                 info->bits_per_probe);
-}
-
-static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash)
-{
-    bb_blocked_bloom_add(payload, (uint32_t)view->parameters[BB_VIEW_SIZE],
-                         (uint32_t)view->parameters[BB_VIEW_PROBES],
-                         bb_kind_view_domain_hash(view, hash));
+    bb_kind_describe_bits(envelope, info);
+    info->predicted_rate = bb_blocked_bloom_rate(
+        envelope->payload.data, (uint32_t)envelope->parameters[0], info->bits_per_probe);
 }
 
 const struct bb_kind_ops bb_kind_blocked_bloom = {
     .choose = choose,
-    .append = append,
+    .add = add,
     .check = check,
-    .probe = probe,
+    .probe = {.may_contain = may_contain,
+              .use = use,
+              .prefetch = prefetch,
+              .may_contain_many = may_contain_many},
     .describe = describe,
-    .insert = insert,
 };

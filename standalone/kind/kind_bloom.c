@@ -8,22 +8,9 @@
 #include "bloomblock/bloom/bloom.h"
 #include "bloomblock/sizing/rate.h"
 
-static enum bb_status choose(struct bb_envelope *envelope)
+static void add(const uint64_t *parameters, uint8_t *payload, uint64_t hash)
 {
-    envelope->parameters[1] = bb_rate_bloom_best_probes(envelope->key_count, envelope->target_rate,
-                                                        &envelope->parameters[0]);
-    return BB_OK;
-}
-
-static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
-                             struct bb_buf *buf)
-{
-    uint64_t bits = envelope->parameters[0];
-    uint8_t *payload = NULL;
-    enum bb_status status = bb_buf_extend(buf, bb_bloom_size(bits), &payload);
-    for (uint64_t i = 0; i < envelope->key_count && status == BB_OK; i++)
-        bb_bloom_add(payload, bits, (uint32_t)envelope->parameters[1], hashes[i]);
-    return status;
+    bb_bloom_add(payload, parameters[0], (uint32_t)parameters[1], hash);
 }
 
 static enum bb_status check(const struct bb_envelope *envelope)
@@ -44,35 +31,16 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
                                 bb_kind_view_domain_hash(view, hash));
 }
 
-static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
-                                         struct bb_filter_view *view)
-{
-    static const struct bb_kind_probe portable = {.may_contain = may_contain};
-    (void)envelope;
-    (void)view;
-    return &portable;
-}
-
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
-    struct bb_bytes payload = envelope->payload;
-    double set_bits = (double)bb_bloom_set_count(payload.data, payload.size);
-    info->bits_per_probe = (uint32_t)envelope->parameters[1];
-    info->fill = set_bits / (double)envelope->parameters[0];
+    bb_kind_describe_bits(envelope, info);
     info->predicted_rate = pow(info->fill, info->bits_per_probe);
 }
 
-static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash)
-{
-    bb_bloom_add(payload, view->parameters[BB_VIEW_SIZE],
-                 (uint32_t)view->parameters[BB_VIEW_PROBES], bb_kind_view_domain_hash(view, hash));
-}
-
 const struct bb_kind_ops bb_kind_bloom = {
-    .choose = choose,
-    .append = append,
+    .choose = bb_kind_choose_bloom,
+    .add = add,
     .check = check,
-    .probe = probe,
+    .probe = {.may_contain = may_contain},
     .describe = describe,
-    .insert = insert,
 };

@@ -125,15 +125,6 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
                               bb_kind_view_domain_hash(view, hash)) > 0;
 }
 
-static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
-                                         struct bb_filter_view *view)
-{
-    static const struct bb_kind_probe portable = {.may_contain = may_contain};
-    (void)envelope;
-    (void)view;
-    return &portable;
-}
-
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
     struct bb_count_sketch_head head = bb_count_sketch_head_decode(envelope);
@@ -147,6 +138,6 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
 const struct bb_kind_ops bb_kind_count_min = {
     .answers_without_keys = true,
     .check = check,
-    .probe = probe,
+    .probe = {.may_contain = may_contain},
     .describe = describe,
 };

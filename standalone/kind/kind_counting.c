@@ -12,13 +12,6 @@
 #include "standalone/bloom/counting_bloom.h"
 #include "bloomblock/sizing/rate.h"
 
-static enum bb_status choose(struct bb_envelope *envelope)
-{
-    envelope->parameters[1] = bb_rate_bloom_best_probes(envelope->key_count, envelope->target_rate,
-                                                        &envelope->parameters[0]);
-    return BB_OK;
-}
-
 static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
                              struct bb_buf *buf)
 {
@@ -63,15 +56,6 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
                                          bb_kind_view_domain_hash(view, hash));
 }
 
-static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
-                                         struct bb_filter_view *view)
-{
-    static const struct bb_kind_probe portable = {.may_contain = may_contain};
-    (void)envelope;
-    (void)view;
-    return &portable;
-}
-
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
     struct bb_counting_bloom_sums sums =
@@ -84,9 +68,9 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
 
 const struct bb_kind_ops bb_kind_counting = {
     .answers_without_keys = true,
-    .choose = choose,
+    .choose = bb_kind_choose_bloom,
     .append = append,
     .check = check,
-    .probe = probe,
+    .probe = {.may_contain = may_contain},
     .describe = describe,
 };

@@ -17,16 +17,10 @@ static enum bb_status choose(struct bb_envelope *envelope)
     return BB_OK;
 }
 
-static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
-                             struct bb_buf *buf)
+static void add(const uint64_t *parameters, uint8_t *payload, uint64_t hash)
 {
-    uint64_t bits = envelope->parameters[0];
-    uint32_t probes = (uint32_t)envelope->parameters[1];
-    uint8_t *payload = NULL;
-    enum bb_status status = bb_buf_extend(buf, bb_bloom_size(bits), &payload);
-    for (uint64_t i = 0; i < envelope->key_count && status == BB_OK; i++)
-        bb_partitioned_bloom_add(payload, bits / probes, probes, hashes[i]);
-    return status;
+    uint32_t probes = (uint32_t)parameters[1];
+    bb_partitioned_bloom_add(payload, parameters[0] / probes, probes, hash);
 }
 
 static enum bb_status check(const struct bb_envelope *envelope)
@@ -49,36 +43,24 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
                                             bb_kind_view_domain_hash(view, hash));
 }
 
-static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
-                                         struct bb_filter_view *view)
+static void prepare(const struct bb_envelope *envelope, struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe portable = {.may_contain = may_contain};
     view->parameters[BB_VIEW_OWN] = envelope->parameters[0] / envelope->parameters[1];
-    return &portable;
 }
 
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
     struct bb_bytes payload = envelope->payload;
-    double set_bits = (double)bb_bloom_set_count(payload.data, payload.size);
-    info->bits_per_probe = (uint32_t)envelope->parameters[1];
-    info->fill = set_bits / (double)envelope->parameters[0];
+    bb_kind_describe_bits(envelope, info);
     info->predicted_rate = bb_partitioned_bloom_rate(
         payload.data, envelope->parameters[0] / envelope->parameters[1], info->bits_per_probe);
 }
 
-static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash)
-{
-    bb_partitioned_bloom_add(payload, view->parameters[BB_VIEW_OWN],
-                             (uint32_t)view->parameters[BB_VIEW_PROBES],
-                             bb_kind_view_domain_hash(view, hash));
-}
-
 const struct bb_kind_ops bb_kind_partitioned = {
     .choose = choose,
-    .append = append,
+    .add = add,
     .check = check,
-    .probe = probe,
+    .prepare = prepare,
+    .probe = {.may_contain = may_contain},
     .describe = describe,
-    .insert = insert,
 };

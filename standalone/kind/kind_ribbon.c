@@ -82,13 +82,10 @@ static enum bb_status check(const struct bb_envelope *envelope)
     return check_shards(envelope, (uint32_t)shard_count);
 }
 
-static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
-                                         struct bb_filter_view *view)
+static void prepare(const struct bb_envelope *envelope, struct bb_filter_view *view)
 {
     uint64_t directory_size = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
     view->parameters[BB_VIEW_OWN] = (uintptr_t)(view->payload.data + directory_size);
-    bb_kind_ribbon_probe_use(view, BB_CPU_PORTABLE);
-    return view->kind;
 }
 
 /* --- Description --- */
@@ -133,6 +130,7 @@ const struct bb_kind_ops bb_kind_ribbon = {
     .choose = choose,
     .append = append,
     .check = check,
-    .probe = probe,
+    .prepare = prepare,
+    .probe = {.use = bb_kind_ribbon_probe_use},
     .describe = describe,
 };

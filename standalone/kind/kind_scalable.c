@@ -125,15 +125,6 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
     return false;
 }
 
-static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
-                                         struct bb_filter_view *view)
-{
-    static const struct bb_kind_probe portable = {.may_contain = may_contain};
-    (void)envelope;
-    (void)view;
-    return &portable;
-}
-
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
     struct bb_scalable_bloom_walk walk = bb_scalable_bloom_walk(envelope->payload);
@@ -157,6 +148,6 @@ const struct bb_kind_ops bb_kind_scalable = {
     .choose = choose,
     .append = append,
     .check = check,
-    .probe = probe,
+    .probe = {.may_contain = may_contain},
     .describe = describe,
 };

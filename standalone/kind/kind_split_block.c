@@ -15,15 +15,9 @@ static enum bb_status choose(struct bb_envelope *envelope)
                                 &envelope->parameters[0]);
 }
 
-static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
-                             struct bb_buf *buf)
+static void add(const uint64_t *parameters, uint8_t *payload, uint64_t hash)
 {
-    uint32_t blocks = (uint32_t)envelope->parameters[0];
-    uint8_t *bitset = NULL;
-    enum bb_status status = bb_buf_extend(buf, (size_t)blocks * BB_SPLIT_BLOCK_SIZE, &bitset);
-    for (uint64_t i = 0; i < envelope->key_count && status == BB_OK; i++)
-        bb_split_block_add(bitset, blocks, hashes[i]);
-    return status;
+    bb_split_block_add(payload, (uint32_t)parameters[0], hash);
 }
 
 static enum bb_status check(const struct bb_envelope *envelope)
@@ -60,14 +54,9 @@ static bool may_contain_avx2(const struct bb_filter_view *view, uint64_t hash)
 }
 #endif
 
-static void use(struct bb_filter_view *view, enum bb_cpu cpu);
-
-static const struct bb_kind_probe portable = {
-    .may_contain = may_contain, .use = use, .prefetch = prefetch};
-
 static void use(struct bb_filter_view *view, enum bb_cpu cpu)
 {
-    view->kind = &portable;
+    view->kind = &bb_kind_split_block.probe;
 #if BB_CPU_X86
     static const struct bb_kind_probe avx2 = {
         .may_contain = may_contain_avx2, .use = use, .prefetch = prefetch};
@@ -78,36 +67,20 @@ static void use(struct bb_filter_view *view, enum bb_cpu cpu)
 #endif
 }
 
-static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
-                                         struct bb_filter_view *view)
-{
-    (void)envelope;
-    (void)view;
-    return &portable;
-}
-
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
     struct bb_bytes bitset = envelope->payload;
-    double set_bits = (double)bb_bloom_set_count(bitset.data, bitset.size);
-    info->bits_per_probe = BB_SPLIT_BLOCK_WORDS;
-    info->fill = set_bits / ((double)bitset.size * 8);
+    bb_kind_describe_bits(envelope, info);
     info->predicted_rate =
         bb_split_block_rate(bitset.data, (uint32_t)envelope->parameters[0], 1, 1);
-}
-
-static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash)
-{
-    bb_split_block_add(payload, (uint32_t)view->parameters[BB_VIEW_SIZE], hash);
 }
 
 const struct bb_kind_ops bb_kind_split_block = {
     .takes_key_hashes = true,
     .may_have_no_target = true,
     .choose = choose,
-    .append = append,
+    .add = add,
     .check = check,
-    .probe = probe,
+    .probe = {.may_contain = may_contain, .use = use, .prefetch = prefetch},
     .describe = describe,
-    .insert = insert,
 };
