@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/status.h"
 
 enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, const char *to)
@@ -95,14 +96,10 @@ enum bb_status bb_posix_remove_directory(struct bb_file_system *fs, const char *
 /* The growing list of names; room is kept separately because the public struct has no capacity. */
 static enum bb_status add_name(struct bb_file_names *list, size_t *room, const char *name)
 {
-    if (list->count == *room) {
-        size_t wanted = *room == 0 ? 16 : *room * 2;
-        char **names = bb_realloc(list->names, wanted * sizeof(*names));
-        if (names == NULL)
-            return bb_fail(BB_NO_MEMORY, "no memory for %zu names of a directory", wanted);
-        list->names = names;
-        *room = wanted;
-    }
+    enum bb_status status = bb_array_reserve(&list->names, list->count, room, sizeof(*list->names),
+                                             "names of a directory");
+    if (status != BB_OK)
+        return status;
     char *copy = bb_strdup(name);
     if (copy == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a name of a directory");

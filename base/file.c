@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/path.h"
 #include "base/status.h"
 
 void bb_file_names_deinit(struct bb_file_names *list)
@@ -91,6 +92,13 @@ enum bb_status bb_file_close(struct bb_file *file)
     return file == NULL ? BB_OK : file->ops->close(file);
 }
 
+enum bb_status bb_file_close_after(struct bb_file *file, enum bb_status status)
+{
+    struct bb_error first = *bb_error_last();
+    enum bb_status closed = bb_file_close(file);
+    return status == BB_OK ? closed : bb_error_restore(&first);
+}
+
 static enum bb_status read_contents(struct bb_file *file, uint64_t size_max, struct bb_buf *buf)
 {
     uint64_t size = 0;
@@ -118,28 +126,19 @@ enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path, u
         return status;
 
     struct bb_buf contents = {0};
-    status = read_contents(file, size_max, &contents);
+    status = bb_file_close_after(file, read_contents(file, size_max, &contents));
     if (status != BB_OK) {
-        struct bb_error first = *bb_error_last();
-        if (bb_file_close(file) != BB_OK) /* the first failure is the cause */
-            (void)bb_error_restore(&first);
-        goto out;
+        bb_buf_deinit(&contents);
+        return status;
     }
-    status = bb_file_close(file);
-    if (status != BB_OK)
-        goto out;
-
     bb_buf_deinit(buf);
     *buf = contents;
-    contents = (struct bb_buf){0};
-out:
-    bb_buf_deinit(&contents);
-    return status;
+    return BB_OK;
 }
 
 #define COPY_SIZE ((size_t)256 * 1024)
 
-enum bb_status bb_file_copy_bytes(struct bb_file *from, struct bb_file *to)
+static enum bb_status copy_bytes(struct bb_file *from, struct bb_file *to)
 {
     uint8_t *buffer = bb_alloc(COPY_SIZE);
     uint64_t offset = 0;
@@ -154,4 +153,29 @@ enum bb_status bb_file_copy_bytes(struct bb_file *from, struct bb_file *to)
     }
     bb_free(buffer);
     return status;
+}
+
+static enum bb_status copy_open(struct bb_file_system *fs, struct bb_file *from, const char *to)
+{
+    struct bb_file *copy = NULL;
+    enum bb_status status = bb_file_create(fs, to, &copy);
+    if (status == BB_OK)
+        status = copy_bytes(from, copy);
+    if (status == BB_OK)
+        status = bb_file_sync(copy);
+    return bb_file_close_after(copy, status);
+}
+
+enum bb_status bb_file_copy_synced(struct bb_file_system *fs, const char *from, const char *to)
+{
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_open(fs, from, &file);
+    return status == BB_OK ? bb_file_close_after(file, copy_open(fs, file, to)) : status;
+}
+
+enum bb_status bb_file_sync_parent(struct bb_file_system *fs, const char *path)
+{
+    char parent[BB_PATH_SIZE_MAX];
+    bb_path_parent(path, parent);
+    return fs->ops->sync_directory(fs, parent);
 }

@@ -16,6 +16,13 @@ static inline uint64_t bb_file_elapsed(struct bb_file_system *fs, uint64_t begin
     return now > begin ? now - begin : 0;
 }
 
+/* The file system of a call or an object: the given one, or if that is NULL a new one of the
+ * operating system, which is also *ret_own and then owned: bb_file_system_posix_destroy. *ret_own
+ * is NULL otherwise. */
+BB_MUST_CHECK enum bb_status bb_file_system_posix_default(struct bb_file_system *given,
+                                                          struct bb_file_system **ret_own,
+                                                          struct bb_file_system **ret_fs);
+
 /* Functions that call the tables above, for readability. */
 BB_MUST_CHECK enum bb_status bb_file_open(struct bb_file_system *fs, const char *path,
                                           struct bb_file **ret_file);
@@ -37,6 +44,9 @@ BB_MUST_CHECK enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_si
 BB_MUST_CHECK enum bb_status bb_file_modified(struct bb_file *file, int64_t *ret_nanoseconds);
 /* NULL is allowed. */
 BB_MUST_CHECK enum bb_status bb_file_close(struct bb_file *file);
+/* Closes a file after work on it that ended with `status`. Returns the first failure, which is the
+ * thread's latest afterwards. NULL is allowed. */
+BB_MUST_CHECK enum bb_status bb_file_close_after(struct bb_file *file, enum bb_status status);
 /* The whole file into buf (replaced); BB_TOO_LARGE beyond size_max. */
 BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path,
                                                 uint64_t size_max, struct bb_buf *buf);
@@ -45,6 +55,11 @@ BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const
  * contents or the new ones. */
 BB_MUST_CHECK enum bb_status bb_file_replace(struct bb_file_system *fs, const char *path,
                                              struct bb_bytes bytes);
-/* Appends the contents of one file to another, which is not synced. */
-BB_MUST_CHECK enum bb_status bb_file_copy_bytes(struct bb_file *from, struct bb_file *to);
+/* Creates `to` with the contents of `from`, and syncs it, but not its directory. After a failure
+ * there may be a part of `to`. */
+BB_MUST_CHECK enum bb_status bb_file_copy_synced(struct bb_file_system *fs, const char *from,
+                                                 const char *to);
+/* Syncs the directory that has the name `path`. */
+BB_MUST_CHECK enum bb_status bb_file_sync_parent(struct bb_file_system *fs, const char *path);
+
 #endif

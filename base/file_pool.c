@@ -166,11 +166,8 @@ static enum bb_status reopen(struct pooled_file *file)
                          "%s: has %" PRIu64 " bytes, but had %" PRIu64
                          ": it was replaced while it was in use",
                          file->path, size, file->size);
-    if (status != BB_OK) {
-        struct bb_error first = *bb_error_last();
-        enum bb_status closed = bb_file_close(inner);
-        return closed == BB_OK ? status : bb_error_restore(&first);
-    }
+    if (status != BB_OK)
+        return bb_file_close_after(inner, status);
     file->inner = inner;
     link_open(pool, file);
     pool->counters.reopens++;
@@ -282,11 +279,8 @@ static enum bb_status open_first(struct bb_file_pool *pool, struct pooled_file *
     if (status != BB_OK)
         return status;
     status = bb_file_size(file->inner, &file->size);
-    if (status != BB_OK) {
-        struct bb_error first = *bb_error_last();
-        enum bb_status closed = bb_file_close(file->inner);
-        return closed == BB_OK ? status : bb_error_restore(&first);
-    }
+    if (status != BB_OK)
+        return bb_file_close_after(file->inner, status);
     link_open(pool, file);
     pool->counters.open_files++;
     return BB_OK;

@@ -350,3 +350,14 @@ void bb_file_system_posix_destroy(struct bb_file_system *fs)
     bb_mutex_deinit(&bb_posix_of(fs)->mutex);
     bb_free(fs);
 }
+
+enum bb_status bb_file_system_posix_default(struct bb_file_system *given,
+                                            struct bb_file_system **ret_own,
+                                            struct bb_file_system **ret_fs)
+{
+    struct bb_file_system *own = NULL;
+    enum bb_status status = given == NULL ? bb_file_system_posix_create(&own) : BB_OK;
+    *ret_own = own;
+    *ret_fs = given == NULL ? own : given;
+    return status;
+}

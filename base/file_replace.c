@@ -29,9 +29,7 @@ static enum bb_status write_new(struct bb_file_system *fs, const char *path, str
     status = bb_file_append(file, bytes);
     if (status == BB_OK)
         status = bb_file_sync(file);
-    struct bb_error first = *bb_error_last();
-    enum bb_status closed = bb_file_close(file);
-    return status == BB_OK ? closed : bb_error_restore(&first);
+    return bb_file_close_after(file, status);
 }
 
 /* Writes the temporary file and renames it; after a failure it is removed. */
@@ -52,15 +50,11 @@ static enum bb_status write_and_rename(struct bb_file_system *fs, const char *te
 enum bb_status bb_file_replace(struct bb_file_system *fs, const char *path, struct bb_bytes bytes)
 {
     struct bb_buf temporary = {0};
-    struct bb_buf parent = {0};
-    enum bb_status status = bb_path_parent(path, &parent);
-    if (status == BB_OK)
-        status = temporary_name(fs, path, &temporary);
+    enum bb_status status = temporary_name(fs, path, &temporary);
     if (status == BB_OK)
         status = write_and_rename(fs, (const char *)temporary.data, path, bytes);
     if (status == BB_OK)
-        status = fs->ops->sync_directory(fs, (const char *)parent.data);
+        status = bb_file_sync_parent(fs, path);
     bb_buf_deinit(&temporary);
-    bb_buf_deinit(&parent);
     return status;
 }

@@ -2,16 +2,22 @@
 #ifndef BB_BASE_PATH_H
 #define BB_BASE_PATH_H
 
-#include "base/buf.h"
 #include "bb/base.h"
 
-/* BB_INVALID if the path is NULL or empty: "... has no name", with of_what. */
+/* A path with its terminator, as the limit of Linux. */
+#define BB_PATH_SIZE_MAX 4096
+/* Of a path that a caller gives: names of ours can be appended to it. */
+#define BB_PATH_GIVEN_SIZE_MAX (BB_PATH_SIZE_MAX - 64)
+
+/* BB_INVALID, with of_what in the message, if the path is NULL, empty or longer than
+ * BB_PATH_GIVEN_SIZE_MAX. */
 BB_MUST_CHECK enum bb_status bb_path_check(const char *path, const char *of_what);
-/* The parent directory of a path, as a terminated string; "." for a single name, "/" for the
- * root. */
-BB_MUST_CHECK enum bb_status bb_path_parent(const char *path, struct bb_buf *ret_parent);
-/* directory/name into buf as a terminated string; the terminator is not counted in size. */
+/* The parent directory of a path: "." for a single name, "/" for the root. REQUIRES: the path is
+ * shorter than BB_PATH_SIZE_MAX. */
+void bb_path_parent(const char *path, char ret_parent[BB_PATH_SIZE_MAX]);
+/* directory/name. BB_INVALID if one of them is empty, BB_TOO_LARGE if the path is too long; then
+ * *ret_path is undefined. */
 BB_MUST_CHECK enum bb_status bb_path_join(const char *directory, const char *name,
-                                          struct bb_buf *ret_path);
+                                          char ret_path[BB_PATH_SIZE_MAX]);
 
 #endif

@@ -9,35 +9,19 @@
  * small. */
 #define CONTENTS_SIZE_MAX (UINT64_C(1) << 38)
 
-/* The file system of a call: the caller's, or the operating system's, which is then released by
- * close_system. */
-static enum bb_status open_system(struct bb_file_system *given, struct bb_file_system **ret_fs)
-{
-    if (given == NULL)
-        return bb_file_system_posix_create(ret_fs);
-    *ret_fs = given;
-    return BB_OK;
-}
-
-static void close_system(struct bb_file_system *given, struct bb_file_system *fs)
-{
-    if (given == NULL)
-        bb_file_system_posix_destroy(fs);
-}
-
 enum bb_status bb_filter_file_save(struct bb_file_system *file_system, const char *path,
                                    const struct bb_filter_file *file)
 {
-    struct bb_file_system *fs = NULL;
+    struct bb_file_system *own = NULL, *fs = NULL;
     struct bb_buf contents = {0};
     enum bb_status status = bb_path_check(path, "a filter file");
     if (status == BB_OK)
         status = bb_filter_file_encode(file, &contents);
     if (status == BB_OK)
-        status = open_system(file_system, &fs);
+        status = bb_file_system_posix_default(file_system, &own, &fs);
     if (status == BB_OK)
         status = bb_file_replace(fs, path, bb_buf_bytes(&contents));
-    close_system(file_system, fs);
+    bb_file_system_posix_destroy(own);
     bb_buf_deinit(&contents);
     return status;
 }
@@ -55,14 +39,14 @@ static enum bb_status read_and_decode(struct bb_file_system *fs, const char *pat
 enum bb_status bb_filter_file_load(struct bb_file_system *file_system, const char *path,
                                    struct bb_buf *contents, struct bb_filter_file *ret_file)
 {
-    struct bb_file_system *fs = NULL;
+    struct bb_file_system *own = NULL, *fs = NULL;
     struct bb_buf read = {0};
     enum bb_status status = bb_path_check(path, "a filter file");
     if (status == BB_OK)
-        status = open_system(file_system, &fs);
+        status = bb_file_system_posix_default(file_system, &own, &fs);
     if (status == BB_OK)
         status = read_and_decode(fs, path, &read, ret_file);
-    close_system(file_system, fs);
+    bb_file_system_posix_destroy(own);
     if (status == BB_OK) {
         bb_buf_deinit(contents);
         *contents = read;

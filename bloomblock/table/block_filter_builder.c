@@ -1,6 +1,7 @@
 /* The filters of a table, group after group: hashes are collected, sorted, cut into shards,
  * encoded. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/coding.h"
 #include "base/status.h"
@@ -35,22 +36,14 @@ void bb_block_filter_builder_destroy(struct bb_block_filter_builder *builder)
     bb_free(builder);
 }
 
-#define CAPACITY_MIN   256
 #define GROUP_KEYS_MAX ((size_t)BB_FILTER_GROUP_SHARDS_MAX * BB_SHARD_KEYS)
 
 static enum bb_status grow(struct bb_block_filter_builder *builder)
 {
     if (builder->count >= GROUP_KEYS_MAX)
         return bb_fail(BB_TOO_LARGE, "a filter group has more than %zu keys", GROUP_KEYS_MAX);
-    size_t capacity = builder->capacity == 0 ? CAPACITY_MIN : builder->capacity * 2;
-    if (capacity > GROUP_KEYS_MAX)
-        capacity = GROUP_KEYS_MAX;
-    uint64_t *hashes = bb_realloc(builder->hashes, capacity * sizeof(hashes[0]));
-    if (hashes == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for %zu hashes of a filter group", capacity);
-    builder->hashes = hashes;
-    builder->capacity = capacity;
-    return BB_OK;
+    return bb_array_reserve(&builder->hashes, builder->count, &builder->capacity,
+                            sizeof(builder->hashes[0]), "hashes of a filter group");
 }
 
 enum bb_status bb_block_filter_builder_add(struct bb_block_filter_builder *builder, uint64_t hash)

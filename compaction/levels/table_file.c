@@ -24,22 +24,6 @@ void bb_table_file_env_deinit(struct bb_table_file_env *env)
     bb_mutex_deinit(&env->mutex);
 }
 
-static enum bb_status copy_meta(const struct bb_table_meta *meta, struct bb_table_meta *ret_copy)
-{
-    struct bb_table_meta copy = *meta;
-    copy.smallest = (struct bb_buf){0};
-    copy.largest = (struct bb_buf){0};
-    enum bb_status status = bb_buf_assign(&copy.smallest, bb_buf_bytes(&meta->smallest));
-    if (status == BB_OK)
-        status = bb_buf_assign(&copy.largest, bb_buf_bytes(&meta->largest));
-    if (status != BB_OK) {
-        bb_table_meta_deinit(&copy);
-        return status;
-    }
-    *ret_copy = copy;
-    return BB_OK;
-}
-
 static double asked_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
 {
     bool is_unused = env->options.table_filter_residency == BB_TABLE_FILTER_UNUSED;
@@ -55,7 +39,7 @@ enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t numb
     struct bb_table_file *file = bb_alloc_zeroed(1, sizeof(*file));
     if (file == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a table's entry");
-    enum bb_status status = copy_meta(meta, &file->meta);
+    enum bb_status status = bb_table_meta_copy(meta, &file->meta);
     if (status != BB_OK) {
         bb_free(file);
         return status;
@@ -95,23 +79,20 @@ void bb_table_file_unref(struct bb_table_file *file)
 
 static enum bb_status open_table(struct bb_table_file *file, struct bb_table **ret_table)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_table *table = NULL;
-    enum bb_status status = file->env->path(file->env->context, file->number, &path);
-    if (status == BB_OK)
-        status = bb_table_open_in((const char *)path.data, &file->env->options, &file->env->pages,
-                                  &table);
+    file->env->path(file->env->context, file->number, path);
+    enum bb_status status = bb_table_open_in(path, &file->env->options, &file->env->pages, &table);
     /* Not BB_NOT_FOUND: for a lookup that would mean that the key is absent. */
     if (status == BB_NOT_FOUND)
-        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
+        status = bb_corrupt((struct bb_place){.file = path}, 0,
                             "the manifest names this table, and there is no such file");
     if (status == BB_OK)
-        status = bb_table_meta_check((const char *)path.data, &file->meta, bb_table_meta(table));
+        status = bb_table_meta_check(path, &file->meta, bb_table_meta(table));
     if (status == BB_OK)
         *ret_table = table;
     else
         bb_table_close(table);
-    bb_buf_deinit(&path);
     return status;
 }
 

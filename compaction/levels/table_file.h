@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "base/large_pages.h"
+#include "base/path.h"
 #include "base/sync.h"
 #include "bb/table.h"
 #include "compaction/levels/companion.h"
@@ -21,8 +22,8 @@
 /* State shared by the tables of a store. Constant after init. */
 struct bb_table_file_env {
     struct bb_table_options options; /* for opening */
-    /* Writes the path of a table as a terminated string to *path (replaced). */
-    enum bb_status (*path)(void *context, uint64_t number, struct bb_buf *path);
+    /* Writes the path of a table. */
+    void (*path)(void *context, uint64_t number, char ret_path[BB_PATH_SIZE_MAX]);
     /* Called when nothing refers to this table any more: its file may be removed. */
     void (*remove)(void *context, uint64_t number);
     /* Called when no table has this companion, and none will. */

@@ -2,6 +2,7 @@
 #include "compaction/merge/compaction.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -27,7 +28,6 @@ struct bb_compaction {
     bool has_kept; /* a version of the latest key was kept */
     struct bb_read_stats reads;
     struct bb_table_builder *builder; /* of the open output, or NULL */
-    struct bb_buf path;               /* of the open output */
     struct bb_compact_output *outputs;
     size_t output_count;
     size_t output_capacity;
@@ -155,23 +155,9 @@ void bb_compaction_destroy(struct bb_compaction *c)
     bb_retain_deinit(&c->retain);
     bb_range_tombstone_cutter_deinit(&c->ranges);
     bb_free(c->snapshots);
-    bb_buf_deinit(&c->path);
     bb_plan_deinit(&c->plan);
     bb_levels_unref(c->levels);
     bb_free(c);
-}
-
-static enum bb_status grow_outputs(struct bb_compaction *c)
-{
-    if (c->output_count < c->output_capacity)
-        return BB_OK;
-    size_t capacity = c->output_capacity == 0 ? 8 : c->output_capacity * 2;
-    struct bb_compact_output *grown = bb_realloc(c->outputs, capacity * sizeof(*grown));
-    if (grown == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for %zu outputs of a compaction", capacity);
-    c->outputs = grown;
-    c->output_capacity = capacity;
-    return BB_OK;
 }
 
 static enum bb_status begin_hook(const struct bb_output_hooks *hooks,
@@ -187,15 +173,16 @@ static enum bb_status finish_hook(const struct bb_output_hooks *hooks)
 
 static enum bb_status open_output(struct bb_compaction *c)
 {
+    char path[BB_PATH_SIZE_MAX];
     uint64_t number = 0;
     enum bb_status status = c->options.new_number(c->options.context, &number);
     if (status == BB_OK)
-        status = grow_outputs(c);
-    if (status == BB_OK)
-        status = c->options.env->path(c->options.env->context, number, &c->path);
-    if (status == BB_OK)
-        status =
-            bb_table_builder_create((const char *)c->path.data, &c->options.table, &c->builder);
+        status = bb_array_reserve(&c->outputs, c->output_count, &c->output_capacity,
+                                  sizeof(*c->outputs), "outputs of a compaction");
+    if (status != BB_OK)
+        return status;
+    c->options.env->path(c->options.env->context, number, path);
+    status = bb_table_builder_create(path, &c->options.table, &c->builder);
     if (status == BB_OK)
         status = begin_hook(&c->options.hooks, c->builder);
     if (status != BB_OK)

@@ -64,46 +64,15 @@ struct checkpoint {
 
 /* ---- tables ---- */
 
-static enum bb_status close_after(struct bb_file *file, enum bb_status status)
-{
-    struct bb_error failure = *bb_error_last();
-    enum bb_status closed = bb_file_close(file);
-    return status == BB_OK ? closed : bb_error_restore(&failure);
-}
-
-static enum bb_status copy_open(struct checkpoint *c, struct bb_file *from, const char *to)
-{
-    struct bb_file *file = NULL;
-    enum bb_status status = bb_file_create(c->fs, to, &file);
-    if (status == BB_OK)
-        status = bb_file_copy_bytes(from, file);
-    if (status == BB_OK)
-        status = bb_file_sync(file); /* sync S18 */
-    if (file != NULL)
-        status = close_after(file, status);
-    return status;
-}
-
-static enum bb_status copy_file(struct checkpoint *c, const char *from, const char *to)
-{
-    struct bb_file *file = NULL;
-    enum bb_status status = bb_file_open(c->fs, from, &file);
-    return status == BB_OK ? close_after(file, copy_open(c, file, to)) : status;
-}
-
 static enum bb_status add_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
 {
-    struct bb_buf from = {0};
-    struct bb_buf to = {0};
-    enum bb_status status = bb_filename_path(c->db->directory, kind, number, &from);
-    if (status == BB_OK)
-        status = bb_filename_path(c->directory, kind, number, &to);
-    if (status == BB_OK)
-        status = c->fs->ops->link(c->fs, (const char *)from.data, (const char *)to.data);
+    char from[BB_PATH_SIZE_MAX];
+    char to[BB_PATH_SIZE_MAX];
+    bb_filename_path(c->db->directory, kind, number, from);
+    bb_filename_path(c->directory, kind, number, to);
+    enum bb_status status = c->fs->ops->link(c->fs, from, to);
     if (status == BB_UNSUPPORTED)
-        status = copy_file(c, (const char *)from.data, (const char *)to.data);
-    bb_buf_deinit(&from);
-    bb_buf_deinit(&to);
+        status = bb_file_copy_synced(c->fs, from, to); /* sync S18 */
     return status;
 }
 
@@ -139,16 +108,15 @@ static enum bb_status add_tables(struct checkpoint *c)
 static enum bb_status write_memtable(struct checkpoint *c, const struct bb_write_buffer *buffer)
 {
     struct own_table *own = &c->own[c->own_count];
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     bool is_written = false;
     enum bb_status status = bb_file_number_new(c->db, &own->number);
-    if (status == BB_OK)
-        status = bb_filename_path(c->directory, BB_FILE_TABLE, own->number, &path);
-    if (status == BB_OK)
-        status = bb_checkpoint_table_write(c->db, buffer->memtable, c->sequence,
-                                           (const char *)path.data, &own->meta, &is_written);
+    if (status != BB_OK)
+        return status;
+    bb_filename_path(c->directory, BB_FILE_TABLE, own->number, path);
+    status = bb_checkpoint_table_write(c->db, buffer->memtable, c->sequence, path, &own->meta,
+                                       &is_written);
     c->own_count += is_written;
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -271,23 +239,10 @@ static enum bb_status write_manifest(struct checkpoint *c)
 
 /* ---- the checkpoint ---- */
 
-static enum bb_status sync_parent(struct checkpoint *c)
-{
-    struct bb_buf parent = {0};
-    enum bb_status status = bb_path_parent(c->directory, &parent);
-    if (status == BB_OK)
-        status = c->fs->ops->sync_directory(c->fs, (const char *)parent.data); /* sync S17 */
-    bb_buf_deinit(&parent);
-    return status;
-}
-
 static void remove_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
 {
-    struct bb_buf path = {0};
-    bool is_named = number != 0 || kind == BB_FILE_CURRENT;
-    if (is_named && bb_filename_path(c->directory, kind, number, &path) == BB_OK)
-        (void)!c->fs->ops->remove(c->fs, (const char *)path.data);
-    bb_buf_deinit(&path);
+    if (number != 0 || kind == BB_FILE_CURRENT)
+        bb_filename_remove(c->fs, c->directory, kind, number);
 }
 
 /* Removes the created files, if possible; the latest failure is kept. */
@@ -330,7 +285,7 @@ static enum bb_status fill_directory(struct checkpoint *c)
     if (status == BB_OK)
         status = bb_file_number_new(c->db, &c->manifest_number);
     if (status == BB_OK)
-        status = sync_parent(c);
+        status = bb_file_sync_parent(c->fs, c->directory); /* sync S17 */
     if (status == BB_OK)
         status = add_tables(c);
     if (status == BB_OK)

@@ -47,25 +47,19 @@ _Static_assert(BB_TABLE_MAGIC_SIZE == BB_WAL_MAGIC_SIZE, "one buffer is for both
 static enum bb_status read_mark(struct destruction *d, const struct bb_directory_file *file,
                                 uint8_t mark[BB_WAL_MAGIC_SIZE], size_t *ret_size)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_file *opened = NULL;
     bool is_at_end = file->is.kind == BB_FILE_TABLE && file->size > BB_WAL_MAGIC_SIZE;
     uint64_t offset = is_at_end ? file->size - BB_WAL_MAGIC_SIZE : 0;
     *ret_size = 0;
     if (file->size == 0)
         return BB_OK;
-    enum bb_status status = bb_path_join(d->path, file->name, &path);
+    enum bb_status status = bb_path_join(d->path, file->name, path);
     if (status == BB_OK)
-        status = bb_file_open(d->fs, (const char *)path.data, &opened);
+        status = bb_file_open(d->fs, path, &opened);
     if (status == BB_OK)
         status = bb_file_read_at(opened, offset, mark, BB_WAL_MAGIC_SIZE, ret_size);
-    if (opened != NULL) {
-        struct bb_error failure = *bb_error_last();
-        enum bb_status closed = bb_file_close(opened);
-        status = status == BB_OK ? closed : bb_error_restore(&failure);
-    }
-    bb_buf_deinit(&path);
-    return status;
+    return bb_file_close_after(opened, status);
 }
 
 /* False when it cannot be read. */
@@ -171,17 +165,16 @@ static enum bb_status examine(struct destruction *d)
 
 static enum bb_status remove_file(struct destruction *d, const char *name, uint64_t size)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_path_join(d->path, name, &path);
+    char path[BB_PATH_SIZE_MAX];
+    enum bb_status status = bb_path_join(d->path, name, path);
     if (status == BB_OK)
-        status = d->fs->ops->remove(d->fs, (const char *)path.data);
+        status = d->fs->ops->remove(d->fs, path);
     if (status == BB_NOT_FOUND) /* it should be gone anyway */
         status = BB_OK;
     else if (status == BB_OK) {
         d->report.removed++;
         d->report.removed_bytes += size;
     }
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -231,11 +224,7 @@ static enum bb_status remove_files(struct destruction *d)
 
 static enum bb_status sync_parent(struct destruction *d)
 {
-    struct bb_buf parent = {0};
-    enum bb_status status = bb_path_parent(d->path, &parent);
-    if (status == BB_OK)
-        status = d->fs->ops->sync_directory(d->fs, (const char *)parent.data); /* sync S19 */
-    bb_buf_deinit(&parent);
+    enum bb_status status = bb_file_sync_parent(d->fs, d->path); /* sync S19 */
     /* A directory that cannot be opened cannot be synced. */
     return status == BB_READ_ONLY ? BB_OK : status;
 }
@@ -262,10 +251,11 @@ static enum bb_status destroy_locked(struct destruction *d, const char *lock_pat
 /* Checked before the lock is taken: a directory without a store gets no lock file. */
 static enum bb_status lock_and_destroy(struct destruction *d)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_file *lock = NULL;
     bool is_directory = false;
     uint64_t size = 0;
+    bb_filename_path(d->path, BB_FILE_LOCK, 0, path);
     enum bb_status status = d->fs->ops->status(d->fs, d->path, &is_directory, &size);
     if (status == BB_NOT_FOUND)
         status = bb_fail(BB_NOT_FOUND,
@@ -280,17 +270,14 @@ static enum bb_status lock_and_destroy(struct destruction *d)
             status = BB_OK;
     }
     if (status == BB_OK)
-        status = bb_filename_path(d->path, BB_FILE_LOCK, 0, &path);
+        status = d->fs->ops->lock(d->fs, path, &lock);
     if (status == BB_OK)
-        status = d->fs->ops->lock(d->fs, (const char *)path.data, &lock);
-    if (status == BB_OK)
-        status = destroy_locked(d, (const char *)path.data);
+        status = destroy_locked(d, path);
     if (lock != NULL) {
         struct bb_error failure = *bb_error_last();
         enum bb_status unlocked = d->fs->ops->unlock(d->fs, lock);
         status = status == BB_OK ? unlocked : bb_error_restore(&failure);
     }
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -298,6 +285,7 @@ enum bb_status bb_db_destroy(const char *directory, const struct bb_db_options *
                              struct bb_db_destroy_report *ret_report)
 {
     struct bb_db_options resolved;
+    struct bb_file_system *own = NULL;
     struct destruction d = {.path = directory};
     struct bb_error before = *bb_error_last();
     enum bb_status status = bb_options_resolve(options, &resolved);
@@ -305,18 +293,12 @@ enum bb_status bb_db_destroy(const char *directory, const struct bb_db_options *
         status = bb_path_check(directory, "the store's directory");
     if (status != BB_OK)
         return status;
-    d.fs = resolved.file_system;
-    if (d.fs == NULL)
-        status = bb_file_system_posix_create(&d.fs);
+    status = bb_file_system_posix_default(resolved.file_system, &own, &d.fs);
     if (status == BB_OK)
         status = lock_and_destroy(&d);
-    struct bb_error failure = *bb_error_last();
     bb_directory_deinit(&d.directory);
-    if (resolved.file_system == NULL)
-        bb_file_system_posix_destroy(d.fs);
-    if (status != BB_OK)
-        return bb_error_restore(&failure);
-    if (ret_report != NULL)
+    bb_file_system_posix_destroy(own);
+    if (status == BB_OK && ret_report != NULL)
         *ret_report = d.report;
-    return bb_error_settle(BB_OK, &before);
+    return bb_error_settle(status, &before);
 }

@@ -216,12 +216,13 @@ void bb_db_table_list_deinit(struct bb_db_table_list *list)
 static enum bb_status list_table(struct bb_db *db, int level, struct bb_table_file *file,
                                  struct bb_db_table_list *list)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, file->number, &path);
-    if (status != BB_OK)
-        return status;
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(db->directory, BB_FILE_TABLE, file->number, path);
+    char *copy = bb_strdup(path);
+    if (copy == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the path of a table");
     list->tables[list->count++] = (struct bb_db_table){.level = level,
-                                                       .path = (char *)path.data,
+                                                       .path = copy,
                                                        .file_size = file->meta.file_size,
                                                        .entry_count = file->meta.entry_count,
                                                        .filter_rate = file->meta.filter_rate,

@@ -37,14 +37,12 @@ static enum bb_status verify_table(struct verification *v, const struct bb_edit_
 {
     struct bb_table_options options;
     struct bb_table_verify_report report;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     bb_options_for_table(&v->options, v->fs, &v->state.identity.secret, NULL, &options);
-    enum bb_status status = bb_filename_path(v->path, BB_FILE_TABLE, table->number, &path);
-    if (status == BB_OK)
-        status = bb_table_check((const char *)path.data, &options, &table->meta, &report);
+    bb_filename_path(v->path, BB_FILE_TABLE, table->number, path);
+    enum bb_status status = bb_table_check(path, &options, &table->meta, &report);
     if (status == BB_OK && table->index_number != 0)
         status = bb_index_check(v->path, table, &options);
-    bb_buf_deinit(&path);
     if (status != BB_OK)
         return status;
     v->report.tables++;
@@ -113,13 +111,10 @@ static enum bb_status verify_levels(struct verification *v)
 static enum bb_status verify_log(struct verification *v, uint64_t number,
                                  struct bb_log_check *check)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(v->path, BB_FILE_LOG, number, &path);
-    if (status == BB_OK)
-        status = bb_replay_check_log(v->fs, (const char *)path.data, number,
-                                     v->state.identity.store_id, v->options.recovery, check);
-    bb_buf_deinit(&path);
-    return status;
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(v->path, BB_FILE_LOG, number, path);
+    return bb_replay_check_log(v->fs, path, number, v->state.identity.store_id, v->options.recovery,
+                               check);
 }
 
 /* Counts the operations of the log that an opening would drop, as kv/recovery/replay.c does. */
@@ -210,13 +205,11 @@ static enum bb_status verify_unnamed(struct verification *v)
 /* Counts logs of this store that the manifest calls obsolete. */
 static enum bb_status count_obsolete_log(struct verification *v, uint64_t number)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     uint8_t store_id[BB_STORE_ID_SIZE];
     bool is_told = false;
-    enum bb_status status = bb_filename_path(v->path, BB_FILE_LOG, number, &path);
-    if (status == BB_OK)
-        status = bb_wal_salvage_read_claim(v->fs, (const char *)path.data, store_id, &is_told);
-    bb_buf_deinit(&path);
+    bb_filename_path(v->path, BB_FILE_LOG, number, path);
+    enum bb_status status = bb_wal_salvage_read_claim(v->fs, path, store_id, &is_told);
     if (status == BB_OK && is_told)
         v->report.logs_unnamed +=
             memcmp(store_id, v->state.identity.store_id, sizeof(store_id)) == 0;
@@ -328,46 +321,41 @@ static enum bb_status check_is_store(struct verification *v)
 
 static enum bb_status lock_and_verify(struct verification *v)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_file *lock = NULL;
+    bb_filename_path(v->path, BB_FILE_LOCK, 0, path);
     enum bb_status status = check_is_store(v);
     if (status == BB_OK)
-        status = bb_filename_path(v->path, BB_FILE_LOCK, 0, &path);
-    if (status == BB_OK)
-        status = v->fs->ops->lock_shared(v->fs, (const char *)path.data, &lock);
+        status = v->fs->ops->lock_shared(v->fs, path, &lock);
     if (status == BB_OK)
         status = verify_all(v);
-    if (lock != NULL)
-        (void)!v->fs->ops->unlock(v->fs, lock);
-    bb_buf_deinit(&path);
-    return status;
+    if (lock == NULL)
+        return status;
+    struct bb_error failure = *bb_error_last();
+    (void)!v->fs->ops->unlock(v->fs, lock);
+    return status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
 
 enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *options,
                             struct bb_db_verify_report *ret_report)
 {
     struct verification v = {.path = directory};
+    struct bb_file_system *own = NULL;
     struct bb_error before = *bb_error_last();
     enum bb_status status = bb_options_resolve(options, &v.options);
     if (status == BB_OK)
         status = bb_path_check(directory, "the store's directory");
     if (status != BB_OK)
         return status;
-    v.fs = v.options.file_system;
-    if (v.fs == NULL)
-        status = bb_file_system_posix_create(&v.fs);
+    status = bb_file_system_posix_default(v.options.file_system, &own, &v.fs);
     if (status == BB_OK)
         status = lock_and_verify(&v);
-    struct bb_error failure = *bb_error_last();
     v.recovery.dropped_manifest_bytes = v.manifest.dropped_bytes;
     if (v.options.recovery_report != NULL)
         *v.options.recovery_report = v.recovery;
     release(&v);
-    if (v.options.file_system == NULL)
-        bb_file_system_posix_destroy(v.fs);
-    if (status != BB_OK)
-        return bb_error_restore(&failure);
-    if (ret_report != NULL)
+    bb_file_system_posix_destroy(own);
+    if (status == BB_OK && ret_report != NULL)
         *ret_report = v.report;
-    return bb_error_settle(BB_OK, &before);
+    return bb_error_settle(status, &before);
 }

@@ -42,7 +42,7 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
                                   struct bb_index_build *indexes, uint64_t *ret_number,
                                   struct bb_table_meta *ret_meta)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_iter *iter = NULL;
     struct bb_range_tombstones *ranges = NULL;
     struct bb_output_hooks hooks = bb_index_build_hooks(indexes);
@@ -51,21 +51,20 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     uint64_t number = 0;
     enum bb_file_kind kind = db->options.wal_off ? BB_FILE_NEW_TABLE : BB_FILE_TABLE;
     enum bb_status status = bb_file_number_new(db, &number);
-    if (status == BB_OK)
-        status = bb_filename_path(db->directory, kind, number, &path);
-    if (status == BB_OK)
-        status = bb_work_list_snapshots(db, &snapshots, &snapshot_count);
+    if (status != BB_OK)
+        return status;
+    bb_filename_path(db->directory, kind, number, path);
+    status = bb_work_list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
         status = list_ranges(db, memtable, snapshots, snapshot_count, &ranges);
     if (status == BB_OK)
         status = bb_memtable_iter_create(memtable, &iter);
     if (status == BB_OK)
-        status = bb_compaction_to_table(iter, ranges, (const char *)path.data, options, snapshots,
-                                        snapshot_count, &hooks, ret_meta);
+        status = bb_compaction_to_table(iter, ranges, path, options, snapshots, snapshot_count,
+                                        &hooks, ret_meta);
     bb_free(snapshots);
     bb_iter_destroy(iter);
     bb_range_tombstones_destroy(ranges);
-    bb_buf_deinit(&path);
     if (status == BB_OK)
         *ret_number = number;
     return status;
@@ -73,11 +72,8 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
 
 static void remove_log(struct bb_db *db, uint64_t number)
 {
-    struct bb_buf path = {0};
-    /* A log that remains is an orphan for the next opening. */
-    if (number != 0 && bb_filename_path(db->directory, BB_FILE_LOG, number, &path) == BB_OK)
-        (void)!db->system->ops->remove(db->system, (const char *)path.data);
-    bb_buf_deinit(&path);
+    if (number != 0)
+        bb_filename_remove(db->system, db->directory, BB_FILE_LOG, number);
 }
 
 /* Sets the first log for recovery once `flushed` is in a table: the next younger buffer's. */
@@ -158,7 +154,8 @@ static enum bb_status install(struct bb_db *db, struct bb_write_buffer *buffer,
         status = db->options.wal_off ? bb_edit_install_placed(db, edit, &placing)
                                      : bb_edit_install(db, edit, buffer);
     if (status != BB_OK && db->options.wal_off && edit->added_count > 0)
-        bb_new_table_remove(db, edit->added[0].number); /* unless it was renamed */
+        bb_filename_remove(db->system, db->directory, BB_FILE_NEW_TABLE,
+                           edit->added[0].number); /* unless it was renamed */
     return status;
 }
 

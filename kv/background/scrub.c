@@ -157,17 +157,14 @@ static enum bb_status check_table(struct bb_scrub *scrub)
     struct bb_db *db = scrub->db;
     struct bb_table_options options;
     struct bb_table_verify_report report = {0};
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     options_of(scrub, &options);
     bb_page_cache_forget(db, BB_FILE_TABLE, scrub->file->number);
-    enum bb_status status =
-        bb_filename_path(db->directory, BB_FILE_TABLE, scrub->file->number, &path);
-    if (status == BB_OK)
-        status = bb_table_check((const char *)path.data, &options, &scrub->file->meta, &report);
+    bb_filename_path(db->directory, BB_FILE_TABLE, scrub->file->number, path);
+    enum bb_status status = bb_table_check(path, &options, &scrub->file->meta, &report);
     if (status == BB_NOT_FOUND && !db->options.read_only)
-        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
+        status = bb_corrupt((struct bb_place){.file = path}, 0,
                             "the manifest names this table, and there is no such file");
-    bb_buf_deinit(&path);
     scrub->report.entries += report.entries;
     return status;
 }
@@ -176,15 +173,13 @@ static enum bb_status check_table(struct bb_scrub *scrub)
 static bool is_taken_away(struct bb_db *db, uint64_t index_number)
 {
     struct bb_error before = *bb_error_last();
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     bool is_directory = false;
     uint64_t size = 0;
     enum bb_status status = BB_OK;
+    bb_filename_path(db->directory, BB_FILE_INDEX, index_number, path);
     if (db->options.read_only)
-        status = bb_filename_path(db->directory, BB_FILE_INDEX, index_number, &path);
-    if (db->options.read_only && status == BB_OK)
-        status = db->system->ops->status(db->system, (const char *)path.data, &is_directory, &size);
-    bb_buf_deinit(&path);
+        status = db->system->ops->status(db->system, path, &is_directory, &size);
     (void)bb_error_restore(&before);
     return status == BB_NOT_FOUND;
 }

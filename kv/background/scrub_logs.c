@@ -55,22 +55,19 @@ static bool is_cut(const struct bb_db *db, const struct bb_scrub_log *manifest,
 static enum bb_status read_manifest(struct bb_scrub_logs *logs, const struct bb_scrub_log *manifest)
 {
     struct bb_db *db = logs->db;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_manifest_state state = {0};
     struct bb_manifest_report report = {0};
     bb_page_cache_forget(db, BB_FILE_MANIFEST, manifest->number);
-    enum bb_status status =
-        bb_filename_path(db->directory, BB_FILE_MANIFEST, manifest->number, &path);
-    if (status == BB_OK)
-        status = bb_manifest_read(bb_file_meter_system(logs->meter), (const char *)path.data,
-                                  manifest->number, NULL, NULL, &state, &report);
+    bb_filename_path(db->directory, BB_FILE_MANIFEST, manifest->number, path);
+    enum bb_status status = bb_manifest_read(bb_file_meter_system(logs->meter), path,
+                                             manifest->number, NULL, NULL, &state, &report);
     if (status == BB_OK && is_cut(db, manifest, &report))
-        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, report.end_offset,
+        status = bb_corrupt((struct bb_place){.file = path}, report.end_offset,
                             "the manifest ends here, and it was written further: %s",
                             report.dropped[0] == 0 ? "the file ends" : report.dropped);
     logs->first = status == BB_OK ? state.log_number : logs->first;
     bb_manifest_state_deinit(&state);
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -241,20 +238,18 @@ static bool mark_log(struct bb_db *db, uint64_t number, enum bb_status status)
 enum bb_status bb_scrub_logs_check(struct bb_scrub_logs *logs, const struct bb_scrub_log *log)
 {
     struct bb_db *db = logs->db;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_error before; /* the removal of the log is no failure */
     bb_error_save(&before);
     bb_page_cache_forget(db, BB_FILE_LOG, log->number);
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, log->number, &path);
-    if (status == BB_OK)
-        status = read_log(logs, (const char *)path.data, log);
+    bb_filename_path(db->directory, BB_FILE_LOG, log->number, path);
+    enum bb_status status = read_log(logs, path, log);
     bool is_there = mark_log(db, log->number, status);
     bool is_gone = status == BB_NOT_FOUND && (!is_there || db->options.read_only);
     if (status == BB_NOT_FOUND && !is_gone)
-        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
+        status = bb_corrupt((struct bb_place){.file = path}, 0,
                             "the store writes this log, and there is no such file");
     logs->report->logs += !is_gone && (status == BB_OK || is_damage(status));
-    bb_buf_deinit(&path);
     return bb_error_settle(is_gone ? BB_OK : status, &before);
 }
 

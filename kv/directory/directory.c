@@ -35,15 +35,13 @@ static int compare_files(const void *a, const void *b)
 static enum bb_status look_at(struct bb_file_system *fs, const char *path,
                               struct bb_directory_file *file, bool *ret_is_there)
 {
-    struct bb_buf file_path = {0};
+    char file_path[BB_PATH_SIZE_MAX];
     *ret_is_there = true;
     if (file->is.kind == BB_FILE_FOREIGN)
         return BB_OK; /* not ours, so it is not examined */
-    enum bb_status status = bb_path_join(path, file->name, &file_path);
+    enum bb_status status = bb_path_join(path, file->name, file_path);
     if (status == BB_OK)
-        status =
-            fs->ops->status(fs, (const char *)file_path.data, &file->is_directory, &file->size);
-    bb_buf_deinit(&file_path);
+        status = fs->ops->status(fs, file_path, &file->is_directory, &file->size);
     *ret_is_there = status == BB_OK;
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
@@ -126,13 +124,12 @@ static const struct bb_directory_file *find_file(const struct bb_directory *dire
 static enum bb_status is_evidence(struct bb_file_system *fs, const char *path,
                                   const struct bb_directory_file *file, bool *ret_is_evidence)
 {
-    struct bb_buf file_path = {0};
+    char file_path[BB_PATH_SIZE_MAX];
     struct bb_manifest_state state = {0};
-    enum bb_status status = bb_path_join(path, file->name, &file_path);
+    enum bb_status status = bb_path_join(path, file->name, file_path);
     if (status != BB_OK)
         return status;
-    status = bb_manifest_read(fs, (const char *)file_path.data, file->is.number, NULL, NULL, &state,
-                              NULL);
+    status = bb_manifest_read(fs, file_path, file->is.number, NULL, NULL, &state, NULL);
     bool is_readable = status == BB_OK;
     if (status == BB_CORRUPT || status == BB_UNSUPPORTED || status == BB_NOT_FOUND)
         status = BB_OK;
@@ -140,7 +137,6 @@ static enum bb_status is_evidence(struct bb_file_system *fs, const char *path,
         *ret_is_evidence = is_readable ? state.table_count > 0 || state.log_number != 0
                                        : file->size > UNBORN_MANIFEST_SIZE_MAX;
     bb_manifest_state_deinit(&state);
-    bb_buf_deinit(&file_path);
     return status;
 }
 
@@ -337,10 +333,9 @@ bool bb_directory_is_clean(const struct bb_directory *directory,
 
 static bool remove_file(struct bb_file_system *fs, const char *path, const char *name)
 {
-    struct bb_buf file_path = {0};
-    bool is_removed = bb_path_join(path, name, &file_path) == BB_OK &&
-                      fs->ops->remove(fs, (const char *)file_path.data) == BB_OK;
-    bb_buf_deinit(&file_path);
+    char file_path[BB_PATH_SIZE_MAX];
+    bool is_removed =
+        bb_path_join(path, name, file_path) == BB_OK && fs->ops->remove(fs, file_path) == BB_OK;
     return is_removed;
 }
 

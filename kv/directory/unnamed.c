@@ -32,16 +32,13 @@ static enum bb_status add(struct bb_file_system *fs, const char *path,
                           const struct bb_db_options *options, const struct bb_hash_secret *secret,
                           uint64_t number, struct bb_unnamed *list)
 {
-    struct bb_buf file_path = {0};
+    char file_path[BB_PATH_SIZE_MAX];
     struct bb_table_options table_options;
     struct bb_unnamed_table table = {.number = number};
     bool is_ours = false;
     bb_options_for_table(options, fs, secret, NULL, &table_options);
-    enum bb_status status = bb_filename_path(path, BB_FILE_TABLE, number, &file_path);
-    if (status == BB_OK)
-        status = look((const char *)file_path.data, &table_options, secret, &table.sequence_max,
-                      &is_ours);
-    bb_buf_deinit(&file_path);
+    bb_filename_path(path, BB_FILE_TABLE, number, file_path);
+    enum bb_status status = look(file_path, &table_options, secret, &table.sequence_max, &is_ours);
     if (is_ours)
         list->tables[list->count++] = table;
     return status;

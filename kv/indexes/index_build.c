@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/indexes/index_file.h"
@@ -39,6 +40,12 @@ bool bb_index_build_is_outdated(const struct bb_index_build *build)
     return is_outdated;
 }
 
+/* Removes an index file that no manifest names. */
+static void remove_file(struct bb_index_build *build, uint64_t number)
+{
+    bb_filename_remove(build->db->system, build->db->directory, BB_FILE_INDEX, number);
+}
+
 /* Abandons the open file. */
 static void abandon(struct bb_index_build *build)
 {
@@ -46,30 +53,17 @@ static void abandon(struct bb_index_build *build)
         return;
     bb_skip_builder_destroy(build->builder);
     build->builder = NULL;
-    bb_index_file_remove(build->db, build->open.number);
+    remove_file(build, build->open.number);
 }
 
 void bb_index_build_deinit(struct bb_index_build *build)
 {
     abandon(build);
     for (size_t i = 0; i < build->built_count; i++)
-        bb_index_file_remove(build->db, build->built[i].number);
+        remove_file(build, build->built[i].number);
     bb_free(build->built);
     bb_catalog_unref(build->catalog);
     *build = (struct bb_index_build){0};
-}
-
-static enum bb_status grow(struct bb_index_build *build)
-{
-    if (build->built_count < build->built_capacity)
-        return BB_OK;
-    size_t capacity = build->built_capacity == 0 ? 8 : build->built_capacity * 2;
-    struct bb_built_index *grown = bb_realloc(build->built, capacity * sizeof(*grown));
-    if (grown == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu index files", capacity);
-    build->built = grown;
-    build->built_capacity = capacity;
-    return BB_OK;
 }
 
 /* Indexes that this program cannot build are left out: such a file costs reads. */
@@ -92,16 +86,12 @@ static enum bb_status create_with_buildable(struct bb_index_build *build, const 
 
 static enum bb_status create_builder(struct bb_index_build *build, struct bb_bytes table_id)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_skip_options options = {.file_system = build->files, .secret = &build->db->secret};
     memcpy(options.id, table_id.data, sizeof(options.id));
     memcpy(build->open.table_id, table_id.data, sizeof(build->open.table_id));
-    enum bb_status status =
-        bb_filename_path(build->db->directory, BB_FILE_INDEX, build->open.number, &path);
-    if (status == BB_OK)
-        status = create_with_buildable(build, (const char *)path.data, &options);
-    bb_buf_deinit(&path);
-    return status;
+    bb_filename_path(build->db->directory, BB_FILE_INDEX, build->open.number, path);
+    return create_with_buildable(build, path, &options);
 }
 
 enum bb_status bb_index_build_begin(struct bb_index_build *build, struct bb_bytes table_id)
@@ -113,7 +103,9 @@ enum bb_status bb_index_build_begin(struct bb_index_build *build, struct bb_byte
     build->granule_bytes = 0;
     build->block_bytes = 0;
     build->last_block = 0;
-    enum bb_status status = grow(build);
+    enum bb_status status =
+        bb_array_reserve(&build->built, build->built_count, &build->built_capacity,
+                         sizeof(*build->built), "index files");
     if (status == BB_OK)
         status = bb_file_number_new(build->db, &build->open.number);
     return status == BB_OK ? create_builder(build, table_id) : status;

@@ -88,12 +88,9 @@ static enum bb_status show_table(struct check *check)
 
 static enum bb_status open_table(const char *directory, struct check *check)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(directory, BB_FILE_TABLE, check->named->number, &path);
-    if (status == BB_OK)
-        status = bb_table_open((const char *)path.data, check->options, &check->table);
-    bb_buf_deinit(&path);
-    return status;
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(directory, BB_FILE_TABLE, check->named->number, path);
+    return bb_table_open(path, check->options, &check->table);
 }
 
 static enum bb_status open_index(struct check *check)
@@ -113,12 +110,11 @@ enum bb_status bb_index_check(const char *directory, const struct bb_edit_table 
                               const struct bb_table_options *options)
 {
     BB_DEBUG_ASSERT(table->index_number != 0);
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct check check = {.named = table, .options = options};
-    enum bb_status status = bb_filename_path(directory, BB_FILE_INDEX, table->index_number, &path);
-    check.path = (const char *)path.data;
-    if (status == BB_OK)
-        status = open_index(&check);
+    bb_filename_path(directory, BB_FILE_INDEX, table->index_number, path);
+    check.path = path;
+    enum bb_status status = open_index(&check);
     if (status == BB_OK)
         status = bb_skip_file_verify(check.index);
     if (status == BB_OK)
@@ -129,6 +125,5 @@ enum bb_status bb_index_check(const char *directory, const struct bb_edit_table 
         status = show_table(&check);
     bb_table_close(check.table);
     bb_skip_file_close(check.index);
-    bb_buf_deinit(&path);
     return status;
 }

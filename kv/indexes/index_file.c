@@ -23,21 +23,13 @@ static struct index_file *index_file_of(struct bb_companion *companion)
     return (struct index_file *)companion;
 }
 
-void bb_index_file_remove(struct bb_db *db, uint64_t number)
-{
-    struct bb_buf path = {0};
-    /* A file that remains is an orphan for the next opening. */
-    if (bb_filename_path(db->directory, BB_FILE_INDEX, number, &path) == BB_OK)
-        (void)!db->system->ops->remove(db->system, (const char *)path.data);
-    bb_buf_deinit(&path);
-}
-
 static void destroy(struct bb_companion *companion)
 {
     struct index_file *index = index_file_of(companion);
     bb_skip_file_close(index->file);
     if (atomic_load(&companion->is_obsolete))
-        bb_index_file_remove(index->db, companion->number);
+        bb_filename_remove(index->db->system, index->db->directory, BB_FILE_INDEX,
+                           companion->number);
     bb_mutex_deinit(&index->mutex);
     bb_free(index);
 }
@@ -58,15 +50,12 @@ enum bb_status bb_index_file_create(struct bb_db *db, uint64_t number, const uin
 
 static enum bb_status open_first(struct index_file *index)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_skip_file_options options = {.file_system = index->db->files, .id = index->table_id};
-    enum bb_status status =
-        bb_filename_path(index->db->directory, BB_FILE_INDEX, index->base.number, &path);
-    if (status == BB_OK)
-        status = bb_skip_file_open((const char *)path.data, &options, &index->file);
+    bb_filename_path(index->db->directory, BB_FILE_INDEX, index->base.number, path);
+    enum bb_status status = bb_skip_file_open(path, &options, &index->file);
     if (bb_index_file_is_lost(status))
         index->failure = *bb_error_last();
-    bb_buf_deinit(&path);
     return status;
 }
 

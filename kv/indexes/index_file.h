@@ -43,7 +43,4 @@ bool bb_index_file_has_other_words(const struct bb_skip_file *file,
                                    const struct bb_catalog *catalog,
                                    const struct bb_skip_spec *spec);
 
-/* Removes an index file that no manifest names. */
-void bb_index_file_remove(struct bb_db *db, uint64_t number);
-
 #endif

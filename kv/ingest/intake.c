@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/background/waste_target.h"
-#include "kv/store/new_table.h"
+#include "kv/manifest/filename.h"
 
 /* ---- inputs ---- */
 
@@ -132,7 +132,7 @@ static void remove_table(struct bb_db *db, const struct bb_intake_table *table)
     if (table->is_renamed)
         db->table_env.remove(db->table_env.context, table->number);
     else
-        bb_new_table_remove(db, table->number);
+        bb_filename_remove(db->system, db->directory, BB_FILE_NEW_TABLE, table->number);
 }
 
 void bb_intake_remove(struct bb_intake *intake)

@@ -3,6 +3,7 @@
 #include "kv/ingest/intake.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "compaction/merge/merge.h"
@@ -76,7 +77,6 @@ struct writing {
     struct bb_range_tombstone_cutter ranges;
     uint64_t step_count; /* entries since the last check of the store */
     struct bb_table_builder *builder;
-    struct bb_buf path;
     struct bb_output_hooks hooks; /* of the indexes */
 };
 
@@ -134,32 +134,20 @@ static enum bb_status plan(struct writing *writing)
     return BB_OK;
 }
 
-static enum bb_status grow_tables(struct bb_intake *intake)
-{
-    if (intake->table_count < intake->table_capacity)
-        return BB_OK;
-    size_t capacity = intake->table_capacity == 0 ? 8 : intake->table_capacity * 2;
-    struct bb_intake_table *grown = bb_realloc(intake->tables, capacity * sizeof(*grown));
-    if (grown == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu tables", capacity);
-    intake->tables = grown;
-    intake->table_capacity = capacity;
-    return BB_OK;
-}
-
 static enum bb_status open_table(struct writing *writing)
 {
     struct bb_intake *intake = writing->intake;
     struct bb_db *db = intake->db;
+    char path[BB_PATH_SIZE_MAX];
     uint64_t number = 0;
     enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK)
-        status = grow_tables(intake);
-    if (status == BB_OK)
-        status = bb_filename_path(db->directory, BB_FILE_NEW_TABLE, number, &writing->path);
-    if (status == BB_OK)
-        status = bb_table_builder_create((const char *)writing->path.data, &writing->options,
-                                         &writing->builder);
+        status = bb_array_reserve(&intake->tables, intake->table_count, &intake->table_capacity,
+                                  sizeof(*intake->tables), "ingested tables");
+    if (status != BB_OK)
+        return status;
+    bb_filename_path(db->directory, BB_FILE_NEW_TABLE, number, path);
+    status = bb_table_builder_create(path, &writing->options, &writing->builder);
     if (status == BB_OK)
         status = writing->hooks.begin(writing->hooks.context, writing->builder);
     /* Counted once it is finished; until then destroying the builder removes the file. */
@@ -273,6 +261,5 @@ enum bb_status bb_intake_write(struct bb_intake *intake)
     bb_table_builder_destroy(writing.builder);
     bb_retain_deinit(&writing.retain);
     bb_range_tombstone_cutter_deinit(&writing.ranges);
-    bb_buf_deinit(&writing.path);
     return status;
 }

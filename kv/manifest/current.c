@@ -31,19 +31,16 @@ static enum bb_status decode_current(struct bb_bytes contents, const char *path,
 enum bb_status bb_current_read(struct bb_file_system *fs, const char *directory,
                                uint64_t *ret_number)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_buf contents = {0};
-    enum bb_status status = bb_filename_path(directory, BB_FILE_CURRENT, 0, &path);
-    if (status != BB_OK)
-        return status;
-    status = bb_file_read_whole(fs, (const char *)path.data, CURRENT_SIZE_MAX, &contents);
+    bb_filename_path(directory, BB_FILE_CURRENT, 0, path);
+    enum bb_status status = bb_file_read_whole(fs, path, CURRENT_SIZE_MAX, &contents);
     if (status == BB_TOO_LARGE)
         status = bb_fail(BB_CORRUPT, "%s: longer than %d bytes, expected the name of a manifest",
-                         (const char *)path.data, CURRENT_SIZE_MAX);
+                         path, CURRENT_SIZE_MAX);
     if (status == BB_OK)
-        status = decode_current(bb_buf_bytes(&contents), (const char *)path.data, ret_number);
+        status = decode_current(bb_buf_bytes(&contents), path, ret_number);
     bb_buf_deinit(&contents);
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -60,29 +57,21 @@ static enum bb_status write_temporary(struct bb_file_system *fs, const char *pat
     status = bb_file_append(file, bb_bytes_of_text(line));
     if (status == BB_OK)
         status = bb_file_sync(file); /* sync S4 */
-    if (status == BB_OK)
-        return bb_file_close(file);
-    struct bb_error first = *bb_error_last();
-    enum bb_status closed = bb_file_close(file);
-    return closed == BB_OK ? status : bb_error_restore(&first);
+    return bb_file_close_after(file, status);
 }
 
 enum bb_status bb_current_publish(struct bb_file_system *fs, const char *directory, uint64_t number)
 {
-    struct bb_buf temporary = {0};
-    struct bb_buf current = {0};
-    enum bb_status status = bb_filename_path(directory, BB_FILE_TEMPORARY, number, &temporary);
+    char temporary[BB_PATH_SIZE_MAX];
+    char current[BB_PATH_SIZE_MAX];
+    bb_filename_path(directory, BB_FILE_TEMPORARY, number, temporary);
+    bb_filename_path(directory, BB_FILE_CURRENT, 0, current);
+    enum bb_status status = fs->ops->sync_directory(fs, directory); /* sync S3 */
     if (status == BB_OK)
-        status = bb_filename_path(directory, BB_FILE_CURRENT, 0, &current);
+        status = write_temporary(fs, temporary, number);
     if (status == BB_OK)
-        status = fs->ops->sync_directory(fs, directory); /* sync S3 */
-    if (status == BB_OK)
-        status = write_temporary(fs, (const char *)temporary.data, number);
-    if (status == BB_OK)
-        status = fs->ops->rename(fs, (const char *)temporary.data, (const char *)current.data);
+        status = fs->ops->rename(fs, temporary, current);
     if (status == BB_OK)
         status = fs->ops->sync_directory(fs, directory); /* sync S5 */
-    bb_buf_deinit(&temporary);
-    bb_buf_deinit(&current);
     return status;
 }

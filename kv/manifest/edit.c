@@ -4,10 +4,12 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "bb/db.h"
 #include "kv/manifest/filename.h"
+#include "sstable/meta/table_meta.h"
 
 /* Maximum length of a printed key. */
 void bb_edit_init(struct bb_edit *edit)
@@ -26,27 +28,11 @@ void bb_edit_deinit(struct bb_edit *edit)
     *edit = (struct bb_edit){0};
 }
 
-/* Makes space for one more element; *array is only replaced on success. */
-static enum bb_status grow(void **array, size_t count, size_t *capacity, size_t element_size)
-{
-    if (count < *capacity)
-        return BB_OK;
-    size_t wanted = *capacity == 0 ? 8 : *capacity * 2;
-    void *grown =
-        wanted > SIZE_MAX / element_size ? NULL : bb_realloc(*array, wanted * element_size);
-    if (grown == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for an edit of %zu parts", wanted);
-    *array = grown;
-    *capacity = wanted;
-    return BB_OK;
-}
-
 enum bb_status bb_edit_remove_table(struct bb_edit *edit, uint64_t number)
 {
-    void *array = edit->removed;
     enum bb_status status =
-        grow(&array, edit->removed_count, &edit->removed_capacity, sizeof(*edit->removed));
-    edit->removed = array;
+        bb_array_reserve(&edit->removed, edit->removed_count, &edit->removed_capacity,
+                         sizeof(*edit->removed), "removed tables of an edit");
     if (status == BB_OK)
         edit->removed[edit->removed_count++] = number;
     return status;
@@ -54,27 +40,11 @@ enum bb_status bb_edit_remove_table(struct bb_edit *edit, uint64_t number)
 
 enum bb_status bb_edit_add_log_end(struct bb_edit *edit, const struct bb_wal_end *end)
 {
-    void *array = edit->log_ends;
     enum bb_status status =
-        grow(&array, edit->log_end_count, &edit->log_end_capacity, sizeof(*edit->log_ends));
-    edit->log_ends = array;
+        bb_array_reserve(&edit->log_ends, edit->log_end_count, &edit->log_end_capacity,
+                         sizeof(*edit->log_ends), "ends of logs");
     if (status == BB_OK)
         edit->log_ends[edit->log_end_count++] = *end;
-    return status;
-}
-
-enum bb_status bb_edit_copy_meta(const struct bb_table_meta *meta, struct bb_table_meta *ret_copy)
-{
-    struct bb_table_meta copy = *meta;
-    copy.smallest = (struct bb_buf){0};
-    copy.largest = (struct bb_buf){0};
-    enum bb_status status = bb_buf_assign(&copy.smallest, bb_buf_bytes(&meta->smallest));
-    if (status == BB_OK)
-        status = bb_buf_assign(&copy.largest, bb_buf_bytes(&meta->largest));
-    if (status == BB_OK)
-        *ret_copy = copy;
-    else
-        bb_table_meta_deinit(&copy);
     return status;
 }
 
@@ -88,12 +58,10 @@ enum bb_status bb_edit_add_run_table(struct bb_edit *edit, int level, uint64_t r
                                      const struct bb_table_meta *meta)
 {
     struct bb_edit_table table = {.level = level, .run = run, .number = number};
-    void *array = edit->added;
-    enum bb_status status =
-        grow(&array, edit->added_count, &edit->added_capacity, sizeof(*edit->added));
-    edit->added = array;
+    enum bb_status status = bb_array_reserve(&edit->added, edit->added_count, &edit->added_capacity,
+                                             sizeof(*edit->added), "added tables of an edit");
     if (status == BB_OK)
-        status = bb_edit_copy_meta(meta, &table.meta);
+        status = bb_table_meta_copy(meta, &table.meta);
     if (status == BB_OK)
         edit->added[edit->added_count++] = table;
     return status;

@@ -117,8 +117,4 @@ BB_MUST_CHECK enum bb_status bb_edit_decode(struct bb_bytes bytes, struct bb_pla
  * Returns a short description of the first one, or NULL. */
 const char *bb_edit_table_defect(const struct bb_edit_table *table);
 
-/* An independent copy of a meta; *ret_copy is owned. */
-BB_MUST_CHECK enum bb_status bb_edit_copy_meta(const struct bb_table_meta *meta,
-                                               struct bb_table_meta *ret_copy);
-
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/status.h"
 #include "base/file.h"
 #include "base/path.h"
 
@@ -103,10 +104,46 @@ void bb_filename_encode(enum bb_file_kind kind, uint64_t number,
              form->suffix);
 }
 
-enum bb_status bb_filename_path(const char *directory, enum bb_file_kind kind, uint64_t number,
-                                struct bb_buf *ret_path)
+void bb_filename_path(const char *directory, enum bb_file_kind kind, uint64_t number,
+                      char ret_path[BB_PATH_SIZE_MAX])
 {
     char name[BB_FILENAME_SIZE_MAX];
     bb_filename_encode(kind, number, name);
-    return bb_path_join(directory, name, ret_path);
+    enum bb_status status = bb_path_join(directory, name, ret_path);
+    BB_ASSERT(status == BB_OK);
+}
+
+void bb_filename_remove(struct bb_file_system *fs, const char *directory, enum bb_file_kind kind,
+                        uint64_t number)
+{
+    struct bb_error before = *bb_error_last();
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(directory, kind, number, path);
+    if (fs->ops->remove(fs, path) != BB_OK)
+        (void)bb_error_restore(&before);
+}
+
+void bb_filename_lost(const char *path, int attempt, char ret_path[BB_FILENAME_LOST_SIZE_MAX])
+{
+    char suffix[16] = "";
+    if (attempt > 1)
+        snprintf(suffix, sizeof(suffix), "%d", attempt);
+    snprintf(ret_path, BB_FILENAME_LOST_SIZE_MAX, "%s.lost%s", path, suffix);
+}
+
+/* A rename replaces an existing file. */
+enum bb_status bb_filename_rename_lost(struct bb_file_system *fs, const char *path,
+                                       char ret_path[BB_FILENAME_LOST_SIZE_MAX])
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = BB_OK;
+    for (int i = 1; i <= BB_FILENAME_LOST_MAX && status == BB_OK; i++) {
+        bb_filename_lost(path, i, ret_path);
+        status = fs->ops->status(fs, ret_path, &is_directory, &size);
+    }
+    if (status == BB_OK)
+        return bb_fail(BB_EXISTS, "%s: there are %d copies of it already", path,
+                       BB_FILENAME_LOST_MAX);
+    return status == BB_NOT_FOUND ? fs->ops->rename(fs, path, ret_path) : status;
 }

@@ -17,7 +17,8 @@
 #ifndef BB_KV_MANIFEST_FILENAME_H
 #define BB_KV_MANIFEST_FILENAME_H
 
-#include "bb/base.h"
+#include "base/file.h"
+#include "base/path.h"
 
 /* Leaves a margin above every number that a store can reach, so that adding one never overflows. */
 #define BB_FILE_NUMBER_MAX ((UINT64_C(1) << 62) - 1)
@@ -49,8 +50,24 @@ struct bb_filename bb_filename_decode(struct bb_bytes name);
 void bb_filename_encode(enum bb_file_kind kind, uint64_t number,
                         char ret_name[BB_FILENAME_SIZE_MAX]);
 
-/* directory/name as a terminated string; size does not count the terminator. Same requirements. */
-BB_MUST_CHECK enum bb_status bb_filename_path(const char *directory, enum bb_file_kind kind,
-                                              uint64_t number, struct bb_buf *ret_path);
+/* directory/name. Same requirements, and bb_path_check accepted the directory. */
+void bb_filename_path(const char *directory, enum bb_file_kind kind, uint64_t number,
+                      char ret_path[BB_PATH_SIZE_MAX]);
+
+/* Removes the file if that is possible; one that remains is an orphan for the next opening. Keeps
+ * the thread's latest failure. */
+void bb_filename_remove(struct bb_file_system *fs, const char *directory, enum bb_file_kind kind,
+                        uint64_t number);
+
+/* Second names of files that are set aside: PATH.lost, PATH.lost2, ... They are not names of a
+ * store. The limit is more than enough repairs. */
+#define BB_FILENAME_LOST_MAX      1000
+#define BB_FILENAME_LOST_SIZE_MAX (BB_PATH_SIZE_MAX + 16)
+/* attempt: 1 ... BB_FILENAME_LOST_MAX. */
+void bb_filename_lost(const char *path, int attempt, char ret_path[BB_FILENAME_LOST_SIZE_MAX]);
+/* Renames a file or directory to the first of these names that is free. Errors: BB_EXISTS when none
+ * is. */
+BB_MUST_CHECK enum bb_status bb_filename_rename_lost(struct bb_file_system *fs, const char *path,
+                                                     char ret_path[BB_FILENAME_LOST_SIZE_MAX]);
 
 #endif

@@ -113,19 +113,17 @@ static enum bb_status write_snapshot(struct bb_file_system *fs, const char *dire
                                      const struct bb_store_identity *identity,
                                      struct bb_wal_writer **ret_log)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_wal_writer *log = NULL;
-    enum bb_status status = bb_filename_path(directory, BB_FILE_MANIFEST, number, &path);
-    if (status == BB_OK)
-        status = bb_wal_writer_create(fs, (const char *)path.data, bb_manifest_log_number(number),
-                                      identity->store_id, 0, &log);
+    bb_filename_path(directory, BB_FILE_MANIFEST, number, path);
+    enum bb_status status =
+        bb_wal_writer_create(fs, path, bb_manifest_log_number(number), identity->store_id, 0, &log);
     if (status == BB_OK)
         status = bb_wal_writer_append(log, &snapshot, 1);
     if (status == BB_OK)
         status = bb_wal_writer_sync(log); /* sync S2 */
     if (status == BB_OK)
         status = bb_wal_writer_mark(log);
-    bb_buf_deinit(&path);
     if (status == BB_OK)
         *ret_log = log;
     else
@@ -335,15 +333,6 @@ bool bb_manifest_is_due(const struct bb_manifest *manifest)
     return appended > ROTATE_BYTES && appended > ROTATE_SNAPSHOTS * manifest->snapshot_size;
 }
 
-/* Optional: the next opening removes an orphan that remains. */
-static void remove_file(struct bb_manifest *manifest, uint64_t number)
-{
-    struct bb_buf path = {0};
-    if (bb_filename_path(manifest->directory, BB_FILE_MANIFEST, number, &path) == BB_OK)
-        (void)manifest->fs->ops->remove(manifest->fs, (const char *)path.data);
-    bb_buf_deinit(&path);
-}
-
 enum bb_status bb_manifest_rotate(struct bb_manifest *manifest, uint64_t number)
 {
     BB_ASSERT(number > manifest->number && number <= BB_FILE_NUMBER_MAX);
@@ -353,7 +342,7 @@ enum bb_status bb_manifest_rotate(struct bb_manifest *manifest, uint64_t number)
     if (status != BB_OK)
         return poison(manifest, status);
     abandon(manifest->log);
-    remove_file(manifest, manifest->number);
+    bb_filename_remove(manifest->fs, manifest->directory, BB_FILE_MANIFEST, manifest->number);
     manifest->log = log;
     manifest->number = number;
     manifest->snapshot_size = bb_wal_writer_size(log);

@@ -43,9 +43,7 @@ static enum bb_status read_claim(struct bb_file_system *fs, struct walk *walk,
     if (status == BB_OK)
         status = bb_file_read_at(file, 0, header, sizeof(header), &size);
     memcpy(walk->store_id, header + HEADER_STORE_ID, sizeof(walk->store_id));
-    struct bb_error first = *bb_error_last();
-    enum bb_status closed = bb_file_close(file);
-    return status == BB_OK ? closed : bb_error_restore(&first);
+    return bb_file_close_after(file, status);
 }
 
 static enum bb_status fold(struct walk *walk, struct bb_bytes record)
@@ -171,20 +169,15 @@ enum bb_status bb_manifest_load(struct bb_file_system *fs, const char *directory
                                 struct bb_manifest_state *ret_state,
                                 struct bb_manifest_report *ret_report)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     uint64_t number = 0;
     enum bb_status status = bb_current_read(fs, directory, &number);
     if (status != BB_OK)
         return status;
-    status = bb_filename_path(directory, BB_FILE_MANIFEST, number, &path);
-    if (status == BB_OK) {
-        status = bb_manifest_read(fs, (const char *)path.data, number, NULL, NULL, ret_state,
-                                  ret_report);
-        if (status == BB_NOT_FOUND)
-            status =
-                bb_fail(BB_CORRUPT, "%s: missing, and CURRENT names it", (const char *)path.data);
-    }
-    bb_buf_deinit(&path);
+    bb_filename_path(directory, BB_FILE_MANIFEST, number, path);
+    status = bb_manifest_read(fs, path, number, NULL, NULL, ret_state, ret_report);
+    if (status == BB_NOT_FOUND)
+        return bb_fail(BB_CORRUPT, "%s: missing, and CURRENT names it", path);
     return status;
 }
 

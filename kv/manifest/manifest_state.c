@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/comparator.h"
 #include "kv/manifest/filename.h"
+#include "sstable/meta/table_meta.h"
 
 static void destroy_table(struct bb_edit_table *table)
 {
@@ -212,7 +213,7 @@ static enum bb_status copy_table(const struct bb_edit_table *table, struct bb_ed
     copy->run = table->run;
     copy->number = table->number;
     copy->index_number = table->index_number;
-    enum bb_status status = bb_edit_copy_meta(&table->meta, &copy->meta);
+    enum bb_status status = bb_table_meta_copy(&table->meta, &copy->meta);
     if (status == BB_OK)
         *ret_copy = copy;
     else

@@ -110,8 +110,7 @@ enum bb_status bb_close_release(struct bb_db *db)
     }
     bb_file_limit_destroy(db->limit);
     bb_file_pool_destroy(db->pool);
-    if (db->owns_system)
-        bb_file_system_posix_destroy(db->system);
+    bb_file_system_posix_destroy(db->own_system);
     bb_commit_queue_deinit(&db->commits);
     bb_workers_deinit(db);
     bb_condvar_deinit(&db->work_is_done);

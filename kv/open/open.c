@@ -17,30 +17,26 @@
 static void remove_table_file(void *context, uint64_t number)
 {
     struct bb_db *db = context;
-    struct bb_buf path = {0};
-    /* A table that remains is an orphan for the next opening. */
-    if (bb_filename_path(db->directory, BB_FILE_TABLE, number, &path) == BB_OK)
-        (void)!db->system->ops->remove(db->system, (const char *)path.data);
-    bb_buf_deinit(&path);
+    bb_filename_remove(db->system, db->directory, BB_FILE_TABLE, number);
 }
 
 static void remove_index_file(void *context, uint64_t number)
 {
-    bb_index_file_remove(context, number);
+    struct bb_db *db = context;
+    bb_filename_remove(db->system, db->directory, BB_FILE_INDEX, number);
 }
 
-static enum bb_status table_path(void *context, uint64_t number, struct bb_buf *path)
+static void table_path(void *context, uint64_t number, char ret_path[BB_PATH_SIZE_MAX])
 {
     struct bb_db *db = context;
-    return bb_filename_path(db->directory, BB_FILE_TABLE, number, path);
+    bb_filename_path(db->directory, BB_FILE_TABLE, number, ret_path);
 }
 
 static enum bb_status init_parts(struct bb_db *db)
 {
     struct bb_file_pool *pool = NULL;
-    db->system = db->options.file_system;
-    db->owns_system = db->system == NULL;
-    enum bb_status status = db->owns_system ? bb_file_system_posix_create(&db->system) : BB_OK;
+    enum bb_status status =
+        bb_file_system_posix_default(db->options.file_system, &db->own_system, &db->system);
     if (status == BB_OK)
         status = bb_catalog_create_empty(&db->catalog);
     if (status == BB_OK)

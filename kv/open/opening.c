@@ -21,17 +21,6 @@
 #include "kv/store/store_options.h"
 #include "kv/write/freeze.h"
 
-static enum bb_status sync_parent(struct bb_db *db)
-{
-    struct bb_buf parent = {0};
-    enum bb_status status = bb_path_parent(db->directory, &parent);
-    if (status == BB_OK)
-        status =
-            db->system->ops->sync_directory(db->system, (const char *)parent.data); /* sync S1 */
-    bb_buf_deinit(&parent);
-    return status;
-}
-
 static enum bb_status make_directory(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
@@ -53,12 +42,9 @@ static enum bb_status make_directory(struct bb_opening *opening)
 
 static enum bb_status take_lock(struct bb_db *db)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOCK, 0, &path);
-    if (status == BB_OK)
-        status = db->system->ops->lock(db->system, (const char *)path.data, &db->lock);
-    bb_buf_deinit(&path);
-    return status;
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(db->directory, BB_FILE_LOCK, 0, path);
+    return db->system->ops->lock(db->system, path, &db->lock);
 }
 
 static enum bb_status rescan(struct bb_opening *opening)
@@ -115,7 +101,7 @@ static enum bb_status create_store(struct bb_opening *opening)
     enum bb_status status = check_may_create(opening);
     if (status != BB_OK)
         return status;
-    status = sync_parent(db);
+    status = bb_file_sync_parent(db->system, db->directory); /* sync S1 */
     /* A parent directory that cannot be opened matters only if the directory is new in it. If it
      * can be opened but not synced, the new name may be lost: an attempt that was killed may have
      * made the directory recently. */
@@ -402,12 +388,9 @@ static void remove_attempt(struct bb_opening *opening)
     const struct bb_file_names *names = &opening->directory.names;
     for (size_t i = 0; i < names->count; i++) {
         struct bb_filename name = bb_filename_decode(bb_bytes_of_text(names->names[i]));
-        struct bb_buf path = {0};
         if (name.number >= opening->first_number && name.kind != BB_FILE_FOREIGN &&
-            name.number < atomic_load(&db->next_file_number) &&
-            bb_filename_path(db->directory, name.kind, name.number, &path) == BB_OK)
-            (void)!db->system->ops->remove(db->system, (const char *)path.data);
-        bb_buf_deinit(&path);
+            name.number < atomic_load(&db->next_file_number))
+            bb_filename_remove(db->system, db->directory, name.kind, name.number);
     }
 }
 

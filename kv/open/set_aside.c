@@ -6,9 +6,6 @@
 #include "base/status.h"
 #include "kv/directory/unnamed.h"
 
-/* Names are "FILE.lost", "FILE.lost2", ... */
-#define LOST_NAMES_MAX 1000
-
 static void tell(struct bb_db *db, const char *from, const char *to)
 {
     struct bb_buf text = {0};
@@ -23,39 +20,14 @@ static void tell(struct bb_db *db, const char *from, const char *to)
     bb_buf_deinit(&text);
 }
 
-/* Finds the first free name, because a rename replaces an existing file. */
-static enum bb_status name_lost(struct bb_db *db, const char *from, struct bb_buf *to)
-{
-    bool is_directory = false;
-    uint64_t size = 0;
-    enum bb_status status = BB_OK;
-    for (int i = 1; i <= LOST_NAMES_MAX && status == BB_OK; i++) {
-        bb_buf_reset(to);
-        status = i == 1 ? bb_buf_print(to, "%s.lost%c", from, 0)
-                        : bb_buf_print(to, "%s.lost%d%c", from, i, 0);
-        if (status == BB_OK)
-            status =
-                db->system->ops->status(db->system, (const char *)to->data, &is_directory, &size);
-    }
-    if (status == BB_OK)
-        return bb_fail(BB_EXISTS, "%s: there are %d copies of it already", from, LOST_NAMES_MAX);
-    return status == BB_NOT_FOUND ? BB_OK : status;
-}
-
 static enum bb_status set_aside(struct bb_db *db, uint64_t number)
 {
-    struct bb_buf from = {0};
-    struct bb_buf to = {0};
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &from);
+    char from[BB_PATH_SIZE_MAX];
+    char to[BB_FILENAME_LOST_SIZE_MAX];
+    bb_filename_path(db->directory, BB_FILE_TABLE, number, from);
+    enum bb_status status = bb_filename_rename_lost(db->system, from, to);
     if (status == BB_OK)
-        status = name_lost(db, (const char *)from.data, &to);
-    if (status == BB_OK)
-        status =
-            db->system->ops->rename(db->system, (const char *)from.data, (const char *)to.data);
-    if (status == BB_OK)
-        tell(db, (const char *)from.data, (const char *)to.data);
-    bb_buf_deinit(&from);
-    bb_buf_deinit(&to);
+        tell(db, from, to);
     return status;
 }
 

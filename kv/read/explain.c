@@ -87,16 +87,13 @@ static enum bb_status ask_memtables(struct explaining *e, const struct bb_view *
 static enum bb_status name_table(struct explaining *e, int level, const struct bb_table_file *file,
                                  struct bb_explain_step **ret_step)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(e->db->directory, BB_FILE_TABLE, file->number, &path);
-    if (status == BB_OK)
-        status = next_step(e, BB_EXPLAIN_TABLE, level, ret_step);
-    if (status != BB_OK) {
-        bb_buf_deinit(&path);
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(e->db->directory, BB_FILE_TABLE, file->number, path);
+    enum bb_status status = next_step(e, BB_EXPLAIN_TABLE, level, ret_step);
+    if (status != BB_OK)
         return status;
-    }
-    (*ret_step)->path = (char *)path.data;
-    return BB_OK;
+    (*ret_step)->path = bb_strdup(path);
+    return (*ret_step)->path != NULL ? BB_OK : bb_fail(BB_NO_MEMORY, "no memory for a path");
 }
 
 static void add_reads(struct explaining *e, int level, const struct bb_read_stats *reads)

@@ -40,20 +40,17 @@ enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *f
 
 void bb_shadow_end(const struct bb_shadow *shadow)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     if (shadow == NULL || shadow->liar == 0)
         return;
     struct bb_db *db = shadow->db;
     struct bb_error before = *bb_error_last();
-    if (bb_filename_path(db->directory, BB_FILE_TABLE, shadow->liar, &path) == BB_OK) {
-        struct bb_place place = {.file = (const char *)path.data};
-        (void)!bb_corrupt(place, 0,
-                          "its filters deny a key that it has; they are not probed any more until "
-                          "the store is opened again. A compaction rebuilds them");
-        struct bb_error damage = *bb_error_last();
-        struct bb_event event = {.kind = BB_EVENT_DAMAGE, .level = -1, .message = damage.message};
-        bb_store_event(db, &event);
-    }
-    bb_buf_deinit(&path);
+    bb_filename_path(db->directory, BB_FILE_TABLE, shadow->liar, path);
+    (void)!bb_corrupt((struct bb_place){.file = path}, 0,
+                      "its filters deny a key that it has; they are not probed any more until "
+                      "the store is opened again. A compaction rebuilds them");
+    struct bb_error damage = *bb_error_last();
+    struct bb_event event = {.kind = BB_EVENT_DAMAGE, .level = -1, .message = damage.message};
+    bb_store_event(db, &event);
     (void)bb_error_restore(&before);
 }

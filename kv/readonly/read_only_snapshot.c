@@ -66,22 +66,18 @@ void bb_read_only_snapshot_deinit(struct bb_read_only_snapshot *snapshot)
 
 static enum bb_status take_mark(struct bb_db *db, struct mark *ret_mark)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct mark mark = {0};
     bool is_directory = false;
     enum bb_status status = bb_current_read(db->system, db->directory, &mark.number);
-    if (status == BB_OK)
-        status = bb_filename_path(db->directory, BB_FILE_MANIFEST, mark.number, &path);
-    if (status == BB_OK) {
-        status =
-            db->system->ops->status(db->system, (const char *)path.data, &is_directory, &mark.size);
-        if (status == BB_NOT_FOUND)
-            status = BB_OK;
-    }
-    bb_buf_deinit(&path);
-    if (status == BB_OK)
-        *ret_mark = mark;
-    return status;
+    if (status != BB_OK)
+        return status;
+    bb_filename_path(db->directory, BB_FILE_MANIFEST, mark.number, path);
+    status = db->system->ops->status(db->system, path, &is_directory, &mark.size);
+    if (status != BB_OK && status != BB_NOT_FOUND)
+        return status;
+    *ret_mark = mark;
+    return BB_OK;
 }
 
 /* Fails because there is no CURRENT. */
@@ -289,15 +285,14 @@ static enum bb_recovery recovery_of(const struct bb_db *db)
 static enum bb_status walk_log(struct attempt *attempt, uint64_t number)
 {
     struct bb_db *db = attempt->db;
-    struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &path);
-    if (status == BB_OK)
-        status = bb_replay_visit_log(db->system, (const char *)path.data, number, db->store_id,
-                                     recovery_of(db), &attempt->check, visit_operation, attempt);
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(db->directory, BB_FILE_LOG, number, path);
+    enum bb_status status =
+        bb_replay_visit_log(db->system, path, number, db->store_id, recovery_of(db),
+                            &attempt->check, visit_operation, attempt);
     if (status == BB_NOT_FOUND)
-        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
-                            "the log was there, and is missing");
-    bb_buf_deinit(&path);
+        status =
+            bb_corrupt((struct bb_place){.file = path}, 0, "the log was there, and is missing");
     return status;
 }
 

@@ -37,12 +37,10 @@ enum bb_status bb_dropped_count_log(struct bb_file_system *fs, const char *direc
 {
     struct count count = {.dropped = dropped, .expected_sequence = expected_sequence};
     struct bb_wal_salvage_report report = {0};
-    struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(directory, BB_FILE_LOG, number, &path);
-    if (status == BB_OK)
-        status = bb_wal_salvage(fs, (const char *)path.data, number, store_id, count_record, &count,
-                                &report);
-    bb_buf_deinit(&path);
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(directory, BB_FILE_LOG, number, path);
+    enum bb_status status =
+        bb_wal_salvage(fs, path, number, store_id, count_record, &count, &report);
     if (status != BB_OK)
         return status;
     if (count.offset != 0 && report.end_offset - count.offset > bytes)

@@ -237,25 +237,23 @@ static enum bb_status write_stream(struct replay *replay, struct bb_iter *stream
                                    const struct bb_table_options *options)
 {
     struct bb_db *db = replay->db;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_table_meta meta = {0};
     struct bb_index_build indexes = {0};
     struct bb_output_hooks hooks = bb_index_build_hooks(&indexes);
     uint64_t number = 0;
-    bb_index_build_init(&indexes, db, db->system);
     enum bb_status status = bb_file_number_new(db, &number);
-    if (status == BB_OK)
-        status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
-    if (status == BB_OK)
-        status = bb_compaction_to_table(stream, ranges, (const char *)path.data, options, NULL, 0,
-                                        &hooks, &meta);
+    if (status != BB_OK)
+        return status;
+    bb_filename_path(db->directory, BB_FILE_TABLE, number, path);
+    bb_index_build_init(&indexes, db, db->system);
+    status = bb_compaction_to_table(stream, ranges, path, options, NULL, 0, &hooks, &meta);
     if (status == BB_OK)
         status = add_table(replay, number, &meta, &indexes);
     if (status == BB_OK)
         bb_index_build_commit(&indexes);
     bb_index_build_deinit(&indexes);
     bb_table_meta_deinit(&meta);
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -373,9 +371,9 @@ static void tell_dropped(struct bb_db *db, const char *path, uint64_t bytes, con
 static enum bb_status replay_log(struct replay *replay, uint64_t number, struct bb_log_check *check,
                                  bool *ret_is_cut, uint64_t *ret_dropped)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(replay->db->directory, BB_FILE_LOG, number, &path);
-    struct log_walk walk = {.path = (const char *)path.data,
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(replay->db->directory, BB_FILE_LOG, number, path);
+    struct log_walk walk = {.path = path,
                             .number = number,
                             .recovery = replay->db->options.recovery,
                             .check = check,
@@ -386,8 +384,7 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
     uint64_t zeroed_before = check->zeroed_logs;
     replay->walk = &walk;
     replay->keeps_record = false;
-    if (status == BB_OK)
-        status = open_and_walk(replay->db->system, replay->db->store_id, &walk);
+    enum bb_status status = open_and_walk(replay->db->system, replay->db->store_id, &walk);
     replay->walk = NULL;
     *ret_is_cut = check->is_damaged;
     *ret_dropped = check->dropped_bytes - dropped_before;
@@ -400,7 +397,6 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
     if (status == BB_OK && check->zeroed_logs > zeroed_before)
         tell_dropped(replay->db, walk.path, 0,
                      "the file ends in zeros, and any data that they replaced is lost");
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -484,37 +480,16 @@ enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *direc
     return status;
 }
 
-static enum bb_status copy_log(struct bb_file_system *fs, const char *from, const char *to)
-{
-    struct bb_file *source = NULL;
-    struct bb_file *copy = NULL;
-    enum bb_status status = bb_file_open(fs, from, &source);
-    if (status == BB_OK)
-        status = bb_file_create(fs, to, &copy);
-    if (status == BB_OK)
-        status = bb_file_copy_bytes(source, copy);
-    if (status == BB_OK)
-        status = bb_file_sync(copy); /* sync S13 */
-    struct bb_error failure = *bb_error_last();
-    enum bb_status closed = bb_file_close(copy);
-    (void)!bb_file_close(source);
-    return status == BB_OK ? closed : bb_error_restore(&failure);
-}
-
 static enum bb_status keep_log(struct bb_db *db, uint64_t number)
 {
-    struct bb_buf from = {0};
-    struct bb_buf to = {0};
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &from);
-    if (status == BB_OK)
-        status = bb_buf_print(&to, "%s.damaged%c", (const char *)from.data, 0);
+    char from[BB_PATH_SIZE_MAX];
+    char to[BB_PATH_SIZE_MAX + 16];
+    bb_filename_path(db->directory, BB_FILE_LOG, number, from);
+    (void)snprintf(to, sizeof(to), "%s.damaged", from);
     /* A file with this name is a copy of the same log by an earlier attempt, perhaps incomplete. */
-    if (status == BB_OK)
-        status = db->system->ops->remove(db->system, (const char *)to.data);
+    enum bb_status status = db->system->ops->remove(db->system, to);
     if (status == BB_OK || status == BB_NOT_FOUND)
-        status = copy_log(db->system, (const char *)from.data, (const char *)to.data);
-    bb_buf_deinit(&from);
-    bb_buf_deinit(&to);
+        status = bb_file_copy_synced(db->system, from, to); /* sync S13 */
     return status;
 }
 

@@ -31,16 +31,13 @@ struct reading {
 static enum bb_status check_logs(struct bb_repair *repair, const uint64_t *numbers, size_t count,
                                  struct bb_log_check *check)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < count && status == BB_OK && !check->is_gap; i++) {
-        status = bb_filename_path(repair->path, BB_FILE_LOG, numbers[i], &path);
-        if (status == BB_OK)
-            status = bb_replay_check_log(repair->fs, (const char *)path.data, numbers[i],
-                                         repair->state.identity.store_id, repair->options.recovery,
-                                         check);
+        bb_filename_path(repair->path, BB_FILE_LOG, numbers[i], path);
+        status = bb_replay_check_log(repair->fs, path, numbers[i], repair->state.identity.store_id,
+                                     repair->options.recovery, check);
     }
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -244,14 +241,13 @@ static enum bb_status read_log(struct reading *reading, const struct bb_director
 {
     struct bb_repair *repair = reading->repair;
     struct bb_wal_salvage_report report = {0};
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     reading->name = file->name;
     bb_repair_set_aside(repair, file);
-    enum bb_status status = bb_filename_path(repair->path, BB_FILE_LOG, file->is.number, &path);
-    if (status == BB_OK)
-        status = bb_wal_salvage(repair->fs, (const char *)path.data, file->is.number,
-                                repair->state.identity.store_id, on_record, reading, &report);
-    bb_buf_deinit(&path);
+    bb_filename_path(repair->path, BB_FILE_LOG, file->is.number, path);
+    enum bb_status status =
+        bb_wal_salvage(repair->fs, path, file->is.number, repair->state.identity.store_id,
+                       on_record, reading, &report);
     if (status == BB_OK) {
         count_log(repair, file->name, &report);
         count_cut(repair, file, &report);

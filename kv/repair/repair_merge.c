@@ -170,15 +170,13 @@ static enum bb_status open_input(struct merging *merging, const struct bb_edit_t
     static const struct bb_read_options reading = {.ignore_filters = true};
     struct bb_repair *repair = merging->repair;
     struct bb_table_options options;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     bb_repair_table_options(repair, 0, &options);
     options.file_system = bb_file_pool_system(merging->pool);
-    enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, input->number, &path);
-    if (status == BB_OK)
-        status = bb_table_open((const char *)path.data, &options, ret_table);
+    bb_filename_path(repair->path, BB_FILE_TABLE, input->number, path);
+    enum bb_status status = bb_table_open(path, &options, ret_table);
     if (status == BB_OK)
         status = bb_table_iter_create(*ret_table, &reading, NULL, ret_stream);
-    bb_buf_deinit(&path);
     return status;
 }
 

@@ -48,11 +48,11 @@ static enum bb_status judge(struct bb_repair *repair, const struct bb_unnamed_ta
                             uint64_t known_sequence)
 {
     const struct bb_directory_file *file = bb_repair_find(repair, BB_FILE_TABLE, unnamed->number);
-    struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, unnamed->number, &path);
-    if (status == BB_OK && unnamed->sequence_max > known_sequence)
-        status = take(repair, unnamed, (const char *)path.data);
-    bb_buf_deinit(&path);
+    char path[BB_PATH_SIZE_MAX];
+    enum bb_status status = BB_OK;
+    bb_filename_path(repair->path, BB_FILE_TABLE, unnamed->number, path);
+    if (unnamed->sequence_max > known_sequence)
+        status = take(repair, unnamed, path);
     if (status != BB_OK && status != BB_CORRUPT)
         return status;
     if (status == BB_OK && unnamed->sequence_max > known_sequence) {

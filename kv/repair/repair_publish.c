@@ -16,41 +16,32 @@
 #include "base/status.h"
 #include "kv/repair/repair.h"
 
-/* Names are "FILE.lost", "FILE.lost2", ...; the limit is more than enough repairs. */
-#define LOST_NAMES_MAX 1000
-
 /* ---- second names ---- */
 
-/* Finds the first free name. */
-static enum bb_status name_lost(struct bb_repair *repair, const char *from, struct bb_buf *to)
+static enum bb_status link_lost(struct bb_repair *repair, const char *from,
+                                char ret_to[BB_FILENAME_LOST_SIZE_MAX])
 {
     enum bb_status status = BB_EXISTS;
-    for (int i = 1; i <= LOST_NAMES_MAX && status == BB_EXISTS; i++) {
-        bb_buf_reset(to);
-        status = i == 1 ? bb_buf_print(to, "%s.lost%c", from, 0)
-                        : bb_buf_print(to, "%s.lost%d%c", from, i, 0);
-        if (status == BB_OK)
-            status = bb_repair_link_file(repair->fs, from, (const char *)to->data);
+    for (int i = 1; i <= BB_FILENAME_LOST_MAX && status == BB_EXISTS; i++) {
+        bb_filename_lost(from, i, ret_to);
+        status = bb_repair_link_file(repair->fs, from, ret_to);
     }
     return status;
 }
 
 static enum bb_status put_aside(struct bb_repair *repair, const struct bb_directory_file *file)
 {
-    struct bb_buf from = {0};
-    struct bb_buf to = {0};
+    char from[BB_PATH_SIZE_MAX];
+    char to[BB_FILENAME_LOST_SIZE_MAX];
     /* Reserves space first, so that every new name can be undone. */
-    enum bb_status status = bb_path_join(repair->path, file->name, &from);
+    enum bb_status status = bb_path_join(repair->path, file->name, from);
     if (status == BB_OK)
-        status = bb_buf_reserve(&repair->lost_paths, from.size + BB_FILENAME_SIZE_MAX);
+        status = bb_buf_reserve(&repair->lost_paths, strlen(from) + BB_FILENAME_SIZE_MAX);
     if (status == BB_OK)
-        status = name_lost(repair, (const char *)from.data, &to);
+        status = link_lost(repair, from, to);
     if (status == BB_OK)
-        status = bb_buf_append(&repair->lost_paths, to.data, to.size);
-    if (status == BB_OK)
-        repair->report.files_set_aside++;
-    bb_buf_deinit(&from);
-    bb_buf_deinit(&to);
+        status = bb_buf_append(&repair->lost_paths, to, strlen(to) + 1);
+    repair->report.files_set_aside += status == BB_OK;
     return status;
 }
 
@@ -62,24 +53,10 @@ static bool is_state_file(const struct bb_directory_file *file)
 /* A file cannot replace a directory. */
 static enum bb_status move_current(struct bb_repair *repair)
 {
-    struct bb_buf from = {0};
-    struct bb_buf to = {0};
-    bool is_directory = false;
-    uint64_t size = 0;
-    enum bb_status status = bb_filename_path(repair->path, BB_FILE_CURRENT, 0, &from);
-    for (int i = 1; i <= LOST_NAMES_MAX && status == BB_OK; i++) {
-        bb_buf_reset(&to);
-        status = bb_buf_print(&to, "%s.lost%d%c", (const char *)from.data, i, 0);
-        if (status == BB_OK)
-            status =
-                repair->fs->ops->status(repair->fs, (const char *)to.data, &is_directory, &size);
-    }
-    if (status == BB_NOT_FOUND)
-        status =
-            repair->fs->ops->rename(repair->fs, (const char *)from.data, (const char *)to.data);
-    bb_buf_deinit(&from);
-    bb_buf_deinit(&to);
-    return status;
+    char from[BB_PATH_SIZE_MAX];
+    char to[BB_FILENAME_LOST_SIZE_MAX];
+    bb_filename_path(repair->path, BB_FILE_CURRENT, 0, from);
+    return bb_filename_rename_lost(repair->fs, from, to);
 }
 
 static bool is_current_a_directory(const struct bb_repair *repair)
@@ -149,16 +126,15 @@ static enum bb_status put_in_force(struct bb_repair *repair)
 /* The next opening removes the rest. */
 static void remove_first_names(struct bb_repair *repair)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     for (size_t i = 0; i < repair->directory.file_count; i++) {
         const struct bb_directory_file *file = &repair->directory.files[i];
         if (!repair->aside[i] && file->is.kind != BB_FILE_MANIFEST &&
             !bb_repair_is_spare_index(repair, file))
             continue;
-        if (bb_path_join(repair->path, file->name, &path) == BB_OK)
-            (void)!repair->fs->ops->remove(repair->fs, (const char *)path.data);
+        if (bb_path_join(repair->path, file->name, path) == BB_OK)
+            (void)!repair->fs->ops->remove(repair->fs, path);
     }
-    bb_buf_deinit(&path);
 }
 
 enum bb_status bb_repair_publish(struct bb_repair *repair)
@@ -175,12 +151,8 @@ enum bb_status bb_repair_publish(struct bb_repair *repair)
 
 static void remove_new_tables(struct bb_repair *repair)
 {
-    struct bb_buf path = {0};
-    for (uint64_t number = repair->first_number; number < repair->next_number; number++) {
-        if (bb_filename_path(repair->path, BB_FILE_TABLE, number, &path) == BB_OK)
-            (void)!repair->fs->ops->remove(repair->fs, (const char *)path.data);
-    }
-    bb_buf_deinit(&path);
+    for (uint64_t number = repair->first_number; number < repair->next_number; number++)
+        bb_filename_remove(repair->fs, repair->path, BB_FILE_TABLE, number);
 }
 
 static void remove_second_names(struct bb_repair *repair)

@@ -57,13 +57,9 @@ static enum bb_status try_manifest(struct bb_repair *repair, const struct bb_dir
 {
     struct bb_manifest_state state = {0};
     struct bb_manifest_report report = {0};
-    struct bb_buf path = {0};
-    enum bb_status status =
-        bb_filename_path(repair->path, BB_FILE_MANIFEST, file->is.number, &path);
-    if (status == BB_OK)
-        status = bb_manifest_salvage(repair->fs, (const char *)path.data, file->is.number, &state,
-                                     &report);
-    bb_buf_deinit(&path);
+    char path[BB_PATH_SIZE_MAX];
+    bb_filename_path(repair->path, BB_FILE_MANIFEST, file->is.number, path);
+    enum bb_status status = bb_manifest_salvage(repair->fs, path, file->is.number, &state, &report);
     if (status == BB_CORRUPT || status == BB_NOT_FOUND || status == BB_INVALID) {
         bb_repair_tell(repair, "%s", bb_error_last()->message);
         return BB_OK;
@@ -116,16 +112,14 @@ static enum bb_status look_into_table(struct bb_repair *repair, uint64_t number,
                                       struct secrets *secrets)
 {
     struct bb_table *table = NULL;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_table_options options = {.file_system = repair->fs,
                                        .comparator = repair->options.comparator};
-    enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, number, &path);
-    if (status == BB_OK)
-        status = bb_table_open((const char *)path.data, &options, &table);
+    bb_filename_path(repair->path, BB_FILE_TABLE, number, path);
+    enum bb_status status = bb_table_open(path, &options, &table);
     if (status == BB_OK)
         count_secret(secrets, bb_table_secret(table));
     bb_table_close(table);
-    bb_buf_deinit(&path);
     return status == BB_CORRUPT ? BB_OK : status;
 }
 
@@ -165,21 +159,18 @@ static enum bb_status find_secret(struct bb_repair *repair, struct bb_hash_secre
 /* Takes the store's id from the newest log with a readable header. */
 static enum bb_status find_store_id(struct bb_repair *repair, uint8_t store_id[BB_STORE_ID_SIZE])
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     enum bb_status status = BB_OK;
     bool is_told = false;
     for (size_t i = repair->directory.file_count; i > 0 && status == BB_OK && !is_told; i--) {
         const struct bb_directory_file *file = &repair->directory.files[i - 1];
         if (file->is.kind != BB_FILE_LOG)
             continue;
-        status = bb_filename_path(repair->path, BB_FILE_LOG, file->is.number, &path);
-        if (status == BB_OK)
-            status =
-                bb_wal_salvage_read_claim(repair->fs, (const char *)path.data, store_id, &is_told);
+        bb_filename_path(repair->path, BB_FILE_LOG, file->is.number, path);
+        status = bb_wal_salvage_read_claim(repair->fs, path, store_id, &is_told);
         if (status == BB_INVALID || status == BB_NOT_FOUND) /* not a file */
             status = BB_OK;
     }
-    bb_buf_deinit(&path);
     return status;
 }
 

@@ -15,15 +15,13 @@ static enum bb_status begin(struct bb_repair_table *table)
 {
     struct bb_repair *repair = table->repair;
     struct bb_table_options options;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     bb_repair_table_options(repair, table->filter_rate, &options);
     enum bb_status status = bb_repair_new_number(repair, &table->number);
-    if (status == BB_OK)
-        status = bb_filename_path(repair->path, BB_FILE_TABLE, table->number, &path);
-    if (status == BB_OK)
-        status = bb_table_builder_create((const char *)path.data, &options, &table->builder);
-    bb_buf_deinit(&path);
-    return status;
+    if (status != BB_OK)
+        return status;
+    bb_filename_path(repair->path, BB_FILE_TABLE, table->number, path);
+    return bb_table_builder_create(path, &options, &table->builder);
 }
 
 enum bb_status bb_repair_table_add(struct bb_repair_table *table, const struct bb_entry *entry)

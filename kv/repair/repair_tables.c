@@ -249,20 +249,18 @@ static enum bb_status judge_named(struct bb_repair *repair, const struct bb_edit
     const struct bb_directory_file *file = bb_repair_find(repair, BB_FILE_TABLE, table->number);
     struct bb_table_options options;
     struct bb_table_verify_report report;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     if (file == NULL) {
         lose(repair, table);
         return BB_OK;
     }
     bb_repair_table_options(repair, 0, &options);
-    enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, table->number, &path);
-    if (status == BB_OK)
-        status = bb_table_check((const char *)path.data, &options, &table->meta, &report);
+    bb_filename_path(repair->path, BB_FILE_TABLE, table->number, path);
+    enum bb_status status = bb_table_check(path, &options, &table->meta, &report);
     if (status == BB_OK)
         status = keep_named(repair, table);
     else if (status == BB_CORRUPT || status == BB_INVALID) /* BB_INVALID: of another comparator */
-        status = mend(repair, file, (const char *)path.data, table);
-    bb_buf_deinit(&path);
+        status = mend(repair, file, path, table);
     return status;
 }
 
@@ -314,16 +312,14 @@ static enum bb_status judge_unnamed(struct bb_repair *repair, const struct bb_di
 {
     struct bb_table_options options;
     struct bb_table_verify_report report;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     bb_repair_table_options(repair, 0, &options);
-    enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, file->is.number, &path);
+    bb_filename_path(repair->path, BB_FILE_TABLE, file->is.number, path);
+    enum bb_status status = bb_table_verify(path, &options, &report);
     if (status == BB_OK)
-        status = bb_table_verify((const char *)path.data, &options, &report);
-    if (status == BB_OK)
-        status = judge_sound(repair, file, (const char *)path.data, &options);
+        status = judge_sound(repair, file, path, &options);
     else if (status == BB_CORRUPT)
-        status = mend(repair, file, (const char *)path.data, NULL);
-    bb_buf_deinit(&path);
+        status = mend(repair, file, path, NULL);
     return status;
 }
 

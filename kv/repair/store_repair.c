@@ -14,14 +14,13 @@
 /* An entry with one of our names that is not a file (a pipe, a dangling link) contains no data. */
 static enum bb_status check_file(struct bb_repair *repair, struct bb_directory_file *file)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_file *opened = NULL;
     if (file->is.number == 0)
         return BB_OK;
-    enum bb_status status = bb_path_join(repair->path, file->name, &path);
+    enum bb_status status = bb_path_join(repair->path, file->name, path);
     if (status == BB_OK)
-        status = bb_file_open(repair->fs, (const char *)path.data, &opened);
-    bb_buf_deinit(&path);
+        status = bb_file_open(repair->fs, path, &opened);
     if (status == BB_INVALID || status == BB_NOT_FOUND) {
         bb_repair_tell(repair, "%s", bb_error_last()->message);
         file->is = (struct bb_filename){.kind = BB_FILE_FOREIGN};
@@ -185,13 +184,12 @@ static enum bb_status take_lock(struct bb_repair *repair, const char *path,
 
 static enum bb_status lock_and_repair(struct bb_repair *repair)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_file *lock = NULL;
+    bb_filename_path(repair->path, BB_FILE_LOCK, 0, path);
     enum bb_status status = scan(repair); /* a directory without a store gets no lock file */
     if (status == BB_OK)
-        status = bb_filename_path(repair->path, BB_FILE_LOCK, 0, &path);
-    if (status == BB_OK)
-        status = take_lock(repair, (const char *)path.data, &lock);
+        status = take_lock(repair, path, &lock);
     if (status == BB_OK)
         status = repair_locked(repair);
     if (lock != NULL) {
@@ -200,7 +198,6 @@ static enum bb_status lock_and_repair(struct bb_repair *repair)
         if (status != BB_OK)
             status = bb_error_restore(&failure);
     }
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -229,24 +226,19 @@ enum bb_status bb_db_repair(const char *directory, const struct bb_db_options *o
                             struct bb_db_repair_report *ret_report)
 {
     struct bb_repair repair = {.path = directory};
+    struct bb_file_system *own = NULL;
     struct bb_error before = *bb_error_last();
     enum bb_status status = take_options(&repair, options, how);
     if (status == BB_OK)
         status = bb_path_check(directory, "the store's directory");
     if (status != BB_OK)
         return status;
-    repair.fs = repair.options.file_system;
-    if (repair.fs == NULL)
-        status = bb_file_system_posix_create(&repair.fs);
+    status = bb_file_system_posix_default(repair.options.file_system, &own, &repair.fs);
     if (status == BB_OK)
         status = lock_and_repair(&repair);
-    struct bb_error failure = *bb_error_last();
     release(&repair);
-    if (repair.options.file_system == NULL)
-        bb_file_system_posix_destroy(repair.fs);
-    if (status != BB_OK)
-        return bb_error_restore(&failure);
-    if (ret_report != NULL)
+    bb_file_system_posix_destroy(own);
+    if (status == BB_OK && ret_report != NULL)
         *ret_report = repair.report;
-    return bb_error_settle(BB_OK, &before);
+    return bb_error_settle(status, &before);
 }

@@ -19,8 +19,5 @@
  * held until the edit is appended, so that the manifest's last record has its mark. */
 BB_MUST_CHECK enum bb_status bb_new_table_rename(struct bb_db *db, uint64_t number,
                                                  uint64_t new_number);
-/* Removes a table that was not renamed. A table that remains is an orphan for the next opening.
- * Keeps the error record. */
-void bb_new_table_remove(struct bb_db *db, uint64_t number);
 
 #endif

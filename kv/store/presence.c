@@ -18,34 +18,28 @@ static enum bb_status find(struct bb_db *db, const char *path, bool *ret_is_ther
 
 static enum bb_status check_file(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     bool is_there = true;
-    enum bb_status status = bb_filename_path(db->directory, kind, number, &path);
-    if (status == BB_OK)
-        status = find(db, (const char *)path.data, &is_there);
+    bb_filename_path(db->directory, kind, number, path);
+    enum bb_status status = find(db, path, &is_there);
     if (status == BB_OK && !is_there)
         status =
             bb_fail(BB_IO,
                     "%s: was removed while the store was open, and the data written to it is "
                     "lost with the process: bb_db_verify lists the remaining data, bb_db_repair "
                     "takes it",
-                    (const char *)path.data);
-    bb_buf_deinit(&path);
+                    path);
     return status;
 }
 
 enum bb_status bb_presence_find_log(struct bb_db *db, bool *ret_is_there)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     *ret_is_there = true;
     if (db->active->log == NULL)
         return BB_OK;
-    enum bb_status status =
-        bb_filename_path(db->directory, BB_FILE_LOG, db->active->log_number, &path);
-    if (status == BB_OK)
-        status = find(db, (const char *)path.data, ret_is_there);
-    bb_buf_deinit(&path);
-    return status;
+    bb_filename_path(db->directory, BB_FILE_LOG, db->active->log_number, path);
+    return find(db, path, ret_is_there);
 }
 
 enum bb_status bb_presence_check_log(struct bb_db *db)

@@ -95,8 +95,8 @@ struct bb_db {
     struct bb_db_options options; /* resolved, from the given and the stored ones */
     struct bb_stored_options stored_options;
     char *directory;
-    struct bb_file_system *system; /* the caller's, or the operating system's */
-    bool owns_system;
+    struct bb_file_system *system;     /* the caller's, or the operating system's */
+    struct bb_file_system *own_system; /* owned; NULL when the options name one */
     struct bb_file_pool *pool;
     /* The same with a limit on open descriptors; belongs to the pool. */
     struct bb_file_system *files;

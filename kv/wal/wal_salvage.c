@@ -233,13 +233,9 @@ enum bb_status bb_wal_salvage_read_claim(struct bb_file_system *fs, const char *
     enum bb_status status = bb_file_open(fs, path, &file);
     if (status != BB_OK)
         return status;
-    status = bb_file_read_at(file, 0, header, sizeof(header), &size);
-    struct bb_error first = *bb_error_last();
-    enum bb_status closed = bb_file_close(file);
+    status = bb_file_close_after(file, bb_file_read_at(file, 0, header, sizeof(header), &size));
     if (status != BB_OK)
-        return bb_error_restore(&first);
-    if (closed != BB_OK)
-        return closed;
+        return status;
     *ret_is_told = size == sizeof(header) && is_sound_header(header);
     if (*ret_is_told)
         memcpy(ret_store_id, header + 24, BB_WAL_STORE_ID_SIZE);

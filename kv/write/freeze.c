@@ -23,13 +23,11 @@
 
 static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wal_writer **ret_log)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct bb_wal_writer *log = NULL;
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &path);
-    if (status == BB_OK)
-        status = bb_wal_writer_create(db->system, (const char *)path.data, number, db->store_id,
-                                      db->options.wal_buffer_bytes, &log);
-    bb_buf_deinit(&path);
+    bb_filename_path(db->directory, BB_FILE_LOG, number, path);
+    enum bb_status status = bb_wal_writer_create(db->system, path, number, db->store_id,
+                                                 db->options.wal_buffer_bytes, &log);
     if (status == BB_OK)
         *ret_log = log;
     return status;

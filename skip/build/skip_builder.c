@@ -107,12 +107,10 @@ static enum bb_status init_secret(struct bb_skip_builder *builder,
 static enum bb_status open_file(struct bb_skip_builder *builder, const char *path,
                                 const struct bb_skip_options *options)
 {
-    struct bb_file_system *fs = options->file_system;
+    struct bb_file_system *fs = NULL;
     enum bb_status status = bb_path_check(path, "the index file");
-    if (status == BB_OK && fs == NULL) {
-        status = bb_file_system_posix_create(&builder->own_fs);
-        fs = builder->own_fs;
-    }
+    if (status == BB_OK)
+        status = bb_file_system_posix_default(options->file_system, &builder->own_fs, &fs);
     return status == BB_OK ? bb_unit_writer_open(&builder->writer, fs, path, options->id) : status;
 }
 

@@ -2,24 +2,18 @@
 #include "skip/condition/node_list.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/status.h"
-
-#define CAPACITY_MIN 4
 
 enum bb_status bb_node_list_add(struct bb_node_list *list, struct bb_condition *condition)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? CAPACITY_MIN : list->capacity * 2;
-        struct bb_condition **nodes = bb_realloc(list->nodes, capacity * sizeof(*nodes));
-        if (nodes == NULL) {
-            bb_condition_destroy(condition);
-            return bb_fail(BB_NO_MEMORY, "no memory for %zu parts of a condition", capacity);
-        }
-        list->nodes = nodes;
-        list->capacity = capacity;
-    }
-    list->nodes[list->count++] = condition;
-    return BB_OK;
+    enum bb_status status = bb_array_reserve(&list->nodes, list->count, &list->capacity,
+                                             sizeof(*list->nodes), "parts of a condition");
+    if (status == BB_OK)
+        list->nodes[list->count++] = condition;
+    else
+        bb_condition_destroy(condition);
+    return status;
 }
 
 enum bb_status bb_node_list_join(struct bb_node_list *list, enum bb_condition_kind kind,

@@ -196,12 +196,10 @@ static enum bb_status open_file(struct bb_skip_file *file, const char *path,
                                 const struct bb_skip_file_options *options)
 {
     struct bb_skip_section directory = {0};
-    struct bb_file_system *fs = options->file_system;
+    struct bb_file_system *fs = NULL;
     enum bb_status status = bb_path_check(path, "the index file");
-    if (status == BB_OK && fs == NULL) {
-        status = bb_file_system_posix_create(&file->own_fs);
-        fs = file->own_fs;
-    }
+    if (status == BB_OK)
+        status = bb_file_system_posix_default(options->file_system, &file->own_fs, &fs);
     if (status == BB_OK)
         status = bb_file_open(fs, path, &file->file);
     if (status == BB_OK)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "skip/member/canonical.h"
@@ -66,23 +67,12 @@ static enum bb_status grow_slots(struct bb_value_set_builder *builder)
     return BB_OK;
 }
 
-static enum bb_status grow_values(struct bb_value_set_builder *builder)
-{
-    size_t capacity = builder->value_capacity == 0 ? SLOTS_MIN / 2 : builder->value_capacity * 2;
-    struct bb_set_value *values = bb_realloc(builder->values, capacity * sizeof(values[0]));
-    if (values == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for %zu values of an index", capacity);
-    builder->values = values;
-    builder->value_capacity = capacity;
-    return BB_OK;
-}
-
 static enum bb_status append_value(struct bb_value_set_builder *builder,
                                    const struct bb_attribute *value)
 {
-    enum bb_status status = BB_OK;
-    if (builder->value_count == builder->value_capacity)
-        status = grow_values(builder);
+    enum bb_status status =
+        bb_array_reserve(&builder->values, builder->value_count, &builder->value_capacity,
+                         sizeof(builder->values[0]), "values of an index");
     struct bb_set_value entry = {.value = *value, .offset = builder->bytes.size};
     if (status == BB_OK && value->type == BB_ATTRIBUTE_BYTES) {
         status = bb_buf_append(&builder->bytes, value->as.bytes.data, value->as.bytes.size);

@@ -103,10 +103,8 @@ static enum bb_status open_file(struct bb_lines *lines, const char *path)
 {
     struct bb_buf index_path = {0};
     enum bb_status status = bb_path_check(path, "the file of lines");
-    if (status == BB_OK && lines->fs == NULL) {
-        status = bb_file_system_posix_create(&lines->own_fs);
-        lines->fs = lines->own_fs;
-    }
+    if (status == BB_OK)
+        status = bb_file_system_posix_default(lines->fs, &lines->own_fs, &lines->fs);
     if (status == BB_OK)
         status = bb_file_open(lines->fs, path, &lines->file);
     if (status == BB_OK)

@@ -315,12 +315,8 @@ static enum bb_status set_source(struct work *work, uint64_t indexed_bytes)
 /* Even if the directory cannot be opened for syncing, the new name is in place. */
 static enum bb_status sync_parent(struct work *work)
 {
-    struct bb_file_system *fs = work->lines->fs;
-    struct bb_buf parent = {0};
-    enum bb_status status = bb_path_parent((const char *)work->index_path.data, &parent);
-    if (status == BB_OK)
-        status = fs->ops->sync_directory(fs, (const char *)parent.data);
-    bb_buf_deinit(&parent);
+    enum bb_status status =
+        bb_file_sync_parent(work->lines->fs, (const char *)work->index_path.data);
     return status == BB_READ_ONLY ? BB_OK : status;
 }
 

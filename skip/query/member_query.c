@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/status.h"
 #include "skip/member/canonical.h"
@@ -33,16 +34,12 @@ static enum bb_status no_memory(void)
 
 static enum bb_status add_hash(struct bb_member_query *query, uint64_t hash)
 {
-    if (query->hash_count == query->hash_capacity) {
-        size_t capacity = query->hash_capacity == 0 ? 16 : query->hash_capacity * 2;
-        uint64_t *hashes = bb_realloc(query->hashes, capacity * sizeof(hashes[0]));
-        if (hashes == NULL)
-            return no_memory();
-        query->hashes = hashes;
-        query->hash_capacity = capacity;
-    }
-    query->hashes[query->hash_count++] = hash;
-    return BB_OK;
+    enum bb_status status =
+        bb_array_reserve(&query->hashes, query->hash_count, &query->hash_capacity,
+                         sizeof(query->hashes[0]), "hashes for probing an index");
+    if (status == BB_OK)
+        query->hashes[query->hash_count++] = hash;
+    return status;
 }
 
 /* Does the current member belong to every value that has the piece? N-grams do; a token that

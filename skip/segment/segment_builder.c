@@ -4,13 +4,13 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/coding.h"
 #include "base/status.h"
 #include "bloomblock/ribbon/ribbon_values.h"
 
-#define BUCKET_MEMBERS_MIN 1024
-#define SAMPLE_BUCKETS     64
+#define SAMPLE_BUCKETS 64
 
 /* Pairs of a trial. Each form is written for this many: 16,384 of 600,000 are a fortieth. */
 #define TRIAL_PAIRS 16384
@@ -45,18 +45,6 @@ static bool is_frequent(const struct bb_segment_builder *builder, uint64_t count
 
 /* --- Buckets --- */
 
-static enum bb_status grow_members(struct bb_segment_builder *builder)
-{
-    size_t capacity =
-        builder->member_capacity == 0 ? BUCKET_MEMBERS_MIN : builder->member_capacity * 2;
-    struct bb_segment_member *members = bb_realloc(builder->members, capacity * sizeof(members[0]));
-    if (members == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for the members of an index");
-    builder->members = members;
-    builder->member_capacity = capacity;
-    return BB_OK;
-}
-
 /* Lists the members of a bucket, whose pairs are at the front, and cuts these off. */
 static enum bb_status list_members(struct bb_segment_builder *builder, uint64_t bucket,
                                    struct bb_member_pairs *pairs)
@@ -67,11 +55,11 @@ static enum bb_status list_members(struct bb_segment_builder *builder, uint64_t 
         uint64_t hash = bb_member_pair_hash(*pairs->first);
         if (hash >> shift != bucket)
             break;
-        if (builder->member_count == builder->member_capacity) {
-            enum bb_status status = grow_members(builder);
-            if (status != BB_OK)
-                return status;
-        }
+        enum bb_status status =
+            bb_array_reserve(&builder->members, builder->member_count, &builder->member_capacity,
+                             sizeof(builder->members[0]), "members of an index");
+        if (status != BB_OK)
+            return status;
         const uint64_t *end = bb_member_pairs_next(*pairs);
         builder->members[builder->member_count++] = (struct bb_segment_member){
             .hash = hash, .pairs = pairs->first, .count = (uint32_t)(end - pairs->first)};
@@ -106,26 +94,14 @@ static uint32_t list_granules(struct bb_segment_builder *builder,
     return member->count;
 }
 
-static enum bb_status grow_numbers(struct bb_segment_builder *builder)
-{
-    size_t capacity =
-        builder->number_capacity == 0 ? BUCKET_MEMBERS_MIN : builder->number_capacity * 2;
-    uint64_t *numbers = bb_realloc(builder->numbers, capacity * sizeof(numbers[0]));
-    if (numbers == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for the pairs of an index");
-    builder->numbers = numbers;
-    builder->number_capacity = capacity;
-    return BB_OK;
-}
-
 /* Into its place, which is near the end: only members with one address come out of order. */
 static enum bb_status add_number(struct bb_segment_builder *builder, uint64_t number)
 {
-    if (builder->number_count == builder->number_capacity) {
-        enum bb_status status = grow_numbers(builder);
-        if (status != BB_OK)
-            return status;
-    }
+    enum bb_status status =
+        bb_array_reserve(&builder->numbers, builder->number_count, &builder->number_capacity,
+                         sizeof(builder->numbers[0]), "pairs of an index");
+    if (status != BB_OK)
+        return status;
     size_t at = builder->number_count;
     while (at > 0 && builder->numbers[at - 1] > number)
         at--;

@@ -119,12 +119,9 @@ static enum bb_status draw_random(struct bb_table_builder *builder, struct bb_fi
 
 static enum bb_status set_up(struct bb_table_builder *builder, const char *path)
 {
-    struct bb_file_system *fs = builder->options.file_system;
-    enum bb_status status = BB_OK;
-    if (fs == NULL) {
-        status = bb_file_system_posix_create(&builder->own_fs);
-        fs = builder->own_fs;
-    }
+    struct bb_file_system *fs = NULL;
+    enum bb_status status =
+        bb_file_system_posix_default(builder->options.file_system, &builder->own_fs, &fs);
     if (status == BB_OK)
         status = draw_random(builder, fs);
     if (status == BB_OK)
@@ -173,8 +170,7 @@ void bb_table_builder_destroy(struct bb_table_builder *builder)
     bb_table_ranges_deinit(&builder->ranges);
     bb_properties_deinit(&builder->properties);
     bb_buf_deinit(&builder->stored);
-    if (builder->own_fs != NULL)
-        bb_file_system_posix_destroy(builder->own_fs);
+    bb_file_system_posix_destroy(builder->own_fs);
     bb_free(builder);
 }
 

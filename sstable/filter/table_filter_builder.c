@@ -2,12 +2,11 @@
 #include "sstable/filter/table_filter_builder.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
 #include "bloomblock/hash_sort.h"
-
-#define CAPACITY_MIN 1024
 
 struct bb_table_filter_builder {
     struct bb_block_filter_format format;
@@ -69,23 +68,14 @@ void bb_table_filter_builder_destroy(struct bb_table_filter_builder *builder)
     bb_free(builder);
 }
 
-static enum bb_status grow(struct bb_table_filter_builder *builder)
-{
-    size_t capacity = builder->capacity == 0 ? CAPACITY_MIN : builder->capacity * 2;
-    uint64_t *hashes = bb_realloc(builder->hashes, capacity * sizeof(hashes[0]));
-    if (hashes == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for %zu hashes of a table filter", capacity);
-    builder->hashes = hashes;
-    builder->capacity = capacity;
-    return BB_OK;
-}
-
 enum bb_status bb_table_filter_builder_add(struct bb_table_filter_builder *builder,
                                            uint64_t key_hash)
 {
     BB_DEBUG_ASSERT(builder->count <= builder->capacity);
     if (builder->count == builder->capacity) {
-        enum bb_status status = grow(builder);
+        enum bb_status status =
+            bb_array_reserve(&builder->hashes, builder->count, &builder->capacity,
+                             sizeof(builder->hashes[0]), "hashes of a table filter");
         if (status != BB_OK)
             return status;
     }

@@ -16,6 +16,21 @@ void bb_table_meta_deinit(struct bb_table_meta *meta)
     *meta = (struct bb_table_meta){0};
 }
 
+enum bb_status bb_table_meta_copy(const struct bb_table_meta *meta, struct bb_table_meta *ret_copy)
+{
+    struct bb_table_meta copy = *meta;
+    copy.smallest = (struct bb_buf){0};
+    copy.largest = (struct bb_buf){0};
+    enum bb_status status = bb_buf_assign(&copy.smallest, bb_buf_bytes(&meta->smallest));
+    if (status == BB_OK)
+        status = bb_buf_assign(&copy.largest, bb_buf_bytes(&meta->largest));
+    if (status == BB_OK)
+        *ret_copy = copy;
+    else
+        bb_table_meta_deinit(&copy);
+    return status;
+}
+
 enum bb_status bb_table_meta_init(const struct bb_properties *properties, uint64_t file_size,
                                   struct bb_table_meta *ret_meta)
 {
@@ -35,16 +50,12 @@ enum bb_status bb_table_meta_init(const struct bb_properties *properties, uint64
         .largest_is_exclusive = properties->largest_is_exclusive != 0,
         .range_tombstone_count = properties->range_tombstone_count,
         .tombstone_sequence_min = properties->tombstone_sequence_min,
+        .smallest = properties->smallest, /* borrowed, until copied */
+        .largest = properties->largest,
     };
     BB_ASSERT(properties->table_id.size == sizeof(meta.table_id));
     memcpy(meta.table_id, properties->table_id.data, sizeof(meta.table_id));
-    enum bb_status status = bb_buf_assign(&meta.smallest, bb_buf_bytes(&properties->smallest));
-    if (status == BB_OK)
-        status = bb_buf_assign(&meta.largest, bb_buf_bytes(&properties->largest));
-    if (status != BB_OK)
-        bb_table_meta_deinit(&meta);
-    *ret_meta = meta;
-    return status;
+    return bb_table_meta_copy(&meta, ret_meta);
 }
 
 static enum bb_status check_counts(const char *path, const struct bb_table_meta *wanted,

@@ -4,7 +4,11 @@
 
 #include "sstable/meta/properties.h"
 
-/* Fills *ret_meta with copies. On failure it is empty. */
+/* An independent copy; owned. */
+BB_MUST_CHECK enum bb_status bb_table_meta_copy(const struct bb_table_meta *meta,
+                                                struct bb_table_meta *ret_copy);
+
+/* Fills *ret_meta with copies; owned. */
 BB_MUST_CHECK enum bb_status bb_table_meta_init(const struct bb_properties *properties,
                                                 uint64_t file_size, struct bb_table_meta *ret_meta);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
@@ -371,16 +372,11 @@ enum bb_status bb_range_tombstone_array_add(struct bb_range_tombstone_array *arr
                                             struct bb_bytes low, struct bb_bytes high,
                                             uint64_t sequence)
 {
-    if (array->count == array->capacity) {
-        size_t capacity = array->capacity == 0 ? 16 : 2 * array->capacity;
-        void *grown = bb_realloc(array->tombstones, capacity * sizeof(*array->tombstones));
-        if (grown == NULL)
-            return bb_fail(BB_NO_MEMORY, "no memory for %zu range tombstones", capacity);
-        array->tombstones = grown;
-        array->capacity = capacity;
-    }
-    array->tombstones[array->count++] = (struct bb_range_tombstone){low, high, sequence};
-    return BB_OK;
+    enum bb_status status = bb_array_reserve(&array->tombstones, array->count, &array->capacity,
+                                             sizeof(*array->tombstones), "range tombstones");
+    if (status == BB_OK)
+        array->tombstones[array->count++] = (struct bb_range_tombstone){low, high, sequence};
+    return status;
 }
 
 enum bb_status bb_range_tombstone_array_add_list(struct bb_range_tombstone_array *array,

@@ -2,6 +2,7 @@
 #include "sstable/salvage/block_places.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
@@ -28,18 +29,11 @@ void bb_block_places_deinit(struct bb_block_places *places)
 
 static enum bb_status add_place(struct bb_block_places *places, struct bb_block_place place)
 {
-    if (places->count == places->capacity) {
-        size_t capacity = places->capacity == 0 ? 64 : 2 * places->capacity;
-        struct bb_block_place *grown = capacity > SIZE_MAX / sizeof(*grown)
-                                           ? NULL
-                                           : bb_realloc(places->places, capacity * sizeof(*grown));
-        if (grown == NULL)
-            return bb_fail(BB_NO_MEMORY, "no memory for the places of %zu blocks", capacity);
-        places->places = grown;
-        places->capacity = capacity;
-    }
-    places->places[places->count++] = place;
-    return BB_OK;
+    enum bb_status status = bb_array_reserve(&places->places, places->count, &places->capacity,
+                                             sizeof(*places->places), "places of blocks");
+    if (status == BB_OK)
+        places->places[places->count++] = place;
+    return status;
 }
 
 /* True when the checksum after the bytes matches. Bytes hashed in vain are subtracted from the

@@ -268,13 +268,11 @@ static enum bb_status load_table(struct bb_table *table)
     return status;
 }
 
-static enum bb_status open_file(struct bb_table *table, struct bb_file_system *fs, const char *path)
+static enum bb_status open_file(struct bb_table *table, struct bb_file_system *given,
+                                const char *path)
 {
-    enum bb_status status = BB_OK;
-    if (fs == NULL) {
-        status = bb_file_system_posix_create(&table->own_fs);
-        fs = table->own_fs;
-    }
+    struct bb_file_system *fs = NULL;
+    enum bb_status status = bb_file_system_posix_default(given, &table->own_fs, &fs);
     if (status == BB_OK)
         status = bb_file_open(fs, path, &table->file);
     if (status == BB_OK)
@@ -357,10 +355,8 @@ void bb_table_close(struct bb_table *table)
     bb_properties_deinit(&table->properties);
     bb_root_deinit(&table->root);
     /* The file was only read, so a failure to close it has no effect. */
-    enum bb_status status = bb_file_close(table->file);
-    (void)status;
-    if (table->own_fs != NULL)
-        bb_file_system_posix_destroy(table->own_fs);
+    (void)!bb_file_close(table->file);
+    bb_file_system_posix_destroy(table->own_fs);
     bb_free(table);
 }
 

@@ -110,15 +110,11 @@ const char *import_place_path(const struct import_place *place)
 
 enum bb_status import_place_publish(struct import_place *place)
 {
-    struct bb_buf parent = {0};
     struct bb_file_system *fs = place->fs;
-    enum bb_status status = bb_path_parent(text_of(&place->final), &parent);
-    if (status == BB_OK)
-        status = fs->ops->rename(fs, text_of(&place->building), text_of(&place->final));
+    enum bb_status status = fs->ops->rename(fs, text_of(&place->building), text_of(&place->final));
     place->is_published = status == BB_OK;
     if (status == BB_OK)
-        status = fs->ops->sync_directory(fs, text_of(&parent));
-    bb_buf_deinit(&parent);
+        status = bb_file_sync_parent(fs, text_of(&place->final));
     /* A parent that may not be opened cannot be synced. The store is complete under either name. */
     return status == BB_READ_ONLY ? BB_OK : status;
 }

@@ -15,14 +15,12 @@
 
 static enum bb_status exists(struct leveldb *leveldb, const char *name, bool *ret_exists)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     bool is_directory = false;
     uint64_t size = 0;
-    enum bb_status status = bb_path_join(leveldb->directory, name, &path);
+    enum bb_status status = bb_path_join(leveldb->directory, name, path);
     if (status == BB_OK)
-        status =
-            leveldb->fs->ops->status(leveldb->fs, (const char *)path.data, &is_directory, &size);
-    bb_buf_deinit(&path);
+        status = leveldb->fs->ops->status(leveldb->fs, path, &is_directory, &size);
     *ret_exists = status == BB_OK;
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
@@ -45,20 +43,18 @@ static enum bb_status open_table(struct leveldb *leveldb, const struct manifest_
 {
     char name[32];
     bool is_found = false;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     snprintf(name, sizeof(name), "%06" PRIu64 ".sst", described->number);
     enum bb_status status = exists(leveldb, name, &is_found);
     if (!is_found)
         snprintf(name, sizeof(name), "%06" PRIu64 ".ldb", described->number);
     if (status == BB_OK)
-        status = bb_path_join(leveldb->directory, name, &path);
+        status = bb_path_join(leveldb->directory, name, path);
     if (status == BB_OK)
-        status =
-            table_open(table, leveldb->fs, (const char *)path.data, described->size, &leveldb->crc);
+        status = table_open(table, leveldb->fs, path, described->size, &leveldb->crc);
     if (status == BB_NOT_FOUND)
-        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
+        status = bb_corrupt((struct bb_place){.file = path}, 0,
                             "the manifest names this table, and it is missing");
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -183,12 +179,11 @@ static bool log_number(const char *name, uint64_t *ret_number)
 
 static enum bb_status add_log(struct leveldb *leveldb, const char *name)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_path_join(leveldb->directory, name, &path);
+    char path[BB_PATH_SIZE_MAX];
+    enum bb_status status = bb_path_join(leveldb->directory, name, path);
     if (status == BB_OK)
-        status = wal_add(&leveldb->wal, leveldb->fs, (const char *)path.data, &leveldb->crc);
+        status = wal_add(&leveldb->wal, leveldb->fs, path, &leveldb->crc);
     leveldb->log_count++;
-    bb_buf_deinit(&path);
     return status;
 }
 

@@ -35,11 +35,10 @@ static enum bb_status take(const char *path, int *ret_fd)
 
 enum bb_status lock_take(const char *directory, int *ret_fd)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_path_join(directory, "LOCK", &path);
+    char path[BB_PATH_SIZE_MAX];
+    enum bb_status status = bb_path_join(directory, "LOCK", path);
     if (status == BB_OK)
-        status = take((const char *)path.data, ret_fd);
-    bb_buf_deinit(&path);
+        status = take(path, ret_fd);
     return status;
 }
 

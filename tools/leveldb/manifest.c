@@ -193,20 +193,19 @@ static enum bb_status read_current(struct bb_file_system *fs, const char *direct
                                    struct bb_buf *ret_name)
 {
     static const char prefix[] = "MANIFEST-";
-    struct bb_buf path = {0};
-    enum bb_status status = bb_path_join(directory, "CURRENT", &path);
+    char path[BB_PATH_SIZE_MAX];
+    enum bb_status status = bb_path_join(directory, "CURRENT", path);
     if (status == BB_OK)
-        status = bb_file_read_whole(fs, (const char *)path.data, CURRENT_SIZE_MAX, ret_name);
+        status = bb_file_read_whole(fs, path, CURRENT_SIZE_MAX, ret_name);
     size_t size = ret_name->size;
     if (status == BB_OK &&
         (size < sizeof(prefix) + 1 || memcmp(ret_name->data, prefix, sizeof(prefix) - 1) != 0 ||
          ret_name->data[size - 1] != '\n' || memchr(ret_name->data, '/', size) != NULL ||
          memchr(ret_name->data, 0, size) != NULL))
-        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
-                            "not the name of a manifest of LevelDB");
+        status =
+            bb_corrupt((struct bb_place){.file = path}, 0, "not the name of a manifest of LevelDB");
     if (status == BB_OK)
         ret_name->data[size - 1] = 0;
-    bb_buf_deinit(&path);
     return status;
 }
 
@@ -214,16 +213,16 @@ enum bb_status manifest_read(struct manifest *manifest, struct bb_file_system *f
                              const char *directory, const struct crc32c *crc)
 {
     struct bb_buf name = {0};
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     struct log *log = bb_alloc_zeroed(1, sizeof(*log));
     *manifest = (struct manifest){0};
     if (log == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory to read a manifest");
     enum bb_status status = read_current(fs, directory, &name);
     if (status == BB_OK)
-        status = bb_path_join(directory, (const char *)name.data, &path);
+        status = bb_path_join(directory, (const char *)name.data, path);
     if (status == BB_OK)
-        status = log_open(log, fs, (const char *)path.data, crc);
+        status = log_open(log, fs, path, crc);
     if (status == BB_OK)
         status = read_edits(manifest, log);
     if (status == BB_OK && manifest->table_count > 0)
@@ -231,6 +230,5 @@ enum bb_status manifest_read(struct manifest *manifest, struct bb_file_system *f
     log_close(log);
     bb_free(log);
     bb_buf_deinit(&name);
-    bb_buf_deinit(&path);
     return status;
 }

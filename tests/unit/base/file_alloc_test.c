@@ -56,14 +56,11 @@ static enum bb_status run(void *context)
 {
     struct scenario *scenario = context;
     struct bb_file_system *fs = scenario->fs;
-    struct bb_buf path = {0};
-    enum bb_status status = bb_path_join(scenario->directory, "f", &path);
-    if (status != BB_OK)
-        return status;
-    status = use_file(scenario, (const char *)path.data);
+    char path[BB_PATH_SIZE_MAX];
+    assert_ok(bb_path_join(scenario->directory, "f", path));
+    enum bb_status status = use_file(scenario, path);
     struct bb_error error = *bb_error_last();
-    enum bb_status remove_status = fs->ops->remove(fs, (const char *)path.data);
-    bb_buf_deinit(&path);
+    enum bb_status remove_status = fs->ops->remove(fs, path);
     if (status != BB_OK)
         return bb_error_restore(
             &error); /* the error of removing a file that was not created is not the reason */
@@ -89,8 +86,8 @@ static void file__failed_allocations_over_posix(void **state)
     bb_temp_dir_init(&dir, "file_alloc");
     assert_ok(bb_file_system_posix_create(&scenario.fs));
     size_t descriptors = count_descriptors();
-    /* path, create, open, contents, the array of names, one name, lock */
-    assert_int_equal(bb_alloc_fault_sweep(run, &scenario, false), 7);
+    /* create, open, contents, the array of names, one name, lock */
+    assert_int_equal(bb_alloc_fault_sweep(run, &scenario, false), 6);
     assert_int_equal(count_descriptors(), descriptors);
     bb_file_system_posix_destroy(scenario.fs);
     bb_temp_dir_deinit(&dir);
@@ -101,8 +98,8 @@ static void file__failed_allocations_over_memory(void **state)
     (void)state;
     struct bb_file_memory *memory = bb_file_memory_create(1);
     struct scenario scenario = {.fs = bb_file_memory_system(memory), .directory = "/"};
-    /* path, contents, the array of names, one name: the files themselves are the test's */
-    assert_int_equal(bb_alloc_fault_sweep(run, &scenario, false), 4);
+    /* contents, the array of names, one name: the files themselves are the test's */
+    assert_int_equal(bb_alloc_fault_sweep(run, &scenario, false), 3);
     assert_int_equal(bb_file_memory_open_files(memory), 0);
     bb_file_memory_destroy(memory);
 }

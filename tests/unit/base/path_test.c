@@ -1,48 +1,49 @@
-/* Goal: a path that finds no memory is reported, and leaks no block. Method: each allocation
- * fails. */
+/* Goal: parents of paths, and the limit of a given path. Method: cases, with their neighbours. */
 #include "base/path.h"
 
 #include <string.h>
 
-#include "tests/support/alloc/alloc_fault.h"
 #include "tests/support/assert_status.h"
 
-static enum bb_status join(void *context)
+static void assert_parent(const char *path, const char *expected)
 {
-    struct bb_buf path = {0};
-    enum bb_status status = bb_path_join("/a/directory", context, &path);
-    bb_buf_deinit(&path);
-    return status;
+    char parent[BB_PATH_SIZE_MAX];
+    bb_path_parent(path, parent);
+    assert_string_equal(parent, expected);
 }
 
-static enum bb_status parent(void *context)
-{
-    struct bb_buf path = {0};
-    enum bb_status status = bb_path_parent(context, &path);
-    bb_buf_deinit(&path);
-    return status;
-}
-
-static void path__without_memory(void **state)
+static void path__parents(void **state)
 {
     (void)state;
-    char name[] = "name";
-    char path[] = "/a/b";
-    char long_name[200];
-    memset(long_name, 'a', sizeof(long_name));
-    long_name[sizeof(long_name) - 1] = 0;
-    assert_true(bb_alloc_fault_sweep(join, name, false) > 0);
-    assert_true(bb_alloc_fault_sweep(join, long_name, false) > 0);
-    assert_true(bb_alloc_fault_sweep(parent, name, false) > 0);
-    assert_true(bb_alloc_fault_sweep(parent, path, false) > 0);
-    long_name[190] = '/';
-    assert_true(bb_alloc_fault_sweep(parent, long_name, false) > 0);
+    assert_parent("name", ".");
+    assert_parent("name/", ".");
+    assert_parent("/a", "/");
+    assert_parent("/", "/");
+    assert_parent("//", "/");
+    assert_parent("/a/b", "/a");
+    assert_parent("/a//b//", "/a");
+    assert_parent("a/b/c", "a/b");
+}
+
+static void path__of_a_caller_leaves_space_for_names(void **state)
+{
+    (void)state;
+    char path[BB_PATH_SIZE_MAX];
+    memset(path, 'a', sizeof(path));
+    path[BB_PATH_GIVEN_SIZE_MAX] = 0;
+    assert_ok(bb_path_check(path, "the file"));
+    path[BB_PATH_GIVEN_SIZE_MAX] = 'a';
+    path[BB_PATH_GIVEN_SIZE_MAX + 1] = 0;
+    assert_status(bb_path_check(path, "the file"), BB_INVALID);
+    assert_status(bb_path_check("", "the file"), BB_INVALID);
+    assert_status(bb_path_check(NULL, "the file"), BB_INVALID);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(path__without_memory),
+        cmocka_unit_test(path__parents),
+        cmocka_unit_test(path__of_a_caller_leaves_space_for_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,10 +183,10 @@ static void read_output(struct store *store, const struct bb_compact_output *out
     static const struct bb_read_options options;
     struct bb_table *table = NULL;
     struct bb_iter *iter = NULL;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     size_t before = all->count;
-    assert_ok(shelf_path(&store->shelf, output->number, &path));
-    assert_ok(bb_table_open((const char *)path.data, &store->shelf.env.options, &table));
+    shelf_path(&store->shelf, output->number, path);
+    assert_ok(bb_table_open(path, &store->shelf.env.options, &table));
     assert_ok(bb_table_iter_create(table, &options, NULL, &iter));
     bb_entry_array_read(all, iter);
     assert_int_equal(iter->status, BB_OK);
@@ -195,7 +195,6 @@ static void read_output(struct store *store, const struct bb_compact_output *out
         assert_false(is_same_key(all, before - 1, before)); /* versions of a key are in one table */
     bb_iter_destroy(iter);
     bb_table_close(table);
-    bb_buf_deinit(&path);
 }
 
 static uint64_t overlap_below(const struct store *store, const struct bb_table_meta *meta)

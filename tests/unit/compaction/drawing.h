@@ -34,12 +34,10 @@ struct drawn_env {
     size_t removed_count;
 };
 
-static inline enum bb_status drawn_path(void *context, uint64_t number, struct bb_buf *path)
+static inline void drawn_path(void *context, uint64_t number, char path[BB_PATH_SIZE_MAX])
 {
     (void)context;
-    bb_buf_reset(path);
-    enum bb_status status = bb_buf_print(path, "/drawn/%" PRIu64, number);
-    return status == BB_OK ? bb_buf_append(path, "", 1) : status;
+    snprintf(path, BB_PATH_SIZE_MAX, "/drawn/%" PRIu64, number);
 }
 
 static inline void drawn_remove(void *context, uint64_t number)

@@ -12,13 +12,13 @@ static struct bb_table_file *put_table(struct shelf *shelf, int index, bool has_
     struct bb_table_builder *builder = NULL;
     struct bb_table_file *file = NULL;
     struct bb_table_meta meta = {0};
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     uint64_t number = shelf_number(shelf);
     char key[8];
     snprintf(key, sizeof(key), "k%02d", index);
     struct bb_entry entry = {.key = bb_bytes_of_text(key), .sequence = 1};
-    assert_ok(shelf_path(shelf, number, &path));
-    assert_ok(bb_table_builder_create((const char *)path.data, &shelf->env.options, &builder));
+    shelf_path(shelf, number, path);
+    assert_ok(bb_table_builder_create(path, &shelf->env.options, &builder));
     if (has_range)
         assert_ok(bb_table_builder_add_range_tombstone(builder, bb_bytes_of_text("a"),
                                                        bb_bytes_of_text("z"), 50));
@@ -28,7 +28,6 @@ static struct bb_table_file *put_table(struct shelf *shelf, int index, bool has_
     bb_table_builder_destroy(builder);
     assert_ok(bb_table_file_create(&shelf->env, number, &meta, &file));
     bb_table_meta_deinit(&meta);
-    bb_buf_deinit(&path);
     return file;
 }
 

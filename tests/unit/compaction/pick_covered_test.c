@@ -53,11 +53,11 @@ static void put_table(struct shelf_levels *s, const struct spec *spec)
     struct bb_table_builder *builder = NULL;
     struct bb_level_change *change = &s->changes[s->count++];
     struct bb_table_meta meta = {0};
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     uint64_t number = shelf_number(&s->shelf);
     *change = (struct bb_level_change){.level = spec->level, .run = spec->run};
-    assert_ok(shelf_path(&s->shelf, number, &path));
-    assert_ok(bb_table_builder_create((const char *)path.data, &s->shelf.env.options, &builder));
+    shelf_path(&s->shelf, number, path);
+    assert_ok(bb_table_builder_create(path, &s->shelf.env.options, &builder));
     for (size_t i = 0; i < RANGES_MAX && spec->ranges[i].low != 0; i++)
         assert_ok(bb_table_builder_add_range_tombstone(builder, letter(spec->ranges[i].low),
                                                        letter(spec->ranges[i].high),
@@ -68,7 +68,6 @@ static void put_table(struct shelf_levels *s, const struct spec *spec)
     bb_table_builder_destroy(builder);
     assert_ok(bb_table_file_create(&s->shelf.env, number, &meta, &change->file));
     bb_table_meta_deinit(&meta);
-    bb_buf_deinit(&path);
 }
 
 /* Tables are numbered from 1 on, in order. */

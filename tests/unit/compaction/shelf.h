@@ -25,20 +25,18 @@ struct shelf {
     size_t removed_count; /* files removed by the environment */
 };
 
-static inline enum bb_status shelf_path(void *context, uint64_t number, struct bb_buf *path)
+static inline void shelf_path(void *context, uint64_t number, char path[BB_PATH_SIZE_MAX])
 {
     (void)context;
-    bb_buf_reset(path);
-    enum bb_status status = bb_buf_print(path, "/%06" PRIu64, number);
-    return status == BB_OK ? bb_buf_append(path, "", 1) : status;
+    snprintf(path, BB_PATH_SIZE_MAX, "/%06" PRIu64, number);
 }
 
 /* Without the product's memory, so that no test sees a table that remained. */
 static inline void shelf_remove(void *context, uint64_t number)
 {
     struct shelf *shelf = context;
-    char path[32];
-    snprintf(path, sizeof(path), "/%06" PRIu64, number);
+    char path[BB_PATH_SIZE_MAX];
+    shelf_path(shelf, number, path);
     assert_int_equal(shelf->system->ops->remove(shelf->system, path), BB_OK);
     shelf->removed_count++;
 }
@@ -79,12 +77,10 @@ static inline void shelf_deinit(struct shelf *shelf)
 /* Whether the file of a table is there. */
 static inline bool shelf_has(struct shelf *shelf, uint64_t number)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     size_t size = 0;
-    assert_ok(shelf_path(shelf, number, &path));
-    bool has = bb_file_memory_bytes(shelf->memory, (const char *)path.data, &size) != NULL;
-    bb_buf_deinit(&path);
-    return has;
+    shelf_path(shelf, number, path);
+    return bb_file_memory_bytes(shelf->memory, path, &size) != NULL;
 }
 
 /* A table of entries first ... end - 1 of a sorted array. */
@@ -94,17 +90,16 @@ shelf_put(struct shelf *shelf, const struct bb_entry_array *array, size_t first,
     struct bb_table_builder *builder = NULL;
     struct bb_table_file *file = NULL;
     struct bb_table_meta meta = {0};
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     uint64_t number = shelf_number(shelf);
-    assert_ok(shelf_path(shelf, number, &path));
-    assert_ok(bb_table_builder_create((const char *)path.data, &shelf->env.options, &builder));
+    shelf_path(shelf, number, path);
+    assert_ok(bb_table_builder_create(path, &shelf->env.options, &builder));
     for (size_t i = first; i < end; i++)
         assert_ok(bb_table_builder_add(builder, &array->entries[i]));
     assert_ok(bb_table_builder_finish(builder, &meta));
     bb_table_builder_destroy(builder);
     assert_ok(bb_table_file_create(&shelf->env, number, &meta, &file));
     bb_table_meta_deinit(&meta);
-    bb_buf_deinit(&path);
     return file;
 }
 

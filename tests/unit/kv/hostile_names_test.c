@@ -44,18 +44,12 @@ static void fill(struct store *store)
     store_close(store);
 }
 
-static void path_of(enum bb_file_kind kind, uint64_t number, struct bb_buf *path)
-{
-    assert_ok(bb_filename_path(STORE_PATH, kind, number, path));
-}
-
 static bool is_there(struct store *store, enum bb_file_kind kind, uint64_t number)
 {
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     size_t size = 0;
-    path_of(kind, number, &path);
-    bool is = bb_file_memory_bytes(store->memory, (const char *)path.data, &size) != NULL;
-    bb_buf_deinit(&path);
+    bb_filename_path(STORE_PATH, kind, number, path);
+    bool is = bb_file_memory_bytes(store->memory, path, &size) != NULL;
     return is;
 }
 
@@ -88,11 +82,10 @@ static void check_readable(struct store *store)
 static void check_far_name(enum bb_file_kind kind, uint64_t number, const char *content)
 {
     struct store store;
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     fill(&store);
-    path_of(kind, number, &path);
-    bb_file_memory_put(store.memory, (const char *)path.data, bb_bytes_of_text(content));
-    bb_buf_deinit(&path);
+    bb_filename_path(STORE_PATH, kind, number, path);
+    bb_file_memory_put(store.memory, path, bb_bytes_of_text(content));
     assert_int_equal(store_verify(&store).foreign, 1);
     check_readable(&store);
     work(&store);
@@ -146,18 +139,17 @@ static void hostile_names__repair_without_a_manifest(void **state)
     (void)state;
     struct store store;
     struct bb_file_names names = {0};
-    struct bb_buf path = {0};
+    char path[BB_PATH_SIZE_MAX];
     fill(&store);
     struct bb_file_system *fs = bb_file_memory_system(store.memory);
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     for (size_t i = 0; i < names.count; i++) {
         if (strncmp(names.names[i], "MANIFEST", 8) != 0)
             continue;
-        assert_ok(bb_path_join(STORE_PATH, names.names[i], &path));
-        assert_ok(fs->ops->remove(fs, (const char *)path.data));
+        assert_ok(bb_path_join(STORE_PATH, names.names[i], path));
+        assert_ok(fs->ops->remove(fs, path));
     }
     bb_file_names_deinit(&names);
-    bb_buf_deinit(&path);
     bb_file_memory_put(store.memory, STORE_PATH "/4611686018427387903.bbt",
                        bb_bytes_of_text("rubbish"));
     assert_ok(bb_db_repair(STORE_PATH, &store.options, NULL, NULL));
