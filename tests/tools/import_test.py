@@ -176,7 +176,8 @@ class FromLevelDB(ImportTest):
         self.assertIn("RocksDB", self.refuse(UNSUPPORTED, "leveldb", self.source).err)
 
     def test_rows_with_and_without_escapes_and_blanks_are_the_same(self):
-        parts = ["", "\"", "\\", "\n", "\x7f", "\u2028", "{}:,"]
+        parts = ["", "\"", "\\", "\n", "\x7f", "\u2028", "{}:,", "a" * 7 + "\t", "a" * 8 + "\0\x1f", "\b\f\r/", "🌼" * 9,
+                 "\ud7ff\ue000\uffff"]
         rows = [(f"key {number} é{part}", f"{part}value") for number, part in enumerate(parts)]
         plain = json.JSONEncoder(ensure_ascii=False).encode
         shapes = [lambda k, v: json.dumps({"key": k, "value": v}),
@@ -191,8 +192,11 @@ class FromLevelDB(ImportTest):
             self.assertEqual(self.content(store), model)
             exported = [json.loads(line) for line in self.ok("export", store, "--json").text.split("\n")[:-1]]
             self.assertEqual(exported, [{"key": key, "value": value} for key, value in sorted(rows)])
-        for bad in (b'{"key":"a","value":"\xff"}', b'{"key":"a","value":"b"}}', b'{"key":"a","value":"b\x01"}',
-                    b'{"key":"a","value":"b"', b'{"key":"a" "value":"b"}', b'{"key":"a","key":"b","value":"c"}'):
+        for value in (b'"\xff"', b'"b\x01"', b'"\\ud800"', b'"\\udc00\\ud800"', b'"\\ud83d\\u0041"', b'"\\x41"',
+                      b'"\\u12g4"', b'"b"}', b'"b'):
+            self.refuse(USAGE, "json", "-", stdin=b'{"key":"a","value":' + value + b"}\n")
+        for bad in (b'{"key":"a","value":"b"', b'{"key":"a" "value":"b"}', b'{"key":"a","key":"b","value":"c"}',
+                    b'{"key":"a","value_hex":"4"}', b'{"key_hex":"\\u0061","value":"b"}'):
             self.refuse(USAGE, "json", "-", stdin=bad + b"\n")
 
     def begin(self, form):

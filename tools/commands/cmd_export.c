@@ -88,8 +88,7 @@ static enum bb_status write_entry(struct export *export, struct bb_bytes key, st
         enum bb_status status = write_line(export, key);
         return status == BB_OK ? write_line(export, value) : status;
     }
-    json_row_write(&export->out, key, value);
-    return BB_OK;
+    return json_row_write(&export->out, key, value, &export->line);
 }
 
 static enum bb_status write_entries(struct export *export, struct bb_db_iter *iter)

@@ -12,6 +12,7 @@
 struct json_import {
     struct import *import; /* borrowed */
     struct import_lines lines;
+    struct json_row row;
     struct bb_buf key;
     struct bb_buf value;
 };
@@ -53,15 +54,17 @@ static enum bb_status take_line(struct json_import *json)
     json_error_t error;
     struct bb_bytes line = json->lines.line;
     progress_add(&json->import->progress, line.size + 1);
-    struct bb_bytes key;
-    struct bb_bytes value;
-    if (json_row_read(line, &key, &value))
-        return import_put(json->import, key, value);
+    bool is_row = false;
+    enum bb_status status = json_row_read(&json->row, line, &is_row);
+    if (status != BB_OK)
+        return status;
+    if (is_row)
+        return import_put(json->import, json->row.key, json->row.value);
     json_t *row = json_loadb((const char *)line.data, line.size,
                              JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
     if (row == NULL)
         return import_lines_fail(&json->lines, error.text);
-    enum bb_status status = take_row(json, row);
+    status = take_row(json, row);
     json_decref(row);
     return status;
 }
@@ -86,6 +89,7 @@ enum bb_status import_json(struct import *import, const char *source, const char
     if (status == BB_OK)
         status = import_rows(&json, directory);
     import_lines_close(&json.lines);
+    json_row_deinit(&json.row);
     bb_buf_deinit(&json.key);
     bb_buf_deinit(&json.value);
     return status;

@@ -132,11 +132,13 @@ enum bb_status escape_append(struct bb_buf *buf, struct bb_bytes bytes, enum esc
 enum bb_status hex_append(struct bb_buf *buf, struct bb_bytes bytes)
 {
     enum bb_status status = bb_buf_reserve(buf, 2 * bytes.size);
-    for (size_t i = 0; i < bytes.size && status == BB_OK; i++) {
-        char pair[2] = {digits_lower[bytes.data[i] >> 4], digits_lower[bytes.data[i] & 15]};
-        status = bb_buf_append(buf, pair, sizeof(pair));
+    if (status != BB_OK)
+        return status;
+    for (size_t i = 0; i < bytes.size; i++) {
+        buf->data[buf->size++] = (uint8_t)digits_lower[bytes.data[i] >> 4];
+        buf->data[buf->size++] = (uint8_t)digits_lower[bytes.data[i] & 15];
     }
-    return status;
+    return BB_OK;
 }
 
 static int digit_value(uint8_t digit)
@@ -155,14 +157,15 @@ enum bb_status hex_decode(struct bb_bytes digits, struct bb_buf *buf)
     if (digits.size % 2 != 0)
         return bb_fail(BB_INVALID, "%zu hexadecimal digits: a byte has two", digits.size);
     enum bb_status status = bb_buf_reserve(buf, digits.size / 2);
-    for (size_t i = 0; i < digits.size && status == BB_OK; i += 2) {
+    if (status != BB_OK)
+        return status;
+    for (size_t i = 0; i < digits.size; i += 2) {
         int high = digit_value(digits.data[i]);
         int low = digit_value(digits.data[i + 1]);
         if (high < 0 || low < 0)
             return bb_fail(BB_INVALID, "not a hexadecimal digit at position %zu",
                            i + (high < 0 ? 1 : 2));
-        uint8_t byte = (uint8_t)(high << 4 | low);
-        status = bb_buf_append(buf, &byte, 1);
+        buf->data[buf->size++] = (uint8_t)(high << 4 | low);
     }
-    return status;
+    return BB_OK;
 }

@@ -3,75 +3,111 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
+#include "base/status.h"
 #include "tools/output/escape.h"
+#include "tools/output/json_text.h"
 
-static bool is_plain(struct bb_bytes text)
+void json_row_deinit(struct json_row *row)
 {
-    for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] < 0x20 || text.data[i] == '"' || text.data[i] == '\\')
-            return false;
-    return utf8_valid(text);
+    bb_buf_deinit(&row->key_decoded);
+    bb_buf_deinit(&row->value_decoded);
 }
 
-static void write_text(struct output *out, const char *text)
+/* ---- writing ---- */
+
+static enum bb_status append(struct bb_buf *buf, const char *text)
 {
-    output_write(out, bb_bytes_of_text(text));
+    return bb_buf_append(buf, text, strlen(text));
 }
 
-void json_row_write(struct output *out, struct bb_bytes key, struct bb_bytes value)
+/* name and name_hex: what precedes the text, or the digits. */
+static enum bb_status append_field(struct bb_buf *buf, const char *name, const char *name_hex,
+                                   struct bb_bytes bytes)
 {
-    if (is_plain(key) && is_plain(value)) {
-        write_text(out, "{\"key\":\"");
-        output_write(out, key);
-        write_text(out, "\",\"value\":\"");
-        output_write(out, value);
-        write_text(out, "\"}\n");
-        return;
+    size_t begin = buf->size;
+    bool is_text = false;
+    enum bb_status status = append(buf, name);
+    if (status == BB_OK)
+        status = json_text_append(buf, bytes, &is_text);
+    if (status == BB_OK && !is_text) {
+        buf->size = begin;
+        status = append(buf, name_hex);
+        if (status == BB_OK)
+            status = hex_append(buf, bytes);
     }
-    json_t *row = json_object();
-    json_set_bytes(row, "key", key);
-    json_set_bytes(row, "value", value);
-    output_json_compact(out, row);
-    write_text(out, "\n");
+    return status == BB_OK ? append(buf, "\"") : status;
 }
 
-static void skip_blanks(struct bb_bytes *rest)
+enum bb_status json_row_write(struct output *out, struct bb_bytes key, struct bb_bytes value,
+                              struct bb_buf *scratch)
 {
-    while (rest->size > 0 && rest->data[0] == ' ')
-        *rest = bb_bytes_of(rest->data + 1, rest->size - 1);
+    bb_buf_reset(scratch);
+    enum bb_status status = append_field(scratch, "{\"key\":\"", "{\"key_hex\":\"", key);
+    if (status == BB_OK)
+        status = append_field(scratch, ",\"value\":\"", ",\"value_hex\":\"", value);
+    if (status == BB_OK)
+        status = append(scratch, "}\n");
+    if (status == BB_OK)
+        output_write(out, bb_buf_bytes(scratch));
+    return status;
 }
+
+/* ---- reading ---- */
 
 static bool take(struct bb_bytes *rest, const char *token)
 {
     size_t size = strlen(token);
-    skip_blanks(rest);
+    while (rest->size > 0 && rest->data[0] == ' ')
+        *rest = bb_bytes_of(rest->data + 1, rest->size - 1);
     if (rest->size < size || memcmp(rest->data, token, size) != 0)
         return false;
     *rest = bb_bytes_of(rest->data + size, rest->size - size);
     return true;
 }
 
-/* The bytes up to the next quote. */
-static bool take_string(struct bb_bytes *rest, struct bb_bytes *ret_string)
+static enum bb_status take_digits(struct bb_bytes digits, struct bb_buf *decoded,
+                                  struct bb_bytes *ret_bytes, bool *ret_has)
 {
-    if (!take(rest, "\""))
-        return false;
-    const uint8_t *quote = memchr(rest->data, '"', rest->size);
-    if (quote == NULL)
-        return false;
-    size_t size = (size_t)(quote - rest->data);
-    *ret_string = bb_bytes_of(rest->data, size);
-    *rest = bb_bytes_of(quote + 1, rest->size - size - 1);
-    return is_plain(*ret_string);
+    enum bb_status status = BB_INVALID;
+    /* Digits written with escapes are in the buffer. */
+    if (digits.data != decoded->data) {
+        bb_buf_reset(decoded);
+        status = hex_decode(digits, decoded);
+    }
+    *ret_has = status == BB_OK;
+    if (status == BB_OK)
+        *ret_bytes = bb_buf_bytes(decoded);
+    return status == BB_INVALID ? BB_OK : status;
 }
 
-bool json_row_read(struct bb_bytes line, struct bb_bytes *ret_key, struct bb_bytes *ret_value)
+static enum bb_status take_field(struct bb_bytes *rest, const char *name, const char *name_hex,
+                                 struct bb_buf *decoded, struct bb_bytes *ret_bytes, bool *ret_has)
+{
+    struct bb_bytes text = {0};
+    bool is_hex = take(rest, name_hex);
+    *ret_has = (is_hex || take(rest, name)) && take(rest, ":") && take(rest, "\"");
+    enum bb_status status = BB_OK;
+    if (*ret_has)
+        status = json_text_read(rest, decoded, &text, ret_has);
+    if (status != BB_OK || !*ret_has)
+        return status;
+    *ret_bytes = text;
+    return is_hex ? take_digits(text, decoded, ret_bytes, ret_has) : BB_OK;
+}
+
+enum bb_status json_row_read(struct json_row *row, struct bb_bytes line, bool *ret_is_row)
 {
     struct bb_bytes rest = line;
-    bool is_row = take(&rest, "{") && take(&rest, "\"key\"") && take(&rest, ":") &&
-                  take_string(&rest, ret_key) && take(&rest, ",") && take(&rest, "\"value\"") &&
-                  take(&rest, ":") && take_string(&rest, ret_value) && take(&rest, "}");
-    skip_blanks(&rest);
-    return is_row && rest.size == 0;
+    bool has = take(&rest, "{");
+    enum bb_status status = BB_OK;
+    if (has)
+        status = take_field(&rest, "\"key\"", "\"key_hex\"", &row->key_decoded, &row->key, &has);
+    has = status == BB_OK && has && take(&rest, ",");
+    if (has)
+        status =
+            take_field(&rest, "\"value\"", "\"value_hex\"", &row->value_decoded, &row->value, &has);
+    *ret_is_row = status == BB_OK && has && take(&rest, "}") && take(&rest, "") && rest.size == 0;
+    return status;
 }
