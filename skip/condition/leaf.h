@@ -41,6 +41,9 @@ struct bb_piece {
     bool is_at_end;    /* the attribute ends with the piece */
     bool is_token;     /* the piece is one whole token of the attribute (has_token) */
     bool ignores_case; /* ASCII case is ignored: the bytes are in lower case */
+    /* Bytes outside ASCII that fold to letters of another piece of the group: hardly any value has
+     * them. */
+    bool is_other_form;
 };
 
 /* One of the pieces is in every match. */
@@ -61,8 +64,9 @@ struct bb_leaf {
     /* TEXT: every match satisfies all groups. No groups: the bytes of matches are unknown. */
     const struct bb_piece_group *groups;
     size_t group_count;
-    /* TEXT: words of every match, as groups; each piece is one whole word. They are not in
-     * `groups`, because a folded word need not be bytes of the match. */
+    /* TEXT: words of every match, as groups; each piece is one whole word, folded or not. In
+     * `groups` are the bytes of matches: of a folded word its bytes without regard to case, and its
+     * other forms. */
     const struct bb_piece_group *word_groups;
     size_t word_group_count;
     bool words_are_folded;

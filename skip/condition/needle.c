@@ -16,7 +16,7 @@ static void forget(struct bb_needles *needles)
 
 static bool are_equal(const struct bb_needle *a, const struct bb_needle *b)
 {
-    return a->run_size == b->run_size &&
+    return a->run_size == b->run_size && a->ignores_case == b->ignores_case &&
            (a->run_size > 0 || bb_bytes_equal(bb_needle_bytes(a), bb_needle_bytes(b)));
 }
 
@@ -122,8 +122,9 @@ static void find_run(const struct bb_leaf *leaf, struct bb_needles *needles)
 static void find_pieces(const struct bb_piece_group *group, struct bb_needles *needles)
 {
     for (size_t i = 0; i < group->piece_count; i++) {
-        struct bb_needle needle = {.bytes = group->pieces[i].bytes};
-        if (group->pieces[i].ignores_case || !add_piece(needles, &needle)) {
+        const struct bb_piece *piece = &group->pieces[i];
+        struct bb_needle needle = {.bytes = piece->bytes, .ignores_case = piece->ignores_case};
+        if (piece->is_other_form ? !add(needles, &needle) : !add_piece(needles, &needle)) {
             forget(needles);
             return;
         }

@@ -11,6 +11,7 @@
 /* Not empty. */
 struct bb_needle {
     struct bb_bytes bytes; /* the condition's; without data: digits below */
+    bool ignores_case;     /* of ASCII letters: the bytes are in lower case */
     uint8_t digits[BB_NEEDLE_DIGITS_MAX];
     uint8_t digit_count;
     uint8_t run_size; /* > 0: a run of this many ASCII digits */
@@ -27,7 +28,8 @@ static inline struct bb_bytes bb_needle_bytes(const struct bb_needle *needle)
 struct bb_needles {
     size_t count; /* 0: no needles are known */
     struct bb_needle items[BB_NEEDLES_MAX];
-    size_t shortest; /* size of the shortest that is no escape; runs count half */
+    /* Size of the shortest that is no escape and no other form; runs count half. */
+    size_t shortest;
 };
 
 /* The condition is false or unknown of every record whose value (without its key) holds none of the

@@ -13,7 +13,7 @@ void bb_needle_scan_init_finder(struct bb_needle_finder *finder,
     for (size_t i = 0; i < finder->needles.count; i++)
         if (finder->needles.items[i].run_size == 0)
             bb_searcher_init(&finder->searchers[i], bb_needle_bytes(&finder->needles.items[i]),
-                             cpu);
+                             finder->needles.items[i].ignores_case, cpu);
 }
 
 static bool find(const struct bb_needle_finder *finder, size_t needle, struct bb_bytes text,

@@ -2,6 +2,7 @@
 #include "skip/condition/searcher.h"
 
 #include "base/assert.h"
+#include "skip/condition/search.h"
 
 #include <string.h>
 
@@ -23,30 +24,60 @@ static size_t rank_of(uint8_t byte)
     return found == NULL ? sizeof(frequent) : (size_t)(found - frequent);
 }
 
-/* The rarest byte that is not at `other`. */
-static size_t find_rarest(struct bb_bytes wanted, size_t other)
+static uint8_t case_of(const struct bb_searcher *searcher, size_t at)
 {
-    size_t count = wanted.size < HEAD_MAX ? wanted.size : HEAD_MAX;
+    uint8_t byte = searcher->wanted.data[at];
+    return searcher->ignores_case && byte >= 'a' && byte <= 'z' ? 'a' ^ 'A' : 0;
+}
+
+/* Of a byte of the searched ones, in the case in which it is more frequent. */
+static size_t rank_at(const struct bb_searcher *searcher, size_t at)
+{
+    uint8_t byte = searcher->wanted.data[at];
+    size_t rank = rank_of(byte);
+    size_t other = rank_of(byte ^ case_of(searcher, at));
+    return rank < other ? rank : other;
+}
+
+/* The rarest byte that is not at `other`. */
+static size_t find_rarest(const struct bb_searcher *searcher, size_t other)
+{
+    size_t size = searcher->wanted.size;
+    size_t count = size < HEAD_MAX ? size : HEAD_MAX;
     size_t rarest = other == 0 && count > 1 ? 1 : 0;
     for (size_t i = 0; i < count; i++)
-        if (i != other && rank_of(wanted.data[i]) > rank_of(wanted.data[rarest]))
+        if (i != other && rank_at(searcher, i) > rank_at(searcher, rarest))
             rarest = i;
     return rarest;
 }
 
-void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, enum bb_cpu cpu)
+void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, bool ignores_case,
+                      enum bb_cpu cpu)
 {
     BB_DEBUG_ASSERT(wanted.size > 0 && bb_cpu_has(cpu));
-    size_t first = find_rarest(wanted, SIZE_MAX);
-    *searcher = (struct bb_searcher){.wanted = wanted,
-                                     .first = first,
-                                     .second = find_rarest(wanted, first),
-                                     .step = bb_searcher_step_portable};
+    *searcher = (struct bb_searcher){.wanted = wanted, .ignores_case = ignores_case};
+    searcher->first = find_rarest(searcher, SIZE_MAX);
+    searcher->second = find_rarest(searcher, searcher->first);
+    searcher->first_case = case_of(searcher, searcher->first);
+    searcher->second_case = case_of(searcher, searcher->second);
+    searcher->step = bb_searcher_step_portable;
 #if BB_CPU_X86
     if (cpu >= BB_CPU_AVX2)
         searcher->step = bb_searcher_step_avx2;
 #endif
     (void)cpu;
+}
+
+/* The first place, below end, of a byte in either case; end: not found. */
+static size_t find_byte(const uint8_t *text, size_t from, size_t end, uint8_t byte, uint8_t of_case)
+{
+    if (of_case == 0) {
+        const uint8_t *found = memchr(text + from, byte, end - from);
+        return found == NULL ? end : (size_t)(found - text);
+    }
+    while (from < end && (text[from] | of_case) != byte)
+        from++;
+    return from;
 }
 
 bool bb_searcher_step_portable(const struct bb_searcher *searcher, const uint8_t *text, size_t from,
@@ -55,11 +86,10 @@ bool bb_searcher_step_portable(const struct bb_searcher *searcher, const uint8_t
     const uint8_t *wanted = searcher->wanted.data;
     const uint8_t *firsts = text + searcher->first;
     while (from < end) {
-        const uint8_t *found = memchr(firsts + from, wanted[searcher->first], end - from);
-        if (found == NULL)
+        from = find_byte(firsts, from, end, wanted[searcher->first], searcher->first_case);
+        if (from == end)
             return false;
-        from = (size_t)(found - firsts);
-        if (text[from + searcher->second] == wanted[searcher->second]) {
+        if ((text[from + searcher->second] | searcher->second_case) == wanted[searcher->second]) {
             *ret_at = from;
             return true;
         }
@@ -68,9 +98,19 @@ bool bb_searcher_step_portable(const struct bb_searcher *searcher, const uint8_t
     return false;
 }
 
-static bool find_otherwise(struct bb_bytes text, size_t from, struct bb_bytes wanted,
+static bool is_at(const struct bb_searcher *searcher, struct bb_bytes text, size_t at)
+{
+    struct bb_bytes wanted = searcher->wanted;
+    return searcher->ignores_case ? bb_search_folded_is_at(text, at, wanted)
+                                  : memcmp(text.data + at, wanted.data, wanted.size) == 0;
+}
+
+static bool find_otherwise(const struct bb_searcher *searcher, struct bb_bytes text, size_t from,
                            size_t *ret_at)
 {
+    struct bb_bytes wanted = searcher->wanted;
+    if (searcher->ignores_case)
+        return bb_search_folded(text, from, wanted, ret_at);
     const uint8_t *found = memmem(text.data + from, text.size - from, wanted.data, wanted.size);
     if (found == NULL)
         return false;
@@ -92,11 +132,11 @@ bool bb_searcher_find(const struct bb_searcher *searcher, struct bb_bytes text, 
     for (size_t missed = 0; missed <= CREDIT + (from - begin); missed += miss) {
         if (!searcher->step(searcher, text.data, from, end, &at))
             return false;
-        if (memcmp(text.data + at, wanted.data, wanted.size) == 0) {
+        if (is_at(searcher, text, at)) {
             *ret_at = at;
             return true;
         }
         from = at + 1;
     }
-    return find_otherwise(text, from, wanted, ret_at);
+    return find_otherwise(searcher, text, from, ret_at);
 }

@@ -3,7 +3,7 @@
  *
  * Two of the searched bytes are compared at 32 places together. They are the rarest ones in logs
  * and text. Where they are frequent nevertheless, memmem takes over: time is linear in the text's
- * size.
+ * size. A search that ignores case takes the product of the sizes at worst (search.h).
  *
  * Threads: constant after init.
  */
@@ -21,13 +21,17 @@ typedef bool (*bb_searcher_step)(const struct bb_searcher *searcher, const uint8
 
 struct bb_searcher {
     struct bb_bytes wanted; /* borrowed */
+    bool ignores_case;      /* of ASCII letters: `wanted` is in lower case */
     size_t first;           /* where the rarest byte is in it */
     size_t second;          /* the next one; the same where it is a single byte */
+    uint8_t first_case;     /* the bit by which both cases of the first one differ, or 0 */
+    uint8_t second_case;
     bb_searcher_step step;
 };
 
-/* REQUIRES: `wanted` is not empty; bb_cpu_has(cpu). */
-void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, enum bb_cpu cpu);
+/* REQUIRES: `wanted` is not empty, and in lower case if case is ignored; bb_cpu_has(cpu). */
+void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, bool ignores_case,
+                      enum bb_cpu cpu);
 
 /* The first place of the searched bytes, at or after from. REQUIRES: from <= text.size. */
 bool bb_searcher_find(const struct bb_searcher *searcher, struct bb_bytes text, size_t from,

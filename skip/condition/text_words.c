@@ -90,18 +90,56 @@ static enum bb_status collect(struct bb_text *text, const struct bb_bytes *opera
     return status;
 }
 
+static enum bb_status add_word_piece(struct bb_piece_list *list, struct bb_bytes word)
+{
+    struct bb_piece piece = {.bytes = word};
+    return bb_piece_list_add(list, &piece);
+}
+
+/* The word without regard to case, and its other forms. */
+static enum bb_status add_folded_pieces(struct bb_piece_list *list, struct bb_bytes word)
+{
+    struct bb_bytes forms[BB_WORD_OTHER_FORMS_MAX];
+    size_t count = bb_word_other_forms(word, forms);
+    struct bb_piece piece = {.bytes = word, .ignores_case = true};
+    enum bb_status status = bb_piece_list_add(list, &piece);
+    for (size_t i = 0; status == BB_OK && i < count; i++) {
+        struct bb_piece form = {.bytes = forms[i], .is_other_form = true};
+        status = bb_piece_list_add(list, &form);
+    }
+    return status;
+}
+
 /* A group for each word, or one of all. */
-static enum bb_status describe(const struct bb_text *text, struct bb_piece_list *list)
+static enum bb_status describe(const struct bb_text *text, struct bb_piece_list *list,
+                               enum bb_status (*add)(struct bb_piece_list *list,
+                                                     struct bb_bytes word))
 {
     enum bb_status status = BB_OK;
     bool is_all = text->kind == BB_TEXT_ALL_WORDS;
     for (size_t i = 0; status == BB_OK && i < text->operand_count; i++) {
-        struct bb_piece piece = {.bytes = text->operands[i]};
-        status = bb_piece_list_add(list, &piece);
+        status = add(list, text->operands[i]);
         if (status == BB_OK && (is_all || i + 1 == text->operand_count))
             status = bb_piece_list_end_group(list);
     }
     return status;
+}
+
+static bool are_ascii(const struct bb_text *text)
+{
+    for (size_t i = 0; i < text->operand_count; i++)
+        for (size_t j = 0; j < text->operands[i].size; j++)
+            if (text->operands[i].data[j] >= 0x80)
+                return false;
+    return true;
+}
+
+/* The bytes of matches. Of folded words outside ASCII they are unknown. */
+static enum bb_status describe_bytes(struct bb_text *text)
+{
+    if (!text->folds_case)
+        return describe(text, &text->pieces, add_word_piece);
+    return are_ascii(text) ? describe(text, &text->pieces, add_folded_pieces) : BB_OK;
 }
 
 static enum bb_status make(struct bb_text *text, const struct bb_bytes *operands, size_t count)
@@ -109,10 +147,9 @@ static enum bb_status make(struct bb_text *text, const struct bb_bytes *operands
     bb_word_rules_init(&text->rules);
     enum bb_status status = collect(text, operands, count);
     if (status == BB_OK)
-        status = describe(text, &text->words);
-    /* A match holds the bytes of a word that heeds case. */
-    if (status == BB_OK && !text->folds_case)
-        status = describe(text, &text->pieces);
+        status = describe(text, &text->words, add_word_piece);
+    if (status == BB_OK)
+        status = describe_bytes(text);
     text->word_groups = bb_piece_list_finish(&text->words, &text->word_group_count);
     text->groups = bb_piece_list_finish(&text->pieces, &text->group_count);
     return status;

@@ -138,6 +138,34 @@ struct bb_bytes bb_word_fold(struct bb_bytes word, uint8_t *room)
     return i == word.size ? bb_bytes_of(room, i) : bb_segments_fold(word, room);
 }
 
+/* All characters outside ASCII that fold to ASCII only; of ligatures the bytes that they share. A
+ * test compares the list with the library's. */
+static const struct {
+    const char *letters; /* one of them with any length is in the word */
+    size_t letter_size;
+    const char *form;
+} OTHER_FORMS[BB_WORD_OTHER_FORMS_MAX] = {
+    {"k", 1, "\xe2\x84\xaa"},  {"s", 1, "\xc5\xbf"},        {"ss", 2, "\xc3\x9f"},
+    {"ss", 2, "\xe1\xba\x9e"}, {"fffiflst", 2, "\xef\xac"},
+};
+
+static bool has_letters(struct bb_bytes word, const char *letters, size_t size)
+{
+    for (; *letters != '\0'; letters += size)
+        if (memmem(word.data, word.size, letters, size) != NULL)
+            return true;
+    return false;
+}
+
+size_t bb_word_other_forms(struct bb_bytes word, struct bb_bytes ret_forms[BB_WORD_OTHER_FORMS_MAX])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < BB_WORD_OTHER_FORMS_MAX; i++)
+        if (has_letters(word, OTHER_FORMS[i].letters, OTHER_FORMS[i].letter_size))
+            ret_forms[count++] = bb_bytes_of_text(OTHER_FORMS[i].form);
+    return count;
+}
+
 /* --- Searching --- */
 
 bool bb_word_is_one(const struct bb_word_rules *rules, struct bb_bytes text)

@@ -81,6 +81,14 @@ bool bb_word_walk_next(struct bb_word_walk *walk, struct bb_bytes *ret_word);
  * the result is in. */
 struct bb_bytes bb_word_fold(struct bb_bytes word, uint8_t *room);
 
+/* A text whose folded form has an ASCII word has the word's bytes, in either case, or one of some
+ * characters outside ASCII that fold to letters of the word: the long s, the sign of Kelvin, the
+ * sharp s, ligatures. Lists bytes of these characters, and returns their number. REQUIRES: the word
+ * is ASCII in lower case. */
+#define BB_WORD_OTHER_FORMS_MAX 5
+size_t bb_word_other_forms(struct bb_bytes word,
+                           struct bb_bytes ret_forms[BB_WORD_OTHER_FORMS_MAX]);
+
 /* Whether the text is exactly one word. */
 bool bb_word_is_one(const struct bb_word_rules *rules, struct bb_bytes text);
 

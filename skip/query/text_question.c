@@ -166,14 +166,6 @@ struct search {
     struct bb_granule_bits *bits;
 };
 
-static bool find_next(const struct search *search, struct bb_bytes text, size_t from,
-                      size_t *ret_at)
-{
-    return search->part->ignores_case
-               ? bb_search_folded(text, from, search->searcher.wanted, ret_at)
-               : bb_searcher_find(&search->searcher, text, from, ret_at);
-}
-
 /* The token that has the place, from number `first` on. A place of a zero byte is of the token
  * after. */
 static uint32_t token_at(const struct bb_token_block *block, uint32_t first, size_t place)
@@ -218,7 +210,7 @@ static enum bb_status search_block(struct search *search, const struct bb_token_
     size_t at = 0;
     bool starts_before = !search->part->is_open_at_start;
     bb_token_block_lists_begin(&lists, block);
-    while (lists.next < block->token_count && find_next(search, text, at, &at) &&
+    while (lists.next < block->token_count && bb_searcher_find(&search->searcher, text, at, &at) &&
            !covers(search->bits, search->needed)) {
         uint32_t number = token_at(block, lists.next, at + (starts_before ? 1 : 0));
         if (!bb_token_block_lists_read(&lists, number, search->bits, NULL))
@@ -236,7 +228,8 @@ static enum bb_status search_all(struct bb_text_question *question,
     struct search search = {.part = part, .needed = needed, .bits = bits};
     enum bb_status status = make_wanted(question, part);
     if (status == BB_OK)
-        bb_searcher_init(&search.searcher, bb_buf_bytes(&question->wanted), bb_cpu_best());
+        bb_searcher_init(&search.searcher, bb_buf_bytes(&question->wanted), part->ignores_case,
+                         bb_cpu_best());
     for (uint32_t i = 0; i < segment->block_count && status == BB_OK && !covers(bits, needed);
          i++) {
         question->searched_blocks++;

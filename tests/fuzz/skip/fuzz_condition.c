@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "skip/condition/digit_run.h"
 #include "skip/condition/needle.h"
+#include "skip/condition/search.h"
 #include "skip/condition/tree.h"
 #include "skip/condition/words.h"
 #include "tests/unit/skip/leaf_claims.h"
@@ -104,6 +105,8 @@ static bool is_in(struct bb_bytes bytes, const struct bb_needle *needle)
         return bb_digit_run_find_portable(bytes, needle->run_size, 0, &at);
     struct bb_bytes wanted = bb_needle_bytes(needle);
     BB_ASSERT(wanted.size > 0);
+    if (needle->ignores_case)
+        return bb_search_folded(bytes, 0, wanted, &at);
     return memmem(bytes.data, bytes.size, wanted.data, wanted.size) != NULL;
 }
 

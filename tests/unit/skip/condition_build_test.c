@@ -186,7 +186,10 @@ static void build__needles(void **state)
     assert_needles("text IN ('1', '2', '3', '4', '5', '6', '7', '8', '9')", "");
     assert_needles("text < 'abc'", "");
     assert_needles("text LIKE '%ab%cde%'", "cde");
-    assert_needles("text ILIKE '%ab%'", "");
+    assert_needles("text ILIKE '%aB%'", "ab");
+    assert_needles("text ILIKE '%ab%' AND text LIKE '%a%'", "ab");
+    assert_needles("matches(text, '(?i)Ab+c')", "ab");
+    assert_needles("text ILIKE '%ab%' OR text LIKE '%ab%'", "ab|ab");
     assert_needles("has_token(text, 'ab') AND i > 12345", "ab");
     assert_needles("has_any_token(text, 'ab cd')", "ab|cd");
     assert_needles("has_token(text, 'ab') AND matches(text, 'a+bcd')", "bcd");

@@ -129,7 +129,8 @@ static bool holds_needle(const struct bb_needles *needles, const struct bb_attri
             is_found |= bb_digit_run_find_portable(value->as.bytes, needle->run_size, 0, &at);
             continue;
         }
-        struct bb_piece piece = {.bytes = bb_needle_bytes(needle)};
+        struct bb_piece piece = {.bytes = bb_needle_bytes(needle),
+                                 .ignores_case = needle->ignores_case};
         struct bb_piece_group group = {.pieces = &piece, .piece_count = 1};
         is_found |= leaf_has_piece_of(&group, value->as.bytes);
     }

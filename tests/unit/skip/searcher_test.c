@@ -15,10 +15,23 @@
 #define TEXT_SIZE 400
 #define DRAWS     100000
 
-static bool find_slowly(struct bb_bytes text, size_t from, struct bb_bytes wanted, size_t *ret_at)
+static bool is_at(struct bb_bytes text, size_t at, struct bb_bytes wanted, bool ignores_case)
+{
+    for (size_t i = 0; i < wanted.size; i++) {
+        uint8_t byte = text.data[at + i];
+        if (ignores_case && byte >= 'A' && byte <= 'Z')
+            byte = (uint8_t)(byte - 'A' + 'a');
+        if (byte != wanted.data[i])
+            return false;
+    }
+    return true;
+}
+
+static bool find_slowly(struct bb_bytes text, size_t from, struct bb_bytes wanted,
+                        bool ignores_case, size_t *ret_at)
 {
     for (size_t at = from; at + wanted.size <= text.size; at++) {
-        if (memcmp(text.data + at, wanted.data, wanted.size) == 0) {
+        if (is_at(text, at, wanted, ignores_case)) {
             *ret_at = at;
             return true;
         }
@@ -26,7 +39,7 @@ static bool find_slowly(struct bb_bytes text, size_t from, struct bb_bytes wante
     return false;
 }
 
-static void compare(struct bb_bytes text, size_t from, struct bb_bytes wanted)
+static void compare(struct bb_bytes text, size_t from, struct bb_bytes wanted, bool ignores_case)
 {
     for (int cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
         struct bb_searcher searcher;
@@ -34,9 +47,9 @@ static void compare(struct bb_bytes text, size_t from, struct bb_bytes wanted)
         size_t expected = SIZE_MAX;
         if (!bb_cpu_has((enum bb_cpu)cpu))
             continue;
-        bb_searcher_init(&searcher, wanted, (enum bb_cpu)cpu);
+        bb_searcher_init(&searcher, wanted, ignores_case, (enum bb_cpu)cpu);
         assert_int_equal(bb_searcher_find(&searcher, text, from, &at),
-                         find_slowly(text, from, wanted, &expected));
+                         find_slowly(text, from, wanted, ignores_case, &expected));
         assert_int_equal(at, expected);
     }
 }
@@ -63,7 +76,31 @@ static void searcher__finds_the_first_place(void **state)
         size_t wanted_size = draw(&rng, wanted, sizeof(wanted));
         if (wanted_size > 0)
             compare(bb_bytes_of(text, size), (size_t)bb_rng_below(&rng, size + 1),
-                    bb_bytes_of(wanted, wanted_size));
+                    bb_bytes_of(wanted, wanted_size), false);
+    }
+}
+
+/* Bytes next to the letters differ from others by the same bit as both cases of a letter. */
+static void searcher__ignores_the_case_of_letters_only(void **state)
+{
+    (void)state;
+    static const uint8_t letters[] = {'a', 'A', 'z', 'Z',  '[',  '{',
+                                      '@', '`', '0', 0x10, 0xc1, 0xe1};
+    static const uint8_t lower[] = {'a', 'z', '[', '{', '@', '`', '0', 0x10, 0xc1, 0xe1};
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("searcher", 14));
+    for (size_t i = 0; i < DRAWS; i++) {
+        uint8_t text[TEXT_SIZE];
+        uint8_t wanted[6];
+        size_t size = (size_t)bb_rng_skewed(&rng, TEXT_SIZE);
+        size_t wanted_size = 1 + (size_t)bb_rng_below(&rng, sizeof(wanted));
+        size_t kinds = bb_rng_one_in(&rng, 2) ? 2 : sizeof(letters);
+        for (size_t j = 0; j < size; j++)
+            text[j] = letters[bb_rng_below(&rng, kinds)];
+        for (size_t j = 0; j < wanted_size; j++)
+            wanted[j] = lower[bb_rng_below(&rng, kinds == 2 ? 1 : sizeof(lower))];
+        compare(bb_bytes_of(text, size), (size_t)bb_rng_below(&rng, size + 1),
+                bb_bytes_of(wanted, wanted_size), true);
     }
 }
 
@@ -77,9 +114,11 @@ static void searcher__every_place_nearly_matches(void **state)
     memset(wanted, 'a', sizeof(wanted));
     for (size_t odd = 0; odd < sizeof(wanted); odd++) {
         wanted[odd] = 'b';
-        compare(bb_bytes_of(text, sizeof(text)), 0, bb_bytes_of(wanted, sizeof(wanted)));
+        compare(bb_bytes_of(text, sizeof(text)), 0, bb_bytes_of(wanted, sizeof(wanted)), false);
+        compare(bb_bytes_of(text, sizeof(text)), 0, bb_bytes_of(wanted, sizeof(wanted)), true);
         text[19000] = 'b';
-        compare(bb_bytes_of(text, sizeof(text)), 0, bb_bytes_of(wanted, sizeof(wanted)));
+        compare(bb_bytes_of(text, sizeof(text)), 0, bb_bytes_of(wanted, sizeof(wanted)), false);
+        compare(bb_bytes_of(text, sizeof(text)), 0, bb_bytes_of(wanted, sizeof(wanted)), true);
         text[19000] = 'a';
         wanted[odd] = 'a';
     }
@@ -137,7 +176,8 @@ static void assert_places(const struct bb_needle_finder *finder, struct bb_bytes
         size_t expected = SIZE_MAX;
         for (size_t i = 0; i < finder->needles.count; i++) {
             size_t place = 0;
-            if (find_slowly(text, from, bb_needle_bytes(&finder->needles.items[i]), &place) &&
+            if (find_slowly(text, from, bb_needle_bytes(&finder->needles.items[i]), false,
+                            &place) &&
                 place < expected)
                 expected = place;
         }
@@ -176,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searcher__finds_the_first_place),
+        cmocka_unit_test(searcher__ignores_the_case_of_letters_only),
         cmocka_unit_test(searcher__every_place_nearly_matches),
         cmocka_unit_test(searcher__finds_the_first_run_of_digits),
         cmocka_unit_test(searcher__a_scan_finds_all_places_of_all_needles),

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "skip/condition/matcher.h"
 #include "skip/condition/segments.h"
 #include "skip/condition/tree.h"
 #include "skip/condition/words.h"
@@ -385,7 +386,87 @@ static void words__folded_have_at_most_three_times_the_bytes(void **state)
     }
 }
 
+static bool is_ascii(struct bb_bytes text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] >= 0x80)
+            return false;
+    return true;
+}
+
+static bool has_form(struct bb_bytes word, struct bb_bytes character)
+{
+    struct bb_bytes forms[BB_WORD_OTHER_FORMS_MAX];
+    size_t count = bb_word_other_forms(word, forms);
+    for (size_t i = 0; i < count; i++)
+        if (character.size >= forms[i].size &&
+            memcmp(character.data, forms[i].data, forms[i].size) == 0)
+            return true;
+    return false;
+}
+
+/* Every character of Unicode that folds to ASCII letters is in the list of other forms. */
+static void words__other_forms_are_all_that_fold_to_ascii(void **state)
+{
+    (void)state;
+    skip_without_words();
+    uint8_t room[BB_WORD_FOLDED_MAX];
+    size_t count = 0;
+    for (uint32_t code = 0x80; code < 0x20000; code++) {
+        if (code >= 0xd800 && code < 0xe000)
+            continue;
+        uint8_t bytes[4] = {(uint8_t)(0xf0 | code >> 18), (uint8_t)(0x80 | (code >> 12 & 63)),
+                            (uint8_t)(0x80 | (code >> 6 & 63)), (uint8_t)(0x80 | (code & 63))};
+        size_t skipped = code >= 0x10000 ? 0 : code >= 0x800 ? 1 : 2;
+        if (code < 0x10000)
+            bytes[skipped] = (uint8_t)(skipped == 1 ? 0xe0 | code >> 12 : 0xc0 | code >> 6);
+        struct bb_bytes character = bb_bytes_of(bytes + skipped, 4 - skipped);
+        struct bb_bytes folded = bb_word_fold(character, room);
+        if (!is_ascii(folded))
+            continue;
+        count++;
+        if (!has_form(folded, character))
+            fail_msg("U+%04X folds to \"%.*s\"", code, (int)folded.size, (char *)room);
+    }
+    assert_int_equal(count, 11);
+}
+
 /* --- Conditions --- */
+
+/* A scan looks for the bytes of the word in either case, and for its other forms. */
+static void assert_scanned(const char *where, const char *text)
+{
+    struct bb_schema *schema = NULL;
+    struct bb_condition *condition = NULL;
+    struct bb_matcher matcher;
+    bool matches = false;
+    struct bb_bytes value = bb_bytes_of_text(text);
+    assert_status(bb_schema_create(&schema), BB_OK);
+    assert_status(bb_schema_add(schema, "text bytes = value"), BB_OK);
+    assert_status(bb_condition_parse(schema, bb_bytes_of_text(where), &condition), BB_OK);
+    assert_status(bb_matcher_init(&matcher, schema, condition), BB_OK);
+    assert_status(bb_matcher_test(&matcher, bb_bytes_of("k", 1), value, &matches), BB_OK);
+    assert_false(bb_needle_finder_is_empty(&matcher.finder));
+    assert_true(matches && bb_matcher_may_match(&matcher, value));
+    bb_matcher_deinit(&matcher);
+    bb_condition_destroy(condition);
+    bb_schema_destroy(schema);
+}
+
+static void words__of_folded_conditions_are_found_in_other_forms(void **state)
+{
+    (void)state;
+    skip_without_words();
+    assert_scanned("ihas_word(text, 'kiss')", "a \xe2\x84\xaaI\xc5\xbf\xc5\xbf b");
+    assert_scanned("ihas_word(text, 'kiss')", "a ki\xe1\xba\x9e b");
+    assert_scanned("ihas_word(text, 'kiss')", "a kISs b");
+    assert_scanned("ihas_word(text, 'office')", "an o\xef\xac\x83"
+                                                "ce");
+    assert_scanned("ihas_word(text, 'first')", "\xef\xac\x81r\xef\xac\x86");
+    assert_scanned("ihas_all_words(text, 'OFF first')", "o\xef\xac\x80 FIR\xef\xac\x85");
+    assert_scanned("ihas_any_word(text, 'KEY', 'x')", "\xe2\x84\xaa"
+                                                      "ey");
+}
 
 static void words__in_conditions(void **state)
 {
@@ -455,15 +536,22 @@ static void words__what_is_refused(void **state)
     assert_refused(text, "words of up to 1024 bytes in lower case");
 }
 
-/* An index that heeds words must not take bytes of folded words for bytes of the record. */
-static void words__folded_are_no_pieces_of_a_match(void **state)
+/* A match has the bytes of a folded word in either case, or those of another form. */
+static void words__pieces_of_folded_conditions_ignore_case(void **state)
 {
     (void)state;
     skip_without_words();
     struct bb_condition *condition = parse("ihas_word(text, 'STRASSE')");
-    assert_int_equal(condition->leaf.group_count, 0);
     assert_int_equal(condition->leaf.word_group_count, 1);
     assert_true(condition->leaf.words_are_folded);
+    assert_int_equal(condition->leaf.group_count, 1);
+    assert_int_equal(condition->leaf.groups[0].piece_count, 5);
+    assert_true(condition->leaf.groups[0].pieces[0].ignores_case);
+    for (size_t i = 1; i < 5; i++)
+        assert_true(condition->leaf.groups[0].pieces[i].is_other_form);
+    bb_condition_destroy(condition);
+    condition = parse("ihas_word(text, 'gr\xc3\xbc\xc3\x9f')");
+    assert_int_equal(condition->leaf.group_count, 0);
     bb_condition_destroy(condition);
     condition = parse("has_word(text, 'Strasse')");
     assert_int_equal(condition->leaf.group_count, 1);
@@ -498,10 +586,12 @@ int main(void)
         cmocka_unit_test(words__inside_a_literal_are_words_of_every_text_with_it),
         cmocka_unit_test(words__are_folded_fully),
         cmocka_unit_test(words__folded_have_at_most_three_times_the_bytes),
+        cmocka_unit_test(words__other_forms_are_all_that_fold_to_ascii),
+        cmocka_unit_test(words__of_folded_conditions_are_found_in_other_forms),
         cmocka_unit_test(words__in_conditions),
         cmocka_unit_test(words__one_text_for_one_tree),
         cmocka_unit_test(words__what_is_refused),
-        cmocka_unit_test(words__folded_are_no_pieces_of_a_match),
+        cmocka_unit_test(words__pieces_of_folded_conditions_ignore_case),
         cmocka_unit_test(words__a_build_without_them_names_the_package),
     };
     return cmocka_run_group_tests_name("words", tests, NULL, NULL);
