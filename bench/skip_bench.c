@@ -2,16 +2,18 @@
  *
  *     skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] [--json FILE] [--keep]
  *                          [--only TEXT] [--no-costs] [--no-overwritten] [--reuse]
- *                          [--table-mib N] [--text]
+ *                          [--table-mib N] [--text] [--literals]
  *
  * Makes a log of N megabytes (default 200) in the directory, which must not exist, and three stores
  * of it: granules of 64 KiB, granules of 16 KiB, and one with 30 % of the rows overwritten and a
- * tenth deleted in six runs, which is compacted at the end. Each condition is counted in each
+ * tenth deleted in six runs, which is compacted at the end; before that its conditions are counted
+ * again, each with an empty block cache. Each condition is counted in each
  * store, and the rows are compared with the generator's. Times are medians of N runs (default 15;
  * fewer for slow ones), of the clock and of the thread's processor time. Then the costs of
  * building, in processor seconds of loads of at most 256 MB. The store reads through the page
  * cache, which has all of the data.
  *
+ * With --literals each store is also scanned for one literal with each predicate that takes one.
  * With --text the line has a text index with counts instead of indexes of tokens and n-grams.
  *
  * scripts/bench_skip runs it, and the same conditions in ClickHouse, ripgrep and grep.
@@ -29,12 +31,14 @@
 #include "bench/skip_store.h"
 #include "bench/store_files.h"
 #include "bench/thread_clock.h"
+#include "skip/condition/words.h"
 
 #define RUNS_MAX      101
 #define PATH_SIZE     4096
 #define LONG_SECONDS  0.3 /* a condition is not repeated any more */
 #define COST_SIZE_MAX UINT64_C(256000000)
 #define KIB           1024
+#define LITERAL       "contains(line, 'qzabsent literal')" /* no record has it */
 
 struct arguments {
     const char *directory;
@@ -47,6 +51,7 @@ struct arguments {
     uint64_t table_mib; /* 0: default */
     bool has_no_costs;
     bool has_text;
+    bool has_literals;
     bool has_no_overwritten;
     bool is_reused; /* the directory has the stores of a run with --keep: uses the compacted two */
 };
@@ -56,6 +61,7 @@ struct bench {
     struct skip_rows rows;
     FILE *json; /* NULL: none */
     bool has_wrong_count;
+    bool clears_cache;        /* the block cache, before each run of a condition */
     double scan_milliseconds; /* of the current store */
 };
 
@@ -85,6 +91,8 @@ static void measure(const struct bench *bench, struct bb_db *db,
     /* The first run opens files: it is not counted. */
     bench_must(bb_db_select_count(db, options, &ret_measured->count, &ret_measured->account));
     do {
+        if (bench->clears_cache)
+            bb_db_clear_cache(db);
         double start = now();
         double thread_start = thread_clock_now();
         bench_must(bb_db_select_count(db, options, &ret_measured->count, &ret_measured->account));
@@ -151,20 +159,34 @@ static void run_condition(struct bench *bench, struct bb_db *db, const char *sto
 
 /* ---- a store ---- */
 
-/* The cost of a frequent condition without an index. */
-static void run_frequent_scan(struct bench *bench, struct bb_db *db)
+static double scan_once(struct bb_db *db, const char *where)
 {
-    struct bb_select_options options = {.where = "status = 404", .ignore_indexes = true};
-    struct measured measured = {0};
-    measure(bench, db, &options, &measured);
-    printf("status = 404 without an index: %.1f ms, %.2f of the full scan\n", measured.milliseconds,
-           measured.milliseconds / bench->scan_milliseconds);
+    struct bb_select_options options = {.where = where, .ignore_indexes = true};
+    uint64_t count = 0;
+    double start = thread_clock_now();
+    bench_must(bb_db_select_count(db, &options, &count, NULL));
+    return thread_clock_now() - start;
+}
+
+/* The cost of frequent conditions without an index: the median ratio of processor times, of scans
+ * by turns. */
+static void run_frequent_scan(const struct bench *bench, struct bb_db *db)
+{
+    static const char *const conditions[] = {"status = 404", "status IN (301, 304, 404)"};
+    double ratios[RUNS_MAX];
+    for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+        for (size_t run = 0; run < bench->arguments.runs; run++) {
+            double plain = scan_once(db, LITERAL);
+            ratios[run] = scan_once(db, conditions[i]) / plain;
+        }
+        printf("%s without an index: %.3f of the processor time of a full scan\n", conditions[i],
+               median_of(ratios, bench->arguments.runs));
+    }
 }
 
 static void run_scan(struct bench *bench, struct bb_db *db, const char *store)
 {
-    struct bb_select_options options = {.where = "contains(line, 'qzabsent literal')",
-                                        .ignore_indexes = true};
+    struct bb_select_options options = {.where = LITERAL, .ignore_indexes = true};
     struct measured measured = {0};
     measure(bench, db, &options, &measured);
     bench->scan_milliseconds = measured.milliseconds;
@@ -178,6 +200,46 @@ static void run_scan(struct bench *bench, struct bb_db *db, const char *store)
                 "{\"bench\":\"skip_scan\",\"store\":\"%s\",\"bytes\":%.0f,\"ms\":%.2f,"
                 "\"processor_ms\":%.2f}\n",
                 store, bytes, measured.milliseconds, measured.processor_milliseconds);
+}
+
+/* One of each predicate with a literal, which no record has. */
+static const char *const literal_conditions[] = {
+    "line = 'qzabsent'",
+    "starts_with(line, 'qzabsent')",
+    "ends_with(line, 'qzabsent')",
+    "line LIKE '%qzabsent%q_z%'",
+    "line ILIKE '%QzAbsent%'",
+    "has_token(line, 'qzabsent')",
+    "has_all_tokens(line, 'qzabsent', 'Mozilla')",
+    "has_any_token(line, 'qzabsent', 'qzother')",
+    "has_word(line, 'qzabsent')",
+    "has_any_word(line, 'qzabsent', 'qzother')",
+    "ihas_word(line, 'QzAbsent')",
+    "ihas_word(line, 'QzKiss')",
+    "ihas_all_words(line, 'QzAbsent Mozilla')",
+    "ihas_any_word(line, 'QzAbsent', 'QzOther')",
+    "matches(line, 'qzabs[ea]nt')",
+    "matches(line, '(?i)QzAbs[ea]nt')",
+    "host = '203.0.113.254'",
+    "user IN ('qzabsent', 'qzother')",
+    "status = 77777",
+    "bytes > 1000000000000",
+};
+
+static void run_literals(const struct bench *bench, struct bb_db *db)
+{
+    printf("full scans for other literals without a match, GB of raw records per second of the "
+           "processor\n");
+    for (size_t i = 0; i < sizeof(literal_conditions) / sizeof(literal_conditions[0]); i++) {
+        const char *where = literal_conditions[i];
+        struct bb_select_options options = {.where = where, .ignore_indexes = true};
+        struct measured measured = {0};
+        if (strstr(where, "word") != NULL && !bb_words_are_built())
+            continue;
+        measure(bench, db, &options, &measured);
+        printf("  %-44s %6.2f\n", where,
+               (double)bench->rows.size / measured.processor_milliseconds / 1e6);
+    }
 }
 
 static void print_indexes(const struct bench *bench, struct bb_db *db, const char *store)
@@ -205,6 +267,8 @@ static void run_conditions(struct bench *bench, struct bb_db *db, const char *st
     print_indexes(bench, db, store);
     run_scan(bench, db, store);
     run_frequent_scan(bench, db);
+    if (bench->arguments.has_literals)
+        run_literals(bench, db);
     printf("%-44s %9s %15s %7s %10s %10s %8s %8s\n", "condition", "rows", "granules h/read",
            "unread", "ms", "processor", "index", "scan/it");
     for (size_t i = 0; i < skip_condition_count; i++)
@@ -255,6 +319,10 @@ static void run_overwritten(struct bench *bench)
     struct bb_db *db = skip_store_load(&load, &bench->rows, &cost);
     store_files_warm(path);
     run_conditions(bench, db, "overwritten, as loaded");
+    /* No match was looked up in newer runs before. */
+    bench->clears_cache = true;
+    run_conditions(bench, db, "overwritten, as loaded, empty block cache");
+    bench->clears_cache = false;
     bench_must(bb_db_compact(db));
     store_files_warm(path);
     run_conditions(bench, db, "overwritten, compacted");
@@ -312,7 +380,7 @@ static _Noreturn void usage(void)
 {
     fprintf(stderr, "usage: skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] "
                     "[--json FILE] [--keep] [--only TEXT] [--no-costs] [--no-overwritten] "
-                    "[--reuse] [--table-mib N] [--text]\n");
+                    "[--reuse] [--table-mib N] [--text] [--literals]\n");
     exit(2);
 }
 
@@ -353,6 +421,8 @@ static void take_arguments(int argc, char **argv, struct arguments *arguments)
             arguments->is_kept = true;
         else if (strcmp(argv[i], "--no-costs") == 0)
             arguments->has_no_costs = true;
+        else if (strcmp(argv[i], "--literals") == 0)
+            arguments->has_literals = true;
         else if (strcmp(argv[i], "--text") == 0)
             arguments->has_text = true;
         else if (strcmp(argv[i], "--no-overwritten") == 0)

@@ -5,9 +5,11 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/status.h"
 #include "kv/manifest/filename.h"
 #include "skip/member/spec.h"
+#include "sstable/block/block_cache.h"
 
 struct index_file {
     struct bb_companion base; /* must be first */
@@ -16,6 +18,9 @@ struct index_file {
     struct bb_mutex mutex;
     struct bb_skip_file *file; /* guarded by mutex; NULL: not open */
     struct bb_error failure;   /* guarded by mutex; from the failed opening */
+    /* Guarded by mutex: of cache items, and the newer tables that they are about. 0: none. */
+    uint64_t cache_owner;
+    struct bb_buf newer;
 };
 
 static struct index_file *index_file_of(struct bb_companion *companion)
@@ -31,6 +36,7 @@ static void destroy(struct bb_companion *companion)
         bb_filename_remove(index->db->system, index->db->directory, BB_FILE_INDEX,
                            companion->number);
     bb_mutex_deinit(&index->mutex);
+    bb_buf_deinit(&index->newer);
     bb_free(index);
 }
 
@@ -72,6 +78,19 @@ enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip
         *ret_file = index->file;
     bb_mutex_unlock(&index->mutex);
     return status;
+}
+
+uint64_t bb_index_file_cache_owner(struct bb_companion *companion, struct bb_bytes newer)
+{
+    struct index_file *index = index_file_of(companion);
+    bb_mutex_lock(&index->mutex);
+    if (index->cache_owner == 0 || !bb_bytes_equal(bb_buf_bytes(&index->newer), newer)) {
+        bool is_kept = bb_buf_assign(&index->newer, newer) == BB_OK;
+        index->cache_owner = is_kept ? bb_block_cache_new_owner(index->db->cache) : 0;
+    }
+    uint64_t owner = index->cache_owner;
+    bb_mutex_unlock(&index->mutex);
+    return owner;
 }
 
 static bool is_of_spec(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,

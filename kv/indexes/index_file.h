@@ -43,4 +43,9 @@ bool bb_index_file_has_other_words(const struct bb_skip_file *file,
                                    const struct bb_catalog *catalog,
                                    const struct bb_skip_spec *spec);
 
+/* An owner of cache items about this file's granules below some newer tables, given by the u64
+ * numbers: the same as in the previous call if they are the same, else a new one. 0: no memory.
+ * REQUIRES: the store has a cache. */
+uint64_t bb_index_file_cache_owner(struct bb_companion *companion, struct bb_bytes newer);
+
 #endif

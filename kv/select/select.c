@@ -145,6 +145,8 @@ static enum bb_status fill(struct bb_select *select, const struct bb_select_opti
     source->comparator = select->db->options.comparator;
     source->range = &select->range;
     source->system = select->db->system;
+    source->newest = &select->newest;
+    source->cache = select->db->cache;
     source->progress = options->progress;
     source->progress_context = options->progress_context;
     select->limit = options->limit;
@@ -189,6 +191,7 @@ static void release_memory(struct bb_select *select)
     bb_matcher_deinit(&select->source.matcher);
     bb_free(select->source.file_accounts);
     bb_free(select->source.index_accounts);
+    bb_buf_deinit(&select->source.newer);
     bb_condition_destroy(select->condition);
     bb_catalog_unref(select->catalog);
     bb_buf_deinit(&select->bounds);

@@ -2,12 +2,10 @@
 #include "kv/select/select_streams.h"
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "compaction/levels/levels.h"
 #include "compaction/merge/run_iter.h"
 #include "kv/memtable/memtable.h"
-#include "kv/memtable/memtable_ranges.h"
 #include "sstable/entry.h"
 
 static void add(struct bb_select_streams *streams, struct bb_iter *iter, size_t run,
@@ -29,73 +27,20 @@ static enum bb_status add_memtable(struct bb_select_streams *streams,
     return status;
 }
 
-/* ---- counting without reading ---- */
-
-static bool memtable_meets(const struct bb_write_buffer *buffer,
-                           const struct bb_comparator *comparator, struct bb_bytes low,
-                           struct bb_bytes high)
-{
-    struct bb_iter *iter = NULL;
-    if (bb_memtable_is_empty(buffer->memtable))
-        return false;
-    /* WHY any deleted range counts: it may begin below the table. */
-    if (bb_memtable_ranges_count(buffer->memtable) > 0 ||
-        bb_memtable_iter_create(buffer->memtable, &iter) != BB_OK)
-        return true;
-    bb_iter_seek(iter, low, BB_SEQUENCE_MAX);
-    bool meets = iter->is_valid && bb_key_compare(comparator, iter->entry.key, high) <= 0;
-    meets |= iter->status != BB_OK;
-    bb_iter_destroy(iter);
-    return meets;
-}
-
-/* True when a newer run overlaps the table's keys. */
-static bool is_below_newer(const struct bb_select_opening *opening,
-                           const struct bb_table_file *file)
-{
-    const struct bb_view *view = opening->view;
-    const struct bb_comparator *comparator = opening->source->comparator;
-    struct bb_bytes low = bb_buf_bytes(&file->meta.smallest);
-    struct bb_bytes high = bb_buf_bytes(&file->meta.largest);
-    bool is_below = memtable_meets(view->active, comparator, low, high);
-    for (size_t i = 0; i < view->frozen_count && !is_below; i++)
-        is_below = memtable_meets(view->frozen[i], comparator, low, high);
-    size_t run_end = opening->run - 1 - view->frozen_count;
-    for (size_t i = 0; i < run_end && !is_below; i++) {
-        size_t first = 0;
-        size_t end = 0;
-        bb_run_find_overlap(view->levels->turns[i].run, comparator, low, high, &first, &end);
-        is_below = first < end;
-    }
-    return is_below;
-}
-
-static bool is_inside_range(const struct bb_candidate_source *source,
-                            const struct bb_table_file *file)
-{
-    const struct bb_key_range *range = source->range;
-    struct bb_bytes smallest = bb_buf_bytes(&file->meta.smallest);
-    struct bb_bytes largest = bb_buf_bytes(&file->meta.largest);
-    return (range->low == NULL || bb_key_compare(source->comparator, smallest, *range->low) >= 0) &&
-           (range->high == NULL || bb_key_compare(source->comparator, largest, *range->high) < 0);
-}
-
-/* True when each put of the table is visible to the reader and inside the range. */
-static bool is_countable(const struct bb_select_opening *opening, const struct bb_table_file *file)
-{
-    const struct bb_table_meta *meta = &file->meta;
-    return opening->source->counts_unread && meta->entry_count == meta->key_count &&
-           meta->range_tombstone_count == 0 && meta->sequence_max <= opening->source->sequence &&
-           is_inside_range(opening->source, file) && !is_below_newer(opening, file);
-}
-
 /* ---- runs ---- */
 
 static enum bb_status open_candidates(void *context, struct bb_table_file *file,
                                       struct bb_iter **ret_iter)
 {
     const struct bb_select_opening *opening = context;
-    return bb_table_candidates_create(opening->source, file, is_countable(opening, file), ret_iter);
+    const struct bb_candidate_source *source = opening->source;
+    struct bb_table_reading reading = {.view = opening->view,
+                                       .comparator = source->comparator,
+                                       .range = source->range,
+                                       .sequence = source->sequence,
+                                       .run = opening->run,
+                                       .file = file};
+    return bb_table_candidates_create(opening->source, &reading, ret_iter);
 }
 
 /* True when no key has two versions, and no range is deleted. */

@@ -80,23 +80,13 @@ static enum bb_status read_block(struct table_candidates *c, bool is_forward,
     return bb_table_blocks_load_backward(&c->blocks, c->number, c->run_begin, ret_block, ret_place);
 }
 
-/* Errors: BB_BUSY when the selection is cancelled. */
-static enum bb_status report_progress(struct bb_candidate_source *source)
-{
-    if (source->progress == NULL || source->account.blocks_read % 256 != 0)
-        return BB_OK;
-    return source->progress(source->progress_context, &source->account)
-               ? BB_OK
-               : bb_fail(BB_BUSY, "the selection was cancelled");
-}
-
 /* Loads the current block; without a match `entries` has no block. */
 static enum bb_status load_block(struct table_candidates *c, bool is_forward)
 {
     const struct bb_block *block = NULL;
     struct bb_place place = {0};
     struct bb_select_account *account = &c->source->account;
-    enum bb_status status = report_progress(c->source);
+    enum bb_status status = bb_candidate_source_report(c->source);
     bb_block_iter_reset(&c->entries, NULL, (struct bb_place){0});
     c->needle_at = 0;
     if (status == BB_OK)
@@ -370,20 +360,19 @@ static enum bb_status open_blocks(struct table_candidates *c, struct bb_table_fi
 }
 
 /* A table without a granule to read is not opened. */
-static enum bb_status open_table(struct table_candidates *c, struct bb_table_file *file,
-                                 bool is_countable)
+static enum bb_status open_table(struct table_candidates *c, const struct bb_table_reading *reading)
 {
     c->source->account.tables++;
-    enum bb_status status = bb_table_granules_choose(&c->granules, c->source, file, is_countable);
+    enum bb_status status = bb_table_granules_choose(&c->granules, c->source, reading);
     if (status == BB_OK && c->granules.count > 0)
-        status = open_blocks(c, file);
+        status = open_blocks(c, reading->file);
     else if (status == BB_OK)
         c->source->account.tables_excluded++;
     return status;
 }
 
 enum bb_status bb_table_candidates_create(struct bb_candidate_source *source,
-                                          struct bb_table_file *file, bool is_countable,
+                                          const struct bb_table_reading *reading,
                                           struct bb_iter **ret_iter)
 {
     static const struct bb_iter_ops ops = {.destroy = destroy,
@@ -398,7 +387,7 @@ enum bb_status bb_table_candidates_create(struct bb_candidate_source *source,
     c->base.ops = &ops;
     c->source = source;
     bb_block_iter_init(&c->entries, source->comparator);
-    enum bb_status status = open_table(c, file, is_countable);
+    enum bb_status status = open_table(c, reading);
     if (status == BB_OK)
         *ret_iter = &c->base;
     else

@@ -14,7 +14,7 @@
 #include "bb/base.h"
 
 struct bb_candidate_source;
-struct bb_table_file;
+struct bb_table_reading;
 
 struct bb_table_granules {
     bool is_indexed; /* the granules come from an index file */
@@ -30,14 +30,13 @@ BB_MUST_CHECK enum bb_status bb_table_granules_init_all(struct bb_table_granules
 /* This many granules, without needed blocks; the caller sets the ends. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_init(struct bb_table_granules *granules,
                                                     size_t count, uint64_t block_count);
-/* The granules of a table that its indexes do not rule out; count is 0 if they rule out all. If
- * is_countable, and the source counts unread matches, granules with only matches are counted there
- * instead. Missing or damaged indexes rule out no granule, and are counted. Errors:
- * BB_NO_MEMORY. */
+/* The granules of a table that its indexes do not rule out; count is 0 if they rule out all. If the
+ * source counts unread matches, granules whose matches the indexes know, and whose visible matches
+ * can be counted (table_counting.h), are counted there instead. Missing or damaged indexes rule out
+ * no granule, and are counted. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
                                                       struct bb_candidate_source *source,
-                                                      struct bb_table_file *file,
-                                                      bool is_countable);
+                                                      const struct bb_table_reading *reading);
 void bb_table_granules_deinit(struct bb_table_granules *granules);
 
 /* Wants the blocks begin ... end - 1. */

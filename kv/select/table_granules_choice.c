@@ -8,6 +8,7 @@
 #include "kv/indexes/index_file.h"
 #include "kv/select/candidates.h"
 #include "kv/select/table_granules.h"
+#include "kv/select/visible_rows.h"
 #include "skip/query/truth_bits.h"
 
 struct choice {
@@ -22,7 +23,8 @@ struct choice {
     /* Owned; NULL until needed, or if no index counts. */
     struct bb_skip_counts *counts;
     bool has_asked_for_counts;
-    bool is_countable;
+    enum bb_counting counting;
+    struct bb_visible_rows visible; /* if counting is VISIBLE */
 };
 
 static void add_account(struct bb_skip_account *sum, const struct bb_skip_account *part)
@@ -139,6 +141,24 @@ static void count(struct choice *choice, uint64_t matches)
     choice->source->counted_records += matches;
 }
 
+/* Counts the matches that no newer table hides. False: the granule must be read. */
+static bool count_visible(struct choice *choice, const struct bb_table_granules *granules,
+                          size_t granule, uint64_t begin, const struct bb_skip_row_bits *matches)
+{
+    struct bb_select_account *account = &choice->source->account;
+    uint64_t count = 0;
+    bool is_read = false;
+    if (choice->counting != BB_COUNTING_VISIBLE ||
+        bb_visible_rows_count(&choice->visible, granule, begin, granules->ends[granule], matches,
+                              &count, &is_read) != BB_OK)
+        return false;
+    account->granules_counted += !is_read;
+    account->granules_read += is_read;
+    account->granules_matching += is_read;
+    choice->source->counted_records += count;
+    return true;
+}
+
 /* Decides about a granule that may have a match: counts its matches, or marks blocks to read. If
  * columns are damaged or lack the granule, it must be read. True: a block is marked. */
 static bool judge(struct choice *choice, struct bb_table_granules *granules, size_t granule)
@@ -148,27 +168,34 @@ static bool judge(struct choice *choice, struct bb_table_granules *granules, siz
     struct bb_skip_row_bits bits;
     uint64_t matches = 0;
     bb_skip_file_granule(choice->index, granule, &info);
-    bool counts = choice->is_countable && choice->source->counts_unread;
+    bool counts_all = choice->counting == BB_COUNTING_ALL;
     bool all_match =
         !bb_bit_get(verdicts->may_be_false, granule) && !bb_bit_get(verdicts->may_be_null, granule);
-    if (all_match && counts) {
+    if (all_match && counts_all) {
         count(choice, info.record_count);
         return false;
     }
-    if (counts && read_count(choice, granule, &matches)) {
+    if (counts_all && read_count(choice, granule, &matches)) {
         count(choice, matches);
         return false;
     }
-    if (all_match || !read_rows(choice, granule, &bits)) {
+    if (all_match)
+        bits = (struct bb_skip_row_bits){.record_count = info.record_count};
+    else if (!read_rows(choice, granule, &bits)) {
         bb_table_granules_want(granules, info.place, granules->ends[granule]);
         return true;
     }
-    enum bb_skip_judgement judgement = bb_skip_row_bits_judge(&bits);
-    if (judgement == BB_SKIP_EXCLUDED || (judgement == BB_SKIP_EXACT && counts)) {
+    enum bb_skip_judgement judgement = all_match ? BB_SKIP_EXACT : bb_skip_row_bits_judge(&bits);
+    if (judgement == BB_SKIP_EXCLUDED || (judgement == BB_SKIP_EXACT && counts_all)) {
         count(choice, bits.certain_count);
         return false;
     }
-    want_matches(granules, info.place, granules->ends[granule], &bits);
+    if (judgement == BB_SKIP_EXACT && count_visible(choice, granules, granule, info.place, &bits))
+        return false;
+    if (all_match)
+        bb_table_granules_want(granules, info.place, granules->ends[granule]);
+    else
+        want_matches(granules, info.place, granules->ends[granule], &bits);
     return true;
 }
 
@@ -258,17 +285,47 @@ static enum bb_status choose_by_index(struct choice *choice, struct bb_table_gra
     return status;
 }
 
+/* Sets how matches are counted. */
+static enum bb_status set_counting(struct choice *choice, const struct bb_table_reading *reading,
+                                   struct bb_companion *companion)
+{
+    struct bb_candidate_source *source = choice->source;
+    if (!source->counts_unread)
+        return BB_OK;
+    enum bb_status status = bb_table_counting_find(reading, &source->newer, &choice->counting);
+    if (status != BB_OK || choice->counting != BB_COUNTING_VISIBLE)
+        return status;
+    uint64_t owner = 0;
+    if (source->cache != NULL)
+        owner = bb_index_file_cache_owner(companion, bb_buf_bytes(&source->newer));
+    bb_visible_rows_init(&choice->visible, source, reading->file, reading->run, owner);
+    return BB_OK;
+}
+
+static enum bb_status choose_and_count(struct choice *choice, struct bb_table_granules *granules,
+                                       const struct bb_table_reading *reading,
+                                       struct bb_companion *companion)
+{
+    enum bb_status status = set_counting(choice, reading, companion);
+    if (status == BB_OK)
+        status = choose_by_index(choice, granules);
+    if (choice->counting == BB_COUNTING_VISIBLE)
+        bb_visible_rows_deinit(&choice->visible);
+    return status;
+}
+
 enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
                                         struct bb_candidate_source *source,
-                                        struct bb_table_file *file, bool is_countable)
+                                        const struct bb_table_reading *reading)
 {
-    struct choice choice = {.source = source, .file = file, .is_countable = is_countable};
+    struct bb_table_file *file = reading->file;
+    struct choice choice = {.source = source, .file = file};
     uint64_t begin = source->system->ops->now(source->system);
     struct bb_companion *companion =
         source->evaluator != NULL ? bb_table_file_companion(file) : NULL;
     enum bb_status status = BB_OK;
     if (companion != NULL && bb_index_file_open(companion, &choice.index) == BB_OK) {
-        status = choose_by_index(&choice, granules);
+        status = choose_and_count(&choice, granules, reading, companion);
     } else if (companion != NULL) {
         status = pass_over(&choice, granules);
     } else {

@@ -1,0 +1,43 @@
+/* The state that all parts of a selection share: the condition, the reader, the account.
+ *
+ * Threads: one.
+ */
+#ifndef BB_KV_SELECT_CANDIDATE_SOURCE_H
+#define BB_KV_SELECT_CANDIDATE_SOURCE_H
+
+#include "bb/select.h"
+#include "kv/indexes/catalog.h"
+#include "skip/condition/matcher.h"
+
+struct bb_newest;
+
+struct bb_candidate_source {
+    struct bb_matcher matcher;
+    /* For the condition; NULL: indexes are not used; owned. */
+    struct bb_skip_evaluator *evaluator;
+    /* Of the indexes of the current file; owned. */
+    struct bb_skip_account *file_accounts;
+    size_t file_account_capacity;
+    const struct bb_comparator *comparator; /* borrowed */
+    const struct bb_key_range *range;       /* borrowed; never NULL */
+    uint64_t sequence;                      /* newer entries are ignored */
+    /* Granules with only matches may be counted instead of returned. */
+    bool counts_unread;
+    uint64_t counted_records; /* number of records counted that way */
+    struct bb_select_account account;
+    const struct bb_catalog *catalog; /* borrowed */
+    /* One for each of its indexes; owned. */
+    struct bb_select_index_account *index_accounts;
+    struct bb_file_system *system; /* for the clock */
+    struct bb_newest *newest;      /* borrowed */
+    struct bb_block_cache *cache;  /* borrowed; NULL: none */
+    struct bb_buf newer;           /* owned: of the current table (table_counting.h) */
+    bool (*progress)(void *context, const struct bb_select_account *account);
+    void *progress_context;
+};
+
+/* Reports progress, from time to time. Call it before a block is read. Errors: BB_BUSY when the
+ * selection is cancelled. */
+BB_MUST_CHECK enum bb_status bb_candidate_source_report(struct bb_candidate_source *source);
+
+#endif

@@ -1,0 +1,264 @@
+/* See visible_rows.h. */
+#include "kv/select/visible_rows.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+#include "kv/select/newest.h"
+#include "skip/query/truth_bits.h"
+#include "sstable/block/block_cache.h"
+
+/* Bits of a granule's records. They are only ever set, by any thread; the hidden bit of a record is
+ * set before its known bit. */
+struct known_rows {
+    struct bb_cache_item item; /* must be first */
+    size_t word_count;
+    _Atomic uint64_t words[]; /* of known bits, then of hidden bits */
+};
+
+/* A granule while it is counted. */
+struct count {
+    struct bb_visible_rows *rows;
+    struct known_rows *known;
+    const struct bb_skip_row_bits *matches;
+    uint64_t begin; /* blocks */
+    uint64_t end;
+    bool is_read;
+};
+
+void bb_visible_rows_init(struct bb_visible_rows *rows, struct bb_candidate_source *source,
+                          struct bb_table_file *file, size_t run, uint64_t owner)
+{
+    *rows = (struct bb_visible_rows){.source = source, .file = file, .run = run, .owner = owner};
+    bb_block_iter_init(&rows->entries, source->comparator);
+}
+
+void bb_visible_rows_deinit(struct bb_visible_rows *rows)
+{
+    bb_block_iter_deinit(&rows->entries);
+    if (rows->has_blocks)
+        bb_table_blocks_deinit(&rows->blocks);
+    rows->has_blocks = false;
+}
+
+/* ---- known records ---- */
+
+static void destroy_known(struct bb_cache_item *item)
+{
+    bb_free(item);
+}
+
+static struct known_rows *create_known(uint64_t record_count)
+{
+    size_t word_count = (size_t)(record_count + 63) / 64;
+    size_t size = sizeof(struct known_rows) + 2 * word_count * sizeof(uint64_t);
+    struct known_rows *known = bb_alloc_zeroed(1, size);
+    if (known == NULL)
+        return NULL;
+    bb_block_cache_item_init(&known->item, destroy_known, size);
+    known->word_count = word_count;
+    return known;
+}
+
+/* Pinned; NULL without memory. */
+static struct known_rows *take_known(const struct bb_visible_rows *rows, size_t granule,
+                                     uint64_t record_count)
+{
+    struct bb_block_cache *cache = rows->source->cache;
+    struct bb_cache_item *item =
+        rows->owner == 0 ? NULL : bb_block_cache_find(cache, rows->owner, granule);
+    if (item != NULL)
+        return (struct known_rows *)item;
+    struct known_rows *known = create_known(record_count);
+    if (known == NULL || rows->owner == 0 || !bb_block_cache_takes(cache, known->item.charge))
+        return known;
+    return (struct known_rows *)bb_block_cache_insert(cache, rows->owner, granule, &known->item);
+}
+
+static uint64_t known_word(const struct known_rows *known, size_t word)
+{
+    return atomic_load_explicit(&known->words[word], memory_order_acquire);
+}
+
+static uint64_t hidden_word(const struct known_rows *known, size_t word)
+{
+    return atomic_load_explicit(&known->words[known->word_count + word], memory_order_relaxed);
+}
+
+static void learn(struct known_rows *known, uint64_t record, bool is_hidden)
+{
+    uint64_t bit = UINT64_C(1) << record % 64;
+    size_t word = (size_t)(record / 64);
+    if (is_hidden)
+        atomic_fetch_or_explicit(&known->words[known->word_count + word], bit,
+                                 memory_order_relaxed);
+    atomic_fetch_or_explicit(&known->words[word], bit, memory_order_release);
+}
+
+static uint64_t match_word(const struct bb_skip_row_bits *matches, size_t word)
+{
+    uint64_t left = matches->record_count - (uint64_t)word * 64;
+    if (matches->is_true != NULL)
+        return matches->is_true[word];
+    return left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+}
+
+static bool is_unknown_match(const struct count *count, uint64_t record)
+{
+    size_t word = (size_t)(record / 64);
+    uint64_t unknown = match_word(count->matches, word) & ~known_word(count->known, word);
+    return (unknown >> record % 64 & 1) != 0;
+}
+
+/* Is there a match in [first, end) that was not looked up yet? */
+static bool has_unknown_match(const struct count *count, uint64_t first, uint64_t end)
+{
+    for (uint64_t word = first / 64; word * 64 < end; word++) {
+        uint64_t unknown =
+            match_word(count->matches, (size_t)word) & ~known_word(count->known, (size_t)word);
+        if (word == first / 64)
+            unknown &= UINT64_MAX << first % 64;
+        if (end < word * 64 + 64)
+            unknown &= (UINT64_C(1) << end % 64) - 1;
+        if (unknown != 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- looking up ---- */
+
+static enum bb_status look_up(struct count *count, const struct bb_entry *entry, uint64_t record)
+{
+    struct bb_visible_rows *rows = count->rows;
+    struct bb_found found = {
+        .run = rows->run, .is_only_version = true, .key = entry->key, .sequence = entry->sequence};
+    bool is_newest = false;
+    enum bb_status status = bb_newest_check(rows->source->newest, &found, &is_newest);
+    if (status == BB_OK)
+        learn(count->known, record, !is_newest);
+    return status;
+}
+
+/* Looks up the matches of a loaded block, whose first record has the number *record; gives the
+ * number after its last. */
+static enum bb_status look_up_entries(struct count *count, const struct bb_block *block,
+                                      struct bb_place place, uint64_t *record)
+{
+    struct bb_block_iter *entries = &count->rows->entries;
+    enum bb_status status = BB_OK;
+    bb_block_iter_reset(entries, block, place);
+    bb_block_iter_seek_first(entries);
+    for (; entries->is_valid && status == BB_OK; bb_block_iter_next(entries)) {
+        if (entries->entry.kind != BB_ENTRY_PUT)
+            continue;
+        if (*record == count->matches->record_count)
+            return BB_NOT_FOUND;
+        if (is_unknown_match(count, *record))
+            status = look_up(count, &entries->entry, *record);
+        ++*record;
+    }
+    return status == BB_OK ? entries->status : status;
+}
+
+static enum bb_status open_blocks(struct bb_visible_rows *rows)
+{
+    struct bb_table *table = NULL;
+    if (rows->has_blocks)
+        return BB_OK;
+    enum bb_status status = bb_table_file_open(rows->file, &table);
+    if (status == BB_OK)
+        status = bb_table_blocks_init(&rows->blocks, table);
+    rows->has_blocks = status == BB_OK;
+    return status;
+}
+
+/* next: the blocks up to this one are looked up next. */
+static enum bb_status look_up_block(struct count *count, uint64_t number, uint64_t next,
+                                    uint64_t *record)
+{
+    struct bb_visible_rows *rows = count->rows;
+    struct bb_select_account *account = &rows->source->account;
+    const struct bb_block *block = NULL;
+    struct bb_place place = {0};
+    enum bb_status status = bb_candidate_source_report(rows->source);
+    if (status == BB_OK)
+        status = open_blocks(rows);
+    if (status != BB_OK)
+        return status;
+    uint64_t reads = rows->blocks.read_count;
+    uint64_t bytes = rows->blocks.read_bytes;
+    status = bb_table_blocks_load(&rows->blocks, number, next, &block, &place);
+    account->data_reads += rows->blocks.read_count - reads;
+    account->data_read_bytes += rows->blocks.read_bytes - bytes;
+    if (status != BB_OK)
+        return status;
+    count->is_read = true;
+    account->blocks_read++;
+    return look_up_entries(count, block, place, record);
+}
+
+/* The column has the number of records of each block: only blocks with a new match are read. */
+static enum bb_status look_up_parts(struct count *count)
+{
+    const uint32_t *part_records = count->matches->part_records;
+    uint64_t first = 0;
+    enum bb_status status = BB_OK;
+    for (uint64_t number = count->begin; number < count->end && status == BB_OK; number++) {
+        uint64_t end = first + part_records[number - count->begin];
+        uint64_t record = first;
+        if (has_unknown_match(count, first, end)) {
+            status = look_up_block(count, number, number + 1, &record);
+            if (status == BB_OK && record != end)
+                status = BB_NOT_FOUND;
+        }
+        first = end;
+    }
+    return status;
+}
+
+static enum bb_status look_up_all(struct count *count)
+{
+    uint64_t record = 0;
+    enum bb_status status = BB_OK;
+    for (uint64_t number = count->begin; number < count->end && status == BB_OK; number++)
+        status = look_up_block(count, number, count->end, &record);
+    return status == BB_OK && record != count->matches->record_count ? BB_NOT_FOUND : status;
+}
+
+static enum bb_status look_up_matches(struct count *count)
+{
+    if (!has_unknown_match(count, 0, count->matches->record_count))
+        return BB_OK;
+    return count->matches->part_count == count->end - count->begin ? look_up_parts(count)
+                                                                   : look_up_all(count);
+}
+
+static uint64_t count_visible(const struct count *count)
+{
+    uint64_t visible = 0;
+    for (size_t word = 0; word < count->known->word_count; word++)
+        visible += (uint64_t)__builtin_popcountll(match_word(count->matches, word) &
+                                                  ~hidden_word(count->known, word));
+    return visible;
+}
+
+enum bb_status bb_visible_rows_count(struct bb_visible_rows *rows, size_t granule, uint64_t begin,
+                                     uint64_t end, const struct bb_skip_row_bits *matches,
+                                     uint64_t *ret_count, bool *ret_is_read)
+{
+    struct count count = {.rows = rows,
+                          .known = take_known(rows, granule, matches->record_count),
+                          .matches = matches,
+                          .begin = begin,
+                          .end = end};
+    if (count.known == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the visible records of a granule");
+    enum bb_status status = look_up_matches(&count);
+    if (status == BB_OK) {
+        *ret_count = count_visible(&count);
+        *ret_is_read = count.is_read;
+    }
+    bb_block_cache_item_unref(&count.known->item);
+    return status;
+}
