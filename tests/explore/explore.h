@@ -4,11 +4,12 @@
  * with the calls that -fsanitize=thread inserts before every access of memory and instead of every
  * atomic operation. tests/explore/ defines these calls, instead of ThreadSanitizer's library:
  *
- *     runtime.c   the inserted calls, memcpy and its like, base/sync.h and base/alloc.h
- *     atomics.c   the memory model: which stores a load may read, and their messages
- *     shadow.c    plain bytes: the threads that accessed each, and the order
- *     search.c    threads as coroutines, and the search over all choices
- *     sites.c     the places in the code that order memory, and weaker variants of them
+ *     runtime.c     the inserted calls, memcpy and its like, base/sync.h, alloc.h and region.h
+ *     atomics.c     the memory model: which stores a load may read, and their messages
+ *     conditions.c  threads that wait until another one wakes them
+ *     shadow.c      plain bytes: the threads that accessed each, and the order
+ *     search.c      threads as coroutines, and the search over all choices
+ *     sites.c       the places in the code that order memory, and weaker variants of them
  *
  * Before every lock and every atomic operation on shared memory, the search chooses the thread that
  * continues; for each load it also chooses one of the stores that C11 permits. So a load returns an

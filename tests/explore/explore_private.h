@@ -80,6 +80,12 @@ void explore_unlock(void *mutex);
 /* A plain write replaces an atomic variable. */
 void explore_atomic_overwritten(uint16_t location);
 
+/* ---- conditions.c ---- */
+
+void explore_conditions_begin(void); /* an execution */
+void explore_condition_wait(void *condition, void *mutex);
+void explore_condition_broadcast(void *condition);
+
 /* ---- shadow.c ---- */
 
 void explore_memory_forget(void);

@@ -3,8 +3,10 @@
 #define BB_ALLOC_IMPLEMENTATION
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/region.h"
 #include "base/sync.h"
 #include "tests/explore/explore_private.h"
 
@@ -218,6 +220,42 @@ char *bb_strdup(const char *text)
     return __wrap_memcpy(bb_alloc(size), text, size);
 }
 
+/* ---- base/region.h: pieces come from the allocator ---- */
+
+void *bb_region_map(size_t size)
+{
+    (void)size;
+    return NULL;
+}
+
+void bb_region_unmap(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+    abort();
+}
+
+void bb_region_enlarge(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+    abort();
+}
+
+void bb_region_reduce(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+    abort();
+}
+
+void bb_region_discard(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+    abort();
+}
+
 /* ---- base/sync.h ---- */
 
 void bb_mutex_init(struct bb_mutex *mutex)
@@ -261,4 +299,33 @@ bool bb_mutex_is_free(struct bb_mutex *mutex)
 {
     (void)mutex;
     return true;
+}
+
+void bb_condvar_init(struct bb_condvar *condition)
+{
+    condition->process = 0;
+}
+
+void bb_condvar_deinit(struct bb_condvar *condition)
+{
+    (void)condition;
+}
+
+void bb_condvar_wait(struct bb_condvar *condition, struct bb_mutex *mutex)
+{
+    explore_condition_wait(condition, mutex);
+}
+
+void bb_condvar_broadcast(struct bb_condvar *condition)
+{
+    explore_condition_broadcast(condition);
+}
+
+/* No program forks. */
+enum bb_status bb_fork_watch(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    (void)before;
+    (void)in_parent;
+    (void)in_child;
+    return BB_OK;
 }

@@ -290,6 +290,7 @@ static void execute(void)
 {
     explore_memory_begin();
     explore_atomics_begin();
+    explore_conditions_begin();
     explore_self = 0;
     choice_next = 0;
     is_over = false;
