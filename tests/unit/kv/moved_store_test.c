@@ -163,7 +163,7 @@ static void check_refused_checkpoint(struct bb_db *db, const char *path)
     snprintf(slashed, sizeof(slashed), "%s//", path);
     assert_status(bb_db_checkpoint(db, path), BB_EXISTS);
     assert_status(bb_db_checkpoint(db, slashed), BB_EXISTS);
-    assert_message("by this name");
+    assert_message("give another path");
 }
 
 /* Regression: the new directory was made under the old name, but its files went to the moved one,
