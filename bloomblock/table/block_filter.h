@@ -78,6 +78,9 @@ BB_MUST_CHECK enum bb_status bb_block_filter_builder_add(struct bb_block_filter_
                                                          uint64_t hash);
 /* Distinct-or-not number of hashes added since the last finish. */
 size_t bb_block_filter_builder_key_count(const struct bb_block_filter_builder *builder);
+/* The excess of a shard builder (shard.h), to be continued by the builder of the next table. */
+double bb_block_filter_builder_excess(const struct bb_block_filter_builder *builder);
+void bb_block_filter_builder_set_excess(struct bb_block_filter_builder *builder, double excess);
 /* An upper bound of the payload bytes that finish would append now. */
 size_t bb_block_filter_builder_size_estimate(const struct bb_block_filter_builder *builder);
 /* Ends a group: appends its shards' descriptors (16 bits little-endian each) and payloads, and

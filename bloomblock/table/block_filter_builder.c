@@ -71,6 +71,16 @@ size_t bb_block_filter_builder_key_count(const struct bb_block_filter_builder *b
     return builder->count;
 }
 
+double bb_block_filter_builder_excess(const struct bb_block_filter_builder *builder)
+{
+    return builder->shards.excess;
+}
+
+void bb_block_filter_builder_set_excess(struct bb_block_filter_builder *builder, double excess)
+{
+    builder->shards.excess = excess;
+}
+
 size_t bb_block_filter_builder_size_estimate(const struct bb_block_filter_builder *builder)
 {
     return bb_shard_size_limit(&builder->shards, builder->count);

@@ -18,10 +18,13 @@
 
 struct bb_shard_builder {
     struct bb_block_filter_format format; /* copied */
-    double excess;                        /* sum over filters of weight * (rate - target), <= 0 */
-    double bytes_per_key;                 /* Bloom kinds: of a large set */
-    struct bb_ribbon_solver solver;       /* RIBBON only */
-    struct bb_rate_line line;             /* BLOCKED_BLOOM only */
+    /* Sum over filters of weight * (rate - target), <= 0. Begins at 0, or at the sum of earlier
+     * builders whose filters are probed for the same lookups: a mean over few filters would often
+     * be far below the target. */
+    double excess;
+    double bytes_per_key;           /* Bloom kinds: of a large set */
+    struct bb_ribbon_solver solver; /* RIBBON only */
+    struct bb_rate_line line;       /* BLOCKED_BLOOM only */
 };
 
 void bb_shard_builder_init(struct bb_shard_builder *builder,

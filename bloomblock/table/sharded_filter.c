@@ -47,6 +47,16 @@ void bb_sharded_filter_builder_destroy(struct bb_shard_builder *builder)
     bb_free(builder);
 }
 
+double bb_sharded_filter_builder_excess(const struct bb_shard_builder *builder)
+{
+    return builder->excess;
+}
+
+void bb_sharded_filter_builder_set_excess(struct bb_shard_builder *builder, double excess)
+{
+    builder->excess = excess;
+}
+
 struct bb_shard_set bb_sharded_filter_set(const uint64_t *hashes, size_t count)
 {
     return (struct bb_shard_set){

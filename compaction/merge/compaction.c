@@ -28,6 +28,7 @@ struct bb_compaction {
     bool has_kept; /* a version of the latest key was kept */
     struct bb_read_stats reads;
     struct bb_table_builder *builder; /* of the open output, or NULL */
+    struct bb_filter_excess excess;   /* of the finished outputs */
     struct bb_compact_output *outputs;
     size_t output_count;
     size_t output_capacity;
@@ -187,6 +188,7 @@ static enum bb_status open_output(struct bb_compaction *c)
         status = begin_hook(&c->options.hooks, c->builder);
     if (status != BB_OK)
         return status;
+    bb_table_builder_set_excess(c->builder, c->excess);
     /* Counted as an output once it is finished. Until then destroying the builder removes the
      * file. */
     c->outputs[c->output_count] = (struct bb_compact_output){.number = number};
@@ -204,6 +206,7 @@ static enum bb_status finish_output(struct bb_compaction *c)
         status = bb_table_builder_finish(c->builder, &output->meta);
     if (status != BB_OK)
         return status;
+    c->excess = bb_table_builder_excess(c->builder);
     bb_table_builder_destroy(c->builder);
     c->builder = NULL;
     c->counts.bytes_written += output->meta.file_size;

@@ -79,6 +79,28 @@ static enum bb_status create_all_filters(struct bb_table_builder *builder)
     return status == BB_OK ? create_table_filter(builder, split.table_filter_rate) : status;
 }
 
+void bb_table_builder_set_excess(struct bb_table_builder *builder, struct bb_filter_excess excess)
+{
+    if (builder->filters != NULL) {
+        builder->properties.filter_excess = excess.block_filters;
+        bb_block_filter_builder_set_excess(builder->filters, excess.block_filters);
+    }
+    if (builder->table_filter != NULL) {
+        builder->properties.table_filter_excess = excess.table_filter;
+        bb_table_filter_builder_set_excess(builder->table_filter, excess.table_filter);
+    }
+}
+
+struct bb_filter_excess bb_table_builder_excess(const struct bb_table_builder *builder)
+{
+    struct bb_filter_excess excess = {0};
+    if (builder->filters != NULL)
+        excess.block_filters = bb_block_filter_builder_excess(builder->filters);
+    if (builder->table_filter != NULL)
+        excess.table_filter = bb_table_filter_builder_excess(builder->table_filter);
+    return excess;
+}
+
 static enum bb_status fill_properties(struct bb_table_builder *builder)
 {
     struct bb_properties *p = &builder->properties;
@@ -503,6 +525,8 @@ static void forget_filters(struct bb_table_builder *builder)
     p->filter_rank = 0;
     p->table_filter_rate = 1;
     p->table_filter_rank = 0;
+    p->filter_excess = 0;
+    p->table_filter_excess = 0;
     bb_table_filter_builder_destroy(builder->table_filter);
     builder->table_filter = NULL;
 }

@@ -13,6 +13,13 @@
 #include "sstable/index/root.h"
 #include "sstable/meta/properties.h"
 
+/* By how much the filters of a run's tables are below their target so far. Each kind as its shard
+ * builder counts it (bloomblock/table/shard.h): <= 0. */
+struct bb_filter_excess {
+    double block_filters;
+    double table_filter;
+};
+
 struct bb_table_builder {
     struct bb_error failure; /* the first failure; status BB_OK until then */
     bool is_finished;
@@ -44,6 +51,12 @@ static inline void bb_table_builder_observe(struct bb_table_builder *builder,
 {
     builder->observer = *observer;
 }
+
+/* Continues the mean rate of the tables before this one in its run, so that it is near the target
+ * even if each of them has few keys. Call before the first entry. */
+void bb_table_builder_set_excess(struct bb_table_builder *builder, struct bb_filter_excess excess);
+/* For the next table. REQUIRES: the table is finished. */
+struct bb_filter_excess bb_table_builder_excess(const struct bb_table_builder *builder);
 
 /* The id that the table will have: 16 bytes, borrowed from the builder. */
 static inline struct bb_bytes bb_table_builder_id(const struct bb_table_builder *builder)

@@ -88,6 +88,16 @@ size_t bb_table_filter_builder_key_count(const struct bb_table_filter_builder *b
     return builder->count;
 }
 
+double bb_table_filter_builder_excess(const struct bb_table_filter_builder *builder)
+{
+    return bb_sharded_filter_builder_excess(builder->shards);
+}
+
+void bb_table_filter_builder_set_excess(struct bb_table_filter_builder *builder, double excess)
+{
+    bb_sharded_filter_builder_set_excess(builder->shards, excess);
+}
+
 /* ---- parts ---- */
 
 static enum bb_status append_chunk(struct bb_table_filter_builder *builder,

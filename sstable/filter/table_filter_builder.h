@@ -25,6 +25,10 @@ BB_MUST_CHECK enum bb_status bb_table_filter_builder_add(struct bb_table_filter_
                                                          uint64_t key_hash);
 /* Number of keys in the current part. */
 size_t bb_table_filter_builder_key_count(const struct bb_table_filter_builder *builder);
+/* The excess of a shard builder (bloomblock/table/shard.h), to be continued by the builder of the
+ * next table. */
+double bb_table_filter_builder_excess(const struct bb_table_filter_builder *builder);
+void bb_table_filter_builder_set_excess(struct bb_table_filter_builder *builder, double excess);
 /* Ends the current part, which must have keys. All keys added later are at or after the fence. */
 BB_MUST_CHECK enum bb_status bb_table_filter_builder_cut(struct bb_table_filter_builder *builder,
                                                          const struct bb_fence *fence);

@@ -11,9 +11,9 @@
     {                                                                                              \
         id, BB_PROPERTY_##type, offsetof(struct bb_properties, member), size, #member, false       \
     }
-#define OPTIONAL(id, member)                                                                       \
+#define OPTIONAL(id, type, member)                                                                 \
     {                                                                                              \
-        id, BB_PROPERTY_NUMBER, offsetof(struct bb_properties, member), 0, #member, true           \
+        id, BB_PROPERTY_##type, offsetof(struct bb_properties, member), 0, #member, true           \
     }
 
 /* ON DISK: ids and types never change. */
@@ -33,13 +33,13 @@ static const struct bb_property_field fields[] = {
     FIELD(24, NUMBER, index_size, 0),
     FIELD(25, NUMBER, filter_size, 0),
     FIELD(26, NUMBER, table_filter_size, 0),
-    OPTIONAL(27, range_tombstone_count),
+    OPTIONAL(27, NUMBER, range_tombstone_count),
     FIELD(32, BYTES, smallest, 0),
     FIELD(33, BYTES, largest, 0),
     FIELD(34, NUMBER, sequence_min, 0),
     FIELD(35, NUMBER, sequence_max, 0),
-    OPTIONAL(36, largest_is_exclusive),
-    OPTIONAL(37, tombstone_sequence_min),
+    OPTIONAL(36, NUMBER, largest_is_exclusive),
+    OPTIONAL(37, NUMBER, tombstone_sequence_min),
     FIELD(48, NUMBER, block_size_bytes, 0),
     FIELD(49, NUMBER, restart_interval, 0),
     FIELD(50, NUMBER, compression, 0),
@@ -52,6 +52,8 @@ static const struct bb_property_field fields[] = {
     FIELD(69, REAL, table_filter_rate, 0),
     FIELD(70, NUMBER, table_filter_rank, 0),
     FIELD(71, REAL, filter_slack, 0),
+    OPTIONAL(72, REAL, filter_excess),
+    OPTIONAL(73, REAL, table_filter_excess),
     FIELD(80, NUMBER, hash_id, 0),
     FIELD(81, SECRET, hash_secret, BB_HASH_SECRET_SIZE),
 };
@@ -243,6 +245,16 @@ static bool is_rate(double rate)
     return rate == 1 || (rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX);
 }
 
+/* Of some million filters, each with a weight of at most 2^16, no sum is larger. */
+#define EXCESS_MIN (-0x1p48)
+
+static enum bb_status check_excess(const char *name, double excess, struct bb_place place)
+{
+    if (excess <= 0 && excess >= EXCESS_MIN)
+        return BB_OK;
+    return bb_corrupt(place, 0, "property %s is %g, expected %g ... 0", name, excess, EXCESS_MIN);
+}
+
 static enum bb_status check_filters(const struct bb_properties *p, struct bb_place place)
 {
     enum bb_status status =
@@ -264,7 +276,9 @@ static enum bb_status check_filters(const struct bb_properties *p, struct bb_pla
     if (!(p->filter_slack >= 0 && p->filter_slack <= BB_FILTER_SLACK_MAX))
         return bb_corrupt(place, 0, "property filter_slack is %g, expected 0 ... %g",
                           p->filter_slack, BB_FILTER_SLACK_MAX);
-    return BB_OK;
+    status = check_excess("filter_excess", p->filter_excess, place);
+    return status == BB_OK ? check_excess("table_filter_excess", p->table_filter_excess, place)
+                           : status;
 }
 
 static enum bb_status check_properties(const struct bb_properties *p, struct bb_place place)

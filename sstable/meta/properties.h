@@ -5,8 +5,8 @@
  *
  * A value is a number (one canonical varint), a real (u64, the bits of an IEEE 754 double), or
  * bytes. Every property that this version knows must be present exactly once. Only optional numbers
- * may be missing: they are omitted when they are 0. A reader skips properties that it does not
- * know, unless the id has BB_PROPERTY_MANDATORY.
+ * and reals may be missing: they are omitted when they are 0. A reader skips properties that it
+ * does not know, unless the id has BB_PROPERTY_MANDATORY.
  */
 #ifndef BB_SSTABLE_META_PROPERTIES_H
 #define BB_SSTABLE_META_PROPERTIES_H
@@ -57,6 +57,10 @@ struct bb_properties {
     double table_filter_rate; /* 1: no table filter */
     uint64_t table_filter_rank;
     double filter_slack; /* 0 ... BB_FILTER_SLACK_MAX */
+    /* The excess (bloomblock/table/shard.h) at which the builders began, <= 0: that of the earlier
+     * tables of the same compaction. Omitted when 0. */
+    double filter_excess; /* of the block filters */
+    double table_filter_excess;
     uint64_t hash_id;
     struct bb_buf hash_secret; /* 192 bytes; never displayed */
 };
@@ -98,11 +102,11 @@ struct bb_property_field {
     size_t offset; /* in struct bb_properties: of a uint64_t, double, or struct bb_buf */
     size_t size;   /* required size of the bytes; 0: any */
     const char *name;
-    bool is_optional; /* a number that is omitted when it is 0 */
+    bool is_optional; /* a number or real that is omitted when it is 0 */
 };
 /* The fields, with ascending ids. */
 const struct bb_property_field *bb_property_fields(size_t *ret_count);
-/* True for an optional number that is 0. */
+/* True for an optional number or real that is 0. */
 bool bb_property_is_left_out(const struct bb_properties *properties,
                              const struct bb_property_field *field);
 #endif

@@ -109,7 +109,10 @@ static enum bb_status create_rebuilt(struct verification *v)
                           "filters of rate %g have rank %" PRIu64 ", expected %u", rate,
                           p->filter_rank, format.rank);
     format.slack = p->filter_slack;
-    return bb_block_filter_builder_create(&format, &v->rebuilt);
+    status = bb_block_filter_builder_create(&format, &v->rebuilt);
+    if (status == BB_OK)
+        bb_block_filter_builder_set_excess(v->rebuilt, p->filter_excess);
+    return status;
 }
 
 /* Checks that the block's filter contains a key of the block. */

@@ -34,9 +34,12 @@ PROPERTIES = {
     64: ("filter_kind", NUMBER), 65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
     68: ("filter_granularity", NUMBER), 69: ("table_filter_rate", REAL), 70: ("table_filter_rank", NUMBER),
     71: ("filter_slack", REAL),
+    72: ("filter_excess", REAL),
+    73: ("table_filter_excess", REAL),
     80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
 }
-OPTIONAL = ("range_tombstone_count", "largest_is_exclusive", "tombstone_sequence_min")  # left out when they are 0
+OPTIONAL = ("range_tombstone_count", "largest_is_exclusive", "tombstone_sequence_min",
+            "filter_excess", "table_filter_excess")  # left out when they are 0
 
 
 class Corrupt(Exception):

@@ -32,7 +32,7 @@ static struct bb_batch *create_batch(size_t value_size)
 
 /* One commit of a scenario. */
 struct queued {
-    char kind;         /* 'p'lain, 's'ync, 'e'xclusive */
+    char kind;         /* 'p': plain, 's': synced, 'e': exclusive */
     size_t value_size; /* of its batch's one operation */
 };
 

@@ -47,6 +47,8 @@ static struct bb_properties sample(void)
         .table_filter_rate = 0.08,
         .table_filter_rank = 3,
         .filter_slack = 0.03,
+        .filter_excess = -2.5,
+        .table_filter_excess = -0x1p48,
         .hash_id = BB_HASH_ID_XXH3,
     };
     assign(&p.table_id, "0123456789abcdef", 16);
@@ -264,6 +266,9 @@ CHANGE(more_than_the_whole, p->table_filter_rate = 0.001)
 CHANGE(negative_slack, p->filter_slack = -0.01)
 CHANGE(huge_slack, p->filter_slack = 0.26)
 CHANGE(not_a_slack, p->filter_slack = (double)NAN)
+CHANGE(positive_excess, p->filter_excess = 0.1)
+CHANGE(not_an_excess, p->table_filter_excess = (double)NAN)
+CHANGE(endless_excess, p->table_filter_excess = -(double)INFINITY)
 CHANGE(newer_format, p->format_version = 1)
 CHANGE(mixed_hash, p->hash_id = 1)
 CHANGE(other_hash, p->hash_id = 3)
@@ -296,6 +301,9 @@ static void properties__corrupt_ranges(void **state)
     check_range(negative_slack, BB_CORRUPT, "filter_slack");
     check_range(huge_slack, BB_CORRUPT, "filter_slack is 0.26, expected 0 ... 0.25");
     check_range(not_a_slack, BB_CORRUPT, "filter_slack");
+    check_range(positive_excess, BB_CORRUPT, "filter_excess is 0.1, expected");
+    check_range(not_an_excess, BB_CORRUPT, "table_filter_excess");
+    check_range(endless_excess, BB_CORRUPT, "table_filter_excess");
     check_range(newer_format, BB_UNSUPPORTED, "version 1, this version reads up to 0");
     check_range(mixed_hash, BB_UNSUPPORTED, "hash 1, this version reads only 2");
     check_range(other_hash, BB_UNSUPPORTED, "hash 3, this version reads only 2");

@@ -220,6 +220,7 @@ struct golden {
     struct bb_hash_secret secret;
     struct bb_table_options options;
     size_t table_filter_part; /* keys; 0: any number */
+    struct bb_filter_excess excess;
     struct entry_list list;
     const struct bb_range_tombstone *ranges;
     size_t range_count;
@@ -240,6 +241,7 @@ static void build_parts(struct golden *golden)
     assert_ok(bb_table_builder_create(FIXTURE_PATH, &golden->options, &builder));
     if (golden->table_filter_part > 0)
         bb_table_builder_set_filter_part(builder, golden->table_filter_part);
+    bb_table_builder_set_excess(builder, golden->excess);
     for (size_t i = 0; i < golden->list.count; i++)
         assert_ok(bb_table_builder_add(builder, &golden->list.entries[i]));
     for (size_t i = 0; i < golden->range_count; i++)
@@ -394,6 +396,7 @@ static void table_golden__table_filter(void **state)
     golden.options.block_size_bytes = 400;
     golden.options.table_filter_bits = 4;
     golden.table_filter_part = 100;
+    golden.excess = (struct bb_filter_excess){.block_filters = -1, .table_filter = -0.75};
     for (uint64_t i = 0; i < 250; i++) {
         char key[32];
         snprintf(key, sizeof(key), "key %04" PRIu64, i * 7);
