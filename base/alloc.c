@@ -60,11 +60,7 @@ void bb_free(void *memory)
     free(memory);
 }
 
-char *bb_strdup(const char *text)
+void bb_free_aligned(void *memory)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = bb_alloc(size);
-    if (copy != NULL)
-        memcpy(copy, text, size);
-    return copy;
+    free(memory);
 }

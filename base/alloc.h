@@ -1,9 +1,10 @@
 /* Memory allocation: the whole library allocates through these functions, so that a test can make
  * the n-th allocation fail.
  *
- * Tests replace this file at link time (tests/support/alloc/alloc_fault.c defines the same
- * symbols); there is no run-time hook and no global. The C library's allocation functions are
- * poisoned wherever this header is included. */
+ * Others replace alloc.c at link time, by defining the same symbols: tests
+ * (tests/support/alloc/alloc_fault.c), and the module of Redis, whose memory is the server's
+ * (redis/memory/memory.c). There is no run-time hook and no global. The C library's allocation
+ * functions are poisoned wherever this header is included. */
 #ifndef BB_BASE_ALLOC_H
 #define BB_BASE_ALLOC_H
 
@@ -20,10 +21,11 @@ void *bb_alloc(size_t size) __attribute__((malloc, warn_unused_result));
 void *bb_alloc_zeroed(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
 /* Like realloc: on failure the old block remains valid. */
 void *bb_realloc(void *memory, size_t size) __attribute__((warn_unused_result));
-/* alignment: a power of two, at least sizeof(void *). Released with bb_free. */
+/* alignment: a power of two, at least sizeof(void *). Released with bb_free_aligned. */
 void *bb_alloc_aligned(size_t alignment, size_t size) __attribute__((malloc, warn_unused_result));
 /* NULL is allowed. */
 void bb_free(void *memory);
+void bb_free_aligned(void *memory);
 
 /* A copy of a C string; NULL when there is no memory. Released with bb_free. */
 char *bb_strdup(const char *text) __attribute__((warn_unused_result));

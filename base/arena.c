@@ -33,7 +33,7 @@ enum bb_status bb_arena_init(struct bb_arena *arena, size_t capacity_bytes)
 
 void bb_arena_deinit(struct bb_arena *arena)
 {
-    bb_free(arena->memory);
+    bb_free_aligned(arena->memory);
     *arena = (struct bb_arena){0};
 }
 

@@ -509,7 +509,7 @@ void bb_large_pages_free(struct bb_large_pages *pages, void *memory, size_t size
 {
     bool may_be_piece = pages != NULL && size >= BB_LARGE_PAGES_PIECE_MIN;
     if (!may_be_piece || !free_in_place(pages, memory, size))
-        bb_free(memory);
+        bb_free_aligned(memory);
 }
 
 uint64_t bb_large_pages_overhead(struct bb_large_pages *pages)

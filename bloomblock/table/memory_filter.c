@@ -31,7 +31,7 @@ enum bb_status bb_memory_filter_init(struct bb_memory_filter *filter, uint64_t k
 
 void bb_memory_filter_deinit(struct bb_memory_filter *filter)
 {
-    bb_free((void *)filter->words);
+    bb_free_aligned((void *)filter->words);
     *filter = (struct bb_memory_filter){0};
 }
 

@@ -75,7 +75,7 @@ enum bb_status bb_memtable_create(const struct bb_comparator *comparator, uint64
     enum bb_status status =
         init(memtable, comparator, capacity_bytes < CAPACITY_MIN ? CAPACITY_MIN : capacity_bytes);
     if (status != BB_OK) {
-        bb_free(memtable);
+        bb_free_aligned(memtable);
         return status;
     }
     plant(memtable);
@@ -90,7 +90,7 @@ void bb_memtable_destroy(struct bb_memtable *memtable)
     bb_memtable_ranges_reset(&memtable->ranges);
     bb_arena_deinit(&memtable->arena);
     bb_memory_filter_deinit(&memtable->filter);
-    bb_free(memtable);
+    bb_free_aligned(memtable);
 }
 
 void bb_memtable_reset(struct bb_memtable *memtable)

@@ -31,7 +31,7 @@ enum bb_status bb_readers_init(struct bb_readers *readers)
 
 void bb_readers_deinit(struct bb_readers *readers)
 {
-    bb_free(readers->slots);
+    bb_free_aligned(readers->slots);
     readers->slots = NULL;
 }
 

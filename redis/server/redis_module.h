@@ -270,6 +270,8 @@ struct RedisModuleCommandInfo {
     X(void *, Realloc, (void *memory, size_t size))                                                \
     X(void, Free, (void *memory))                                                                  \
     X(size_t, MallocSize, (void *memory))                                                          \
+    X(size_t, MallocUsableSize, (void *memory))                                                    \
+    X(float, GetUsedMemoryRatio, (void))                                                           \
     /* the module and its commands */                                                              \
     X(int, IsModuleNameBusy, (const char *name))                                                   \
     X(void, SetModuleAttribs,                                                                      \

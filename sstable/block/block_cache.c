@@ -388,8 +388,8 @@ enum bb_status bb_block_cache_create(uint64_t capacity_bytes, struct bb_block_ca
 out:
     for (size_t i = 0; i < done; i++)
         shard_deinit(&shards[i]);
-    bb_free(shards);
-    bb_free(cache);
+    bb_free_aligned(shards);
+    bb_free_aligned(cache);
     return bb_fail(BB_NO_MEMORY, "no memory for a block cache of %zu shards", shard_count);
 }
 
@@ -399,9 +399,9 @@ void bb_block_cache_destroy(struct bb_block_cache *cache)
         return;
     for (size_t i = 0; i < cache->shard_count; i++)
         shard_deinit(&cache->shards[i]);
-    bb_free(cache->shards);
+    bb_free_aligned(cache->shards);
     bb_block_spares_deinit(&cache->spares);
-    bb_free(cache);
+    bb_free_aligned(cache);
 }
 
 uint64_t bb_block_cache_new_owner(struct bb_block_cache *cache)

@@ -250,7 +250,7 @@ void bb_table_filter_destroy(struct bb_table_filter *filter)
     if (filter == NULL)
         return;
     bb_large_pages_free(filter->pages, filter->places, filter->pinned_size);
-    bb_free(filter);
+    bb_free_aligned(filter);
 }
 
 /* ---- chunks ---- */

@@ -214,6 +214,11 @@ void bb_free(void *memory)
     explore_free(memory, PLACE);
 }
 
+void bb_free_aligned(void *memory)
+{
+    explore_free(memory, PLACE);
+}
+
 char *bb_strdup(const char *text)
 {
     size_t size = strlen(text) + 1;

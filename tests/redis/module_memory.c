@@ -35,6 +35,7 @@ void module_memory_use(void)
     RedisModule_TryAlloc = try_alloc;
     RedisModule_Free = release;
     RedisModule_MallocSize = size_of;
+    RedisModule_MallocUsableSize = size_of;
 }
 
 long module_memory_live(void)

@@ -16,7 +16,8 @@ import source_tree
 LAYERS = ("base/", "bloomblock/", "standalone/", "skip/", "sstable/", "compaction/", "kv/")
 # Prefixes or names that functions of a file may have instead of its noun.
 EXCEPTIONS = {
-    "base/alloc.c": (("bb_free", "bb_realloc", "bb_strdup"), "the names of the C functions that they replace"),
+    "base/alloc.c": (("bb_free", "bb_realloc"), "the names of the C functions that they replace"),
+    "base/alloc_text.c": (("bb_strdup",), "the name of the C function that it replaces"),
     "base/coding.c": (("bb_append_", "bb_decode_", "bb_store_varint", "bb_varint_size"),
                       "an encoding is named by its verb and its type"),
     "base/status.c": (("bb_fail", "bb_corrupt", "bb_error_"), "where failures originate, and their record"),

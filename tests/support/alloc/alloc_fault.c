@@ -123,12 +123,16 @@ void *bb_realloc(void *memory, size_t size)
     return grown;
 }
 
+/* | address of the block, at the end of `alignment` bytes | piece |. So a piece that is freed with
+ * bb_free, or realloc'ed, is an error that the C library or a sanitizer finds. */
 void *bb_alloc_aligned(size_t alignment, size_t size)
 {
     void *memory = NULL;
-    if (fails(size) || posix_memalign(&memory, alignment, size == 0 ? 1 : size) != 0)
+    if (fails(size) || posix_memalign(&memory, alignment, alignment + size) != 0)
         return NULL;
-    return counted(memory);
+    uint8_t *piece = (uint8_t *)counted(memory) + alignment;
+    memcpy(piece - sizeof(memory), &memory, sizeof(memory));
+    return piece;
 }
 
 /* No region is ever there: so each piece of a region's is a request that can fail. */
@@ -171,13 +175,12 @@ void bb_free(void *memory)
     free(memory);
 }
 
-char *bb_strdup(const char *text)
+void bb_free_aligned(void *piece)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = bb_alloc(size);
-    if (copy != NULL)
-        memcpy(copy, text, size);
-    return copy;
+    void *memory = NULL;
+    if (piece != NULL)
+        memcpy(&memory, (uint8_t *)piece - sizeof(memory), sizeof(memory));
+    bb_free(memory);
 }
 
 static void check_run(enum bb_status status, uint64_t n, bool lasting, bool may_succeed)

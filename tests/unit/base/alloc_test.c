@@ -40,8 +40,9 @@ static void alloc__size_0_gives_unique_pointers(void **state)
     bb_free(a);
     bb_free(b);
     bb_free(c);
-    bb_free(d);
+    bb_free_aligned(d);
     bb_free(NULL);
+    bb_free_aligned(NULL);
 }
 
 static void alloc__failed_realloc_keeps_the_block(void **state)
@@ -75,7 +76,7 @@ static void alloc__aligned_is_aligned(void **state)
         assert_non_null(bytes);
         assert_int_equal((uintptr_t)bytes % alignment, 0);
         memset(bytes, 1, 100);
-        bb_free(bytes);
+        bb_free_aligned(bytes);
     }
 }
 

@@ -61,6 +61,11 @@ void bb_free(void *memory)
     free(memory);
 }
 
+void bb_free_aligned(void *memory)
+{
+    bb_free(memory);
+}
+
 char *bb_strdup(const char *text)
 {
     return fails() ? NULL : counted(strdup(text));
