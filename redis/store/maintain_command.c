@@ -62,6 +62,7 @@ static int maintain(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
     struct maintain *request = RedisModule_Alloc(sizeof(*request));
     request->report = (struct bb_db_scrub_report){0};
     bb_redis_request_init(&request->request, class, store, argv, argc);
+    request->request.job.is_long = true;
     request->request.job.ends_on_close = true;
     return bb_redis_request_run(ctx, &request->request);
 }

@@ -10,6 +10,8 @@
 
 #define LIMIT_DEFAULT 100
 #define LIMIT_MAX     100000
+/* BB.LEN EXACT notices the end of the server after so many fields. */
+#define COUNT_SLICE 1024
 /* A reply ends after the entry that exceeds this, however large LIMIT is. */
 #define REPLY_BYTES ((size_t)4 << 20)
 
@@ -284,17 +286,25 @@ struct count {
     long long count;
 };
 
+static enum bb_status count_fields(struct bb_db_iter *iter, long long *ret_count)
+{
+    long long count = 0;
+    for (bb_db_iter_seek_first(iter); bb_db_iter_valid(iter); bb_db_iter_next(iter)) {
+        if (++count % COUNT_SLICE == 0 && bb_redis_pool_is_stopped())
+            return bb_error_set(BB_BUSY, "the server ends");
+    }
+    *ret_count = count;
+    return bb_db_iter_status(iter);
+}
+
 static void count_all(struct bb_redis_request *request)
 {
     struct count *count = (struct count *)request;
     const struct bb_get_options options = {.bypass_fill = true};
     struct bb_db_iter *iter = NULL;
     enum bb_status status = bb_db_iter_create(request->store->db, &options, &iter);
-    if (status == BB_OK) {
-        for (bb_db_iter_seek_first(iter); bb_db_iter_valid(iter); bb_db_iter_next(iter))
-            count->count++;
-        status = bb_db_iter_status(iter);
-    }
+    if (status == BB_OK)
+        status = count_fields(iter, &count->count);
     bb_redis_request_end(request, status);
     bb_db_iter_destroy(iter);
 }
@@ -326,5 +336,6 @@ int bb_redis_len_command(struct RedisModuleCtx *ctx, struct RedisModuleString **
     struct count *count = RedisModule_Alloc(sizeof(*count));
     count->count = 0;
     bb_redis_request_init(&count->request, &count_class, store, argv, argc);
+    count->request.job.is_long = true;
     return bb_redis_request_run(ctx, &count->request);
 }
