@@ -147,12 +147,10 @@ static const struct bb_redis_command table[] = {
     {.name = NULL},
 };
 
-/* The server's directory now: relative names in later configurations do not matter. */
+/* In the server's present directory: later changes of that do not matter. */
 static bool set_directory(struct RedisModuleCtx *ctx, const char *given)
 {
     char directory[BB_REDIS_PATH_SIZE_MAX];
-    if (given != NULL)
-        return bb_redis_root_init(given);
     struct RedisModuleCallReply *reply = RedisModule_Call(ctx, "CONFIG", "cc", "GET", "dir");
     struct RedisModuleCallReply *text = RedisModule_CallReplyArrayElement(reply, 1);
     size_t size = 0;
@@ -161,7 +159,7 @@ static bool set_directory(struct RedisModuleCtx *ctx, const char *given)
     if (fits)
         snprintf(directory, sizeof(directory), "%.*s", (int)size, bytes);
     RedisModule_FreeCallReply(reply);
-    return fits && bb_redis_root_init(directory);
+    return fits && bb_redis_root_init(directory, given);
 }
 
 /* *ret_directory is borrowed from the arguments; NULL: not given. */
@@ -197,5 +195,8 @@ bool bb_redis_store_register(struct RedisModuleCtx *ctx, struct RedisModuleStrin
         return refuse(ctx, "the directory for stores is unknown, or its name is too long");
     if (!bb_redis_type_register(ctx))
         return refuse(ctx, "the server refuses the data type of stores, or its events");
-    return bb_redis_commands_register(ctx, table);
+    if (!bb_redis_commands_register(ctx, table))
+        return false;
+    bb_redis_type_begin(ctx);
+    return true;
 }

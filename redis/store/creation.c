@@ -31,7 +31,7 @@ static int continue_with(struct RedisModuleCtx *ctx, struct RedisModuleString **
     bb_redis_store_key_set(ctx, argv[1], store);
     /* During loading, the rest of the file may refer to directories of an earlier process. */
     if ((RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_LOADING) == 0)
-        bb_redis_root_clean(bb_redis_saved_is_kept);
+        (void)!bb_redis_root_clean(bb_redis_saved_is_kept); /* it is open, so it cannot fail */
     return creation->next(ctx, argv, argc, store, true, creation->context);
 }
 

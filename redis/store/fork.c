@@ -9,12 +9,14 @@
 
 #include "bb/db_files.h"
 #include "redis/store/saved.h"
+#include "redis/store/thread.h"
 
 /* One store in one save. */
 struct entry {
     struct bb_redis_store *store; /* with a reference */
     struct bb_redis_id state;
     struct bb_checkpoint *checkpoint; /* NULL: the directory exists already */
+    bool is_held;                     /* that directory: bb_redis_saved_hold */
     bool has_failed;                  /* set by the thread, read after it has ended */
 };
 
@@ -35,6 +37,7 @@ struct save {
     int write_end;
     struct notes *notes;
     _Atomic bool is_written; /* by the thread */
+    bool is_rdb_file;        /* if the child writes an RDB: not over a socket */
     bool has_child_ended;
     unsigned kind; /* of the complete file, or 0 */
     struct save *next;
@@ -46,12 +49,11 @@ struct report {
     uint32_t is_written;
 };
 
-static pthread_t server_thread;
 static struct RedisModuleCtx *log_ctx;
 static struct save *saves;   /* that are not over, newest first */
-static struct save *forking; /* between the handlers of fork; in the child: its own */
+static struct save *forking; /* from before fork until the child is born; in the child: its own */
 static bool is_child;
-static unsigned long long rdb_saves; /* the server's counter, at the end of the latest child */
+static unsigned long long rdb_saves; /* the server's counter, when it was last seen */
 
 bool bb_redis_fork_is_child(void)
 {
@@ -83,6 +85,8 @@ static void hold_store(void *context, struct bb_redis_store *store)
     entry->store = bb_redis_store_ref(store);
     if (is_unchanged(store)) {
         entry->state = store->state;
+        entry->is_held = true;
+        bb_redis_saved_hold(&entry->state);
         return;
     }
     entry->has_failed = bb_redis_root_new_id(&entry->state) != BB_OK ||
@@ -93,9 +97,32 @@ static void hold_store(void *context, struct bb_redis_store *store)
     store->state_version = store->version;
 }
 
+/* A state whose directory does not exist, or will be removed, is forgotten. */
+static void forget_states(const struct save *save)
+{
+    for (size_t i = 0; i < save->count; i++) {
+        struct entry *entry = &save->entries[i];
+        if ((entry->has_failed || !bb_redis_saved_is_kept(&entry->state)) &&
+            bb_redis_id_equals(&entry->store->state, &entry->state))
+            memset(&entry->store->state, 0, sizeof(entry->store->state));
+    }
+}
+
+/* Releases the holds; then removes directories that no file and no child needs. */
+static void let_go(const struct save *save)
+{
+    for (size_t i = 0; i < save->count; i++) {
+        if (save->entries[i].is_held)
+            bb_redis_saved_release(&save->entries[i].state);
+    }
+    bb_redis_saved_end();
+    forget_states(save);
+}
+
 /* Gives the entries back. */
 static void release(struct save *save)
 {
+    let_go(save);
     for (size_t i = 0; i < save->count; i++) {
         bb_checkpoint_destroy(save->entries[i].checkpoint);
         bb_redis_store_unref(save->entries[i].store);
@@ -125,12 +152,20 @@ static bool connect_child(struct save *save)
     return true;
 }
 
+/* The child was never born: no event came. */
+static void forget_fork(void)
+{
+    if (forking != NULL)
+        release(forking);
+    forking = NULL;
+}
+
 /* A child of another thread saves nothing. */
 static void before_fork(void)
 {
-    forking = NULL;
-    if (is_child || !pthread_equal(pthread_self(), server_thread))
+    if (is_child || !bb_redis_thread_is_server())
         return;
+    forget_fork();
     struct save *save = RedisModule_Alloc(sizeof(*save));
     memset(save, 0, sizeof(*save));
     save->read_end = -1;
@@ -179,17 +214,57 @@ static void write_entries(struct bb_redis_job *job)
     (void)RedisModule_EventLoopAddOneShot(collect, NULL);
 }
 
+/* The number of RDB files that the server has begun. A full sync over a socket is not counted. */
+static unsigned long long count_rdb_saves(void)
+{
+    int failed = 0;
+    struct RedisModuleServerInfoData *info = RedisModule_GetServerInfo(NULL, "persistence");
+    unsigned long long count = RedisModule_ServerInfoGetFieldUnsigned(info, "rdb_saves", &failed);
+    RedisModule_FreeServerInfo(NULL, info);
+    return failed ? 0 : count;
+}
+
+void bb_redis_fork_note_save(void)
+{
+    rdb_saves = count_rdb_saves();
+}
+
+/* The event of the birth has come before, if there is a child. */
+static void settle(void *context)
+{
+    (void)context;
+    forget_fork();
+    rdb_saves = count_rdb_saves();
+}
+
 static void after_fork_in_parent(void)
 {
+    if (!bb_redis_thread_is_server())
+        return;
+    if (forking != NULL) {
+        (void)close(forking->read_end);
+        forking->read_end = -1;
+    }
+    (void)RedisModule_EventLoopAddOneShot(settle, NULL);
+}
+
+/* The server has counted an RDB file before the fork. */
+static void begin_save(struct RedisModuleCtx *ctx)
+{
+    unsigned long long count = count_rdb_saves();
+    bool is_rdb_file = count > rdb_saves; /* CONFIG RESETSTAT begins at 0 again */
+    rdb_saves = count;
+    /* Without this flag it is the child of a debugger, whose end is not told. */
+    if ((RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_ACTIVE_CHILD) == 0)
+        forget_fork();
     if (forking == NULL)
         return;
-    (void)close(forking->read_end);
-    forking->read_end = -1;
+    forking->is_rdb_file = is_rdb_file;
+    forking->job.run = write_entries;
     forking->next = saves;
     saves = forking;
-    forking->job.run = write_entries;
-    bb_redis_pool_add(&forking->job);
     forking = NULL;
+    bb_redis_pool_add_apart(&saves->job);
 }
 
 static void keep(const struct save *save)
@@ -200,24 +275,11 @@ static void keep(const struct save *save)
     }
 }
 
-/* A state whose directory does not exist, or will be removed, is forgotten. */
-static void forget_states(const struct save *save)
-{
-    for (size_t i = 0; i < save->count; i++) {
-        struct entry *entry = &save->entries[i];
-        if ((entry->has_failed || !bb_redis_saved_is_kept(&entry->state)) &&
-            bb_redis_id_equals(&entry->store->state, &entry->state))
-            memset(&entry->store->state, 0, sizeof(entry->store->state));
-    }
-}
-
 static void end_save(struct save *save)
 {
     if (save->kind != 0)
         bb_redis_saved_begin(save->kind);
     keep(save);
-    bb_redis_saved_end();
-    forget_states(save);
     release(save);
 }
 
@@ -242,6 +304,8 @@ static void collect(void *context)
 static void after_fork_in_child(void)
 {
     is_child = true;
+    if (!bb_redis_thread_is_server())
+        forking = NULL;
     if (forking == NULL)
         return;
     (void)close(forking->write_end);
@@ -296,48 +360,43 @@ void bb_redis_fork_note(uint64_t part)
 
 /* ---- the child's end ---- */
 
-/* The number of RDB files that the server has begun. A full sync over a socket is not counted. */
-static unsigned long long count_rdb_saves(struct RedisModuleCtx *ctx)
+/* The kind of the file that the child has completed; 0: none. */
+static unsigned kind_of(const struct save *save)
 {
-    int failed = 0;
-    struct RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "persistence");
-    unsigned long long count = RedisModule_ServerInfoGetFieldUnsigned(info, "rdb_saves", &failed);
-    RedisModule_FreeServerInfo(ctx, info);
-    return failed ? 0 : count;
-}
-
-static unsigned kind_of(const struct notes *notes, bool has_rdb)
-{
-    if (!atomic_load(&notes->is_complete))
+    if (!atomic_load(&save->notes->is_complete))
         return 0;
-    if (atomic_load(&notes->writes_aof))
+    if (atomic_load(&save->notes->writes_aof))
         return BB_REDIS_SAVED_BY_AOF;
-    return has_rdb ? BB_REDIS_SAVED_BY_RDB : 0;
+    return save->is_rdb_file ? BB_REDIS_SAVED_BY_RDB : 0;
 }
 
 /* WHY all saves: the server has at most one such child at a time. */
+static void end_child(void)
+{
+    for (struct save *save = saves; save != NULL; save = save->next) {
+        if (save->has_child_ended)
+            continue;
+        save->has_child_ended = true;
+        save->kind = kind_of(save);
+    }
+    collect(NULL);
+}
+
 static void on_child(struct RedisModuleCtx *ctx, struct RedisModuleEvent event, uint64_t part,
                      void *data)
 {
     (void)event;
     (void)data;
-    if (part != REDISMODULE_SUBEVENT_FORK_CHILD_DIED)
-        return;
-    unsigned long long count = count_rdb_saves(ctx);
-    for (struct save *save = saves; save != NULL; save = save->next) {
-        if (save->has_child_ended)
-            continue;
-        save->has_child_ended = true;
-        save->kind = kind_of(save->notes, count != rdb_saves);
-    }
-    rdb_saves = count;
-    collect(NULL);
+    if (part == REDISMODULE_SUBEVENT_FORK_CHILD_BORN)
+        begin_save(ctx);
+    if (part == REDISMODULE_SUBEVENT_FORK_CHILD_DIED)
+        end_child();
 }
 
 bool bb_redis_fork_init(struct RedisModuleCtx *ctx)
 {
     const struct RedisModuleEvent child = {REDISMODULE_EVENT_FORK_CHILD, 1};
-    server_thread = pthread_self();
+    bb_redis_thread_note_server();
     log_ctx = RedisModule_GetDetachedThreadSafeContext(ctx);
     return pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0 &&
            RedisModule_SubscribeToServerEvent(ctx, child, on_child) == REDISMODULE_OK;

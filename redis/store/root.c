@@ -21,9 +21,13 @@ static struct bb_file_system *system_files;
 static struct bb_file *lock_file;
 static struct bb_file_names earlier; /* found by the opening */
 
-bool bb_redis_root_init(const char *parent)
+bool bb_redis_root_init(const char *working, const char *given)
 {
-    int size = snprintf(directory, sizeof(directory), "%s/bb", parent);
+    const char *parent = given == NULL ? "" : given;
+    bool is_absolute = parent[0] == '/';
+    const char *slash = is_absolute || given == NULL ? "" : "/";
+    int size = snprintf(directory, sizeof(directory), "%s%s%s/bb", is_absolute ? "" : working,
+                        slash, parent);
     return size > 0 && (size_t)size < sizeof(directory) &&
            bb_file_system_posix_create(&system_files) == BB_OK;
 }
@@ -159,12 +163,16 @@ void bb_redis_root_close(void)
 
 /* ---- directories of stores ---- */
 
+static bool find(const struct bb_redis_path *path, bool *ret_is_directory)
+{
+    uint64_t size = 0;
+    return system_files->ops->status(system_files, path->text, ret_is_directory, &size) == BB_OK;
+}
+
 bool bb_redis_root_exists(const struct bb_redis_path *path)
 {
     bool is_directory = false;
-    uint64_t size = 0;
-    return system_files->ops->status(system_files, path->text, &is_directory, &size) == BB_OK &&
-           is_directory;
+    return find(path, &is_directory) && is_directory;
 }
 
 enum bb_status bb_redis_root_rename(const struct bb_redis_path *from,
@@ -193,9 +201,14 @@ void bb_redis_root_remove(const struct bb_redis_path *path)
     bb_redis_pool_add(&removal->job);
 }
 
-void bb_redis_root_clean(bool (*is_in_use)(const struct bb_redis_id *id))
+enum bb_status bb_redis_root_clean(bool (*is_in_use)(const struct bb_redis_id *id))
 {
     struct bb_redis_id id;
+    const struct bb_redis_path mark = path_of(MARK);
+    bool is_directory = false;
+    enum bb_status status = find(&mark, &is_directory) ? bb_redis_root_open() : BB_OK;
+    if (status != BB_OK)
+        return status;
     for (size_t i = 0; i < earlier.count; i++) {
         if (!parse_name(earlier.names[i], &id) || is_in_use(&id))
             continue;
@@ -204,4 +217,5 @@ void bb_redis_root_clean(bool (*is_in_use)(const struct bb_redis_id *id))
     }
     bb_file_names_deinit(&earlier);
     earlier = (struct bb_file_names){0};
+    return BB_OK;
 }

@@ -7,7 +7,7 @@
  *
  * DIR is the server's `dir` when the module is loaded, or the argument DIR of loadmodule. The
  * directory is created by the first store. Directories that no loaded data refers to remain from an
- * earlier process, and are removed after loading.
+ * earlier process. They are removed after loading, also if no store was loaded.
  *
  * Threads: the server's, except for the functions marked otherwise. */
 #ifndef BB_REDIS_STORE_ROOT_H
@@ -27,8 +27,9 @@ struct bb_redis_path {
     char text[BB_REDIS_PATH_SIZE_MAX];
 };
 
-/* Before all others. directory: copied. False: it is too long, or there is no memory. */
-bool bb_redis_root_init(const char *directory);
+/* Before all others. given: the directory, NULL for the server's. working: the server's, in which a
+ * relative name begins. Both are copied. False: the name is too long, or there is no memory. */
+bool bb_redis_root_init(const char *working, const char *given);
 
 /* Creates the directory if necessary, and locks it, at the first call. BB_BUSY: another server uses
  * it. BB_INVALID: it belongs to another program. */
@@ -44,14 +45,15 @@ bool bb_redis_id_equals(const struct bb_redis_id *a, const struct bb_redis_id *b
 struct bb_redis_path bb_redis_root_store(const struct bb_redis_id *id);
 struct bb_redis_path bb_redis_root_saved(const struct bb_redis_id *state);
 bool bb_redis_root_exists(const struct bb_redis_path *path);
-/* Renames a closed store. */
+/* Renames a store. One that is open fails to write from then on, and to open further tables. */
 BB_MUST_CHECK enum bb_status bb_redis_root_rename(const struct bb_redis_path *from,
                                                   const struct bb_redis_path *to);
 /* Removes a store that is not open, in a thread of the pool. */
 void bb_redis_root_remove(const struct bb_redis_path *path);
 
-/* Removes the directories of an earlier process, except those in use. Later calls have no
- * effect. */
-void bb_redis_root_clean(bool (*is_in_use)(const struct bb_redis_id *id));
+/* Removes the directories of an earlier process, except those in use. It opens a root that is
+ * already there. Later calls have no effect. A failure to open it, such as BB_BUSY, matters only to
+ * a server with stores. */
+BB_MUST_CHECK enum bb_status bb_redis_root_clean(bool (*is_in_use)(const struct bb_redis_id *id));
 
 #endif

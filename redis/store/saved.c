@@ -8,6 +8,7 @@
 struct saved {
     struct bb_redis_id state;
     unsigned kinds;
+    unsigned holds;
     struct saved *next;
 };
 
@@ -25,6 +26,16 @@ static struct saved *find(const struct bb_redis_id *state)
 bool bb_redis_saved_is_kept(const struct bb_redis_id *state)
 {
     return find(state) != NULL;
+}
+
+void bb_redis_saved_hold(const struct bb_redis_id *state)
+{
+    find(state)->holds++;
+}
+
+void bb_redis_saved_release(const struct bb_redis_id *state)
+{
+    find(state)->holds--;
 }
 
 void bb_redis_saved_keep(const struct bb_redis_id *state, unsigned kinds)
@@ -49,7 +60,7 @@ void bb_redis_saved_end(void)
     struct saved **link = &all;
     while (*link != NULL) {
         struct saved *saved = *link;
-        if (saved->kinds != 0) {
+        if (saved->kinds != 0 || saved->holds != 0) {
             link = &saved->next;
             continue;
         }

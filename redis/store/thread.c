@@ -7,6 +7,8 @@
 /* Its share of a busy processor is then a third of a thread with the normal priority. */
 #define NICENESS 5
 
+static pthread_t server;
+
 void bb_redis_lock_enter(struct bb_redis_lock *lock)
 {
     (void)pthread_mutex_lock(&lock->mutex);
@@ -45,4 +47,14 @@ bool bb_redis_thread_start(void *(*run)(void *context), void *context)
 void bb_redis_thread_yield_to_others(void)
 {
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS);
+}
+
+void bb_redis_thread_note_server(void)
+{
+    server = pthread_self();
+}
+
+bool bb_redis_thread_is_server(void)
+{
+    return pthread_equal(pthread_self(), server) != 0;
 }

@@ -32,4 +32,9 @@ bool bb_redis_thread_start(void *(*run)(void *context), void *context);
 /* Gives the calling thread a lower priority than the server's, for which clients wait. */
 void bb_redis_thread_yield_to_others(void);
 
+/* Notes that the calling thread is the server's, which executes commands. Once. */
+void bb_redis_thread_note_server(void);
+/* In a child made by fork: whether the server's thread forked. */
+bool bb_redis_thread_is_server(void);
+
 #endif

@@ -194,17 +194,18 @@ static void on_persistence(struct RedisModuleCtx *ctx, struct RedisModuleEvent e
         bb_redis_saved_begin(BB_REDIS_SAVED_BY_RDB);
     if (part == REDISMODULE_SUBEVENT_PERSISTENCE_ENDED && is_saving)
         bb_redis_saved_end();
+    if (part != REDISMODULE_SUBEVENT_PERSISTENCE_SYNC_RDB_START)
+        bb_redis_fork_note_save();
     is_saving = part == REDISMODULE_SUBEVENT_PERSISTENCE_SYNC_RDB_START;
 }
 
-static void on_loading(struct RedisModuleCtx *ctx, struct RedisModuleEvent event, uint64_t part,
-                       void *data)
+/* The first timer: the server has loaded its data, if it has any. */
+static void clean(struct RedisModuleCtx *ctx, void *data)
 {
-    (void)ctx;
-    (void)event;
     (void)data;
-    if (part == REDISMODULE_SUBEVENT_LOADING_ENDED)
-        bb_redis_root_clean(bb_redis_saved_is_kept);
+    if (bb_redis_root_clean(bb_redis_saved_is_kept) != BB_OK)
+        RedisModule_Log(ctx, "notice", "bloomblock: stores of an earlier server remain: %s",
+                        bb_error_last()->message);
 }
 
 /* The state of the RDB file that was just written becomes a directory that its loading finds. */
@@ -236,10 +237,8 @@ static void on_shutdown(struct RedisModuleCtx *ctx, struct RedisModuleEvent even
 static bool subscribe(struct RedisModuleCtx *ctx)
 {
     const struct RedisModuleEvent persistence = {REDISMODULE_EVENT_PERSISTENCE, 1};
-    const struct RedisModuleEvent loading = {REDISMODULE_EVENT_LOADING, 1};
     const struct RedisModuleEvent shutdown = {REDISMODULE_EVENT_SHUTDOWN, 1};
     return RedisModule_SubscribeToServerEvent(ctx, persistence, on_persistence) == REDISMODULE_OK &&
-           RedisModule_SubscribeToServerEvent(ctx, loading, on_loading) == REDISMODULE_OK &&
            RedisModule_SubscribeToServerEvent(ctx, shutdown, on_shutdown) == REDISMODULE_OK;
 }
 
@@ -257,4 +256,9 @@ bool bb_redis_type_register(struct RedisModuleCtx *ctx)
     };
     bb_redis_store_type = RedisModule_CreateDataType(ctx, NAME, BB_REDIS_PAYLOAD_VERSION, &methods);
     return bb_redis_store_type != NULL && bb_redis_fork_init(ctx) && subscribe(ctx);
+}
+
+void bb_redis_type_begin(struct RedisModuleCtx *ctx)
+{
+    (void)RedisModule_CreateTimer(ctx, 0, clean, NULL);
 }

@@ -7,4 +7,8 @@
 /* Registers the type, and subscribes to the server's events. */
 bool bb_redis_type_register(struct RedisModuleCtx *ctx);
 
+/* The module is loaded. Later, once the server has its data, the files of an earlier server are
+ * removed. */
+void bb_redis_type_begin(struct RedisModuleCtx *ctx);
+
 #endif

@@ -20,11 +20,14 @@ SKIPPED = 77
 START_SECONDS = 60
 
 
-def environment():
+def environment(preload, more):
     """Of the server, which leaks memory at its end by design."""
     variables = dict(os.environ)
+    variables.update(more)
+    libraries = [PRELOAD] * (PRELOAD != "-") + list(preload)
+    if libraries:
+        variables["LD_PRELOAD"] = ":".join(libraries)
     if PRELOAD != "-":
-        variables["LD_PRELOAD"] = PRELOAD
         options = [variables.get("ASAN_OPTIONS", ""), "detect_leaks=0", "allocator_may_return_null=1"]
         variables["ASAN_OPTIONS"] = ":".join(filter(None, options))
     return variables
@@ -33,10 +36,14 @@ def environment():
 class Server:
     """A redis-server with the module, on a unix socket in its directory. Options as in
     redis.conf: Server(directory, appendonly="yes"). A second start() finds the files of the first.
-    With the option port, it listens on loopback too. wrapper: a command that starts the server."""
+    With the option port, it listens on loopback too. wrapper: a command that starts the server.
+    preload: libraries that it loads first. variables: of its environment."""
 
-    def __init__(self, directory, module=MODULE, module_arguments=(), wrapper=(), **options):
+    def __init__(self, directory, module=MODULE, module_arguments=(), wrapper=(), preload=(), variables=None,
+                 **options):
         self.directory = directory
+        self.preload = preload
+        self.variables = variables or {}
         self.module = module
         self.module_arguments = module_arguments
         self.wrapper = list(wrapper)
@@ -59,7 +66,7 @@ class Server:
         """Starts the process without waiting for it."""
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command_line(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            env=environment())
+                                            env=environment(self.preload, self.variables))
 
     def start(self):
         self.launch()

@@ -1,0 +1,182 @@
+"""The directories of saved states: forks that fail, children that are slow, and what remains.
+
+Method: a library that controls the server's forks (fork_control.c) makes each case happen."""
+import os
+import shutil
+import tempfile
+import time
+
+from ports import free_port
+from resp import Refused
+from server import MODULE, Server, main
+from store_files import StoreFiles
+
+CONTROL = os.path.join(os.path.dirname(MODULE or "."), "tests", "redis", "libbb_fork_control.so")
+WAIT_SECONDS = 60
+
+
+class Saves(StoreFiles):
+    def start(self, module_arguments=(), **options):
+        self.server = Server(self.directory, module_arguments=module_arguments, preload=[CONTROL],
+                             variables={"BB_FORK_CONTROL": self.directory}, **options).start()
+        self.addCleanup(self.server.kill)
+        return self.server.client()
+
+    def control(self, name):
+        path = os.path.join(self.directory, name)
+        with open(path, "w", encoding="ascii"):
+            return path
+
+    def directories(self, root="bb"):
+        return sorted(name for name in os.listdir(os.path.join(self.directory, root)) if len(name) >= 32)
+
+    def wait_until(self, is_true):
+        end = time.monotonic() + WAIT_SECONDS
+        while not is_true():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.001)
+
+    def save_in_child(self, redis):
+        redis("BGSAVE")
+        self.wait_for_child(redis)
+        self.assertIn(b"rdb_last_bgsave_status:ok", redis("INFO", "persistence"))
+        self.wait_until(lambda: len(self.saved()) == 1)
+        return self.saved()[0]
+
+    def test_a_failed_fork_keeps_no_store(self):
+        redis = self.start()
+        redis("BB.PUT", "s", "a", "1")
+        fail = self.control("fail")
+        for _ in range(2):
+            with self.assertRaises(Refused):
+                redis("BGSAVE")
+        os.remove(fail)
+        self.assertEqual(self.saved(), [])
+        self.assertEqual(redis("BB.GET", "s", "a"), b"1")
+        redis("BB.PUT", "t", "a", "1")
+        redis("DEL", "s")
+        self.wait_until(lambda: len(self.directories()) == 1)
+        self.save_in_child(redis)
+        self.end(redis)
+
+    def test_a_failed_fork_forgets_the_state(self):
+        """The state that the failed save drew has no directory, so the next save makes another."""
+        redis = self.start()
+        redis("BB.PUT", "s", "a", "1")
+        fail = self.control("fail")
+        with self.assertRaises(Refused):
+            redis("BGSAVE")
+        os.remove(fail)
+        self.save_in_child(redis)
+        self.end(redis, kill=True)
+        redis = self.start()
+        self.assertTrue(self.is_adopted(redis, "s"))
+        self.assertEqual(redis("BB.GET", "s", "a"), b"1")
+        self.end(redis)
+
+    def test_save_during_a_rewrite_keeps_the_directory_of_the_child(self):
+        redis = self.start(appendonly="yes")
+        redis("BB.PUT", "s", "a", "1")
+        state = self.save_in_child(redis)
+        hold = self.control("hold")
+        redis("BGREWRITEAOF")
+        redis("BB.PUT", "s", "a", "2")
+        redis("SAVE")
+        redis("BB.CREATE", "t")  # a job after the removal, if there is one
+        self.assertIn(state, self.saved())
+        os.remove(hold)
+        self.wait_for_child(redis)
+        self.assertIn(b"aof_last_bgrewrite_status:ok", redis("INFO", "persistence"))
+        self.end(redis, kill=True)
+        redis = self.start(appendonly="yes")
+        self.assertEqual(redis("BB.GET", "s", "a"), b"2")
+        self.end(redis)
+
+    def test_a_directory_that_only_a_child_held_is_removed(self):
+        redis = self.start(appendonly="yes")
+        redis("BB.PUT", "s", "a", "1")
+        state = self.save_in_child(redis)
+        hold = self.control("hold")
+        redis("BGREWRITEAOF")
+        redis("DEL", "s")
+        redis("SAVE")
+        self.assertIn(state, self.saved())
+        child = self.child_of(redis)
+        os.kill(child, 9)
+        os.remove(hold)
+        self.wait_until(lambda: self.saved() == [])
+        self.end(redis)
+
+    def child_of(self, redis):
+        server = self.server.process.pid
+        self.assertIn(b"aof_rewrite_in_progress:1", redis("INFO", "persistence"))
+        with open(f"/proc/{server}/task/{server}/children", encoding="ascii") as file:
+            child, = file.read().split()
+        return int(child)
+
+    def test_a_full_sync_after_save_is_not_taken_for_an_rdb_file(self):
+        port = free_port()
+        redis = self.start(port=port, repl_diskless_sync="yes", repl_diskless_sync_delay=0)
+        redis("BB.PUT", "s", "a", "1")
+        state = self.save_in_child(redis)
+        redis("SAVE")
+        redis("BB.PUT", "s", "a", "2")
+        other = tempfile.mkdtemp(prefix="bb-redis.")
+        self.addCleanup(shutil.rmtree, other)
+        replica = Server(other, replicaof=f"127.0.0.1 {port}").start()
+        self.addCleanup(replica.kill)
+        with replica.client() as client:
+            self.wait_until(lambda: b"master_link_status:up" in client("INFO", "replication"))
+            self.assertEqual(client("BB.GET", "s", "a"), b"2")
+        self.wait_for_child(redis)
+        redis("BB.CREATE", "t")  # a job after the removal, if there is one
+        self.assertEqual(self.saved(), [state])
+        self.end(redis, kill=True)
+        redis = self.start()
+        self.assertTrue(self.is_adopted(redis, "s"))
+        self.assertEqual(redis("BB.GET", "s", "a"), b"1")
+        self.end(redis)
+
+    def test_files_of_an_earlier_server_are_removed_without_an_rdb(self):
+        redis = self.start()
+        redis("BB.PUT", "s", "a", "1")
+        self.save_in_child(redis)
+        self.end(redis, kill=True)
+        os.remove(os.path.join(self.directory, "dump.rdb"))
+        redis = self.start()
+        self.wait_until(lambda: self.directories() == [])
+        self.assertEqual(redis("DBSIZE"), 0)
+        self.end(redis)
+
+    def test_files_that_an_rdb_names_are_not_removed(self):
+        redis = self.start()
+        redis("BB.PUT", "s", "a", "1")
+        redis("BB.PUT", "t", "a", "1")
+        redis("BGSAVE")
+        self.wait_for_child(redis)
+        self.wait_until(lambda: len(self.saved()) == 2)
+        saved = self.saved()
+        for _ in range(2):
+            self.end(redis, kill=True)
+            redis = self.start()
+            self.wait_until(lambda: len(self.directories()) == 4)
+            self.assertEqual(self.saved(), saved)
+        self.end(redis)
+
+    def test_a_relative_directory_is_where_the_server_began(self):
+        for name in ("sub", "other"):
+            os.mkdir(os.path.join(self.directory, name))
+        redis = self.start(module_arguments=["DIR", "sub"], enable_protected_configs="yes")
+        redis("CONFIG", "SET", "dir", os.path.join(self.directory, "other"))
+        redis("BB.PUT", "s", "a", "1")
+        self.assertEqual(len(self.directories("sub/bb")), 1)
+        info = redis("BB.INFO", "s")
+        place = info[info.index("directory") + 1]
+        self.assertEqual(os.path.dirname(place), os.path.join(self.directory, "sub", "bb"))
+        redis("DEL", "s")
+        self.wait_until(lambda: self.directories("sub/bb") == [])
+        self.end(redis)
+
+
+if __name__ == "__main__":
+    main()
