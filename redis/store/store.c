@@ -145,23 +145,47 @@ struct bb_redis_store *bb_redis_store_ref(struct bb_redis_store *store)
     return store;
 }
 
-/* No key refers to the directory, so a failure to close loses no data. */
-static void close_store(struct bb_redis_job *job)
+/* Closes a store that has no key. WHY it moves away first: then its buffers cannot be written to
+ * tables, which would be removed next. Otherwise the closing takes longer and does the same. */
+static void close_store(struct bb_redis_store *store)
 {
-    struct bb_redis_store *store =
-        (struct bb_redis_store *)((char *)job - offsetof(struct bb_redis_store, closing));
     struct bb_redis_path path = bb_redis_root_store(&store->id);
+    struct bb_redis_id other;
+    if (bb_redis_root_new_id(&other) == BB_OK) {
+        struct bb_redis_path moved = bb_redis_root_store(&other);
+        if (bb_redis_root_rename(&path, &moved) == BB_OK)
+            path = moved;
+    }
     (void)!bb_db_close(store->db);
-    (void)!bb_db_destroy(path.text, NULL, NULL);
     release(store);
+    bb_redis_root_remove(&path);
+}
+
+static void close_later(struct bb_redis_job *job)
+{
+    close_store((struct bb_redis_store *)((char *)job - offsetof(struct bb_redis_store, closing)));
+}
+
+static bool remove_reference(struct bb_redis_store *store)
+{
+    return atomic_fetch_sub(&store->references, 1) == 1;
+}
+
+static void give_to_pool(struct bb_redis_store *store)
+{
+    store->closing.run = close_later;
+    bb_redis_pool_add(&store->closing);
 }
 
 void bb_redis_store_unref(struct bb_redis_store *store)
 {
-    if (atomic_fetch_sub(&store->references, 1) > 1)
-        return;
-    store->closing.run = close_store;
-    bb_redis_pool_add(&store->closing);
+    if (remove_reference(store))
+        give_to_pool(store);
+}
+
+bool bb_redis_store_must_close_now(void)
+{
+    return !bb_redis_thread_is_server() || RedisModule_GetUsedMemoryRatio() > 1;
 }
 
 void bb_redis_store_drop(struct bb_redis_store *store)
@@ -169,7 +193,12 @@ void bb_redis_store_drop(struct bb_redis_store *store)
     if (store == NULL)
         return;
     remove_from_list(store);
-    bb_redis_store_unref(store);
+    if (!remove_reference(store))
+        return;
+    if (bb_redis_store_must_close_now())
+        close_store(store);
+    else
+        give_to_pool(store);
 }
 
 /* ---- use ---- */

@@ -33,11 +33,12 @@ struct bb_redis_store {
     uint64_t state_version;
     /* A write that the server believes in was not made, for example because the disk was full. */
     bool is_incomplete;
-    /* Writes that wait for background work, in order: waiting.h. */
+    /* Writes that wait for background work, in order: write.c. */
     struct bb_redis_waiting_write *waiting_first;
     struct bb_redis_waiting_write *waiting_last;
     uint64_t waited_writes;
     bool is_resuming; /* the first of them has left the list and is being executed */
+    bool has_timer;   /* that will try to resume them */
     /* In the list of all stores; guarded by its lock. */
     struct bb_redis_store *next;
     struct bb_redis_store *previous;
@@ -61,6 +62,11 @@ BB_MUST_CHECK enum bb_status bb_redis_store_copy(struct bb_redis_store *store,
 void bb_redis_store_attach(struct bb_redis_store *store);
 /* Drops the reference of the key. Any thread, such as the thread of UNLINK. NULL is allowed. */
 void bb_redis_store_drop(struct bb_redis_store *store);
+/* Whether the drop of the last reference closes the store before it returns. So it does in threads
+ * that free values for the server, which have the time; and in the server's own thread while the
+ * server is above maxmemory. It then evicts keys until the memory that they had is free, and would
+ * go on to the next key. */
+bool bb_redis_store_must_close_now(void);
 /* For uses while the store has a key. */
 struct bb_redis_store *bb_redis_store_ref(struct bb_redis_store *store);
 /* Any thread. */

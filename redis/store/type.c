@@ -11,6 +11,9 @@
 
 #define NAME "bbstore-1" /* the server wants nine characters */
 
+/* The server releases values with more than 64 in a thread, if that is permitted. */
+#define FREE_EFFORT 1024
+
 /* ---- RDB ---- */
 
 /* The server writes an RDB file itself: SAVE, or at its end. */
@@ -145,6 +148,15 @@ static void release(void *value)
     bb_redis_store_drop(value);
 }
 
+/* UNLINK and FLUSHALL ASYNC release stores in a thread of the server. Evictions do not: the server
+ * would evict many keys before it sees the memory of the first. */
+static size_t free_effort(struct RedisModuleString *key, const void *value)
+{
+    (void)key;
+    (void)value;
+    return bb_redis_store_must_close_now() ? 1 : FREE_EFFORT; /* 0 would mean: unknown, and large */
+}
+
 static size_t mem_usage(const void *value)
 {
     return (size_t)bb_redis_store_memory((struct bb_redis_store *)value);
@@ -252,6 +264,7 @@ bool bb_redis_type_register(struct RedisModuleCtx *ctx)
         .mem_usage = mem_usage,
         .digest = digest,
         .free = release,
+        .free_effort = free_effort,
         .copy = copy,
     };
     bb_redis_store_type = RedisModule_CreateDataType(ctx, NAME, BB_REDIS_PAYLOAD_VERSION, &methods);
