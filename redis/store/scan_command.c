@@ -163,7 +163,8 @@ static void work(struct bb_redis_request *request)
     const struct bb_bytes end = {raised.data, raised.size};
     if (end.size > 0 && (high.data == NULL || compare(end, high) < 0))
         high = end;
-    if (status == BB_OK)
+    bool is_empty = high.data != NULL && compare(low_of(scan), high) >= 0;
+    if (status == BB_OK && !is_empty)
         status = scan_range(scan, low_of(scan), high);
     bb_redis_request_end(request, status);
     bb_buf_deinit(&raised);
@@ -245,16 +246,25 @@ static bool take_option(struct bb_redis_arguments *arguments, struct scan *scan)
            bb_redis_arguments_take_integer(arguments, &scan->limit) && scan->limit > 0;
 }
 
-static bool parse(struct RedisModuleString **argv, int argc, struct scan *scan)
+_Static_assert(BB_KEY_SIZE_MAX == 65536, "the error of parse has this number");
+
+static bool are_fields(const struct scan *scan)
+{
+    return scan->from.size <= BB_KEY_SIZE_MAX && scan->to.size <= BB_KEY_SIZE_MAX &&
+           scan->prefix.size <= BB_KEY_SIZE_MAX && scan->after.size <= BB_KEY_SIZE_MAX;
+}
+
+/* The error of the arguments, or NULL. */
+static const char *parse(struct RedisModuleString **argv, int argc, struct scan *scan)
 {
     struct bb_redis_arguments arguments = bb_redis_arguments_make(argv, argc, 2);
     scan->limit = LIMIT_DEFAULT;
     while (bb_redis_arguments_left(&arguments) > 0) {
         if (!take_option(&arguments, scan))
-            return false;
+            return "ERR syntax error";
     }
     scan->limit = scan->limit > LIMIT_MAX ? LIMIT_MAX : scan->limit;
-    return true;
+    return are_fields(scan) ? NULL : "ERR FROM, TO, PREFIX and AFTER have at most 65536 bytes";
 }
 
 int bb_redis_scan_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
@@ -263,8 +273,9 @@ int bb_redis_scan_command(struct RedisModuleCtx *ctx, struct RedisModuleString *
     struct scan given = {.limit = 0};
     if (argc < 2)
         return RedisModule_WrongArity(ctx);
-    if (!parse(argv, argc, &given))
-        return RedisModule_ReplyWithError(ctx, "ERR syntax error");
+    const char *mistake = parse(argv, argc, &given);
+    if (mistake != NULL)
+        return RedisModule_ReplyWithError(ctx, mistake);
     enum bb_redis_store_key_result result =
         bb_redis_store_key_find(ctx, argv[1], REDISMODULE_READ, &store);
     if (result == BB_REDIS_STORE_KEY_OTHER)

@@ -81,8 +81,17 @@ static void release_later(struct RedisModuleCtx *ctx, void *data)
 static void on_timer(struct RedisModuleCtx *ctx, void *data)
 {
     struct bb_redis_store *store = data;
+    store->has_timer = false;
     resume_next(ctx, store);
     bb_redis_store_unref(store);
+}
+
+static void set_timer(struct RedisModuleCtx *ctx, struct bb_redis_store *store)
+{
+    if (store->has_timer)
+        return;
+    store->has_timer = true;
+    (void)RedisModule_CreateTimer(ctx, RETRY_MS, on_timer, bb_redis_store_ref(store));
 }
 
 /* Resumes the first waiting client if its write need not wait any more, and no pause is on. */
@@ -93,7 +102,7 @@ static void resume_next(struct RedisModuleCtx *ctx, struct bb_redis_store *store
         return;
     if (bb_redis_request_is_paused() ||
         bb_db_write_check(store->db, first->batch) == BB_WOULD_WAIT) {
-        (void)RedisModule_CreateTimer(ctx, RETRY_MS, on_timer, bb_redis_store_ref(store));
+        set_timer(ctx, store);
         return;
     }
     store->waiting_first = first->next;
@@ -128,7 +137,7 @@ static bool wait_for_turn(struct RedisModuleCtx *ctx, struct bb_redis_store *sto
     store->waiting_first = waiting;
     store->waiting_last = waiting;
     if (!store->is_resuming)
-        (void)RedisModule_CreateTimer(ctx, RETRY_MS, on_timer, bb_redis_store_ref(store));
+        set_timer(ctx, store);
     return true;
 }
 

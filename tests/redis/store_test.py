@@ -93,6 +93,9 @@ class Commands(ServerTest):
         self.assertIn("65536", self.refused("BB.GET", "s", b"x" * 65537))
         self.assertIn("65536", self.refused("BB.MPUT", "s", "b", "2", b"x" * 65537, "v"))
         self.assertIsNone(self.redis("BB.GET", "s", "b"))
+        for option in ("FROM", "TO", "PREFIX", "AFTER"):
+            self.assertEqual(self.refused("BB.SCAN", "s", option, b"x" * 65537),
+                             "ERR FROM, TO, PREFIX and AFTER have at most 65536 bytes")
         for options in (("LIMIT", 0), ("LIMIT", "x"), ("FROM",), ("X",)):
             self.assertEqual(self.refused("BB.SCAN", "s", *options), "ERR syntax error")
         self.assertIn("checksum", self.refused("BB.LOADCHUNK", "s", b"x" * 20))
@@ -114,6 +117,9 @@ class Commands(ServerTest):
         self.assertEqual(scan_all(self.redis, "s", "PREFIX", "field000001", "REVERSE", "LIMIT", 9), some[::-1])
         self.assertEqual(scan_all(self.redis, "s", "PREFIX", "field000001", "TO", some[3][0]), some[:3])
         self.assertEqual(scan_all(self.redis, "s", "PREFIX", "x"), [])
+        for options in (("FROM", "b", "TO", "a"), ("FROM", "b", "TO", "b"), ("FROM", "field", "TO", "a", "REVERSE"),
+                        ("FROM", "g", "PREFIX", "field"), ("TO", "a", "PREFIX", "field"), ("TO", "")):
+            self.assertEqual(self.redis("BB.SCAN", "s", *options), [None, []], options)
         self.assertEqual(self.redis("BB.SCAN", "s", "LIMIT", 1), [names[0], list(pairs[0])])
 
     def test_len(self):
