@@ -7,7 +7,7 @@
  * pointers are known before anything allocates.
  *
  * There are no regions, because the server could not count them. Little is lost: Redis switches off
- * large pages for its process (disable-thp) where the system would give them without being asked.
+ * large pages for its process (disable-thp) where the system gives them to every program.
  *
  * RedisModule_Realloc ends the server when there is no memory, so bb_realloc copies.
  *

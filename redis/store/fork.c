@@ -229,7 +229,7 @@ void bb_redis_fork_note_save(void)
     rdb_saves = count_rdb_saves();
 }
 
-/* The event of the birth has come before, if there is a child. */
+/* If there is a child, the event of its birth was earlier. */
 static void settle(void *context)
 {
     (void)context;
@@ -254,7 +254,7 @@ static void begin_save(struct RedisModuleCtx *ctx)
     unsigned long long count = count_rdb_saves();
     bool is_rdb_file = count > rdb_saves; /* CONFIG RESETSTAT begins at 0 again */
     rdb_saves = count;
-    /* Without this flag it is the child of a debugger, whose end is not told. */
+    /* Without this flag it is the child of a debugger, and there will be no event of its end. */
     if ((RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_ACTIVE_CHILD) == 0)
         forget_fork();
     if (forking == NULL)

@@ -3,7 +3,7 @@
  *     short jobs   reads for blocked clients, creations, removals
  *     long jobs    commands that read or write a whole store. One thread never has one, so that
  *                  short jobs do not wait for them
- *     apart        a save: it has a thread of its own, because a child process waits for it
+ *     apart        a save: it has a separate thread, because a child process waits for it
  *
  * Jobs are begun in the order in which they were given, except that short ones overtake long ones
  * that may not begin. The threads are started by the first job, so that a server without stores

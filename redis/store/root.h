@@ -45,7 +45,7 @@ bool bb_redis_id_equals(const struct bb_redis_id *a, const struct bb_redis_id *b
 struct bb_redis_path bb_redis_root_store(const struct bb_redis_id *id);
 struct bb_redis_path bb_redis_root_saved(const struct bb_redis_id *state);
 bool bb_redis_root_exists(const struct bb_redis_path *path);
-/* Renames a store. One that is open fails to write from then on, and to open further tables. */
+/* Renames a store. If it is open, it cannot write or open further tables afterwards. */
 BB_MUST_CHECK enum bb_status bb_redis_root_rename(const struct bb_redis_path *from,
                                                   const struct bb_redis_path *to);
 /* Removes a store that is not open, in a thread of the pool. */

@@ -25,8 +25,8 @@ void bb_redis_saved_end(void);
 
 bool bb_redis_saved_is_kept(const struct bb_redis_id *state);
 
-/* Keeps the directory of a kept state for a child that will read it, also if another file replaces
- * the one that names it. Every hold is released; the directory is removed by the next
+/* Keeps the directory of a kept state for a child that will read it, even if no file names it any
+ * more. Every hold is released; the directory is removed by the next
  * bb_redis_saved_end. */
 void bb_redis_saved_hold(const struct bb_redis_id *state);
 void bb_redis_saved_release(const struct bb_redis_id *state);

@@ -10,7 +10,7 @@
 
 #define LIMIT_DEFAULT 100
 #define LIMIT_MAX     100000
-/* BB.LEN EXACT notices the end of the server after so many fields. */
+/* BB.LEN EXACT looks for the end of the server whenever it has counted this many fields. */
 #define COUNT_SLICE 1024
 /* A reply ends after the entry that exceeds this, however large LIMIT is. */
 #define REPLY_BYTES ((size_t)4 << 20)

@@ -65,7 +65,7 @@ void bb_redis_store_drop(struct bb_redis_store *store);
 /* Whether the drop of the last reference closes the store before it returns. So it does in threads
  * that free values for the server, which have the time; and in the server's own thread while the
  * server is above maxmemory. It then evicts keys until the memory that they had is free, and would
- * go on to the next key. */
+ * evict the next key. */
 bool bb_redis_store_must_close_now(void);
 /* For uses while the store has a key. */
 struct bb_redis_store *bb_redis_store_ref(struct bb_redis_store *store);

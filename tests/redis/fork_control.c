@@ -1,8 +1,8 @@
 /* Preloaded into a server by save_test.py: forks that fail, and children that wait.
  *
- * The variable BB_FORK_CONTROL names a directory. While it has a file `fail`, fork fails as if the
- * system had no process left, and the handlers of pthread_atfork run as they do then. While it has
- * a file `hold`, a new child does nothing. */
+ * The variable BB_FORK_CONTROL names a directory. While it has a file `fail`, fork fails with
+ * EAGAIN; the handlers of pthread_atfork run, as in every failed fork. While it has a file `hold`,
+ * a new child waits. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>

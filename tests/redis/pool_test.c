@@ -153,8 +153,8 @@ static void *stop(void *context)
     return NULL;
 }
 
-/* It waits for the short job and for the one apart, not for one that ends with its store, and drops
- * those that have not begun. */
+/* It waits for the short job and for the job apart, not for jobs that end with their store. Jobs
+ * that have not begun are dropped. */
 static void pool__stop_waits_for_jobs_that_have_begun(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-"""The directories of saved states: forks that fail, children that are slow, and what remains.
+"""The directories of saved states: forks that fail, children that are slow, files that remain.
 
 Method: a library that controls the server's forks (fork_control.c) makes each case happen."""
 import os
