@@ -107,11 +107,11 @@ static inline void table_build(void)
 
 /* ---- the environment of a table file ---- */
 
-static inline enum bb_status table_path(void *context, uint64_t number, struct bb_buf *path)
+static inline void table_path(void *context, uint64_t number, char path[BB_PATH_SIZE_MAX])
 {
     (void)context;
     (void)number;
-    return bb_buf_assign(path, bb_bytes_of(TABLE_PATH, sizeof(TABLE_PATH)));
+    memcpy(path, TABLE_PATH, sizeof(TABLE_PATH));
 }
 
 /* The environment's other fields are the caller's. */
