@@ -300,10 +300,10 @@ static enum bb_status fill_directory(struct checkpoint *c)
 static enum bb_status make_and_fill(struct checkpoint *c)
 {
     enum bb_status status = c->fs->ops->make_directory(c->fs, c->directory);
+    struct bb_error failure = *bb_error_last();
     if (status == BB_EXISTS)
-        return bb_fail(BB_EXISTS,
-                       "%s: exists; a checkpoint makes its own directory: give another path",
-                       c->directory);
+        return bb_fail(BB_EXISTS, "%s; a checkpoint makes its own directory: give another path",
+                       failure.message);
     return status == BB_OK ? fill_directory(c) : status;
 }
 

@@ -231,7 +231,7 @@ class Checkpoint(ToolTest):
         copy = self.path("copy")
         self.assertGreater(self.ok("checkpoint", self.store, copy, "--json").json["tables"], 0)
         refusal = self.expect(IO, "checkpoint", self.store, copy).err
-        self.assertIn(f"{copy}: exists", refusal)
+        self.assertIn(f"{copy}: mkdir: File exists", refusal)
         self.assertIn("another path", refusal)
         self.ok("delete", self.store, "a")
         self.ok("get", copy, "a")
@@ -250,13 +250,25 @@ class Ingest(ToolTest):
         self.assertEqual(self.ok("scan", other).lines, ["a\tother", "b\tother", "c\told"])
         self.ok("verify", other)
         self.ok("verify", self.store)
-        self.ok("ingest", self.path("new"), *tables)
+        brought = self.ok("ingest", self.path("new"), *tables).text
+        self.assertEqual(brought, "brought in 1 table\n")
         self.assertEqual(self.ok("scan", self.path("new"), "--keys-only").lines, ["a", "b"])
         self.expect(CORRUPT, "ingest", other, self.write("text", "hello"))
         for code, table in ((IO, self.path("nothing")), (CORRUPT, self.path("text"))):
             self.expect(code, "ingest", self.path("none"), table)
             self.assertFalse(os.path.exists(self.path("none")), "a store is left")
         self.assertEqual(self.ok("scan", other, "--count").text, "3\n")
+
+    def test_a_directory_of_other_files_takes_force(self):
+        self.load("a\n")
+        self.ok("compact", self.store)
+        folder = self.path("etc")
+        os.mkdir(folder)
+        self.write("etc/passwd", "root\n")
+        self.assertIn("--force", self.expect(IO, "ingest", folder, *self.tables()).err)
+        self.assertEqual(os.listdir(folder), ["passwd"])
+        self.ok("ingest", folder, *self.tables(), "--force")
+        self.assertEqual(self.ok("scan", folder, "--keys-only").lines, ["a"])
 
 
 class Damage(ToolTest):
