@@ -334,7 +334,7 @@ class Top(FilterTest):
                     self.assertEqual((found["skipped"], found["keys"]), (expected, 7 - expected), (options, extra))
                     self.assertEqual(max(row["count"] for row in found["top"]), 3 + (last == key + end))
         lines = self.ok("filter", "top", stdin=b"a\n" + b"b" * 65537).lines
-        self.assertEqual(lines[-1], "skipped, because no key is longer than 65536 bytes: 1 lines")
+        self.assertEqual(lines[-1], "skipped, because no key is longer than 65536 bytes: 1 line")
         self.assertNotIn("longer", self.ok("filter", "top", stdin=b"a\n" + b"b" * 65536).text)
 
     def test_options_and_inputs_are_checked(self):

@@ -160,7 +160,7 @@ class SelectFile(LogTest):
         (tokens,) = rare["indexes"]
         self.assertEqual(tokens["granules_excluded"], rare["granules_excluded"])
         self.assertEqual(tokens["false_share"], rare["false_share"])
-        self.assertIn("index     tokens(agent): 1 segments", self.select("has_token(agent, 'sqlmap')", "--explain").err)
+        self.assertIn("index     tokens(agent): 1 segment,", self.select("has_token(agent, 'sqlmap')", "--explain").err)
 
     def test_columns_and_other_indexes_lose_no_line(self):
         """Regression: of a granule, select took the lines that columns decide to be all matches."""

@@ -246,7 +246,7 @@ class TableFilter(TableTest):
         self.assertAlmostEqual(table_filter["bits_per_key"], 8 * properties["table_filter_size"] / self.COUNT)
         self.assertEqual(table_filter["target_rate"], properties["table_filter_rate"])
         self.assertLessEqual(table_filter["predicted_rate"], table_filter["target_rate"])
-        self.assertRegex(self.ok("dump", path).text, r"\ntable filter\n +keys +%d in 1 parts" % self.COUNT)
+        self.assertRegex(self.ok("dump", path).text, r"\ntable filter\n +keys +%d in 1 part," % self.COUNT)
         self.assertFalse(self.section(path)["incompatible"])
 
     def test_filters_show_both_stages_and_their_product(self):

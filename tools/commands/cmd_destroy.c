@@ -8,13 +8,13 @@
 static void report(struct output *out, const struct bb_db_destroy_report *report)
 {
     if (!out->is_json) {
-        output_print(out, "removed %s, %s; ", number_of(report->removed, "file", "files").text,
+        output_print(out, "removed %s, %s", number_of(report->removed, "file", "files").text,
                      number_bytes(report->removed_bytes).text);
         if (report->directory_removed)
-            output_print(out, "and the directory\n");
+            output_print(out, ", and the directory\n");
         else
-            output_print(out, "the directory is kept, with %s other files\n",
-                         number_grouped(report->foreign).text);
+            output_print(out, "; the directory is kept, with %s\n",
+                         number_of(report->foreign, "other file", "other files").text);
         return;
     }
     json_t *document = json_object();

@@ -122,7 +122,9 @@ static enum bb_status export_with_progress(struct export *export, const char *di
     struct progress progress;
     if (isatty(STDOUT_FILENO))
         return export_store(export);
-    progress_start_reads(&progress, "exporting", process_reads_expected(directory));
+    progress_start_reads(&progress, "exporting",
+                         key_range_is_everything(&export->range) ? process_reads_expected(directory)
+                                                                 : 0);
     enum bb_status status = export_store(export);
     progress_stop(&progress);
     return status;

@@ -102,7 +102,7 @@ static bool is_full(const struct top *top)
 static void write_summary(struct top *top)
 {
     struct output *out = &top->out;
-    output_print(out, "%s keys came", number_grouped(top->read_count).text);
+    output_print(out, "%s came", number_of(top->read_count, "key", "keys").text);
     if (top->against_path != NULL) {
         output_print(out, ", %s of them certainly absent from ",
                      number_grouped(top->info.total).text);
@@ -113,11 +113,11 @@ static void write_summary(struct top *top)
         "; no count is too low, and at most %g of the keys have one too high by more than %s\n",
         top->info.error_probability, number_grouped(bound_of(top)).text);
     if (top->skipped_count > 0)
-        output_print(out, "skipped, because no key is longer than %d bytes: %s lines\n",
-                     BB_COUNT_KEY_SIZE_MAX, number_grouped(top->skipped_count).text);
+        output_print(out, "skipped, because no key is longer than %d bytes: %s\n",
+                     BB_COUNT_KEY_SIZE_MAX, number_of(top->skipped_count, "line", "lines").text);
     if (is_full(top))
-        output_print(out, "every other key came at most %s times\n",
-                     number_grouped(top->entries[top->entry_count - 1].count).text);
+        output_print(out, "every other key came at most %s\n",
+                     number_of(top->entries[top->entry_count - 1].count, "time", "times").text);
 }
 
 static void write_text(struct top *top)

@@ -161,17 +161,16 @@ static void write_end(struct filters *filters, const struct filter_total *total)
     output_print(out, "\nstored with checksums: %s, %.2f bits per key\n", number_bytes(stored).text,
                  bits_per_key(8 * stored, total->keys));
     if (p->table_filter_rate != 1)
-        output_print(out, "of these the table filter, of target %s: %s in %" PRIu32 " chunks\n",
+        output_print(out, "of these the table filter, of target %s: %s in %s\n",
                      number_rate(p->table_filter_rate).text,
                      number_bytes(p->table_filter_size).text,
-                     filters->list.table_filter.chunk_count);
+                     number_of(filters->list.table_filter.chunk_count, "chunk", "chunks").text);
     if (filters->absent_path == NULL)
         return;
     output_print(
         out,
-        "%s keys: %s probed a filter, %s are outside the table's bounds, %s are in the table "
-        "and were not probed\n",
-        number_grouped(filters->list.lookups).text, number_grouped(total->probed).text,
+        "%s: %s probed a filter, %s outside the table's bounds, %s in the table and not probed\n",
+        number_of(filters->list.lookups, "key", "keys").text, number_grouped(total->probed).text,
         number_grouped(filters->list.outside).text, number_grouped(filters->list.inside).text);
     if (filters->list.unread > 0)
         output_print(out, "%s keys fall into parts that can not be read\n",

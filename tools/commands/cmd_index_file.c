@@ -84,13 +84,13 @@ static void write_report(struct index_file *self, const struct bb_lines_index_re
         output_json(&self->out, document);
         return;
     }
-    output_print(&self->out,
-                 "%s lines, %s, in %s granules; %s were read now, %s granules were known; the "
-                 "index file has %s\n",
-                 number_grouped(report->records).text, number_bytes(report->indexed_bytes).text,
-                 number_grouped(report->granules).text, number_bytes(report->read_bytes).text,
-                 number_grouped(report->granules_taken).text,
-                 number_bytes(report->index_bytes).text);
+    output_print(
+        &self->out, "%s, %s, in %s; read now: %s, known before: %s; the index file has %s\n",
+        number_of(report->records, "line", "lines").text, number_bytes(report->indexed_bytes).text,
+        number_of(report->granules, "granule", "granules").text,
+        number_bytes(report->read_bytes).text,
+        number_of(report->granules_taken, "granule", "granules").text,
+        number_bytes(report->index_bytes).text);
 }
 
 static enum bb_status create(struct index_file *self)

@@ -160,9 +160,9 @@ static void write_list(struct file_indexes *self, const struct bb_lines_info *in
         return;
     }
     text_table_write(table, &self->out);
-    output_print(&self->out,
-                 "%s lines in %s granules; %s of %s are indexed, in an index file of %s\n",
-                 number_grouped(info->records).text, number_grouped(info->granules).text,
+    output_print(&self->out, "%s in %s; %s of %s are indexed, in an index file of %s\n",
+                 number_of(info->records, "line", "lines").text,
+                 number_of(info->granules, "granule", "granules").text,
                  number_bytes(info->indexed_bytes).text, number_bytes(info->file_bytes).text,
                  number_bytes(info->index_bytes).text);
 }

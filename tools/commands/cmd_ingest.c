@@ -1,13 +1,18 @@
 /* bloomblock ingest: tables built elsewhere come into a store. */
 #include "bb/db_files.h"
 #include "base/assert.h"
+#include "tools/output/number_text.h"
 #include "tools/output/output.h"
+#include "tools/output/process_reads.h"
+#include "tools/output/progress.h"
 #include "tools/store/store_options.h"
+#include "tools/store/store_place.h"
 
 struct ingest {
     struct store_options store;
     struct bb_ingest_options options;
     struct output out;
+    bool is_forced;
     struct bb_db *db;
     size_t count; /* of tables */
 };
@@ -24,17 +29,31 @@ static enum bb_status check_tables(const struct arguments *arguments)
     return status;
 }
 
+static uint64_t size_of_tables(const struct arguments *arguments)
+{
+    uint64_t size = 0;
+    for (size_t i = 1; i < arguments->count; i++)
+        size += process_reads_expected(arguments->values[i]);
+    return size;
+}
+
 static enum bb_status bring_in(struct ingest *ingest, const struct arguments *arguments)
 {
     ingest->store.db.create_if_missing = true;
     ingest->count = arguments->count - 1;
     enum bb_status status = check_tables(arguments);
+    if (status == BB_OK && !ingest->is_forced)
+        status = store_place_check(arguments->values[0]);
     if (status == BB_OK)
         status = store_open(&ingest->store, arguments->values[0], &ingest->db);
     if (status != BB_OK)
         return status;
-    return bb_db_ingest(ingest->db, (const char *const *)&arguments->values[1], ingest->count,
-                        &ingest->options);
+    struct progress progress;
+    progress_start_reads(&progress, "ingesting", size_of_tables(arguments));
+    status = bb_db_ingest(ingest->db, (const char *const *)&arguments->values[1], ingest->count,
+                          &ingest->options);
+    progress_stop(&progress);
+    return status;
 }
 
 static void report(struct ingest *ingest)
@@ -42,7 +61,8 @@ static void report(struct ingest *ingest)
     struct bb_db_stats stats;
     bb_db_stats(ingest->db, &stats);
     if (!ingest->out.is_json) {
-        output_print(&ingest->out, "brought in %zu tables\n", ingest->count);
+        output_print(&ingest->out, "brought in %s\n",
+                     number_of(ingest->count, "table", "tables").text);
         return;
     }
     json_t *document = json_object();
@@ -58,6 +78,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     const struct option own[] = {
         {"verify", NULL, OPTION_FLAG, &ingest.options.verify,
          "verify the tables first, filters included"},
+        {"force", NULL, OPTION_FLAG, &ingest.is_forced,
+         "create a store even in a directory with other files"},
         {"json", NULL, OPTION_FLAG, &ingest.out.is_json, "report as JSON"},
     };
     const struct option_group groups[] = {

@@ -4,6 +4,8 @@
 #include "tools/output/number_text.h"
 #include "tools/command/options.h"
 #include "tools/output/output.h"
+#include "tools/output/process_reads.h"
+#include "tools/output/progress.h"
 
 struct findings {
     struct output *out;
@@ -118,7 +120,11 @@ static enum bb_status repair(const char *path, struct output *out,
         .out = out, .seen = json_object(), .list = out->is_json ? json_array() : NULL};
     struct bb_db_options options = {.on_event = on_event, .event_context = &findings};
     struct bb_db_repair_report report = {0};
+    struct progress progress;
+    progress_start_reads(&progress, how->dry_run ? "examining" : "repairing",
+                         process_reads_expected(path));
     enum bb_status status = bb_db_repair(path, &options, how, &report);
+    progress_stop(&progress);
     json_decref(findings.seen);
     if (status != BB_OK) {
         json_decref(findings.list);

@@ -1,8 +1,12 @@
 /* bloomblock scan: entries in order. */
+#include <unistd.h>
+
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "tools/keys/key_range.h"
 #include "tools/output/output.h"
+#include "tools/output/process_reads.h"
+#include "tools/output/progress.h"
 #include "tools/store/store_options.h"
 
 struct scan {
@@ -61,7 +65,22 @@ static enum bb_status print_range(struct scan *scan, struct bb_db_iter *iter)
     return bb_db_iter_valid(iter) ? BB_OK : bb_db_iter_status(iter);
 }
 
-static enum bb_status scan_store(struct scan *scan, struct bb_db *db)
+/* The bar and the entries do not mix in one terminal. */
+static enum bb_status print_with_progress(struct scan *scan, struct bb_db_iter *iter,
+                                          const char *directory)
+{
+    struct progress progress;
+    if (!scan->is_count_only && isatty(STDOUT_FILENO))
+        return print_range(scan, iter);
+    uint64_t expected =
+        key_range_is_everything(&scan->range) ? process_reads_expected(directory) : 0;
+    progress_start_reads(&progress, "reading", expected);
+    enum bb_status status = print_range(scan, iter);
+    progress_stop(&progress);
+    return status;
+}
+
+static enum bb_status scan_store(struct scan *scan, struct bb_db *db, const char *directory)
 {
     struct bb_db_iter *iter = NULL;
     enum bb_status status = key_range_iter_create(&scan->range, db, &iter);
@@ -70,7 +89,7 @@ static enum bb_status scan_store(struct scan *scan, struct bb_db *db)
     struct output *out = &scan->out;
     if (out->is_json)
         output_print(out, "{\"entries\": [");
-    status = print_range(scan, iter);
+    status = print_with_progress(scan, iter, directory);
     if (out->is_json)
         output_print(out, "\n], \"count\": %llu, \"complete\": %s}\n",
                      (unsigned long long)scan->count, status == BB_OK ? "true" : "false");
@@ -115,7 +134,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (status == BB_OK)
         status = store_open_to_read(&scan.store, arguments.values[0], &db);
     if (status == BB_OK)
-        status = scan_store(&scan, db);
+        status = scan_store(&scan, db, arguments.values[0]);
     if (status != BB_OK)
         code = command_fail(command, status);
     key_range_deinit(&scan.range);

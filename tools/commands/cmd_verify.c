@@ -17,17 +17,17 @@
 static void report_table(struct output *out, const struct bb_table_verify_report *report)
 {
     if (!out->is_json) {
-        output_print(out,
-                     "table is sound: %s in %s blocks, %s index pages; %s entries of %s keys; %s "
-                     "filters, of which ",
-                     number_bytes(report->bytes).text, number_grouped(report->blocks).text,
-                     number_grouped(report->pages).text, number_grouped(report->entries).text,
-                     number_grouped(report->keys).text, number_grouped(report->filters).text);
-        output_print(out, "%s were rebuilt and are the same",
+        output_print(out, "table is sound: %s in %s, %s; %s of %s; %s, rebuilt and the same: %s",
+                     number_bytes(report->bytes).text,
+                     number_of(report->blocks, "block", "blocks").text,
+                     number_of(report->pages, "index page", "index pages").text,
+                     number_of(report->entries, "entry", "entries").text,
+                     number_of(report->keys, "key", "keys").text,
+                     number_of(report->filters, "filter", "filters").text,
                      number_grouped(report->filters_compared).text);
         if (report->table_filter_chunks > 0)
-            output_print(out, "; a table filter of %s chunks, of which %s were",
-                         number_grouped(report->table_filter_chunks).text,
+            output_print(out, "; a table filter of %s, rebuilt and the same: %s",
+                         number_of(report->table_filter_chunks, "chunk", "chunks").text,
                          number_grouped(report->table_filter_chunks_compared).text);
         output_print(out, "\n");
         return;
@@ -59,8 +59,8 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
                      number_of(report->logs, "log", "logs").text,
                      number_of(report->log_records, "record", "records").text);
         if (report->indexes > 0)
-            output_print(out, ", %s index files that miss no record",
-                         number_grouped(report->indexes).text);
+            output_print(out, ", %s without a missing record",
+                         number_of(report->indexes, "index file", "index files").text);
         if (report->log_bytes_dropped > 0)
             output_print(out, ", %s of an interrupted write at the end",
                          number_bytes(report->log_bytes_dropped).text);

@@ -261,10 +261,11 @@ static void write_text(const struct index_dump *dump, struct bb_skip_file *file,
 {
     struct attributes attributes;
     find_attributes(file, &attributes);
-    output_print(dump->out, "index file of %s: %s granules, %s records; checksums %s\n\n",
+    output_print(dump->out, "index file of %s: %s, %s; checksums %s\n\n",
                  number_bytes(bb_skip_file_size(file)).text,
-                 number_grouped(bb_skip_file_granule_count(file)).text,
-                 number_grouped(record_count(file)).text, is_sound ? "agree" : "DIFFER");
+                 number_of(bb_skip_file_granule_count(file), "granule", "granules").text,
+                 number_of(record_count(file), "record", "records").text,
+                 is_sound ? "agree" : "DIFFER");
     write_indexes(file, dump->out);
     if (dump->with_granules)
         write_granules(dump, file, &attributes);

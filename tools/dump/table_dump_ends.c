@@ -205,9 +205,10 @@ static void write_table_filter_text(struct output *out,
                                     const struct table_filter_report *table_filter)
 {
     output_print(out, "\ntable filter\n");
-    output_print(out, "  %-22s %" PRIu64 " in %" PRIu32 " parts, %" PRIu64 " shards\n", "keys",
-                 table_filter->keys, table_filter->part_count, table_filter->shard_count);
-    output_print(out, "  %-22s %" PRIu32 ", of which %" PRIu32 " are damaged\n", "chunks",
+    output_print(out, "  %-22s %" PRIu64 " in %s, %s\n", "keys", table_filter->keys,
+                 number_of(table_filter->part_count, "part", "parts").text,
+                 number_of(table_filter->shard_count, "shard", "shards").text);
+    output_print(out, "  %-22s %" PRIu32 ", damaged: %" PRIu32 "\n", "chunks",
                  table_filter->chunk_count, table_filter->damaged_chunks);
     output_print(out, "  %-22s %.2f\n", "bits per key", bits_per_key(table_filter));
     output_print(out, "  %-22s target %s, predicted %s\n", "rate",

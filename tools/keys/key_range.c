@@ -31,6 +31,11 @@ enum bb_status key_range_iter_create(const struct key_range *range, struct bb_db
     return bb_db_iter_create_range(db, &options, &keys, ret_iter);
 }
 
+bool key_range_is_everything(const struct key_range *range)
+{
+    return range->from == NULL && range->to == NULL && range->prefix == NULL;
+}
+
 void key_range_deinit(struct key_range *range)
 {
     bb_buf_deinit(&range->low);

@@ -201,7 +201,7 @@ void measurement_report_write_head(const struct measurement *m, struct output *o
                  number_of(m->table_count, "table", "tables").text,
                  number_of(m->run_count, "run", "runs").text, number_bytes(m->file_bytes).text);
     output_print(out, "%s\n", m->store->db.cache_off ? "off" : number_bytes(m->cache_bytes).text);
-    output_print(out, "%s lookups, ", number_grouped(m->keys->count).text);
+    output_print(out, "%s, ", number_of(m->keys->count, "lookup", "lookups").text);
     output_print(out, "%s of absent keys", number_grouped(m->runs[0].absent).text);
     if (m->repeat > 1)
         output_print(out, "; %s times over them in a warm run", number_grouped(m->repeat).text);

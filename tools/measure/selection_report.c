@@ -129,8 +129,8 @@ static void write_headline(const struct selections *selections, struct output *o
         time_indexed += runs[SELECTION_INDEXED].nanoseconds;
     }
     if (all > 0)
-        output_print(out, "indexes avoided %.1f %% of %s blocks; time without / with: %.3g\n",
-                     100 * (1 - (double)read / (double)all), number_grouped(all).text,
+        output_print(out, "indexes avoided %.1f %% of %s; time without / with: %.3g\n",
+                     100 * (1 - (double)read / (double)all), number_of(all, "block", "blocks").text,
                      ratio_of(time_all, time_indexed));
 }
 
@@ -143,8 +143,8 @@ void selections_write(const struct selections *selections, bool with_details, st
     if (!has_system)
         output_print(out, "the operating system's counts were not compared: %s\n",
                      selections->counters.reason);
-    output_print(out, "%s sums were checked, %zu differ\n",
-                 number_grouped(selections->check_count).text,
+    output_print(out, "accounting: %s checked, differing: %zu\n",
+                 number_of(selections->check_count, "sum", "sums").text,
                  json_array_size(selections->mismatches));
 }
 

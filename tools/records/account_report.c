@@ -164,14 +164,15 @@ static void write_index(const struct account_report *report, const struct index_
                         FILE *file)
 {
     const struct bb_skip_account *a = &index->account;
-    fprintf(file, "index     %s: %s segments, %s granules searched, %s excluded, %s included; ",
-            index->name, number_grouped(a->segments_searched).text,
-            number_grouped(a->granules_searched).text, number_grouped(a->granules_excluded).text,
-            number_grouped(a->granules_included).text);
-    fprintf(file, "%s reads, %s", number_grouped(a->reads).text, number_bytes(a->read_bytes).text);
+    fprintf(file, "index     %s: %s, %s searched, %s excluded, %s included; ", index->name,
+            number_of(a->segments_searched, "segment", "segments").text,
+            number_of(a->granules_searched, "granule", "granules").text,
+            number_grouped(a->granules_excluded).text, number_grouped(a->granules_included).text);
+    fprintf(file, "%s, %s", number_of(a->reads, "read", "reads").text,
+            number_bytes(a->read_bytes).text);
     write_rates(report, index, file);
     if (a->damaged_segments > 0)
-        fprintf(file, "; %s segments damaged", number_grouped(a->damaged_segments).text);
+        fprintf(file, "; damaged: %s", number_of(a->damaged_segments, "segment", "segments").text);
     fprintf(file, "\n");
 }
 
@@ -182,8 +183,8 @@ static void write_indexes(const struct account_report *report, FILE *file)
     for (size_t i = 0; i < count; i++)
         write_index(report, &indexes[i], file);
     if (report->total.damaged_indexes > 0)
-        fprintf(file, "damaged   %s indexes were ignored: damaged, missing or unknown\n",
-                number_grouped(report->total.damaged_indexes).text);
+        fprintf(file, "damaged   %s ignored: damaged, missing or unknown\n",
+                number_of(report->total.damaged_indexes, "index", "indexes").text);
 }
 
 static void write_reading(const struct account_report *report, FILE *file)
@@ -211,8 +212,9 @@ static void write_records(const struct account_report *report, FILE *file)
             number_grouped(a->records_examined).text, number_grouped(a->records_matching).text,
             number_grouped(a->records_hidden).text, number_grouped(a->records_returned).text);
     if (a->newer_searched > 0)
-        fprintf(file, "newer     %s runs and memtables searched for newer versions, %s blocks\n",
-                number_grouped(a->newer_searched).text, number_grouped(a->newer_blocks).text);
+        fprintf(file, "newer     searched for newer versions: %s or memtables, %s\n",
+                number_of(a->newer_searched, "run", "runs").text,
+                number_of(a->newer_blocks, "block", "blocks").text);
 }
 
 void account_report_write(const struct account_report *report, FILE *file)
