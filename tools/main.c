@@ -25,14 +25,14 @@ static enum exit_code print_help(void)
     paragraph_print_page(&out,
                          "`bloomblock help COMMAND` explains one. Every command takes --json.\n");
     output_print(&out, "\nExit codes:\n%s", command_list_exit_codes);
-    return output_finish(&out, &tool, EXIT_FOUND);
+    return command_finish(&tool, &out, EXIT_FOUND);
 }
 
 static enum exit_code print_version(void)
 {
     struct output out = {0};
     output_print(&out, "bloomblock %s\n", bb_version());
-    return output_finish(&out, &tool, EXIT_FOUND);
+    return command_finish(&tool, &out, EXIT_FOUND);
 }
 
 static int fail_unknown(const char *name)

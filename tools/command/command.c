@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/output/escape.h"
+#include "tools/output/output.h"
 
 static void say(const struct command *command, const char *prefix, const char *message)
 {
@@ -28,6 +29,16 @@ void command_warn(const struct command *command, const char *message)
 void command_note(const struct command *command, const char *message)
 {
     say(command, "note: ", message);
+}
+
+enum exit_code command_finish(const struct command *command, struct output *out,
+                              enum exit_code code)
+{
+    enum bb_status status = output_end(out);
+    if (status == BB_OK)
+        return code;
+    enum exit_code failure = command_fail(command, status);
+    return code == EXIT_FOUND || code == EXIT_ABSENT ? failure : code;
 }
 
 void command_hint(const struct command *command)

@@ -9,6 +9,7 @@
 #include "tools/command/exit_code.h"
 
 struct command_tables;
+struct output;
 
 struct command {
     const char *name;
@@ -50,6 +51,11 @@ extern const struct command command_cluster;
 /* Prints the error to stderr: "bloomblock NAME: MESSAGE", control bytes escaped. Returns the exit
  * code. status: of the thread's latest failure (bb_error_last). */
 enum exit_code command_fail(const struct command *command, enum bb_status status);
+
+/* Ends the output, and returns the exit code: code, unless writing failed for another reason than a
+ * closed pipe. */
+enum exit_code command_finish(const struct command *command, struct output *out,
+                              enum exit_code code);
 
 /* Prints to stderr where to find help. */
 void command_hint(const struct command *command);

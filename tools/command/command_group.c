@@ -21,7 +21,7 @@ static enum exit_code print_help(const struct command *group, const struct comma
                  "\n`bloomblock help %s COMMAND` explains one. Every command takes --json.\n"
                  "Exit codes: `bloomblock --help`.\n",
                  group->name);
-    return output_finish(&out, group, EXIT_FOUND);
+    return command_finish(group, &out, EXIT_FOUND);
 }
 
 static bool is_help(const char *text)

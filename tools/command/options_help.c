@@ -52,7 +52,7 @@ enum exit_code options_help(const struct command *command, const struct option_g
     if (shared != NULL)
         output_print(&out, "%s: `bloomblock %s --help-options`.\n", shared->title, command->name);
     output_print(&out, "Exit codes: `bloomblock --help`.\n");
-    return output_finish(&out, command, EXIT_FOUND);
+    return command_finish(command, &out, EXIT_FOUND);
 }
 
 enum exit_code options_help_shared(const struct command *command, const struct option_group *groups,
@@ -68,5 +68,5 @@ enum exit_code options_help_shared(const struct command *command, const struct o
     }
     if (!has_shared)
         output_print(&out, "\nAll its options: `bloomblock %s --help`.\n", command->name);
-    return output_finish(&out, command, EXIT_FOUND);
+    return command_finish(command, &out, EXIT_FOUND);
 }

@@ -36,7 +36,7 @@ static enum exit_code execute(struct attribute_command *self, const struct comma
     if (status != BB_OK)
         code = command_fail(command, status);
     code = store_close(&self->store, self->db, code);
-    return output_finish(&self->out, command, code);
+    return command_finish(command, &self->out, code);
 }
 
 /* ---- list ---- */

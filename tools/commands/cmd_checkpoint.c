@@ -54,7 +54,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     else
         report(&checkpoint, arguments.values[1]);
     code = store_close(&checkpoint.store, checkpoint.db, code);
-    return output_finish(&checkpoint.out, command, code);
+    return command_finish(command, &checkpoint.out, code);
 }
 
 const struct command command_checkpoint = {

@@ -258,7 +258,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_buf_deinit(&get.lookups);
     collection_deinit(&get.collection);
     cluster_deinit(&get.cluster);
-    return output_finish(&get.out, command, code);
+    return command_finish(command, &get.out, code);
 }
 
 const struct command command_cluster_get = {

@@ -321,7 +321,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_free(load.batches);
     collection_deinit(&load.collection);
     cluster_deinit(&load.cluster);
-    return output_finish(&load.out, command, code);
+    return command_finish(command, &load.out, code);
 }
 
 const struct command command_cluster_load = {

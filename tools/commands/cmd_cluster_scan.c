@@ -124,7 +124,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     key_range_deinit(&scan.range);
     collection_deinit(&scan.collection);
     cluster_deinit(&scan.cluster);
-    return output_finish(&scan.out, command, code);
+    return command_finish(command, &scan.out, code);
 }
 
 const struct command command_cluster_scan = {

@@ -126,7 +126,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     collection_totals_deinit(&report.totals);
     collection_deinit(&report.collection);
     cluster_deinit(&report.cluster);
-    return output_finish(&report.out, command, code);
+    return command_finish(command, &report.out, code);
 }
 
 const struct command command_cluster_stat = {

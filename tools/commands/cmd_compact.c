@@ -108,7 +108,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_buf_deinit(&compaction.low);
     bb_buf_deinit(&compaction.high);
     code = store_close(&compaction.store, compaction.db, code);
-    return output_finish(&compaction.out, command, code);
+    return command_finish(command, &compaction.out, code);
 }
 
 const struct command command_compact = {

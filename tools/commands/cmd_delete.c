@@ -94,7 +94,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_buf_deinit(&deletion.key);
     bb_buf_deinit(&deletion.high);
     code = store_close(&deletion.store, deletion.db, code);
-    return output_finish(&deletion.out, command, code);
+    return command_finish(command, &deletion.out, code);
 }
 
 const struct command command_delete = {

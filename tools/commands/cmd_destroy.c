@@ -49,7 +49,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = command_fail(command, status);
     else
         report(&out, &destroyed);
-    return output_finish(&out, command, code);
+    return command_finish(command, &out, code);
 }
 
 const struct command command_destroy = {

@@ -116,7 +116,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         command_note(command, "the output was cut at --max-output");
     if (status != BB_OK)
         code = command_fail(command, status);
-    return output_finish(&options.out, command, code);
+    return command_finish(command, &options.out, code);
 }
 
 const struct command command_dump = {

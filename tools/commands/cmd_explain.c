@@ -188,7 +188,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = is_found ? EXIT_FOUND : EXIT_ABSENT;
     bb_buf_deinit(&explain.key);
     code = store_close(&explain.store, db, code);
-    return output_finish(&explain.out, command, code);
+    return command_finish(command, &explain.out, code);
 }
 
 const struct command command_explain = {

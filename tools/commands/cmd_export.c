@@ -159,7 +159,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_buf_deinit(&export.line);
     key_range_deinit(&export.range);
     code = store_close(&export.store, export.db, code);
-    return output_finish(&export.out, command, code);
+    return command_finish(command, &export.out, code);
 }
 
 const struct command command_export = {

@@ -134,7 +134,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     filter_growth_deinit(&change.growth);
     filter_file_deinit(&change.file);
     filter_file_unlock(change.lock);
-    return output_finish(&change.out, command, code);
+    return command_finish(command, &change.out, code);
 }
 
 const struct command command_filter_add = {

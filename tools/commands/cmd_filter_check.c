@@ -192,7 +192,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         status = check_keys(&check, &arguments);
     code = code_of(&check, command, status);
     filter_file_deinit(&check.file);
-    return output_finish(&check.out, command, code);
+    return command_finish(command, &check.out, code);
 }
 
 const struct command command_filter_check = {

@@ -169,7 +169,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = command_fail(command, status);
     }
     filter_maker_deinit(&create.maker);
-    return output_finish(&create.out, command, code);
+    return command_finish(command, &create.out, code);
 }
 
 const struct command command_filter_create = {

@@ -172,7 +172,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (status != BB_OK)
         code = command_fail(command, status);
     filter_file_deinit(&info.file);
-    return output_finish(&info.out, command, code);
+    return command_finish(command, &info.out, code);
 }
 
 const struct command command_filter_info = {

@@ -233,7 +233,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         write_json(&plan, &limit);
     else
         write_text(&plan, &limit);
-    return output_finish(&plan.out, command, code);
+    return command_finish(command, &plan.out, code);
 }
 
 const struct command command_filter_plan = {

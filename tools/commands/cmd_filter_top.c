@@ -186,7 +186,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_count_sketch_destroy(top.sketch);
     bb_free(top.entries);
     filter_file_deinit(&top.file);
-    return output_finish(&top.out, command, code);
+    return command_finish(command, &top.out, code);
 }
 
 const struct command command_filter_top = {

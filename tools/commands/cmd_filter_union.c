@@ -231,7 +231,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = filter_report_overfull(command, &unite.info, &unite.parts);
     }
     release(&unite);
-    return output_finish(&unite.out, command, code);
+    return command_finish(command, &unite.out, code);
 }
 
 const struct command command_filter_union = {

@@ -408,7 +408,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (status != BB_OK)
         code = command_fail(command, status);
     release(&filters);
-    return output_finish(&filters.out, command, code);
+    return command_finish(command, &filters.out, code);
 }
 
 const struct command command_filters = {

@@ -111,7 +111,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = get.has_absent ? EXIT_ABSENT : EXIT_FOUND;
     bb_buf_deinit(&get.key);
     code = store_close(&get.store, get.db, code);
-    return output_finish(&get.out, command, code);
+    return command_finish(command, &get.out, code);
 }
 
 const struct command command_get = {

@@ -76,7 +76,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (status == BB_BUSY && interrupt_is_wanted())
         code = EXIT_INTERRUPTED;
     json_decref(import.source);
-    return output_finish(&import.out, command, code);
+    return command_finish(command, &import.out, code);
 }
 
 const struct command command_import = {

@@ -424,7 +424,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_free(advise.facts);
     bb_buf_deinit(&advise.proposals);
     code = store_close(&advise.store, advise.db, code);
-    return output_finish(&advise.out, command, code);
+    return command_finish(command, &advise.out, code);
 }
 
 const struct command command_index_advise = {

@@ -43,7 +43,7 @@ static enum exit_code execute(struct index_command *self, const struct option *o
     if (is_open && status == BB_BUSY && interrupt_is_wanted())
         code = EXIT_INTERRUPTED;
     code = store_close(&self->store, self->db, code);
-    return output_finish(&self->out, self->command, code);
+    return command_finish(self->command, &self->out, code);
 }
 
 /* ---- list ---- */

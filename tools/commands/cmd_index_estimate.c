@@ -106,7 +106,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (status != BB_OK)
         code = command_fail(command, status);
     code = store_close(&self.store, self.db, code);
-    return output_finish(&self.out, command, code);
+    return command_finish(command, &self.out, code);
 }
 
 const struct command command_index_estimate = {

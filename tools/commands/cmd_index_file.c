@@ -145,7 +145,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_free(self.specs);
     bb_schema_destroy(self.schema);
     bb_buf_deinit(&self.path);
-    return output_finish(&self.out, command, code);
+    return command_finish(command, &self.out, code);
 }
 
 static const struct command command_index_file = {

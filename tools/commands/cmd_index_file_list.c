@@ -87,7 +87,7 @@ static enum exit_code finish(struct file_indexes *self, enum bb_status status)
     close_file(self);
     bb_free(self->kept);
     bb_buf_deinit(&self->path);
-    return output_finish(&self->out, self->command, code);
+    return command_finish(self->command, &self->out, code);
 }
 
 /* ---- list ---- */

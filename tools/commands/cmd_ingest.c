@@ -95,7 +95,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     else
         report(&ingest);
     code = store_close(&ingest.store, ingest.db, code);
-    return output_finish(&ingest.out, command, code);
+    return command_finish(command, &ingest.out, code);
 }
 
 const struct command command_ingest = {

@@ -322,7 +322,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     line_load_deinit(&load.lines);
     bb_buf_deinit(&load.acks);
     code = store_close(&load.store, load.db, code);
-    return output_finish(&load.out, command, code);
+    return command_finish(command, &load.out, code);
 }
 
 const struct command command_load = {

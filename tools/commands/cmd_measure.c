@@ -167,7 +167,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         return code;
     if (measure.where_path != NULL) {
         code = measure_selections(&measure, command, arguments.values[0]);
-        return output_finish(&measure.out, command, code);
+        return command_finish(command, &measure.out, code);
     }
     enum bb_status status = read_keys(&measure);
     if (status == BB_OK)
@@ -175,7 +175,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     code = status == BB_OK ? report(&measure, command) : command_fail(command, status);
     key_list_deinit(&measure.keys);
     bb_free(measure.order);
-    return output_finish(&measure.out, command, code);
+    return command_finish(command, &measure.out, code);
 }
 
 const struct command command_measure = {

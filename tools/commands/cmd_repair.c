@@ -159,7 +159,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum bb_status status = repair(arguments.values[0], &out, &how);
     if (status != BB_OK)
         code = command_fail(command, status);
-    return output_finish(&out, command, code);
+    return command_finish(command, &out, code);
 }
 
 const struct command command_repair = {

@@ -139,7 +139,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = command_fail(command, status);
     key_range_deinit(&scan.range);
     code = store_close(&scan.store, db, code);
-    return output_finish(&scan.out, command, code);
+    return command_finish(command, &scan.out, code);
 }
 
 const struct command command_scan = {

@@ -304,7 +304,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     code = status == BB_OK ? select_and_print(select, command) : command_fail(command, status);
     release(select);
     code = store_close(&select->store, select->db, code);
-    code = output_finish(&select->out, command, code);
+    code = command_finish(command, &select->out, code);
     bb_free(select);
     return code;
 }

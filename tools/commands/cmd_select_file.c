@@ -289,7 +289,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum bb_status status = prepare(&self);
     code = status == BB_OK ? select_and_print(&self) : command_fail(command, status);
     release(&self);
-    return output_finish(&self.out, command, code);
+    return command_finish(command, &self.out, code);
 }
 
 static const struct command command_select_file = {

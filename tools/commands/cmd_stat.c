@@ -164,7 +164,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_db_table_list_deinit(&report.tables);
     index_report_deinit(&report.indexes);
     code = store_close(&report.store, report.db, code);
-    return output_finish(&report.out, command, code);
+    return command_finish(command, &report.out, code);
 }
 
 const struct command command_stat = {

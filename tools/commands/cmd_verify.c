@@ -352,7 +352,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     code = code_of(&verify, command, status);
     if (verify.is_store)
         store_hint(arguments.values[0], code);
-    return output_finish(&verify.out, command, code);
+    return command_finish(command, &verify.out, code);
 }
 
 const struct command command_verify = {

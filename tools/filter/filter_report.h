@@ -4,6 +4,7 @@
 #define BB_TOOLS_FILTER_FILTER_REPORT_H
 
 #include "bb/filter.h"
+#include "tools/command/command.h"
 #include "tools/output/output.h"
 
 /* Bits per key that no filter of that rate can do without: log2(1 / rate); 0 for rate 0 or 1. */

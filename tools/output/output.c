@@ -117,17 +117,14 @@ void output_json_compact(struct output *out, json_t *document)
     write_document(out, document, JSON_COMPACT);
 }
 
-enum exit_code output_finish(struct output *out, const struct command *command, enum exit_code code)
+enum bb_status output_end(struct output *out)
 {
     output_flush(out);
     bb_buf_deinit(&out->pending);
     if (!out->has_failed || out->error_number == EPIPE)
-        return code;
-    enum bb_status status = out->error_number == 0
-                                ? bb_fail(BB_NO_MEMORY, "no memory for the output")
-                                : bb_fail_errno(out->error_number, "write", "standard output");
-    enum exit_code failure = command_fail(command, status);
-    return code == EXIT_FOUND || code == EXIT_ABSENT ? failure : code;
+        return BB_OK;
+    return out->error_number == 0 ? bb_fail(BB_NO_MEMORY, "no memory for the output")
+                                  : bb_fail_errno(out->error_number, "write", "standard output");
 }
 
 /* jansson's setters fail when memory is short, or for a NULL value that an earlier failure left:

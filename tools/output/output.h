@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "tools/command/command.h"
+#include "base/status.h"
 
 struct output {
     bool is_json; /* set by --json */
@@ -38,10 +38,8 @@ static inline bool output_is_over(const struct output *out)
 /* Writes pending output to the system now. */
 void output_flush(struct output *out);
 
-/* Flushes, releases, and returns the exit code: code, unless writing failed for another reason than
- * a closed pipe. */
-enum exit_code output_finish(struct output *out, const struct command *command,
-                             enum exit_code code);
+/* Flushes and releases. Errors: why writing failed, if not for a closed pipe. */
+BB_MUST_CHECK enum bb_status output_end(struct output *out);
 
 /* Sets name to the bytes as a string when they are UTF-8, else name_hex to their hexadecimal
  * digits: JSON has no other bytes than text. */

@@ -73,12 +73,12 @@ enum exit_code reference_run(int argc, char **argv)
     struct output out = {0};
     if (argc >= 1 && argc <= 2 && strcmp(argv[0], "man") == 0) {
         enum exit_code code = write_page(&out, argc == 2 ? argv[1] : NULL);
-        return output_finish(&out, &reference, code);
+        return command_finish(&reference, &out, code);
     }
     for (size_t i = 0; i < BB_ARRAY_LENGTH(forms) && argc == 1; i++) {
         if (strcmp(argv[0], forms[i].name) == 0) {
             forms[i].write(&out);
-            return output_finish(&out, &reference, EXIT_FOUND);
+            return command_finish(&reference, &out, EXIT_FOUND);
         }
     }
     return fail_usage();
