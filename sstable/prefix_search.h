@@ -3,6 +3,7 @@
 #define BB_SSTABLE_PREFIX_SEARCH_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/bytes.h"
 
@@ -41,6 +42,14 @@ static inline int bb_prefix_compare(uint64_t prefix, uint32_t prefix_size, struc
         return prefix < number ? -1 : 1;
     /* The zeros that pad a short key look like zeros of the prefix. */
     return key.size < prefix_size;
+}
+
+/* The same for a prefix of any size, given as bytes. */
+static inline int bb_prefix_compare_bytes(struct bb_bytes prefix, struct bb_bytes key)
+{
+    size_t shorter = key.size < prefix.size ? key.size : prefix.size;
+    int order = shorter == 0 ? 0 : memcmp(prefix.data, key.data, shorter);
+    return order != 0 ? order : shorter < prefix.size;
 }
 
 #endif

@@ -7,15 +7,13 @@
 #include "bloomblock/ribbon/ribbon_question.h"
 
 /* Byte-grouped, any rank. */
-bool bb_ribbon_portable_groups(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                               uint64_t hash);
+bb_filter_probe bb_ribbon_portable_groups;
 /* Bit-exact, any rank. */
-bool bb_ribbon_portable_bits(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                             uint64_t hash);
+bb_filter_probe bb_ribbon_portable_bits;
 /* Of shards that all have windows, of ranks up to 8. */
-bool bb_ribbon_portable_shards(const struct bb_filter_shards *shards, uint64_t key_hash);
+bb_filter_probe_shards bb_ribbon_portable_shards;
 /* Batches. */
-uint64_t bb_ribbon_portable_batch(const struct bb_filter_batch *batch, size_t count);
+bb_filter_probe_batch bb_ribbon_portable_batch;
 /* The sums of the columns for the question; bits from its rank on have no meaning. */
 uint32_t bb_ribbon_portable_sums(const struct bb_ribbon_question *question);
 

@@ -8,22 +8,16 @@
 #include "bloomblock/filter_probe.h"
 
 /* Byte-grouped, by the rank of the longer step: up to 4, 8, 16, any. */
-bool bb_ribbon_probe_avx2_4(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                            uint64_t hash);
-bool bb_ribbon_probe_avx2_8(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                            uint64_t hash);
-bool bb_ribbon_probe_avx2_16(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                             uint64_t hash);
-bool bb_ribbon_probe_avx2_32(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                             uint64_t hash);
+bb_filter_probe bb_ribbon_probe_avx2_4;
+bb_filter_probe bb_ribbon_probe_avx2_8;
+bb_filter_probe bb_ribbon_probe_avx2_16;
+bb_filter_probe bb_ribbon_probe_avx2_32;
 /* Bit-exact: rank 6 or 7, any. */
-bool bb_ribbon_probe_avx2_bits_7(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                                 uint64_t hash);
-bool bb_ribbon_probe_avx2_bits(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                               uint64_t hash);
+bb_filter_probe bb_ribbon_probe_avx2_bits_7;
+bb_filter_probe bb_ribbon_probe_avx2_bits;
 /* Of shards that all have windows, of ranks 4 to 8. */
-bool bb_ribbon_probe_avx2_shards(const struct bb_filter_shards *shards, uint64_t key_hash);
+bb_filter_probe_shards bb_ribbon_probe_avx2_shards;
 /* Batches. */
-uint64_t bb_ribbon_probe_avx2_batch(const struct bb_filter_batch *batch, size_t count);
+bb_filter_probe_batch bb_ribbon_probe_avx2_batch;
 
 #endif

@@ -9,20 +9,15 @@
 #include "bloomblock/filter_probe.h"
 
 /* Byte-grouped, by the rank of the longer step: up to 8, 16, any. */
-bool bb_ribbon_probe_avx512_8(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                              uint64_t hash);
-bool bb_ribbon_probe_avx512_16(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                               uint64_t hash);
-bool bb_ribbon_probe_avx512_32(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                               uint64_t hash);
+bb_filter_probe bb_ribbon_probe_avx512_8;
+bb_filter_probe bb_ribbon_probe_avx512_16;
+bb_filter_probe bb_ribbon_probe_avx512_32;
 /* Bit-exact: up to 8, any. */
-bool bb_ribbon_probe_avx512_bits_8(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                                   uint64_t hash);
-bool bb_ribbon_probe_avx512_bits(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                                 uint64_t hash);
+bb_filter_probe bb_ribbon_probe_avx512_bits_8;
+bb_filter_probe bb_ribbon_probe_avx512_bits;
 /* Of shards that all have windows, of ranks up to 8. */
-bool bb_ribbon_probe_avx512_shards(const struct bb_filter_shards *shards, uint64_t key_hash);
+bb_filter_probe_shards bb_ribbon_probe_avx512_shards;
 /* Batches. */
-uint64_t bb_ribbon_probe_avx512_batch(const struct bb_filter_batch *batch, size_t count);
+bb_filter_probe_batch bb_ribbon_probe_avx512_batch;
 
 #endif

@@ -15,25 +15,16 @@ static struct bb_bytes largest(const struct bb_table_file *file)
 }
 
 enum bb_status bb_range_progress_init(struct bb_range_progress *progress,
-                                      const struct bb_bytes *low, const struct bb_bytes *high,
-                                      uint64_t number_end, uint64_t bytes_max)
+                                      const struct bb_key_range *range, uint64_t number_end,
+                                      uint64_t bytes_max)
 {
-    *progress = (struct bb_range_progress){.has_low = low != NULL,
-                                           .has_high = high != NULL,
-                                           .number_end = number_end,
-                                           .bytes_max = bytes_max};
-    enum bb_status status = low == NULL ? BB_OK : bb_buf_assign(&progress->low, *low);
-    if (status == BB_OK && high != NULL)
-        status = bb_buf_assign(&progress->high, *high);
-    if (status != BB_OK)
-        bb_range_progress_deinit(progress);
-    return status;
+    *progress = (struct bb_range_progress){.number_end = number_end, .bytes_max = bytes_max};
+    return bb_kept_range_init(&progress->kept, range);
 }
 
 void bb_range_progress_deinit(struct bb_range_progress *progress)
 {
-    bb_buf_deinit(&progress->low);
-    bb_buf_deinit(&progress->high);
+    bb_kept_range_deinit(&progress->kept);
     bb_buf_deinit(&progress->done_to);
     *progress = (struct bb_range_progress){0};
 }
@@ -42,11 +33,10 @@ static bool meets(const struct bb_range_progress *progress, const struct bb_leve
                   const struct bb_table_file *file)
 {
     const struct bb_comparator *comparator = levels->comparator;
-    if (progress->has_low &&
-        bb_table_file_ends_before(file, comparator, bb_buf_bytes(&progress->low)))
+    const struct bb_key_range *range = &progress->kept.range;
+    if (range->low != NULL && bb_table_file_ends_before(file, comparator, *range->low))
         return false;
-    return !progress->has_high ||
-           bb_key_compare(comparator, smallest(file), bb_buf_bytes(&progress->high)) < 0;
+    return range->high == NULL || bb_key_compare(comparator, smallest(file), *range->high) < 0;
 }
 
 /* The deepest level with tables that overlap the range. */

@@ -18,12 +18,10 @@
 
 #include "base/buf.h"
 #include "compaction/pick/plan.h"
+#include "sstable/kept_range.h"
 
 struct bb_range_progress {
-    bool has_low; /* false: open below */
-    bool has_high;
-    struct bb_buf low;  /* inclusive; owned */
-    struct bb_buf high; /* exclusive; owned */
+    struct bb_kept_range kept;
     /* Tables from this number on were written after the request. */
     uint64_t number_end;
     uint64_t bytes_max;
@@ -35,10 +33,9 @@ struct bb_range_progress {
     bool done_is_exclusive;
 };
 
-/* Copies the bounds. NULL: open on that side. */
+/* Copies the range. *progress stays where it is. */
 BB_MUST_CHECK enum bb_status bb_range_progress_init(struct bb_range_progress *progress,
-                                                    const struct bb_bytes *low,
-                                                    const struct bb_bytes *high,
+                                                    const struct bb_key_range *range,
                                                     uint64_t number_end, uint64_t bytes_max);
 void bb_range_progress_deinit(struct bb_range_progress *progress);
 

@@ -327,9 +327,7 @@ enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
 {
     enum bb_status status = bb_path_check(directory, "the checkpoint's directory");
     if (status == BB_OK)
-        status = bb_call_check_change(db, "a checkpoint");
-    if (status == BB_OK)
-        status = bb_call_begin(db);
+        status = bb_call_begin_change(db, "a checkpoint");
     if (status != BB_OK)
         return status;
     status = flush_and_fill(db, directory);

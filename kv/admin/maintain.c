@@ -115,9 +115,7 @@ static enum bb_status flush(struct bb_db *db)
 
 enum bb_status bb_db_flush(struct bb_db *db)
 {
-    enum bb_status status = bb_call_check_change(db, "a flush");
-    if (status == BB_OK)
-        status = bb_call_begin(db);
+    enum bb_status status = bb_call_begin_change(db, "a flush");
     if (status != BB_OK)
         return status;
     status = flush(db);
@@ -159,9 +157,7 @@ static enum bb_status compact(struct bb_db *db)
 
 enum bb_status bb_db_compact(struct bb_db *db)
 {
-    enum bb_status status = bb_call_check_change(db, "a compaction");
-    if (status == BB_OK)
-        status = bb_call_begin(db);
+    enum bb_status status = bb_call_begin_change(db, "a compaction");
     if (status != BB_OK)
         return status;
     status = compact(db);
@@ -169,13 +165,12 @@ enum bb_status bb_db_compact(struct bb_db *db)
     return status;
 }
 
-static enum bb_status compact_range(struct bb_db *db, const struct bb_bytes *low,
-                                    const struct bb_bytes *high)
+static enum bb_status compact_range(struct bb_db *db, const struct bb_key_range *range)
 {
     struct bb_range_request *request = NULL;
     enum bb_status status = flush(db);
     if (status == BB_OK)
-        status = bb_range_request_add(db, low, high, &request);
+        status = bb_range_request_add(db, range, &request);
     if (status != BB_OK)
         return status;
     bb_mutex_lock(&db->mutex);
@@ -195,12 +190,10 @@ enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
         return status;
     if (low != NULL && high != NULL && bb_key_compare(db->options.comparator, *low, *high) >= 0)
         return BB_OK;
-    status = bb_call_check_change(db, "a compaction");
-    if (status == BB_OK)
-        status = bb_call_begin(db);
+    status = bb_call_begin_change(db, "a compaction");
     if (status != BB_OK)
         return status;
-    status = compact_range(db, low, high);
+    status = compact_range(db, &(struct bb_key_range){.low = low, .high = high});
     bb_call_end(db);
     return status;
 }
@@ -252,9 +245,7 @@ enum bb_status bb_db_wait_idle(struct bb_db *db)
     enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK || db->options.read_only)
         return status;
-    status = bb_call_check_change(db, "waiting for work");
-    if (status == BB_OK)
-        status = bb_call_begin(db);
+    status = bb_call_begin_change(db, "waiting for work");
     if (status != BB_OK)
         return status;
     begin_quiet(db);

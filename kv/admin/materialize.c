@@ -109,9 +109,7 @@ enum bb_status bb_db_index_materialize(struct bb_db *db,
     if (options != NULL)
         m.options = *options;
     if (status == BB_OK)
-        status = bb_call_check_change(db, "building indexes");
-    if (status == BB_OK)
-        status = bb_call_begin(db);
+        status = bb_call_begin_change(db, "building indexes");
     if (status != BB_OK)
         return status;
     status = do_views(&m);

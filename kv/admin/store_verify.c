@@ -251,14 +251,8 @@ static enum bb_status read_metadata(struct verification *v)
             status = fail_no_store(v);
     }
     if (status == BB_OK)
-        status = bb_manifest_load(v->fs, v->path, &v->state, &v->manifest);
-    if (status == BB_OK)
-        status = bb_manifest_check_comparator(v->path, &v->state.identity, v->options.comparator);
-    if (status == BB_OK && v->options.recovery == BB_RECOVERY_STRICT)
-        status = bb_manifest_check_whole(v->path, &v->manifest);
-    if (status == BB_OK)
-        status = bb_manifest_report_context(
-            bb_directory_check_complete(v->path, &v->directory, &v->state), &v->manifest);
+        status = bb_directory_load_manifest(v->fs, v->path, &v->directory, &v->options, &v->state,
+                                            &v->manifest);
     return status;
 }
 

@@ -54,15 +54,14 @@ void bb_range_requests_deinit(struct bb_db *db)
     }
 }
 
-enum bb_status bb_range_request_add(struct bb_db *db, const struct bb_bytes *low,
-                                    const struct bb_bytes *high,
+enum bb_status bb_range_request_add(struct bb_db *db, const struct bb_key_range *range,
                                     struct bb_range_request **ret_request)
 {
     struct bb_range_request *request = bb_alloc_zeroed(1, sizeof(*request));
     if (request == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a request to compact a range");
     enum bb_status status =
-        bb_range_progress_init(&request->progress, low, high, atomic_load(&db->next_file_number),
+        bb_range_progress_init(&request->progress, range, atomic_load(&db->next_file_number),
                                PIECE_TABLES * db->options.table_size_bytes);
     if (status != BB_OK) {
         bb_free(request);

@@ -18,10 +18,9 @@ struct bb_range_request {
     bool is_given_up;
 };
 
-/* Appends a request to the queue; bounds as for bb_range_progress_init. Signal the worker
- * afterwards, and wait. */
-BB_MUST_CHECK enum bb_status bb_range_request_add(struct bb_db *db, const struct bb_bytes *low,
-                                                  const struct bb_bytes *high,
+/* Appends a request to the queue. Signal the worker afterwards, and wait. */
+BB_MUST_CHECK enum bb_status bb_range_request_add(struct bb_db *db,
+                                                  const struct bb_key_range *range,
                                                   struct bb_range_request **ret_request);
 /* Waits until the request is done; gives up when background work fails. Releases the request. */
 BB_MUST_CHECK enum bb_status bb_range_request_wait(struct bb_db *db,

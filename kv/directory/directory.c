@@ -234,6 +234,23 @@ static bool is_log_to_replay(const struct bb_directory_file *file,
            bb_directory_is_reachable(state, file->is.number);
 }
 
+enum bb_status bb_directory_load_manifest(struct bb_file_system *fs, const char *path,
+                                          const struct bb_directory *directory,
+                                          const struct bb_db_options *options,
+                                          struct bb_manifest_state *ret_state,
+                                          struct bb_manifest_report *ret_report)
+{
+    enum bb_status status = bb_manifest_load(fs, path, ret_state, ret_report);
+    if (status == BB_OK)
+        status = bb_manifest_check_comparator(path, &ret_state->identity, options->comparator);
+    if (status == BB_OK && options->recovery == BB_RECOVERY_STRICT)
+        status = bb_manifest_check_whole(path, ret_report);
+    if (status == BB_OK)
+        status = bb_manifest_report_context(bb_directory_check_complete(path, directory, ret_state),
+                                            ret_report);
+    return status;
+}
+
 enum bb_status bb_directory_logs(const struct bb_directory *directory,
                                  const struct bb_manifest_state *state, uint64_t **ret_numbers,
                                  size_t *ret_count)

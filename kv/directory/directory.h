@@ -50,6 +50,14 @@ bool bb_directory_has_store_file(const struct bb_directory *directory);
 BB_MUST_CHECK enum bb_status bb_directory_check_new(struct bb_file_system *fs, const char *path,
                                                     const struct bb_directory *directory);
 
+/* Reads the current manifest of a scanned directory, and makes all checks of an opening with these
+ * resolved options: comparator, completeness, and with strict recovery a whole manifest. */
+BB_MUST_CHECK enum bb_status bb_directory_load_manifest(struct bb_file_system *fs, const char *path,
+                                                        const struct bb_directory *directory,
+                                                        const struct bb_db_options *options,
+                                                        struct bb_manifest_state *ret_state,
+                                                        struct bb_manifest_report *ret_report);
+
 /* Checks that every file that the state refers to exists. Errors: BB_CORRUPT when a live table is
  * missing or has another size, or the first log for recovery is missing. */
 BB_MUST_CHECK enum bb_status bb_directory_check_complete(const char *path,

@@ -137,16 +137,8 @@ static enum bb_status read_manifest(struct bb_opening *opening)
     struct bb_db *db = opening->db;
     uint64_t next = 0;
     enum bb_status status =
-        bb_manifest_load(db->system, db->directory, &opening->state, &opening->manifest);
-    if (status == BB_OK)
-        status = bb_manifest_check_comparator(db->directory, &opening->state.identity,
-                                              db->options.comparator);
-    if (status == BB_OK && db->options.recovery == BB_RECOVERY_STRICT)
-        status = bb_manifest_check_whole(db->directory, &opening->manifest);
-    if (status == BB_OK)
-        status = bb_manifest_report_context(
-            bb_directory_check_complete(db->directory, &opening->directory, &opening->state),
-            &opening->manifest);
+        bb_directory_load_manifest(db->system, db->directory, &opening->directory, &db->options,
+                                   &opening->state, &opening->manifest);
     if (status == BB_OK)
         status =
             bb_directory_next_number(db->directory, &opening->directory, &opening->state, &next);

@@ -11,15 +11,13 @@
 #include "kv/store/store.h"
 #include "kv/store/work.h"
 #include "sstable/entry.h"
+#include "sstable/kept_range.h"
 
 struct bb_db_iter {
     struct bb_db *db;
     struct bb_view *view; /* with a reference */
     struct bb_visible visible;
-    struct bb_key_range range; /* borrows from bounds */
-    struct bb_bytes low;
-    struct bb_bytes high;
-    struct bb_buf bounds; /* low, then high */
+    struct bb_kept_range kept;
     struct bb_read_stats stats;
     struct bb_read_stats *caller_stats; /* may be NULL */
     _Atomic bool is_moving;             /* kv/store/inherited.h */
@@ -51,24 +49,6 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
     bb_mutex_unlock(&db->mutex);
 }
 
-/* Copies the range. */
-static enum bb_status keep_range(struct bb_db_iter *iter, const struct bb_key_range *range)
-{
-    struct bb_bytes low = range->low != NULL ? *range->low : (struct bb_bytes){0};
-    struct bb_bytes high = range->high != NULL ? *range->high : (struct bb_bytes){0};
-    enum bb_status status = bb_buf_append(&iter->bounds, low.data, low.size);
-    if (status == BB_OK)
-        status = bb_buf_append(&iter->bounds, high.data, high.size);
-    if (status != BB_OK)
-        return status;
-    iter->low = bb_bytes_of(iter->bounds.data, low.size);
-    if (high.size > 0)
-        iter->high = bb_bytes_of(iter->bounds.data + low.size, high.size);
-    iter->range.low = range->low != NULL ? &iter->low : NULL;
-    iter->range.high = range->high != NULL ? &iter->high : NULL;
-    return BB_OK;
-}
-
 static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_call *call)
 {
     struct bb_db *db = iter->db;
@@ -77,14 +57,15 @@ static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_cal
     iter->view = bb_current_view_pin(db);
     uint64_t sequence = call->snapshot != NULL ? call->snapshot->sequence
                                                : bb_view_sequence(iter->view, &db->last_sequence);
-    enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, sequence,
-                                                &iter->range, &call->read, &iter->stats, &stream);
+    enum bb_status status =
+        bb_view_iter_create(iter->view, db->options.comparator, sequence, &iter->kept.range,
+                            &call->read, &iter->stats, &stream);
     if (status != BB_OK) {
         bb_current_view_unpin(db, iter->view);
         return status;
     }
     bb_visible_init(&iter->visible, stream, db->options.comparator, sequence);
-    iter->visible.range = iter->range;
+    iter->visible.range = iter->kept.range;
     return BB_OK;
 }
 
@@ -92,7 +73,6 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
                                        const struct bb_key_range *range,
                                        struct bb_db_iter **ret_iter)
 {
-    static const struct bb_key_range everything;
     const struct bb_get_call call = bb_call_options_get(options);
     enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
@@ -100,18 +80,14 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
     struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
     if (iter == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
-    if (range == NULL)
-        range = &everything;
     iter->db = db;
     iter->caller_stats = call.stats;
     atomic_fetch_add(&db->iterator_count, 1);
-    status = bb_entry_check_bounds(range->low, range->high);
-    if (status == BB_OK)
-        status = keep_range(iter, range);
+    status = bb_kept_range_init(&iter->kept, range);
     if (status == BB_OK)
         status = open_iter(iter, &call);
     if (status != BB_OK) {
-        bb_buf_deinit(&iter->bounds);
+        bb_kept_range_deinit(&iter->kept);
         bb_free(iter);
         atomic_fetch_sub(&db->iterator_count, 1);
         return status;
@@ -157,7 +133,7 @@ enum bb_status bb_db_iter_create_prefix(struct bb_db *db, const struct bb_get_op
 }
 
 /* In a forked child this neither counts nor waits. An iterator that a thread of the parent was
- * moving is not freed, and a view is not freed while the mutex is held. */
+ * moving is not freed. */
 static void leave_iter(struct bb_db_iter *iter)
 {
     struct bb_db *db = iter->db;
@@ -165,13 +141,9 @@ static void leave_iter(struct bb_db_iter *iter)
     if (bb_move_was_begun(&iter->is_moving))
         return;
     bb_visible_deinit(&iter->visible);
-    bb_buf_deinit(&iter->bounds);
+    bb_kept_range_deinit(&iter->kept);
     bb_free(iter);
-    if (!bb_mutex_enter(&db->mutex))
-        return;
-    atomic_fetch_sub(&view->references, 1);
-    bb_mutex_unlock(&db->mutex);
-    atomic_fetch_sub(&db->iterator_count, 1);
+    bb_inherited_release(db, view);
 }
 
 void bb_db_iter_destroy(struct bb_db_iter *iter)
@@ -188,7 +160,7 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
     if (iter->caller_stats != NULL)
         bb_readers_add_stats(iter->caller_stats, &iter->stats);
     bb_current_view_unpin(db, iter->view);
-    bb_buf_deinit(&iter->bounds);
+    bb_kept_range_deinit(&iter->kept);
     bb_free(iter);
     /* This must be last: a thread that sees the lower count may close the store. */
     atomic_fetch_sub(&db->iterator_count, 1);

@@ -15,16 +15,14 @@
 #include "kv/store/inherited.h"
 #include "kv/store/store.h"
 #include "sstable/entry.h"
+#include "sstable/kept_range.h"
 
 struct bb_select {
     struct bb_db *db;
     struct bb_view *view;           /* with a reference */
     struct bb_catalog *catalog;     /* one reference */
     struct bb_condition *condition; /* parsed here, or NULL */
-    struct bb_key_range range;      /* borrows from bounds */
-    struct bb_bytes low;
-    struct bb_bytes high;
-    struct bb_buf bounds; /* low, then high */
+    struct bb_kept_range kept;
     struct bb_candidate_source source;
     struct bb_select_streams streams;
     struct bb_newest newest;
@@ -49,26 +47,6 @@ static enum bb_status take_options(const struct bb_select_options *options,
     if (status == BB_OK && ret_options->condition != NULL && ret_options->schema == NULL)
         status = bb_fail(BB_INVALID, "a built condition needs the schema that it was built for");
     return status;
-}
-
-/* Copies the range. */
-static enum bb_status keep_range(struct bb_select *select, const struct bb_key_range *range)
-{
-    struct bb_bytes low = range->low != NULL ? *range->low : (struct bb_bytes){0};
-    struct bb_bytes high = range->high != NULL ? *range->high : (struct bb_bytes){0};
-    enum bb_status status = bb_entry_check_bounds(range->low, range->high);
-    if (status == BB_OK)
-        status = bb_buf_append(&select->bounds, low.data, low.size);
-    if (status == BB_OK)
-        status = bb_buf_append(&select->bounds, high.data, high.size);
-    if (status != BB_OK)
-        return status;
-    select->low = bb_bytes_of(select->bounds.data, low.size);
-    if (high.size > 0)
-        select->high = bb_bytes_of(select->bounds.data + low.size, high.size);
-    select->range.low = range->low != NULL ? &select->low : NULL;
-    select->range.high = range->high != NULL ? &select->high : NULL;
-    return BB_OK;
 }
 
 static enum bb_status take_condition(struct bb_select *select,
@@ -129,10 +107,8 @@ static enum bb_status make_evaluator(struct bb_select *select,
 
 static enum bb_status fill(struct bb_select *select, const struct bb_select_options *options)
 {
-    static const struct bb_key_range everything;
     struct bb_candidate_source *source = &select->source;
-    enum bb_status status =
-        keep_range(select, options->range != NULL ? options->range : &everything);
+    enum bb_status status = bb_kept_range_init(&select->kept, options->range);
     if (status == BB_OK)
         status = take_condition(select, options);
     if (status == BB_OK)
@@ -143,7 +119,7 @@ static enum bb_status fill(struct bb_select *select, const struct bb_select_opti
         return status;
     source->catalog = select->catalog;
     source->comparator = select->db->options.comparator;
-    source->range = &select->range;
+    source->range = &select->kept.range;
     source->system = select->db->system;
     source->newest = &select->newest;
     source->cache = select->db->cache;
@@ -194,12 +170,12 @@ static void release_memory(struct bb_select *select)
     bb_buf_deinit(&select->source.newer);
     bb_condition_destroy(select->condition);
     bb_catalog_unref(select->catalog);
-    bb_buf_deinit(&select->bounds);
+    bb_kept_range_deinit(&select->kept);
     bb_free(select);
 }
 
-/* In a forked child, as kv/read/scan.c releases an iterator. Never waits: keeps a selection that a
- * thread of the parent was moving, and the view while the mutex is held. */
+/* In a forked child, as kv/read/scan.c releases an iterator: keeps a selection that a thread of the
+ * parent was moving. */
 static void leave(struct bb_select *select)
 {
     struct bb_db *db = select->db;
@@ -207,11 +183,7 @@ static void leave(struct bb_select *select)
     if (bb_move_was_begun(&select->is_moving))
         return;
     release_memory(select);
-    if (!bb_mutex_enter(&db->mutex))
-        return;
-    atomic_fetch_sub(&view->references, 1);
-    bb_mutex_unlock(&db->mutex);
-    atomic_fetch_sub(&db->iterator_count, 1);
+    bb_inherited_release(db, view);
 }
 
 void bb_select_destroy(struct bb_select *select)

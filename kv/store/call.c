@@ -44,6 +44,12 @@ enum bb_status bb_call_begin(struct bb_db *db)
     return is_closing ? bb_fail(BB_BUSY, "the store is being closed") : BB_OK;
 }
 
+enum bb_status bb_call_begin_change(struct bb_db *db, const char *what)
+{
+    enum bb_status status = bb_call_check_change(db, what);
+    return status == BB_OK ? bb_call_begin(db) : status;
+}
+
 void bb_call_end(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);

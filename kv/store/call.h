@@ -13,6 +13,8 @@ BB_MUST_CHECK enum bb_status bb_call_check_change(struct bb_db *db, const char *
 /* Enclose a call that may wait for workers, so that closing waits for it. Errors: BB_BUSY when the
  * store is being closed. The mutex is not held. */
 BB_MUST_CHECK enum bb_status bb_call_begin(struct bb_db *db);
+/* Both: for a call that requests a change. */
+BB_MUST_CHECK enum bb_status bb_call_begin_change(struct bb_db *db, const char *what);
 void bb_call_end(struct bb_db *db);
 /* Checked by such a call from time to time. Errors: BB_BUSY when it must return. The mutex is not
  * held. */

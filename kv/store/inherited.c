@@ -12,3 +12,12 @@ enum bb_status bb_inherited_fail(const struct bb_db *db)
         "with read_only",
         db->directory, db->process_id, bb_process_id(), db->process_id);
 }
+
+void bb_inherited_release(struct bb_db *db, struct bb_view *view)
+{
+    if (!bb_mutex_enter(&db->mutex))
+        return;
+    atomic_fetch_sub(&view->references, 1);
+    bb_mutex_unlock(&db->mutex);
+    atomic_fetch_sub(&db->iterator_count, 1);
+}

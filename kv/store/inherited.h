@@ -26,6 +26,10 @@ BB_MUST_CHECK static inline enum bb_status bb_inherited_check(const struct bb_db
     return bb_store_is_inherited(db) ? bb_inherited_fail(db) : BB_OK;
 }
 
+/* In the child: releases the view of an iterator or a selection, and no longer counts that as open.
+ * Never waits: if a thread of the parent held the mutex, it does nothing. */
+void bb_inherited_release(struct bb_db *db, struct bb_view *view);
+
 /* Enclose the changes of an iterator or a selection. If another thread forks during a change, the
  * child has a torn copy, and must not release the memory that it points to.
  *

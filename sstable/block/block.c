@@ -217,9 +217,7 @@ static int compare_common(const struct bb_block *block, struct bb_bytes key)
     if (block->common_size <= sizeof(uint64_t))
         return bb_prefix_compare(block->common_number, block->common_size, key);
     struct bb_block_record first = record_of_restart(block, 0);
-    size_t shorter = key.size < block->common_size ? key.size : block->common_size;
-    int order = shorter == 0 ? 0 : memcmp(first.suffix, key.data, shorter);
-    return order != 0 ? order : shorter < block->common_size;
+    return bb_prefix_compare_bytes(bb_bytes_of(first.suffix, block->common_size), key);
 }
 
 uint32_t bb_block_find_restart(const struct bb_block *block, const struct bb_comparator *comparator,
@@ -232,9 +230,7 @@ uint32_t bb_block_find_restart(const struct bb_block *block, const struct bb_com
     if (order != 0)
         return order < 0 ? count : 0;
 
-    uint32_t common = block->common_size;
-    uint64_t number =
-        bb_bytes_prefix64(common == 0 ? key : bb_bytes_of(key.data + common, key.size - common));
+    uint64_t number = bb_bytes_prefix64(bb_bytes_after(key, block->common_size));
     uint32_t below = bb_prefix_search(block->prefixes, count, number);
     if (below == count || block->prefixes[below] != number)
         return below;

@@ -384,24 +384,6 @@ static enum bb_status add_to_filters(struct bb_table_builder *builder, struct bb
     return status == BB_OK ? add_to_filter(builder, is_new_key) : status;
 }
 
-static void count_entry(struct bb_table_builder *builder, const struct bb_entry *entry,
-                        bool is_new_key)
-{
-    struct bb_properties *p = &builder->properties;
-    p->entry_count++;
-    p->key_count += is_new_key;
-    if (entry->kind == BB_ENTRY_DELETE)
-        bb_properties_note_tombstone(p, entry->sequence);
-    p->tombstone_count += entry->kind == BB_ENTRY_DELETE;
-    p->key_bytes += entry->key.size;
-    p->value_bytes += entry->value.size;
-    if (entry->sequence < p->sequence_min)
-        p->sequence_min = entry->sequence;
-    if (entry->sequence > p->sequence_max)
-        p->sequence_max = entry->sequence;
-    builder->last_sequence = entry->sequence;
-}
-
 /* An entry as large as a block gets a separate one, so that its neighbours stay cheap to read. */
 static bool stands_alone(const struct bb_table_builder *builder, const struct bb_entry *entry)
 {
@@ -439,7 +421,8 @@ static enum bb_status add_entry(struct bb_table_builder *builder, const struct b
         status = bb_block_builder_add(&builder->block, entry);
     if (status != BB_OK)
         return status;
-    count_entry(builder, entry, is_new_key);
+    bb_properties_count_entry(&builder->properties, entry, is_new_key);
+    builder->last_sequence = entry->sequence;
     if (bb_block_builder_size(&builder->block) < builder->options.block_size_bytes)
         return BB_OK;
     return write_block(builder);
@@ -454,7 +437,8 @@ static enum bb_status add_stored(struct bb_table_builder *builder, const struct 
         status = bb_block_builder_skip(&builder->block, entry->key);
     if (status != BB_OK)
         return status;
-    count_entry(builder, entry, is_new_key);
+    bb_properties_count_entry(&builder->properties, entry, is_new_key);
+    builder->last_sequence = entry->sequence;
     return write_stored_block(builder, stored);
 }
 

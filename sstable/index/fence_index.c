@@ -37,9 +37,7 @@ static int compare_common(const struct bb_fence_index *index, struct bb_bytes ke
     uint32_t size = index->common_size;
     if (size <= sizeof(uint64_t))
         return bb_prefix_compare(index->common_number, size, key);
-    size_t shorter = key.size < size ? key.size : size;
-    int order = shorter == 0 ? 0 : memcmp(index->common, key.data, shorter);
-    return order != 0 ? order : shorter < size;
+    return bb_prefix_compare_bytes(bb_bytes_of(index->common, size), key);
 }
 
 int bb_fence_index_compare(const struct bb_fence_index *index, uint32_t i,

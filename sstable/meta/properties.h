@@ -12,6 +12,7 @@
 #define BB_SSTABLE_META_PROPERTIES_H
 
 #include "base/status.h"
+#include "sstable/entry.h"
 #include "sstable/format.h"
 
 /* A zeroed struct is valid. Owned: bb_properties_deinit. */
@@ -77,6 +78,23 @@ static inline void bb_properties_note_tombstone(struct bb_properties *properties
     bool has_any = properties->tombstone_count > 0 || properties->range_tombstone_count > 0;
     if (!has_any || sequence < properties->tombstone_sequence_min)
         properties->tombstone_sequence_min = sequence;
+}
+
+/* Counts an entry. is_new_key: it is the first version of its key. */
+static inline void bb_properties_count_entry(struct bb_properties *properties,
+                                             const struct bb_entry *entry, bool is_new_key)
+{
+    properties->entry_count++;
+    properties->key_count += is_new_key;
+    if (entry->kind == BB_ENTRY_DELETE)
+        bb_properties_note_tombstone(properties, entry->sequence);
+    properties->tombstone_count += entry->kind == BB_ENTRY_DELETE;
+    properties->key_bytes += entry->key.size;
+    properties->value_bytes += entry->value.size;
+    if (entry->sequence < properties->sequence_min)
+        properties->sequence_min = entry->sequence;
+    if (entry->sequence > properties->sequence_max)
+        properties->sequence_max = entry->sequence;
 }
 
 void bb_properties_deinit(struct bb_properties *properties);

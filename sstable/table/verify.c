@@ -181,22 +181,6 @@ static enum bb_status verify_group(struct verification *v)
 
 /* ---- entries ---- */
 
-static void count_entry(struct bb_properties *counted, const struct bb_entry *entry,
-                        bool is_new_key)
-{
-    counted->entry_count++;
-    counted->key_count += is_new_key;
-    if (entry->kind == BB_ENTRY_DELETE)
-        bb_properties_note_tombstone(counted, entry->sequence);
-    counted->tombstone_count += entry->kind == BB_ENTRY_DELETE;
-    counted->key_bytes += entry->key.size;
-    counted->value_bytes += entry->value.size;
-    if (entry->sequence < counted->sequence_min)
-        counted->sequence_min = entry->sequence;
-    if (entry->sequence > counted->sequence_max)
-        counted->sequence_max = entry->sequence;
-}
-
 /* Checks that the fence separates the last entry of the previous block from the first of this
  * one. */
 static enum bb_status verify_fence(const struct verification *v, const struct bb_entry *first)
@@ -251,7 +235,7 @@ static enum bb_status verify_entry(struct verification *v, const struct bb_entry
     if (status != BB_OK)
         return status;
     v->last_sequence = entry->sequence;
-    count_entry(&v->counted, entry, is_new_key);
+    bb_properties_count_entry(&v->counted, entry, is_new_key);
     return BB_OK;
 }
 

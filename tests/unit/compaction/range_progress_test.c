@@ -17,21 +17,20 @@ struct range {
     uint64_t number_end;
 };
 
-static struct bb_range_progress progress_of(const struct range *range)
+static void init(struct bb_range_progress *progress, const struct range *range)
 {
-    struct bb_range_progress progress;
     struct bb_bytes low = bb_bytes_of_text(range->low == NULL ? "" : range->low);
     struct bb_bytes high = bb_bytes_of_text(range->high == NULL ? "" : range->high);
     uint64_t number_end = range->number_end == 0 ? NUMBER_END : range->number_end;
-    assert_ok(bb_range_progress_init(&progress, range->low == NULL ? NULL : &low,
-                                     range->high == NULL ? NULL : &high, number_end,
+    struct bb_key_range bounds = {.low = range->low == NULL ? NULL : &low,
+                                  .high = range->high == NULL ? NULL : &high};
+    assert_ok(bb_range_progress_init(progress, &bounds, number_end,
                                      range->bytes_max == 0 ? DRAWN_BYTES : range->bytes_max));
-    progress.level = range->level;
-    progress.has_done = range->done_to != NULL;
-    progress.done_is_exclusive = range->done_is_exclusive;
-    if (progress.has_done)
-        assert_ok(bb_buf_assign(&progress.done_to, bb_bytes_of_text(range->done_to)));
-    return progress;
+    progress->level = range->level;
+    progress->has_done = range->done_to != NULL;
+    progress->done_is_exclusive = range->done_is_exclusive;
+    if (progress->has_done)
+        assert_ok(bb_buf_assign(&progress->done_to, bb_bytes_of_text(range->done_to)));
 }
 
 /* "-> 1: 0/5 0/4 1/2", or "". */
@@ -55,7 +54,8 @@ static void assert_piece(struct range range, const char *drawing, const char *ex
     char text[256];
     drawn_env_init(&drawn);
     struct bb_levels *levels = draw(&drawn, drawing);
-    struct bb_range_progress progress = progress_of(&range);
+    struct bb_range_progress progress;
+    init(&progress, &range);
     assert_ok(bb_range_progress_pick(&progress, levels, &plan));
     print_plan(&plan, text, sizeof(text));
     assert_string_equal(text, expected);
@@ -139,7 +139,8 @@ static void range_progress__the_last_level(void **state)
         if (number != 4 && number != 7)
             add_tombstones(levels, number);
     }
-    struct bb_range_progress progress = progress_of(&range);
+    struct bb_range_progress progress;
+    init(&progress, &range);
     /* Neighbours with tombstones that were there before: an output must not reach over table 4. */
     static const char *const pieces[] = {"-> 2: 2/2 2/3", "-> 2: 2/5", ""};
     for (size_t i = 0; i < 3; i++) {
@@ -165,7 +166,8 @@ static void range_progress__done_up_to_the_upper_table(void **state)
     char text[256];
     drawn_env_init(&drawn);
     struct bb_levels *levels = draw(&drawn, "1: 1[a-c] 2[d-f]\n2: 3[b-e] 4[g-z]");
-    struct bb_range_progress progress = progress_of(&range);
+    struct bb_range_progress progress;
+    init(&progress, &range);
     static const char *const pieces[] = {"-> 2: 1/1 2/3", "-> 2: 1/2 2/3"};
     for (size_t i = 0; i < 2; i++) {
         assert_ok(bb_range_progress_pick(&progress, levels, &plan));
