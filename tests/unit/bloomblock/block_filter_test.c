@@ -53,6 +53,40 @@ static void block_filter__format_is_restored_from_its_fields(void **state)
         }
 }
 
+static void block_filter__default_kind_is_a_ribbon(void **state)
+{
+    (void)state;
+    struct bb_block_filter_format format;
+    assert_ok(bb_block_filter_format_init(&format, BB_FILTER_DEFAULT, 0.01, 1));
+    assert_int_equal(format.kind, BB_FILTER_RIBBON);
+}
+
+/* Filters without bits rule nothing out, and have no unused bits; a descriptor of a size that no
+ * filter has is not described. */
+static void block_filter__without_bits(void **state)
+{
+    (void)state;
+    static const uint8_t none[BB_FILTER_LEAD_BYTES + BB_FILTER_PAD_BYTES] = {0};
+    const uint8_t *payload = none + BB_FILTER_LEAD_BYTES;
+    for (size_t k = 0; k < KIND_COUNT; k++) {
+        struct bb_block_filter_info info;
+        struct bb_block_filter_format format = format_of(kinds[k], 0.01, 42);
+        struct bb_block_filter_key key = bb_block_filter_key(&format, member_hash(0, 1));
+        assert_true(bb_block_filter_may_contain(&format, BB_DESCRIPTOR_NONE, payload, key));
+        assert_true(bb_block_filter_rest_is_zero(&format, BB_DESCRIPTOR_NONE, payload));
+        assert_true(bb_block_filter_info(&format, BB_DESCRIPTOR_NONE, (struct bb_bytes){0}, &info));
+        assert_false(
+            bb_block_filter_info(&format, BB_DESCRIPTOR_NONE, bb_bytes_of(payload, 1), &info));
+    }
+    struct bb_block_filter_info info;
+    struct bb_block_filter_format ribbon = format_of(BB_FILTER_RIBBON, 0.01, 42);
+    size_t size = 0;
+    uint16_t impossible = 1;
+    while (bb_block_filter_size(&ribbon, impossible, &size))
+        impossible++;
+    assert_false(bb_block_filter_info(&ribbon, impossible, bb_bytes_of(payload, 1), &info));
+}
+
 static void block_filter__corrupt_rank(void **state)
 {
     (void)state;
@@ -358,6 +392,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_filter__format_refuses_what_cannot_be_met),
         cmocka_unit_test(block_filter__format_is_restored_from_its_fields),
+        cmocka_unit_test(block_filter__default_kind_is_a_ribbon),
+        cmocka_unit_test(block_filter__without_bits),
         cmocka_unit_test(block_filter__corrupt_rank),
         cmocka_unit_test(block_filter__corrupt_kind),
         cmocka_unit_test(block_filter__no_member_is_denied),

@@ -187,6 +187,19 @@ static void batch__value_is_borrowed(void **state)
     bb_batch_deinit(&borrowed);
 }
 
+static void batch__borrowed_value_of_a_long_key_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t key[BB_KEY_SIZE_MAX + 1] = {1};
+    struct bb_batch batch;
+    bb_batch_init(&batch);
+    assert_status(bb_batch_put_borrowed(&batch, bb_bytes_of(key, sizeof(key)), text("value")),
+                  BB_TOO_LARGE);
+    assert_int_equal(bb_batch_count(&batch), 0);
+    assert_ok(bb_batch_put_borrowed(&batch, bb_bytes_of(key, sizeof(key) - 1), text("value")));
+    bb_batch_deinit(&batch);
+}
+
 static void batch__visitor_stops(void **state)
 {
     (void)state;
@@ -358,6 +371,7 @@ int main(void)
         cmocka_unit_test(batch__random_round_trips),
         cmocka_unit_test(batch__value_is_borrowed),
         cmocka_unit_test(batch__borrowed_value_of_another_size_is_corrupt),
+        cmocka_unit_test(batch__borrowed_value_of_a_long_key_is_refused),
         cmocka_unit_test(batch__visitor_stops),
         cmocka_unit_test(batch__limits),
         cmocka_unit_test(batch__corrupt_cut_anywhere),

@@ -64,6 +64,30 @@ static void edit__table_of_any_size_encoded_without_memory(void **state)
     }
 }
 
+/* Keys that grow by one byte, and counts that grow by seven bits, move these places over the fields
+ * before and after the keys too. */
+static void edit__table_of_any_counts_encoded_without_memory(void **state)
+{
+    (void)state;
+    static const uint8_t key[200] = {0};
+    struct bb_rng rng;
+    bb_rng_init(&rng, 5);
+    for (size_t size = 0; size <= sizeof(key); size++) {
+        struct bb_edit edit;
+        bb_edit_init(&edit);
+        sample_add_table(&rng, &edit, 1, UINT64_C(1) << 7 * (size % 8), BB_SEQUENCE_MAX);
+        struct bb_table_meta *meta = &edit.added[0].meta;
+        meta->range_tombstone_count = 4;
+        meta->largest_is_exclusive = true;
+        meta->entry_count = meta->key_count = meta->raw_bytes = UINT64_C(1) << 7 * (size / 8 % 9);
+        meta->file_size = meta->filter_bytes = meta->entry_count;
+        assert_ok(bb_buf_assign(&meta->smallest, bb_bytes_of(key, size)));
+        assert_ok(bb_buf_assign(&meta->largest, bb_bytes_of(key, 3)));
+        narrow_buf_check(encode, &edit);
+        bb_edit_deinit(&edit);
+    }
+}
+
 static enum bb_status decode(void *context)
 {
     struct bb_edit found;
@@ -91,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edit__encoded_without_memory),
         cmocka_unit_test(edit__table_of_any_size_encoded_without_memory),
+        cmocka_unit_test(edit__table_of_any_counts_encoded_without_memory),
         cmocka_unit_test(edit__decoded_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

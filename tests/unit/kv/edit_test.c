@@ -220,10 +220,11 @@ static void assign_table(struct bb_buf *value, struct bb_buf *bytes)
     bb_buf_deinit(value);
 }
 
-static void extended_table(uint64_t tag, struct bb_buf *bytes)
+static void extended_table(uint64_t tag, int times, struct bb_buf *bytes)
 {
     struct bb_buf value = plain_table(1);
-    add_field(&value, tag, "later", 5);
+    while (times-- > 0)
+        add_field(&value, tag, "later", 5);
     assign_table(&value, bytes);
 }
 
@@ -256,9 +257,9 @@ static void edit__unknown_fields_of_a_table(void **state)
 {
     (void)state;
     struct bb_buf bytes = {0};
-    extended_table(1, &bytes);
+    extended_table(11, 2, &bytes);
     expect(&bytes, BB_OK, NULL);
-    extended_table(10, &bytes);
+    extended_table(10, 1, &bytes);
     expect(&bytes, BB_UNSUPPORTED, "a field with tag 10, which must not be skipped");
     bb_buf_deinit(&bytes);
 }
@@ -381,6 +382,8 @@ static void edit__corrupt_close(void **state)
         add_field(&bytes, 17, end, size);
         expect(&bytes, BB_CORRUPT, "the end of a log is cut off or no varint");
     }
+    add_field(&bytes, 17, "\x80", 1);
+    expect(&bytes, BB_CORRUPT, "the end of a log is cut off or no varint");
     add_close(&bytes, 5, 6, BB_WAL_HEADER_SIZE);
     add_close(&bytes, 5, 6, BB_WAL_HEADER_SIZE);
     expect(&bytes, BB_CORRUPT, "a field out of order or twice");

@@ -232,6 +232,74 @@ static void manifest_read__read_shows_each_edit(void **unused)
     bb_buf_deinit(&bytes);
 }
 
+static enum bb_status refuse(void *context, const struct bb_edit *edit, uint64_t offset)
+{
+    (void)context;
+    (void)edit;
+    (void)offset;
+    return bb_fail(BB_INVALID, "refused");
+}
+
+static void manifest_read__visitor_stops(void **unused)
+{
+    struct place *place = *unused;
+    struct bb_manifest_state state = {0};
+    struct bb_buf bytes = {0};
+    make_bytes(place, 3, &bytes);
+    assert_status(bb_manifest_read(place->fs, "/db/MANIFEST-000001", 1, refuse, NULL, &state, NULL),
+                  BB_INVALID);
+    bb_buf_deinit(&bytes);
+}
+
+/* A salvage keeps the edits before a contradiction; without any it fails. */
+static void manifest_read__nothing_salvaged_before_the_first_edit(void **unused)
+{
+    struct place *place = *unused;
+    struct bb_manifest_state state = {0};
+    struct bb_manifest_report report = {.is_whole = true};
+    struct bb_store_identity identity = sample_identity(1);
+    struct bb_edit edits[2] = {{.has_identity = true, .identity = identity, .next_file_number = 50},
+                               {.has_identity = true, .identity = identity}};
+    write_records(place, 10, &identity, edits, 2);
+    assert_ok(bb_manifest_salvage(place->fs, "/db/MANIFEST-000010", 10, &state, &report));
+    assert_true(report.is_damaged && !report.is_whole && !report.is_marked);
+    assert_non_null(strstr(report.dropped, "an identity that is not the first"));
+    bb_manifest_state_deinit(&state);
+    write_records(place, 11, &identity, &(struct bb_edit){.last_sequence = 1}, 1);
+    enum bb_status status =
+        bb_manifest_salvage(place->fs, "/db/MANIFEST-000011", 11, &state, &report);
+    assert_status(status, BB_CORRUPT);
+    assert_message("the first edit of a manifest has no identity");
+    /* Only the end of a manifest that is not whole explains other damage. */
+    report.is_whole = true;
+    assert_int_equal(bb_manifest_report_context(status, &report), BB_CORRUPT);
+    assert_message("the first edit of a manifest has no identity");
+}
+
+/* A close, and then bytes that are no record. */
+static void manifest_read__closed_with_a_damaged_end_is_not_marked(void **unused)
+{
+    struct place *place = *unused;
+    struct bb_manifest_state state = {0};
+    struct bb_manifest_report report = {0};
+    struct bb_buf bytes = {0};
+    struct bb_store_identity identity = sample_identity(1);
+    struct bb_edit edits[2] = {{.has_identity = true, .identity = identity, .next_file_number = 50},
+                               {.is_close = true}};
+    size_t size = 0;
+    write_records(place, 10, &identity, edits, 2);
+    const uint8_t *data = bb_file_memory_bytes(place->memory, "/db/MANIFEST-000010", &size);
+    assert_ok(bb_buf_assign(&bytes, bb_bytes_of(data, size)));
+    assert_ok(bb_buf_append(&bytes, "no record, but more bytes than a header", 39));
+    bb_file_memory_put(place->memory, "/db/MANIFEST-000010", bb_buf_bytes(&bytes));
+    enum bb_status status =
+        bb_manifest_salvage(place->fs, "/db/MANIFEST-000010", 10, &state, &report);
+    assert_ok(status);
+    assert_true(state.is_closed && !report.is_whole);
+    bb_manifest_state_deinit(&state);
+    bb_buf_deinit(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +309,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(manifest_read__missing_or_exchanged, setup, teardown),
         cmocka_unit_test_setup_teardown(manifest_read__corrupt_contents, setup, teardown),
         cmocka_unit_test_setup_teardown(manifest_read__read_shows_each_edit, setup, teardown),
+        cmocka_unit_test_setup_teardown(manifest_read__visitor_stops, setup, teardown),
+        cmocka_unit_test_setup_teardown(manifest_read__nothing_salvaged_before_the_first_edit,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(manifest_read__closed_with_a_damaged_end_is_not_marked,
+                                        setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

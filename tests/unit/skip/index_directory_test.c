@@ -92,6 +92,53 @@ static void hostile_directory__is_refused(void **state)
                   "x.bbi: at offset 0: the directory of the indexes is malformed");
 }
 
+/* An index over words of Unicode names the library that found them. */
+static void hostile_words__are_refused(void **state)
+{
+    (void)state;
+    static const struct hostile_case cases[] = {
+        {"words of no library", "made with", "00"},
+        {"a name of more bytes than there are", "made with", "09 'words'"},
+        {"a name of 64 bytes", "made with", "40 61*64"},
+        {"a control character", "made with", "02 'a' 1f"},
+        {"a byte that is not ASCII", "made with", "02 'a' 7f"},
+        {NULL, NULL, NULL},
+    };
+    struct hostile_field fields[sizeof(directory_fields) / sizeof(directory_fields[0]) + 1];
+    size_t count = 0;
+    for (const struct hostile_field *field = directory_fields; field->name != NULL; field++) {
+        fields[count++] = *field;
+        if (strcmp(field->name, "definition") == 0)
+            fields[count - 1].digits = "14 'count bytes = tsv(1)'";
+        if (strcmp(field->name, "type") == 0)
+            fields[count - 1].digits = "01";
+        if (strcmp(field->name, "kind") == 0)
+            fields[count - 1].digits = "08";
+        if (strcmp(field->name, "rate") == 0)
+            fields[count - 1].digits = RATE_SOUND;
+        if (strcmp(field->name, "predicted rate") == 0)
+            fields[count++] = (struct hostile_field){"made with", "05 'words'", false};
+    }
+    fields[count] = (struct hostile_field){NULL, NULL, false};
+    hostile_check(fields, cases, decode, NULL, "the directory of the indexes is malformed");
+}
+
+/* Of a condition without an attribute. */
+static void index_directory__has_no_attribute_beyond_the_schema(void **state)
+{
+    (void)state;
+    struct bb_index_directory directory;
+    struct bb_schema *schema = NULL;
+    struct bb_bytes bytes = hostile_bytes(directory_fields, NULL);
+    assert_ok(bb_index_directory_decode(bytes, (struct bb_place){.file = "x.bbi"}, FILE_SIZE,
+                                        &directory));
+    assert_ok(bb_schema_create(&schema));
+    assert_int_equal(bb_index_directory_find(&directory, schema, 0), directory.attribute_count);
+    bb_schema_destroy(schema);
+    bb_index_directory_deinit(&directory);
+    hostile_free(bytes);
+}
+
 /* The parameters that only one kind has, at their limits. */
 static void parameters_of_a_kind__have_limits(void **state)
 {
@@ -156,6 +203,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_directory__is_refused),
+        cmocka_unit_test(hostile_words__are_refused),
+        cmocka_unit_test(index_directory__has_no_attribute_beyond_the_schema),
         cmocka_unit_test(parameters_of_a_kind__have_limits),
         cmocka_unit_test(unknown_kind__is_skipped),
     };

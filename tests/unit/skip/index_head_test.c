@@ -176,6 +176,34 @@ static void hostile_inverted_segment__is_refused(void **state)
     hostile_free(bytes);
 }
 
+/* The factor of the permutation is odd and has at most 40 bits. */
+static void hostile_factor__is_refused(void **state)
+{
+    (void)state;
+    static const struct sample sample = {BB_SKIP_VALUES, BB_ATTRIBUTE_U64, 1};
+    static const struct hostile_field fields[] = {
+        {"granules", "0a 00", false},
+        {"form", "07", false},
+        {"offset", "84 07", false},
+        {"has granules without index", "00", false},
+        {"factor", "03", false},
+        {"q, c, k", "04 05 06", false},
+        {"addresses", "80 01", false},
+        {"pairs", "80 01", false},
+        {"frequent members", "80 01", false},
+        {"pairs of addresses", "80 01", false},
+        {"end", "64 00 00 00", false},
+        {NULL, NULL, false},
+    };
+    static const struct hostile_case cases[] = {
+        {"an even factor", "factor", "02"},
+        {"a factor of 41 bits", "factor", "81 80 80 80 80 20"},
+        {"a factor of more than 64 bits", "factor", "ff*10 01"},
+        {NULL, NULL, NULL},
+    };
+    check(&sample, fields, cases);
+}
+
 static void hostile_column__is_refused(void **state)
 {
     (void)state;
@@ -281,6 +309,7 @@ int main(void)
         cmocka_unit_test(hostile_bounds_of_bytes__are_refused),
         cmocka_unit_test(hostile_values__are_refused),
         cmocka_unit_test(hostile_inverted_segment__is_refused),
+        cmocka_unit_test(hostile_factor__is_refused),
         cmocka_unit_test(hostile_column__is_refused),
         cmocka_unit_test(hostile_dictionary__is_refused),
         cmocka_unit_test(more_segments_than_bytes__are_refused),
