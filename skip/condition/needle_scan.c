@@ -3,6 +3,34 @@
 
 #include "base/assert.h"
 
+_Static_assert(BB_NEEDLES_MAX <= BB_SEARCHER_SET_MAX, "one search is for all needles");
+
+static bool has_runs(const struct bb_needles *needles)
+{
+    for (size_t i = 0; i < needles->count; i++)
+        if (needles->items[i].run_size > 0)
+            return true;
+    return false;
+}
+
+static void init_set(struct bb_needle_finder *finder, enum bb_cpu cpu)
+{
+    bb_searcher_set_init(&finder->set, cpu);
+    for (size_t i = 0; i < finder->needles.count; i++)
+        bb_searcher_set_add(&finder->set, bb_needle_bytes(&finder->needles.items[i]),
+                            finder->needles.items[i].ignores_case);
+    finder->search_count = 1;
+}
+
+static void init_searchers(struct bb_needle_finder *finder, enum bb_cpu cpu)
+{
+    finder->search_count = finder->needles.count;
+    for (size_t i = 0; i < finder->needles.count; i++)
+        if (finder->needles.items[i].run_size == 0)
+            bb_searcher_init(&finder->searchers[i], bb_needle_bytes(&finder->needles.items[i]),
+                             finder->needles.items[i].ignores_case, cpu);
+}
+
 void bb_needle_scan_init_finder(struct bb_needle_finder *finder,
                                 const struct bb_condition *condition,
                                 const struct bb_schema *schema)
@@ -10,34 +38,38 @@ void bb_needle_scan_init_finder(struct bb_needle_finder *finder,
     enum bb_cpu cpu = bb_cpu_best();
     bb_needles_of_condition(condition, schema, &finder->needles);
     finder->find_run = bb_digit_run_choose(cpu);
-    for (size_t i = 0; i < finder->needles.count; i++)
-        if (finder->needles.items[i].run_size == 0)
-            bb_searcher_init(&finder->searchers[i], bb_needle_bytes(&finder->needles.items[i]),
-                             finder->needles.items[i].ignores_case, cpu);
+    finder->uses_set =
+        bb_searcher_set_is_faster(finder->needles.count, cpu) && !has_runs(&finder->needles);
+    if (finder->uses_set)
+        init_set(finder, cpu);
+    else
+        init_searchers(finder, cpu);
 }
 
-static bool find(const struct bb_needle_finder *finder, size_t needle, struct bb_bytes text,
+static bool find(const struct bb_needle_finder *finder, size_t search, struct bb_bytes text,
                  size_t from, size_t *ret_at)
 {
-    size_t run_size = finder->needles.items[needle].run_size;
+    if (finder->uses_set)
+        return bb_searcher_set_find(&finder->set, text, from, ret_at);
+    size_t run_size = finder->needles.items[search].run_size;
     return run_size > 0 ? finder->find_run(text, run_size, from, ret_at)
-                        : bb_searcher_find(&finder->searchers[needle], text, from, ret_at);
+                        : bb_searcher_find(&finder->searchers[search], text, from, ret_at);
 }
 
 bool bb_needle_scan_finds(const struct bb_needle_finder *finder, struct bb_bytes text)
 {
     BB_DEBUG_ASSERT(!bb_needle_finder_is_empty(finder));
     size_t at = 0;
-    for (size_t i = 0; i < finder->needles.count; i++)
+    for (size_t i = 0; i < finder->search_count; i++)
         if (find(finder, i, text, 0, &at))
             return true;
     return false;
 }
 
-static void find_next(struct bb_needle_scan *scan, size_t needle, size_t from)
+static void find_next(struct bb_needle_scan *scan, size_t search, size_t from)
 {
-    if (!find(scan->finder, needle, scan->text, from, &scan->places[needle]))
-        scan->places[needle] = SIZE_MAX;
+    if (!find(scan->finder, search, scan->text, from, &scan->places[search]))
+        scan->places[search] = SIZE_MAX;
 }
 
 void bb_needle_scan_init(struct bb_needle_scan *scan, const struct bb_needle_finder *finder,
@@ -46,7 +78,7 @@ void bb_needle_scan_init(struct bb_needle_scan *scan, const struct bb_needle_fin
     BB_DEBUG_ASSERT(!bb_needle_finder_is_empty(finder));
     scan->finder = finder;
     scan->text = text;
-    for (size_t i = 0; i < finder->needles.count; i++)
+    for (size_t i = 0; i < finder->search_count; i++)
         find_next(scan, i, 0);
 }
 
@@ -54,7 +86,7 @@ bool bb_needle_scan_next(struct bb_needle_scan *scan, size_t from, size_t *ret_a
 {
     BB_DEBUG_ASSERT(from <= scan->text.size);
     size_t first = SIZE_MAX;
-    for (size_t i = 0; i < scan->finder->needles.count; i++) {
+    for (size_t i = 0; i < scan->finder->search_count; i++) {
         if (scan->places[i] < from)
             find_next(scan, i, from);
         if (scan->places[i] < first)

@@ -9,17 +9,22 @@
 #include "skip/condition/digit_run.h"
 #include "skip/condition/needle.h"
 #include "skip/condition/searcher.h"
+#include "skip/condition/searcher_set.h"
 
 struct bb_needle_finder {
     struct bb_needles needles;
-    struct bb_searcher searchers[BB_NEEDLES_MAX]; /* they borrow from the needles; not of runs */
+    /* They borrow from the needles. With several needles one search is for all, if it is faster. */
+    struct bb_searcher searchers[BB_NEEDLES_MAX]; /* not of runs */
+    struct bb_searcher_set set;
+    size_t search_count; /* 1 with the set */
+    bool uses_set;
     bb_digit_run_find find_run;
 };
 
 struct bb_needle_scan {
     const struct bb_needle_finder *finder; /* borrowed */
     struct bb_bytes text;                  /* borrowed */
-    size_t places[BB_NEEDLES_MAX]; /* of each needle, the next place; SIZE_MAX: it has no more */
+    size_t places[BB_NEEDLES_MAX]; /* of each search, the next place; SIZE_MAX: it has no more */
 };
 
 /* Of the condition, as bb_needles_of_condition. */

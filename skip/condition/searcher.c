@@ -2,6 +2,7 @@
 #include "skip/condition/searcher.h"
 
 #include "base/assert.h"
+#include "base/coding.h"
 #include "skip/condition/search.h"
 
 #include <string.h>
@@ -51,6 +52,19 @@ static size_t find_rarest(const struct bb_searcher *searcher, size_t other)
     return rarest;
 }
 
+static void set_word(struct bb_searcher *searcher)
+{
+    uint8_t bytes[3][sizeof(uint64_t)] = {{0}};
+    for (size_t i = 0; i < sizeof(uint64_t) && i < searcher->wanted.size; i++) {
+        bytes[0][i] = searcher->wanted.data[i];
+        bytes[1][i] = case_of(searcher, i);
+        bytes[2][i] = UINT8_MAX;
+    }
+    searcher->word = bb_load64(bytes[0]);
+    searcher->word_case = bb_load64(bytes[1]);
+    searcher->word_mask = bb_load64(bytes[2]);
+}
+
 void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, bool ignores_case,
                       enum bb_cpu cpu)
 {
@@ -60,6 +74,7 @@ void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, bool
     searcher->second = find_rarest(searcher, searcher->first);
     searcher->first_case = case_of(searcher, searcher->first);
     searcher->second_case = case_of(searcher, searcher->second);
+    set_word(searcher);
     searcher->step = bb_searcher_step_portable;
 #if BB_CPU_X86
     if (cpu >= BB_CPU_AVX2)
@@ -98,9 +113,18 @@ bool bb_searcher_step_portable(const struct bb_searcher *searcher, const uint8_t
     return false;
 }
 
-static bool is_at(const struct bb_searcher *searcher, struct bb_bytes text, size_t at)
+/* WHY a word first: a call for each place where both bytes are takes 1 % of a scan for a number of
+ * three digits. */
+static inline bool is_at(const struct bb_searcher *searcher, struct bb_bytes text, size_t at)
 {
     struct bb_bytes wanted = searcher->wanted;
+    if (text.size - at >= sizeof(uint64_t)) {
+        uint64_t word = bb_load64(text.data + at) | searcher->word_case;
+        if (((word ^ searcher->word) & searcher->word_mask) != 0)
+            return false;
+        if (wanted.size <= sizeof(uint64_t))
+            return true;
+    }
     return searcher->ignores_case ? bb_search_folded_is_at(text, at, wanted)
                                   : memcmp(text.data + at, wanted.data, wanted.size) == 0;
 }

@@ -26,6 +26,11 @@ struct bb_searcher {
     size_t second;          /* the next one; the same where it is a single byte */
     uint8_t first_case;     /* the bit by which both cases of the first one differ, or 0 */
     uint8_t second_case;
+    /* Its first eight bytes as a little-endian word, the bits of their case, and the bits that
+     * count. */
+    uint64_t word;
+    uint64_t word_case;
+    uint64_t word_mask;
     bb_searcher_step step;
 };
 

@@ -124,6 +124,47 @@ static void searcher__every_place_nearly_matches(void **state)
     }
 }
 
+/* A set finds the first place of any of its strings, in every form, at the ends of texts too. */
+static void searcher__a_set_finds_the_first_place_of_any(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("searcher", 15));
+    for (size_t i = 0; i < DRAWS / 4; i++) {
+        uint8_t bytes[TEXT_SIZE];
+        uint8_t wanted[BB_SEARCHER_SET_MAX][8];
+        size_t sizes[BB_SEARCHER_SET_MAX];
+        bool folds[BB_SEARCHER_SET_MAX];
+        size_t count = 1 + (size_t)bb_rng_below(&rng, BB_SEARCHER_SET_MAX);
+        struct bb_bytes text = bb_bytes_of(bytes, draw(&rng, bytes, TEXT_SIZE));
+        size_t from = (size_t)bb_rng_below(&rng, text.size + 1);
+        size_t expected = SIZE_MAX;
+        for (size_t j = 0; j < text.size; j++)
+            if (bytes[j] >= 'a' && bytes[j] <= 'z' && bb_rng_one_in(&rng, 3))
+                bytes[j] ^= 'a' ^ 'A';
+        for (size_t j = 0; j < count; j++) {
+            size_t place = 0;
+            while ((sizes[j] = draw(&rng, wanted[j], sizeof(wanted[j]))) == 0)
+                continue;
+            folds[j] = bb_rng_one_in(&rng, 2);
+            if (find_slowly(text, from, bb_bytes_of(wanted[j], sizes[j]), folds[j], &place) &&
+                place < expected)
+                expected = place;
+        }
+        for (int cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+            struct bb_searcher_set set;
+            size_t at = SIZE_MAX;
+            if (!bb_cpu_has((enum bb_cpu)cpu))
+                continue;
+            bb_searcher_set_init(&set, (enum bb_cpu)cpu);
+            for (size_t j = 0; j < count; j++)
+                bb_searcher_set_add(&set, bb_bytes_of(wanted[j], sizes[j]), folds[j]);
+            assert_int_equal(bb_searcher_set_find(&set, text, from, &at), expected != SIZE_MAX);
+            assert_int_equal(at, expected);
+        }
+    }
+}
+
 static bool find_run_slowly(struct bb_bytes text, size_t size, size_t from, size_t *ret_at)
 {
     for (size_t at = from; at + size <= text.size; at++) {
@@ -218,6 +259,7 @@ int main(void)
         cmocka_unit_test(searcher__finds_the_first_place),
         cmocka_unit_test(searcher__ignores_the_case_of_letters_only),
         cmocka_unit_test(searcher__every_place_nearly_matches),
+        cmocka_unit_test(searcher__a_set_finds_the_first_place_of_any),
         cmocka_unit_test(searcher__finds_the_first_run_of_digits),
         cmocka_unit_test(searcher__a_scan_finds_all_places_of_all_needles),
     };
