@@ -2,7 +2,7 @@
  *
  *     skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] [--json FILE] [--keep]
  *                          [--only TEXT] [--no-costs] [--no-overwritten] [--reuse]
- *                          [--table-mib N] [--text] [--literals]
+ *                          [--only-costs] [--table-mib N] [--text] [--literals]
  *
  * Makes a log of N megabytes (default 200) in the directory, which must not exist, and three stores
  * of it: granules of 64 KiB, granules of 16 KiB, and one with 30 % of the rows overwritten and a
@@ -52,6 +52,7 @@ struct arguments {
     bool has_no_costs;
     bool has_text;
     bool has_literals;
+    bool has_only_costs;
     bool has_no_overwritten;
     bool is_reused; /* the directory has the stores of a run with --keep: uses the compacted two */
 };
@@ -333,13 +334,16 @@ static void run_overwritten(struct bench *bench)
 /* ---- costs ---- */
 
 static struct skip_load_cost cost_of(const struct bench *bench, enum skip_indexes indexes,
-                                     uint64_t row_count)
+                                     bool defers, uint64_t row_count)
 {
     char path[PATH_SIZE];
     struct skip_load_cost cost = {0};
     path_of(bench, "cost", path);
-    struct skip_load load = {
-        .path = path, .indexes = indexes, .granule_bytes = 64 * KIB, .row_count = row_count};
+    struct skip_load load = {.path = path,
+                             .indexes = indexes,
+                             .granule_bytes = 64 * KIB,
+                             .defers = defers,
+                             .row_count = row_count};
     bench_must(bb_db_close(skip_store_load(&load, &bench->rows, &cost)));
     store_files_remove(path);
     return cost;
@@ -348,9 +352,10 @@ static struct skip_load_cost cost_of(const struct bench *bench, enum skip_indexe
 static void print_cost(const struct bench *bench, const char *what, struct skip_load_cost cost,
                        struct skip_load_cost plain, double bytes)
 {
-    printf("%-36s load %6.2f s, %5.2f ns/B, x %.3f; compaction %6.2f s, x %.3f\n", what,
-           cost.seconds, cost.seconds * 1e9 / bytes, cost.seconds / plain.seconds,
-           cost.compacted_seconds, cost.compacted_seconds / plain.compacted_seconds);
+    printf("%-36s load %6.2f s, %5.2f ns/B, x %.3f; compaction %6.2f s, x %.3f, later %.2f s\n",
+           what, cost.seconds, cost.seconds * 1e9 / bytes, cost.seconds / plain.seconds,
+           cost.compacted_seconds, cost.compacted_seconds / plain.compacted_seconds,
+           cost.later_seconds);
     if (bench->json != NULL)
         fprintf(bench->json,
                 "{\"bench\":\"skip_cost\",\"indexes\":\"%s\",\"bytes\":%.0f,\"load_s\":%.3f,"
@@ -366,12 +371,16 @@ static void run_costs(const struct bench *bench)
         count = (uint64_t)((double)count * (double)COST_SIZE_MAX / (double)rows->size);
     double bytes = (double)rows->offsets[count];
     printf("\n== building, %.0f MB, processor seconds of all threads\n", bytes / 1e6);
-    struct skip_load_cost plain = cost_of(bench, SKIP_INDEXES_NONE, count);
+    struct skip_load_cost plain = cost_of(bench, SKIP_INDEXES_NONE, false, count);
     print_cost(bench, "no index", plain, plain, bytes);
-    print_cost(bench, "min_max and one value index", cost_of(bench, SKIP_INDEXES_ONE, count), plain,
+    print_cost(bench, "min_max and one value index", cost_of(bench, SKIP_INDEXES_ONE, false, count),
+               plain, bytes);
+    print_cost(bench, "the same, deferred", cost_of(bench, SKIP_INDEXES_ONE, true, count), plain,
                bytes);
-    print_cost(bench, "tokens", cost_of(bench, SKIP_INDEXES_TOKENS, count), plain, bytes);
-    print_cost(bench, "text", cost_of(bench, SKIP_INDEXES_TEXT, count), plain, bytes);
+    print_cost(bench, "tokens", cost_of(bench, SKIP_INDEXES_TOKENS, false, count), plain, bytes);
+    print_cost(bench, "tokens, deferred", cost_of(bench, SKIP_INDEXES_TOKENS, true, count), plain,
+               bytes);
+    print_cost(bench, "text", cost_of(bench, SKIP_INDEXES_TEXT, false, count), plain, bytes);
 }
 
 /* ---- the program ---- */
@@ -380,7 +389,7 @@ static _Noreturn void usage(void)
 {
     fprintf(stderr, "usage: skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] "
                     "[--json FILE] [--keep] [--only TEXT] [--no-costs] [--no-overwritten] "
-                    "[--reuse] [--table-mib N] [--text] [--literals]\n");
+                    "[--only-costs] [--reuse] [--table-mib N] [--text] [--literals]\n");
     exit(2);
 }
 
@@ -421,6 +430,8 @@ static void take_arguments(int argc, char **argv, struct arguments *arguments)
             arguments->is_kept = true;
         else if (strcmp(argv[i], "--no-costs") == 0)
             arguments->has_no_costs = true;
+        else if (strcmp(argv[i], "--only-costs") == 0)
+            arguments->has_only_costs = true;
         else if (strcmp(argv[i], "--literals") == 0)
             arguments->has_literals = true;
         else if (strcmp(argv[i], "--text") == 0)
@@ -459,6 +470,14 @@ static void open_json(struct bench *bench)
         bench_die("cannot create %s", bench->arguments.json);
 }
 
+static void run_stores(struct bench *bench)
+{
+    run_store(bench, "64 KiB", 64 * KIB);
+    run_store(bench, "16 KiB", 16 * KIB);
+    if (!bench->arguments.is_reused && !bench->arguments.has_no_overwritten)
+        run_overwritten(bench);
+}
+
 int main(int argc, char **argv)
 {
     static struct bench bench;
@@ -470,10 +489,8 @@ int main(int argc, char **argv)
     open_json(&bench);
     path_of(&bench, "access.log", path);
     skip_rows_make(&bench.rows, path, bench.arguments.megabytes * 1000000, bench.arguments.seed);
-    run_store(&bench, "64 KiB", 64 * KIB);
-    run_store(&bench, "16 KiB", 16 * KIB);
-    if (!bench.arguments.is_reused && !bench.arguments.has_no_overwritten)
-        run_overwritten(&bench);
+    if (!bench.arguments.has_only_costs)
+        run_stores(&bench);
     if (!bench.arguments.has_no_costs)
         run_costs(&bench);
     skip_rows_deinit(&bench.rows);

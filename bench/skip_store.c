@@ -23,6 +23,7 @@ static struct bb_db *create(const struct skip_load *load)
                                     .error_if_exists = true,
                                     .block_size_bytes = 16 * 1024,
                                     .table_size_bytes = load->table_bytes,
+                                    .defer_index_files = load->defers,
                                     .wal_buffer_bytes = 64 * 1024};
     if (load->is_overwritten) { /* six runs, which stay */
         options.level0_run_count_compact = 2 * PARTS;
@@ -151,8 +152,11 @@ struct bb_db *skip_store_load(const struct skip_load *load, const struct skip_ro
     double loaded = processor_seconds();
     if (!load->is_overwritten)
         bench_must(bb_db_compact(db));
+    double compacted = processor_seconds();
+    bench_must(bb_db_wait_idle(db));
     *ret_cost = (struct skip_load_cost){.seconds = loaded - begin,
-                                        .compacted_seconds = processor_seconds() - loaded};
+                                        .compacted_seconds = compacted - loaded,
+                                        .later_seconds = processor_seconds() - compacted};
     return db;
 }
 

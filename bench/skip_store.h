@@ -23,12 +23,14 @@ struct skip_load {
     /* Overwrites 30 % of the rows and deletes a tenth, in six flushes that are not merged: the
      * visible rows at the end are the log's. */
     bool is_overwritten;
+    bool defers;        /* compactions defer index files */
     uint64_t row_count; /* of the log's */
 };
 
 struct skip_load_cost {
     double seconds;           /* of the processor, until no work remains */
-    double compacted_seconds; /* the same for a full compaction after it */
+    double compacted_seconds; /* of a full compaction after it, until it returns */
+    double later_seconds;     /* until no work remains after that */
 };
 
 /* Loads; compacted unless is_overwritten. The store is open: bb_db_close. */

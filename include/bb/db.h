@@ -261,11 +261,10 @@ struct bb_db_options {
      * snapshot, when no other work is due. So after bb_db_flush and bb_db_wait_idle no older
      * deletion exists, except deletions newer than the oldest snapshot. In deterministic mode the
      * release of a snapshot starts no work; the next flush or bb_db_wait_idle does.
-     *
      * Cost: at worst, with deletions everywhere, all data is written once per level every
-     * tombstone_age_max operations. A value below the number of keys in the store is not worth
-     * it. */
+     * tombstone_age_max operations: a value below the number of keys is not worth it. */
     uint64_t tombstone_age_max;
+    bool defer_index_files; /* by compactions too: bb/select.h */
 
     /* ---- expert: durability and recovery ---- */
 

@@ -20,7 +20,9 @@
  * for 5 seconds, bb_db_wait_idle waits, or a selection can use indexes. A flush builds its index
  * file immediately if a selection that can use indexes was made after the previous flush began. In
  * deterministic mode bb_db_wait_idle builds deferred index files, and so do writes after such a
- * selection. Until then a selection reads the whole table.
+ * selection. Until then a selection reads the whole table. With defer_index_files (bb/db.h)
+ * compactions defer index files too, and the store builds those of all levels in the same way. A
+ * compaction then takes the time of one without indexes, and each table is read once more.
  *
  * Results are exact and in key order, from one state of the store. They are the records for which
  * the condition is true, even if an index is damaged, lost or incomplete. An index only saves

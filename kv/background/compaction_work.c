@@ -61,6 +61,8 @@ static enum bb_status begin_indexes(struct bb_db *db)
     if (build == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the indexes of a compaction");
     bb_index_build_init(build, db, bb_work_file_system(db, BB_WORK_COMPACTION));
+    if (db->options.defer_index_files)
+        bb_index_build_defer(build);
     end_indexes(db);
     db->index_build = build;
     return BB_OK;

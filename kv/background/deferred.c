@@ -8,16 +8,25 @@
 #include "kv/store/current_view.h"
 #include "kv/store/work.h"
 
-/* The oldest table of level 0 without an index file that can be built, borrowed from the levels;
- * NULL if none. */
-static struct bb_table_file *find_table(const struct bb_levels *levels)
+static struct bb_table_file *find_table_in(const struct bb_levels *levels, int level)
 {
-    for (size_t i = bb_levels_table_count(levels, 0); i > 0; i--) {
-        struct bb_table_file *file = bb_levels_table(levels, 0, i - 1);
+    for (size_t i = bb_levels_table_count(levels, level); i > 0; i--) {
+        struct bb_table_file *file = bb_levels_table(levels, level, i - 1);
         if (bb_table_file_companion_number(file) == 0 && !atomic_load(&file->is_unindexable))
             return file;
     }
     return NULL;
+}
+
+/* A table whose deferred index file can be built, of level 0 the oldest; borrowed from the levels.
+ * NULL: not found. */
+static struct bb_table_file *find_table(struct bb_db *db, const struct bb_levels *levels)
+{
+    struct bb_table_file *file = NULL;
+    for (int level = 0; level < BB_LEVEL_COUNT && file == NULL; level++)
+        if (bb_index_demand_has_level(db, level))
+            file = find_table_in(levels, level);
+    return file;
 }
 
 /* Reports a table that cannot be read, once. Selections read it without an index, and a compaction
@@ -65,7 +74,7 @@ enum bb_status bb_deferred_build_some(struct bb_db *db, bool is_quiet, bool *ret
         return BB_OK;
     enum bb_status status = BB_OK;
     struct bb_levels *levels = bb_current_view_ref_levels(db);
-    struct bb_table_file *file = find_table(levels);
+    struct bb_table_file *file = find_table(db, levels);
     db->has_deferred = file != NULL;
     if (file != NULL && (is_quiet || is_demanded))
         status = build_table(db, file, ret_did);

@@ -4,6 +4,9 @@
  *     compaction    builds the files of its outputs, which include the data from level 0
  *     finally       the compacting worker builds the files that level 0 still lacks
  *
+ * With defer_index_files compactions build no files either, and the worker builds the files of all
+ * levels.
+ *
  * Tables of level 0 are soon rewritten, with their index files, so new data would be indexed twice.
  * The worker builds them when it has no table to rewrite, and either the series of flushes has
  * ended (kv/store/pace.h) or selections use indexes (index_demand.h). A table leaves level 0 only

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/status.h"
@@ -30,6 +31,13 @@ void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
     struct bb_catalog *catalog = bb_store_catalog_ref(db);
     bb_index_build_init_with(build, db, files, catalog);
     bb_catalog_unref(catalog);
+}
+
+void bb_index_build_defer(struct bb_index_build *build)
+{
+    BB_DEBUG_ASSERT(build->builder == NULL && build->built_count == 0);
+    bb_catalog_unref(build->catalog);
+    build->catalog = NULL;
 }
 
 bool bb_index_build_is_outdated(const struct bb_index_build *build)

@@ -49,6 +49,8 @@ void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,
                               struct bb_file_system *files, struct bb_catalog *catalog);
 /* True when an index was created since init: its files lack that index. */
 bool bb_index_build_is_outdated(const struct bb_index_build *build);
+/* Builds no files, as without indexes. REQUIRES: begin was not called. */
+void bb_index_build_defer(struct bb_index_build *build);
 /* Removes uncommitted files. A zeroed build is allowed. */
 void bb_index_build_deinit(struct bb_index_build *build);
 

@@ -14,6 +14,13 @@
 /* Notes that a selection uses the store's indexes, and wakes the worker. */
 void bb_index_demand_add(struct bb_db *db);
 
+/* Whether the store builds the index files that tables of this level lack. Below level 0 it does so
+ * if compactions defer them. */
+static inline bool bb_index_demand_has_level(const struct bb_db *db, int level)
+{
+    return level == 0 || db->options.defer_index_files;
+}
+
 static inline bool bb_index_demand_is_of_flush(const struct bb_db *db)
 {
     return atomic_load(&db->flush_builds_indexes);

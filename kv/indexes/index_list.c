@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bb/select.h"
+#include "kv/indexes/index_demand.h"
 #include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
 #include "kv/store/current_view.h"
@@ -71,14 +72,15 @@ static void count_file(const struct bb_skip_file *file, const struct bb_catalog 
     }
 }
 
-static enum bb_status count_table(struct bb_table_file *table, int level,
+/* is_indexed: the store builds the index file if the table lacks one. */
+static enum bb_status count_table(struct bb_table_file *table, bool is_indexed,
                                   const struct bb_catalog *catalog, struct bb_db_index_list *list)
 {
     struct bb_skip_file *file = NULL;
     struct bb_companion *index = bb_table_file_companion(table);
     for (size_t i = 0; i < list->count; i++) {
         list->indexes[i].tables++;
-        list->indexes[i].tables_pending += index == NULL && level == 0;
+        list->indexes[i].tables_pending += index == NULL && is_indexed;
     }
     enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
     if (status == BB_OK)
@@ -87,13 +89,14 @@ static enum bb_status count_table(struct bb_table_file *table, int level,
     return bb_index_file_is_lost(status) ? BB_OK : status;
 }
 
-static enum bb_status count_tables(const struct bb_levels *levels, const struct bb_catalog *catalog,
-                                   struct bb_db_index_list *list)
+static enum bb_status count_tables(const struct bb_db *db, const struct bb_levels *levels,
+                                   const struct bb_catalog *catalog, struct bb_db_index_list *list)
 {
     enum bb_status status = BB_OK;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++)
-            status = count_table(bb_levels_table(levels, level, i), level, catalog, list);
+            status = count_table(bb_levels_table(levels, level, i),
+                                 bb_index_demand_has_level(db, level), catalog, list);
     }
     return status;
 }
@@ -108,7 +111,7 @@ enum bb_status bb_db_index_list(struct bb_db *db, struct bb_db_index_list *ret_l
     status = describe_all(catalog, &list);
     if (status == BB_OK) {
         struct bb_view *view = bb_current_view_pin(db);
-        status = count_tables(view->levels, catalog, &list);
+        status = count_tables(db, view->levels, catalog, &list);
         bb_current_view_unpin(db, view);
     }
     bb_catalog_unref(catalog);

@@ -71,6 +71,7 @@ static void draw_options(struct model *model)
     o->level_size_ratio = (uint32_t)bb_rng_between(rng, 2, 10);
     o->compaction_style = (enum bb_compaction_style)bb_rng_below(rng, 4);
     o->tombstone_age_max = bb_rng_one_in(rng, 2) ? bb_rng_between(rng, 1, 5000) : 0;
+    o->defer_index_files = bb_rng_one_in(rng, 4);
     o->shadow_verify_one_in = bb_rng_one_in(rng, 2) ? (uint32_t)bb_rng_between(rng, 1, 20) : 0;
     o->open_tables_max = 16;
     o->deterministic = !bb_rng_one_in(rng, 4);

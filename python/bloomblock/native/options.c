@@ -39,6 +39,7 @@ static const struct field fields[] = {
     CHOICE(compaction_style, styles),
     OPTION(U64, background_bytes_per_second),
     OPTION(U64, tombstone_age_max),
+    OPTION(BOOL, defer_index_files),
     OPTION(BOOL, wal_off),
     OPTION(U32, wal_buffer_bytes),
     CHOICE(recovery, recoveries),

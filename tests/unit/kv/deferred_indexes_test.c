@@ -98,6 +98,38 @@ static void deferred_indexes__are_those_of_level_0(void **state)
     store_deinit(&store);
 }
 
+/* The store builds index files of all levels. */
+static void deferred_indexes__of_compactions(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store.options.defer_index_files = true;
+    store_open(&store);
+    indexed_create_attributes(&store);
+    indexed_create_indexes(&store);
+    for (uint64_t i = 0; i < 5; i++)
+        flush_rows(&store, 60 * i, i);
+    assert_ok(bb_db_compact(store.db));
+    assert_true(bb_levels_table_count(store.db->view->levels, 0) == 0 && tables(&store) > 0);
+    assert_int_equal(index_files(&store), 0);
+    assert_listed(store.db, 0, tables(&store));
+    indexed_check(store.db);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_listed(store.db, tables(&store), 0);
+    indexed_check_all_built(store.db);
+    flush_rows(&store, 10, 9);
+    assert_ok(bb_db_compact(store.db));
+    assert_int_equal(index_files(&store), 0);
+    store.options.defer_index_files = false;
+    store_reopen(&store);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_listed(store.db, 0, 0);
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    assert_listed(store.db, tables(&store), 0);
+    store_deinit(&store);
+}
+
 static enum bb_status count_created(void *context, struct bb_file_memory *memory, uint64_t number,
                                     enum bb_file_call call, const char *path)
 {
@@ -550,6 +582,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deferred_indexes__wait_for_somebody_who_waits),
         cmocka_unit_test(deferred_indexes__are_those_of_level_0),
+        cmocka_unit_test(deferred_indexes__of_compactions),
         cmocka_unit_test(deferred_indexes__are_built_once_in_a_load),
         cmocka_unit_test(deferred_indexes__are_wanted_by_selections),
         cmocka_unit_test(deferred_indexes__outlive_a_close),
