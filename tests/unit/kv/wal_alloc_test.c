@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "kv/batch.h"
 #include "kv/wal/wal_reader.h"
+#include "kv/wal/wal_salvage.h"
 #include "kv/wal/wal_writer.h"
 #include "tests/support/alloc/alloc_fault.h"
 #include "tests/support/file_fault.h"
@@ -64,6 +65,33 @@ static void wal_alloc__every_allocation_fails(void **state)
 {
     (void)state;
     assert_true(bb_alloc_fault_sweep(write_and_read, NULL, false) > 5);
+}
+
+static enum bb_status count_record(void *context, struct bb_bytes payload, uint64_t offset)
+{
+    (void)payload;
+    (void)offset;
+    ++*(unsigned *)context;
+    return BB_OK;
+}
+
+static enum bb_status salvage_log(void *context)
+{
+    struct bb_wal_salvage_report report = {0};
+    unsigned count = 0;
+    enum bb_status status =
+        bb_wal_salvage(context, PATH, 1, store_id, count_record, &count, &report);
+    return status == BB_OK && count != 3 ? BB_CORRUPT : status;
+}
+
+static void wal_alloc__salvage_without_memory(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    assert_ok(write_log(fs));
+    assert_true(bb_alloc_fault_sweep(salvage_log, fs, false) > 3);
+    bb_file_memory_destroy(memory);
 }
 
 /* An append without memory changes nothing: the next one follows the previous one. */
@@ -192,6 +220,7 @@ int main(void)
         cmocka_unit_test(wal_alloc__want_of_memory_does_not_stick),
         cmocka_unit_test(wal_alloc__batch),
         cmocka_unit_test(wal__each_call_fails_in_a_damaged_log),
+        cmocka_unit_test(wal_alloc__salvage_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

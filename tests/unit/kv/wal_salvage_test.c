@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "kv/wal/wal_fragment.h"
 #include "kv/wal/wal_salvage.h"
 #include "kv/wal/wal_writer.h"
 #include "tests/support/file_fault.h"
@@ -259,6 +260,57 @@ static void wal_salvage__failures_end_it(void **state)
     log_deinit(&log);
 }
 
+/* Bytes were removed from the middle: later fragments are before their places, and not given. */
+static void wal_salvage__fragments_before_their_places_are_not_given(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct log log;
+    bb_rng_init(&rng, bb_rng_seed("wal_salvage__fragments_before_their_places", 8));
+    log_init(&log, &rng);
+    size_t size = 0;
+    const uint8_t *bytes = bb_file_memory_bytes(log.memory, PATH, &size);
+    for (size_t middle = 0; middle + 1 < RECORDS; middle++) {
+        size_t end = log.ends[middle];
+        size_t removed = 40;
+        uint8_t *shorter = bb_must_alloc_zeroed(size);
+        memcpy(shorter, bytes, end - removed);
+        memcpy(shorter + end - removed, bytes + end, size - end);
+        (void)salvage_bytes(&log, shorter, size - removed);
+        for (size_t i = 0; i < middle; i++)
+            assert_true(log.is_given[i]);
+        free(shorter);
+    }
+    log_deinit(&log);
+}
+
+/* A check that is sound for a place within the header, or for a place where the fragment would
+ * cross the end of its block. */
+static void wal_fragment__of_an_impossible_place_is_not_found(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t offset;
+        bool is_found;
+    } rows[] = {{BB_WAL_HEADER_SIZE, true},
+                {BB_WAL_HEADER_SIZE - 1, false},
+                {BB_WAL_BLOCK_SIZE - BB_WAL_FRAGMENT_HEADER - 20, true},
+                {BB_WAL_BLOCK_SIZE - BB_WAL_FRAGMENT_HEADER - 19, false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint8_t bytes[BB_WAL_FRAGMENT_HEADER + 20] = {0};
+        struct bb_wal_fragment fragment;
+        uint64_t place = 0;
+        struct bb_bytes body = bb_bytes_of(bytes + BB_WAL_FRAGMENT_HEADER, 20);
+        bb_store64(bytes, bb_wal_format_check(7, rows[i].offset, BB_WAL_FULL, body));
+        bb_store16(bytes + 8, (uint16_t)body.size);
+        bytes[10] = BB_WAL_FULL;
+        assert_int_equal(
+            bb_wal_fragment_find(7, 1 << 20, bb_bytes_of(bytes, sizeof(bytes)), &fragment, &place),
+            rows[i].is_found);
+        assert_true(!rows[i].is_found || place == rows[i].offset);
+    }
+}
+
 static void wal_claim__is_told_by_a_sound_header_alone(void **state)
 {
     (void)state;
@@ -309,6 +361,8 @@ int main(void)
         cmocka_unit_test(wal_salvage__another_log_is_no_damage),
         cmocka_unit_test(wal_salvage__failures_end_it),
         cmocka_unit_test(wal_claim__is_told_by_a_sound_header_alone),
+        cmocka_unit_test(wal_salvage__fragments_before_their_places_are_not_given),
+        cmocka_unit_test(wal_fragment__of_an_impossible_place_is_not_found),
     };
     return cmocka_run_group_tests_name("wal_salvage", tests, NULL, NULL);
 }

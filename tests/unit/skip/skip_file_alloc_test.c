@@ -35,6 +35,7 @@ struct scenario {
     size_t count;
     struct bb_condition *condition;
     struct bb_condition *by_columns;
+    bool is_resident;
     enum bb_truth truths[200]; /* of each row */
 };
 
@@ -71,7 +72,7 @@ static enum bb_status open_and_ask(void *context)
 {
     struct scenario *scenario = context;
     struct bb_skip_file *file = NULL;
-    enum bb_status status = open_rows(&scenario->rows, false, &file);
+    enum bb_status status = open_rows(&scenario->rows, scenario->is_resident, &file);
     if (status == BB_OK)
         status = ask(scenario, file);
     bb_skip_file_close(file);
@@ -92,7 +93,7 @@ static void set_up(struct scenario *scenario)
     struct bb_rng rng;
     static const char text[] =
         "count < 30 AND name = 'GET' OR has_token(words, 'w1') OR number = 5";
-    static const char by_columns[] = "count < 30 AND words LIKE '%w1%'";
+    static const char by_columns[] = "words LIKE '%w1%' AND count < 30";
     bb_rng_init(&rng, bb_rng_seed("skip_file_alloc_test", 40));
     indexed_rows_init(&scenario->rows, &rng, 10, 20, specs);
     scenario->count = parse_specs(scenario->rows.schema, specs, scenario->parsed);
@@ -112,7 +113,10 @@ static void each_allocation__may_fail(void **state)
     struct scenario scenario;
     set_up(&scenario);
     assert_true(bb_alloc_fault_sweep(build_again, &scenario, false) > 40);
-    assert_true(bb_alloc_fault_sweep(open_and_ask, &scenario, false) > 20);
+    for (int is_resident = 0; is_resident < 2; is_resident++) {
+        scenario.is_resident = is_resident;
+        assert_true(bb_alloc_fault_sweep(open_and_ask, &scenario, false) > 20);
+    }
     bb_condition_destroy(scenario.condition);
     bb_condition_destroy(scenario.by_columns);
     indexed_rows_deinit(&scenario.rows);

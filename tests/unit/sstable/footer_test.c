@@ -282,6 +282,22 @@ static void directory__corrupt_checksum(void **state)
     bb_buf_deinit(&bytes);
 }
 
+/* The message names a table where there is no file. */
+static void directory__newer_section_of_a_table_without_a_name(void **state)
+{
+    (void)state;
+    struct bb_table_directory directory = sound_directory();
+    struct bb_table_directory found;
+    struct bb_buf bytes = {0};
+    directory.sections[1].id = 900;
+    assert_ok(bb_table_directory_encode(&directory, table, DIRECTORY_OFFSET, &bytes));
+    struct bb_place nameless = {.offset = DIRECTORY_OFFSET};
+    assert_status(bb_table_directory_decode(bb_buf_bytes(&bytes), table, nameless, &found),
+                  BB_UNSUPPORTED);
+    assert_message("table: section 900");
+    bb_buf_deinit(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +316,7 @@ int main(void)
         cmocka_unit_test(directory__corrupt_size),
         cmocka_unit_test(directory__corrupt_length),
         cmocka_unit_test(directory__corrupt_checksum),
+        cmocka_unit_test(directory__newer_section_of_a_table_without_a_name),
     };
     return cmocka_run_group_tests_name("footer", tests, NULL, NULL);
 }

@@ -246,6 +246,30 @@ static void stored_block__too_short(void **state)
     assert_message("shorter than its trailer");
 }
 
+/* LZ4 saves nothing of a few bytes. */
+static void stored_block__of_a_few_bytes_is_raw(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[8] = {0};
+    for (size_t size = 0; size < sizeof(zeros); size++) {
+        struct bb_buf stored = {0};
+        encode(bb_bytes_of(zeros, size), BB_COMPRESSION_LZ4, &stored);
+        assert_int_equal(stored.size, size + BB_BLOCK_TRAILER_SIZE);
+        assert_int_equal(stored.data[size], BB_COMPRESSION_NONE);
+        bb_buf_deinit(&stored);
+    }
+}
+
+static void stored_block__copy_of_an_unknown_compression_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t stored[BB_BLOCK_TRAILER_SIZE + 16] = {[16] = 77};
+    struct bb_block *block = NULL;
+    enum bb_status status = bb_stored_block_copy(stored, sizeof(stored), NULL, NULL, place, &block);
+    assert_true(status == BB_CORRUPT || status == BB_UNSUPPORTED);
+    assert_null(block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +280,8 @@ int main(void)
         cmocka_unit_test(stored_block__corrupt_ratio),
         cmocka_unit_test(stored_block__corrupt_stream),
         cmocka_unit_test(stored_block__too_short),
+        cmocka_unit_test(stored_block__of_a_few_bytes_is_raw),
+        cmocka_unit_test(stored_block__copy_of_an_unknown_compression_is_refused),
     };
     return cmocka_run_group_tests_name("stored_block", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "sstable/salvage/table_salvage.h"
+#include "sstable/table/table.h"
 #include "tests/support/alloc/alloc_fault.h"
 
 struct world {
@@ -37,8 +38,10 @@ static void world_init(struct world *world)
     struct bb_table_meta meta = {0};
     *world = (struct world){.memory = bb_file_memory_create(1), .has_id = true};
     world->fs = bb_file_memory_system(world->memory);
-    struct bb_table_options options = {
-        .file_system = world->fs, .block_size_bytes = 512, .index_page_size_bytes = 256};
+    struct bb_table_options options = {.file_system = world->fs,
+                                       .block_size_bytes = 64,
+                                       .index_page_size_bytes = 256,
+                                       .compression = BB_COMPRESSION_NONE};
     assert_ok(bb_table_builder_create(FIXTURE_PATH, &options, &builder));
     assert_ok(add_all(builder));
     assert_ok(bb_table_builder_finish(builder, &meta));
@@ -120,6 +123,51 @@ static void salvage__without_memory(void **state)
     bb_file_memory_destroy(world.memory);
 }
 
+/* The pages are damaged too, so that blocks are searched between them, and the footer, so that the
+ * id is searched in the properties. */
+static void damage_pages_and_footer(struct world *world)
+{
+    struct bb_table_options options = {.file_system = world->fs};
+    struct bb_table *table = NULL;
+    size_t size = 0;
+    assert_ok(bb_table_open(FIXTURE_PATH, &options, &table));
+    uint8_t *bytes = bb_file_memory_bytes(world->memory, FIXTURE_PATH, &size);
+    assert_true(table->root.page_count > 1);
+    for (uint32_t i = 0; i + 1 < table->root.page_count; i++)
+        bytes[table->root.pages[i].page_offset] ^= 1;
+    bb_table_close(table);
+    bytes[size - 1] ^= 1;
+}
+
+static enum bb_status salvage_searched(void *context)
+{
+    struct world *world = context;
+    struct bb_salvage_report report = {0};
+    const struct bb_salvage_visitor visitor = {
+        .entry = on_entry, .lost = on_lost, .context = world};
+    enum bb_status status = salvage_with(world, &visitor, &report);
+    if (status == BB_OK)
+        assert_true(report.entries > 0 && report.bytes_lost > 0);
+    return status;
+}
+
+static void salvage__of_searched_blocks_without_memory(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world);
+    damage_pages_and_footer(&world);
+    for (int has_id = 0; has_id < 2; has_id++) {
+        world.has_id = has_id;
+        assert_true(bb_alloc_fault_sweep(salvage_searched, &world, false) > 5);
+    }
+    assert_ok(salvage_searched(&world));
+    uint64_t calls = world.calls;
+    for (world.failing_call = 1; world.failing_call <= calls; world.failing_call++)
+        assert_status(salvage_searched(&world), BB_IO);
+    bb_file_memory_destroy(world.memory);
+}
+
 static void salvage__with_a_failing_visitor(void **state)
 {
     (void)state;
@@ -174,6 +222,7 @@ int main(void)
         cmocka_unit_test(salvage__with_a_failing_visitor),
         cmocka_unit_test(salvage__without_a_visitor_counts_the_same),
         cmocka_unit_test(salvage__of_a_missing_file_is_not_corruption),
+        cmocka_unit_test(salvage__of_searched_blocks_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -305,6 +305,43 @@ static void salvage__any_damage_gives_what_was_written_or_nothing(void **state)
     world_deinit(&world);
 }
 
+/* Each id that no block proves costs a search: after eight the rest is not tried. */
+static void salvage__of_very_many_false_ids_gives_up(void **state)
+{
+    (void)state;
+    struct world world;
+    static const uint8_t claim[] = {1, 0, 1, 0, 2, 0, BB_TABLE_ID_SIZE};
+    world_init(&world, BB_COMPRESSION_NONE, 300);
+    memset(world.damaged.data + world.damaged.size - BB_FOOTER_SIZE, 0, BB_FOOTER_SIZE);
+    for (uint8_t i = 1; i <= 9; i++) {
+        uint8_t id[BB_TABLE_ID_SIZE];
+        memset(id, i, sizeof(id));
+        assert_ok(bb_buf_append(&world.damaged, claim, sizeof(claim)));
+        assert_ok(bb_buf_append(&world.damaged, id, sizeof(id)));
+    }
+    assert_status(salvage(&world, NULL), BB_CORRUPT);
+    assert_message("it names no table id that matches any of its blocks");
+    world_deinit(&world);
+}
+
+static void salvage__gives_every_version_of_a_key(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world, BB_COMPRESSION_NONE, 10);
+    for (uint64_t sequence = 1; sequence <= 100; sequence++)
+        entry_list_add_text(&world.list, "one key", sequence, "value");
+    entry_list_sort(&world.list, NULL);
+    struct bb_file_system *fs = world.options.file_system;
+    assert_ok(fs->ops->remove(fs, FIXTURE_PATH));
+    build_table(FIXTURE_PATH, &world.options, &world.list, NULL);
+    bb_buf_reset(&world.damaged);
+    assert_ok(bb_file_read_whole(fs, FIXTURE_PATH, SIZE_MAX, &world.damaged));
+    assert_ok(salvage(&world, NULL));
+    assert_int_equal(world.given, world.list.count);
+    world_deinit(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +353,8 @@ int main(void)
         cmocka_unit_test(salvage__finds_blocks_without_pages),
         cmocka_unit_test(salvage__moved_blocks_are_not_given),
         cmocka_unit_test(salvage__any_damage_gives_what_was_written_or_nothing),
+        cmocka_unit_test(salvage__of_very_many_false_ids_gives_up),
+        cmocka_unit_test(salvage__gives_every_version_of_a_key),
     };
     return cmocka_run_group_tests_name("table_salvage", tests, NULL, NULL);
 }

@@ -141,6 +141,13 @@ static void count_sketch__full_cells_stay_and_are_reported(void **state)
         assert_status(bb_count_sketch_add(sketch, 1, key_of(1, room), UINT64_MAX), BB_TOO_LARGE);
         assert_message("18446744073709551615");
         assert_int_equal(bb_count_sketch_count(sketch, 1), 0);
+        struct bb_count_sketch *copy = NULL;
+        struct bb_buf envelope = {0};
+        assert_ok(bb_count_sketch_encode(sketch, &envelope));
+        assert_ok(bb_count_sketch_decode(bb_buf_bytes(&envelope), &copy));
+        assert_int_equal(info_of(copy).saturated_count, 5);
+        bb_buf_deinit(&envelope);
+        bb_count_sketch_destroy(copy);
         bb_count_sketch_destroy(sketch);
     }
 }

@@ -3,7 +3,7 @@
  * every allocation of every scenario fails one by one. */
 #include "tests/unit/standalone/envelope_fixture.h"
 
-#include "tests/support/alloc/alloc_fault.h"
+#include "tests/support/alloc/narrow_buf.h"
 
 static enum bb_status add_members(struct bb_filter_builder *builder, uint64_t count)
 {
@@ -262,6 +262,23 @@ static void filter__ten_bytes_of_memory_per_hash(void **state)
     }
 }
 
+static enum bb_status encode_sketch(const void *object, struct bb_buf *buf)
+{
+    return bb_count_sketch_encode(object, buf);
+}
+
+/* Wherever the envelope of a sketch with a list of keys would have to grow. */
+static void count_sketch__encoded_without_memory(void **state)
+{
+    (void)state;
+    struct bb_count_sketch_options options = {.error = 0.3, .top_count = 3};
+    struct bb_count_sketch *sketch = NULL;
+    assert_ok(bb_count_sketch_create(&options, &sketch));
+    assert_ok(count_keys(sketch));
+    narrow_buf_check(encode_sketch, sketch);
+    bb_count_sketch_destroy(sketch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +288,7 @@ int main(void)
         cmocka_unit_test(filter_sets__absurd_sizes_are_refused_before_any_allocation),
         cmocka_unit_test(filter__views_and_questions_do_not_allocate),
         cmocka_unit_test(filter__ten_bytes_of_memory_per_hash),
+        cmocka_unit_test(count_sketch__encoded_without_memory),
     };
     keys_init("filter_alloc");
     return cmocka_run_group_tests(tests, NULL, NULL);

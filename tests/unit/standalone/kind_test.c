@@ -223,6 +223,35 @@ static void kind__count_min(void **state)
     bb_buf_deinit(&conservative);
 }
 
+/* The list of keys ends within an entry. */
+static void kind__count_min_list_cut_off(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = count_min_envelope(false);
+    for (size_t cut = 1; cut < 20 + 5; cut++) {
+        struct bb_buf damaged = {0};
+        assert_ok(bb_buf_append(&damaged, envelope.data, envelope.size - cut));
+        bb_store64(damaged.data + SIZE, damaged.size);
+        envelope_repair(&damaged);
+        assert_envelope_refused(damaged.data, damaged.size, BB_CORRUPT);
+        assert_message("ends at entry 1, expected 2");
+        bb_buf_deinit(&damaged);
+    }
+    bb_buf_deinit(&envelope);
+}
+
+/* Cells of a conservative sketch may add up to less than the total, but not to nothing. */
+static void kind__count_min_without_cells(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = count_min_envelope(true);
+    memset(envelope.data + CELLS, 0, TOP_ENTRIES - CELLS);
+    envelope_repair(&envelope);
+    assert_envelope_refused(envelope.data, envelope.size, BB_CORRUPT);
+    assert_message("the total is 570");
+    bb_buf_deinit(&envelope);
+}
+
 static void kind__no_bits_for_some_keys_are_refused(void **state)
 {
     (void)state;
@@ -248,6 +277,8 @@ int main(void)
         cmocka_unit_test(kind__count_min),
         cmocka_unit_test(kind__partitioned),
         cmocka_unit_test(kind__no_bits_for_some_keys_are_refused),
+        cmocka_unit_test(kind__count_min_list_cut_off),
+        cmocka_unit_test(kind__count_min_without_cells),
     };
     keys_init("kind");
     return cmocka_run_group_tests(tests, NULL, NULL);
