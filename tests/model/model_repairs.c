@@ -77,11 +77,24 @@ static void take_sequence(struct model *model, enum loss loss)
     model_set_durable(model);
 }
 
+/* False for an empty store: without its manifest nothing shows that the directory is one, and a
+ * repair refuses it. */
+static bool has_data(struct model *model)
+{
+    struct bb_db_repair_options how = {.dry_run = true};
+    struct bb_db_repair_report dry;
+    model_must(model, bb_db_repair(MODEL_DIRECTORY, &model->options, &how, &dry),
+               "repair, but for the repair, of a whole store");
+    return dry.tables_kept + dry.tables_salvaged + dry.log_records > 0;
+}
+
 void model_repair(struct model *model)
 {
     enum loss loss = (enum loss)bb_rng_below(&model->rng, LOSS_COUNT);
     model_close(model);
     model_end_view(model);
+    if (loss == LOSS_OF_MANIFESTS && !has_data(model))
+        loss = LOSS_OF_CURRENT;
     remove_files(model, is_lost, loss);
     bool has_tables = repair(model, loss);
     if (loss == LOSS_OF_MANIFESTS) { /* with them the definitions are lost */
