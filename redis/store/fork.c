@@ -10,6 +10,7 @@
 #include "bb/db_files.h"
 #include "redis/store/saved.h"
 #include "redis/store/thread.h"
+#include "redis/store/unsynced.h"
 
 /* One store in one save. */
 struct entry {
@@ -191,7 +192,10 @@ static void write_entry(struct entry *entry)
     struct bb_redis_path path = bb_redis_root_saved(&entry->state);
     if (entry->checkpoint == NULL)
         return;
-    entry->has_failed = bb_checkpoint_write(entry->checkpoint, path.text) != BB_OK;
+    enum bb_status status = bb_checkpoint_write(entry->checkpoint, path.text);
+    if (status == BB_OK)
+        status = bb_redis_unsynced_settle(path.text);
+    entry->has_failed = status != BB_OK;
     if (entry->has_failed)
         RedisModule_Log(NULL, "warning", "bloomblock: a store cannot be saved: %s",
                         bb_error_last()->message);

@@ -32,11 +32,21 @@ bool bb_redis_root_init(const char *working, const char *given)
            bb_file_system_posix_create(&system_files) == BB_OK;
 }
 
-static struct bb_redis_path path_of(const char *name)
+struct bb_redis_path bb_redis_root_join(const char *parent, const char *name)
 {
     struct bb_redis_path path;
-    snprintf(path.text, sizeof(path.text), "%s/%s", directory, name);
+    snprintf(path.text, sizeof(path.text), "%.*s/%.250s", ROOT_MAX, parent, name);
     return path;
+}
+
+static struct bb_redis_path path_of(const char *name)
+{
+    return bb_redis_root_join(directory, name);
+}
+
+enum bb_status bb_redis_root_list(const char *path, struct bb_file_names *ret_names)
+{
+    return system_files->ops->list(system_files, path, ret_names);
 }
 
 /* ---- ids ---- */

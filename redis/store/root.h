@@ -13,7 +13,7 @@
 #ifndef BB_REDIS_STORE_ROOT_H
 #define BB_REDIS_STORE_ROOT_H
 
-#include "bb/base.h"
+#include "bb/file.h"
 
 #define BB_REDIS_ID_SIZE       16
 #define BB_REDIS_PATH_SIZE_MAX 4096
@@ -42,6 +42,8 @@ bool bb_redis_id_is_none(const struct bb_redis_id *id);
 bool bb_redis_id_equals(const struct bb_redis_id *a, const struct bb_redis_id *b);
 
 /* Any thread. */
+struct bb_redis_path bb_redis_root_join(const char *directory, const char *name);
+BB_MUST_CHECK enum bb_status bb_redis_root_list(const char *path, struct bb_file_names *ret_names);
 struct bb_redis_path bb_redis_root_store(const struct bb_redis_id *id);
 struct bb_redis_path bb_redis_root_saved(const struct bb_redis_id *state);
 bool bb_redis_root_exists(const struct bb_redis_path *path);

@@ -6,6 +6,7 @@
 #include "bb/db_files.h"
 #include "redis/server/redis_module.h"
 #include "redis/store/thread.h"
+#include "redis/store/unsynced.h"
 
 /* The list of all stores. */
 static struct bb_redis_lock lock = BB_REDIS_LOCK_INITIALIZER;
@@ -56,6 +57,8 @@ static struct bb_redis_store *allocate(const struct bb_redis_store_options *opti
 static void release(struct bb_redis_store *store)
 {
     bb_batch_destroy(store->batch);
+    if (store->files != NULL)
+        bb_file_system_posix_destroy(store->files);
     RedisModule_Free(store);
 }
 
@@ -64,6 +67,7 @@ static enum bb_status open_directory(struct bb_redis_store *store, bool is_new)
 {
     struct bb_db_options options = bb_redis_store_options_db(&store->options);
     struct bb_redis_path path = bb_redis_root_store(&store->id);
+    options.file_system = store->files;
     options.create_if_missing = is_new;
     options.error_if_exists = is_new;
     return bb_db_open(path.text, &options, &store->db);
@@ -80,6 +84,8 @@ static enum bb_status begin(const struct bb_redis_store_options *options,
         status = bb_redis_root_new_id(&store->id);
     if (status == BB_OK)
         status = bb_batch_create(&store->batch);
+    if (status == BB_OK)
+        status = bb_redis_unsynced_create(&store->files);
     struct bb_redis_path path = bb_redis_root_store(&store->id);
     if (status == BB_OK && fill != NULL)
         status = fill(context, path.text);

@@ -24,6 +24,7 @@ struct bb_redis_store {
     _Atomic int references;
     struct bb_redis_id id;
     struct bb_redis_store_options options;
+    struct bb_file_system *files; /* of db: unsynced.h */
     struct bb_db *db;
     struct bb_batch *batch; /* for the current write; empty between writes */
     /* Counts changes of the contents. */

@@ -8,6 +8,7 @@
 #include "redis/store/store_key.h"
 #include "redis/store/payload.h"
 #include "redis/store/saved.h"
+#include "redis/store/unsynced.h"
 
 #define NAME "bbstore-1" /* the server wants nine characters */
 
@@ -228,6 +229,8 @@ static void close_store(void *context, struct bb_redis_store *store)
     bool is_named = !bb_redis_id_is_none(&store->state) && store->state_version == store->version &&
                     !bb_redis_saved_is_kept(&store->state);
     enum bb_status status = bb_db_close(store->db);
+    if (status == BB_OK && is_named)
+        status = bb_redis_unsynced_settle(path.text);
     if (status == BB_OK && is_named)
         status = bb_redis_root_rename(&path, &saved);
     if (status != BB_OK)

@@ -1,6 +1,7 @@
 """The directories of saved states: forks that fail, children that are slow, files that remain.
 
-Method: a library that controls the server's forks (fork_control.c) makes each case happen."""
+Method: a library that controls the server's forks and lists its syncs (system_control.c) makes each
+case happen."""
 import os
 import shutil
 import tempfile
@@ -11,14 +12,14 @@ from resp import Refused
 from server import MODULE, Server, main
 from store_files import StoreFiles
 
-CONTROL = os.path.join(os.path.dirname(MODULE or "."), "tests", "redis", "libbb_fork_control.so")
+CONTROL = os.path.join(os.path.dirname(MODULE or "."), "tests", "redis", "libbb_system_control.so")
 WAIT_SECONDS = 60
 
 
 class Saves(StoreFiles):
     def start(self, module_arguments=(), **options):
         self.server = Server(self.directory, module_arguments=module_arguments, preload=[CONTROL],
-                             variables={"BB_FORK_CONTROL": self.directory}, **options).start()
+                             variables={"BB_SYSTEM_CONTROL": self.directory}, **options).start()
         self.addCleanup(self.server.kill)
         return self.server.client()
 
@@ -129,8 +130,7 @@ class Saves(StoreFiles):
             self.wait_until(lambda: b"master_link_status:up" in client("INFO", "replication"))
             self.assertEqual(client("BB.GET", "s", "a"), b"2")
         self.wait_for_child(redis)
-        redis("BB.CREATE", "t")  # a job after the removal, if there is one
-        self.assertEqual(self.saved(), [state])
+        self.wait_until(lambda: self.saved() == [state])
         self.end(redis, kill=True)
         redis = self.start()
         self.assertTrue(self.is_adopted(redis, "s"))
@@ -161,6 +161,41 @@ class Saves(StoreFiles):
             redis = self.start()
             self.wait_until(lambda: len(self.directories()) == 4)
             self.assertEqual(self.saved(), saved)
+        self.end(redis)
+
+    def synced(self, name):
+        """The paths that were synced, below the directory of stores."""
+        root = os.path.join(self.directory, "bb")
+        with open(name, encoding="utf-8") as file:
+            paths = {os.path.relpath(line.strip(), root) for line in file}
+        return {path for path in paths if not path.startswith("..")}
+
+    def fill(self, redis):
+        for at in range(0, 3000, 100):
+            redis("BB.MPUT", "s", *(part for i in range(at, at + 100) for part in (i, os.urandom(1000))))
+        redis("BB.COMPACT", "s")
+        redis("BB.PUT", "s", "in memory", "1")
+
+    def test_only_saved_states_are_synced(self):
+        """Every file of them, the directory, and the directory with its name."""
+        redis = self.start(save="3600 1")
+        redis("BB.PUT", "s", "a", "1")
+        syncs = self.control("syncs")
+        self.fill(redis)
+        self.assertEqual(self.synced(syncs), set())
+        state = self.save_in_child(redis)
+        files = os.listdir(os.path.join(self.directory, "bb", state))
+        self.assertGreater(len(files), 3)
+        self.assertEqual(self.synced(syncs), {".", state} | {f"{state}/{name}" for name in files})
+        redis("BB.PUT", "s", "a", "2")
+        syncs = self.control("syncs")  # empty again
+        self.end(redis)
+        state, = set(self.saved()) - {state}
+        before_renaming = {path.split("/")[-1] for path in self.synced(syncs) if "/" in path}
+        self.assertLessEqual(set(os.listdir(os.path.join(self.directory, "bb", state))), before_renaming)
+        redis = self.start()
+        self.assertTrue(self.is_adopted(redis, "s"))
+        self.assertEqual(redis("BB.MGET", "s", "a", "in memory"), [b"2", b"1"])
         self.end(redis)
 
     def test_a_relative_directory_is_where_the_server_began(self):
