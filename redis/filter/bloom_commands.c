@@ -365,26 +365,25 @@ static int info(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int
 
 /* --- Copies in pieces --- */
 
+static void write_header(const void *value, uint8_t *header)
+{
+    bb_fingerprint_coding_header(value, header);
+}
+
+static const struct bb_fingerprint_chain *chain_of(const void *value)
+{
+    return value;
+}
+
 static int scan_dump(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
 {
-    long long iterator = 0;
-    uint8_t header[BB_FINGERPRINT_HEADER_SIZE];
-    struct bb_redis_arguments arguments = bb_redis_arguments_make(argv, argc, 2);
-    if (!bb_redis_arguments_take_integer(&arguments, &iterator))
-        return RedisModule_ReplyWithError(ctx, "Second argument must be numeric");
-    struct bb_redis_key key = bb_redis_key_open(ctx, argv[1], type, REDISMODULE_READ);
-    if (key.is_wrong_type) {
-        bb_redis_reply_wrong_type(ctx);
-    } else if (key.value == NULL) {
-        RedisModule_ReplyWithError(ctx, "ERR not found");
-    } else if (iterator == 0) {
-        bb_fingerprint_coding_header(key.value, header);
-        bb_redis_chain_dump_reply_header(ctx, (struct bb_bytes){header, sizeof(header)});
-    } else {
-        bb_redis_chain_dump_reply(ctx, key.value, iterator);
-    }
-    bb_redis_key_close(&key);
-    return REDISMODULE_OK;
+    static const struct bb_redis_chain_dump_class class = {
+        .iterator_error = "Second argument must be numeric",
+        .header_size = BB_FINGERPRINT_HEADER_SIZE,
+        .write_header = write_header,
+        .chain_of = chain_of,
+    };
+    return bb_redis_chain_dump_command(ctx, argv, argc, type, &class);
 }
 
 /* The error of loading a piece, or NULL. */

@@ -13,23 +13,64 @@ static int reply_piece(struct RedisModuleCtx *ctx, uint64_t iterator, struct bb_
     return RedisModule_ReplyWithStringBuffer(ctx, (const char *)piece.data, piece.size);
 }
 
-int bb_redis_chain_dump_reply_header(struct RedisModuleCtx *ctx, struct bb_bytes header)
+static int reply_end(struct RedisModuleCtx *ctx, const struct bb_redis_chain_dump_class *class)
 {
-    return reply_piece(ctx, 1, header);
+    if (!class->ends_with_null)
+        return reply_piece(ctx, 0, (struct bb_bytes){(const uint8_t *)"", 0});
+    RedisModule_ReplyWithArray(ctx, 2);
+    RedisModule_ReplyWithLongLong(ctx, 0);
+    return RedisModule_ReplyWithNull(ctx);
 }
 
-int bb_redis_chain_dump_reply(struct RedisModuleCtx *ctx, const struct bb_fingerprint_chain *chain,
-                              long long iterator)
+static int reply_header(struct RedisModuleCtx *ctx, const void *value,
+                        const struct bb_redis_chain_dump_class *class)
 {
-    uint64_t at = (uint64_t)iterator - 1;
+    uint8_t header[BB_REDIS_CHAIN_DUMP_HEADER_MAX];
+    class->write_header(value, header);
+    return reply_piece(ctx, 1, (struct bb_bytes){header, class->header_size});
+}
+
+static int reply_chunk(struct RedisModuleCtx *ctx, const struct bb_fingerprint_chain *chain,
+                       uint64_t at)
+{
     struct bb_buf chunk = {0};
-    if (iterator < 1 || at >= bb_fingerprint_chain_totals(chain).shard_count)
-        return reply_piece(ctx, 0, (struct bb_bytes){(const uint8_t *)"", 0});
     if (bb_fingerprint_coding_chunk(chain, at, BB_REDIS_CHAIN_CHUNK_SIZE, &chunk, &at) == BB_OK)
         reply_piece(ctx, at + 1, (struct bb_bytes){chunk.data, chunk.size});
     else
         bb_redis_reply_failure(ctx);
     bb_buf_deinit(&chunk);
+    return REDISMODULE_OK;
+}
+
+/* The piece after the iterator. */
+static int reply_next(struct RedisModuleCtx *ctx, const void *value, long long iterator,
+                      const struct bb_redis_chain_dump_class *class)
+{
+    const struct bb_fingerprint_chain *chain = class->chain_of(value);
+    struct bb_fingerprint_totals totals = bb_fingerprint_chain_totals(chain);
+    if (iterator < 0 || (uint64_t)iterator > totals.shard_count ||
+        (class->skips_empty && totals.count == 0))
+        return reply_end(ctx, class);
+    return iterator == 0 ? reply_header(ctx, value, class)
+                         : reply_chunk(ctx, chain, (uint64_t)iterator - 1);
+}
+
+int bb_redis_chain_dump_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
+                                int argc, struct RedisModuleType *type,
+                                const struct bb_redis_chain_dump_class *class)
+{
+    long long iterator = 0;
+    struct bb_redis_arguments arguments = bb_redis_arguments_make(argv, argc, 2);
+    if (!bb_redis_arguments_take_integer(&arguments, &iterator))
+        return RedisModule_ReplyWithError(ctx, class->iterator_error);
+    struct bb_redis_key key = bb_redis_key_open(ctx, argv[1], type, REDISMODULE_READ);
+    if (key.is_wrong_type)
+        bb_redis_reply_wrong_type(ctx);
+    else if (key.value == NULL)
+        RedisModule_ReplyWithError(ctx, "ERR not found");
+    else
+        reply_next(ctx, key.value, iterator, class);
+    bb_redis_key_close(&key);
     return REDISMODULE_OK;
 }
 

@@ -1,7 +1,8 @@
-/* The replies of SCANDUMP and the calls of LOADCHUNK: a filter in pieces that a client copies.
+/* SCANDUMP and LOADCHUNK: a filter in pieces that a client copies.
  *
  * Iterator 0 gives the header, with iterator 1. Iterator i > 0 gives the chunk from shard i - 1 on,
- * with the iterator of the next one; at the end 0 and no bytes. LOADCHUNK takes each pair. */
+ * with the iterator of the next one; at the end 0 and no bytes, or a null. LOADCHUNK takes each
+ * pair. */
 #ifndef BB_REDIS_FILTER_CHAIN_DUMP_H
 #define BB_REDIS_FILTER_CHAIN_DUMP_H
 
@@ -10,12 +11,20 @@
 #include "redis/fingerprint/fingerprint_chain.h"
 #include "redis/server/redis_module.h"
 
-/* The piece after the iterator, which is not 0. */
-int bb_redis_chain_dump_reply(struct RedisModuleCtx *ctx, const struct bb_fingerprint_chain *chain,
-                              long long iterator);
+#define BB_REDIS_CHAIN_DUMP_HEADER_MAX 64
 
-/* The header with iterator 1. */
-int bb_redis_chain_dump_reply_header(struct RedisModuleCtx *ctx, struct bb_bytes header);
+/* SCANDUMP of a type of filters. */
+struct bb_redis_chain_dump_class {
+    const char *iterator_error; /* the iterator is no number */
+    bool ends_with_null;        /* otherwise with no bytes */
+    bool skips_empty;           /* a filter without items has no pieces */
+    size_t header_size;         /* at most BB_REDIS_CHAIN_DUMP_HEADER_MAX */
+    void (*write_header)(const void *value, uint8_t *header);
+    const struct bb_fingerprint_chain *(*chain_of)(const void *value);
+};
+int bb_redis_chain_dump_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
+                                int argc, struct RedisModuleType *type,
+                                const struct bb_redis_chain_dump_class *class);
 
 /* Loads a chunk. False, without a change: it is damaged or of another filter, or memory is
  * short. */

@@ -333,39 +333,29 @@ static int info(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int
 
 /* --- Copies in pieces --- */
 
-/* An empty filter has no pieces; the end is a null, where BF.SCANDUMP has no bytes. */
-static void reply_piece(struct RedisModuleCtx *ctx, const struct bb_redis_cuckoo *cuckoo,
-                        long long iterator)
+_Static_assert(BB_REDIS_CUCKOO_HEADER_SIZE <= BB_REDIS_CHAIN_DUMP_HEADER_MAX, "room for it");
+
+static void write_header(const void *value, uint8_t *header)
 {
-    uint8_t header[BB_REDIS_CUCKOO_HEADER_SIZE];
-    struct bb_fingerprint_totals totals = bb_fingerprint_chain_totals(cuckoo->chain);
-    if (totals.count == 0 || iterator < 0 || (uint64_t)iterator > totals.shard_count) {
-        RedisModule_ReplyWithArray(ctx, 2);
-        RedisModule_ReplyWithLongLong(ctx, 0);
-        RedisModule_ReplyWithNull(ctx);
-    } else if (iterator == 0) {
-        bb_redis_cuckoo_type_header(cuckoo, header);
-        bb_redis_chain_dump_reply_header(ctx, (struct bb_bytes){header, sizeof(header)});
-    } else {
-        bb_redis_chain_dump_reply(ctx, cuckoo->chain, iterator);
-    }
+    bb_redis_cuckoo_type_header(value, header);
+}
+
+static const struct bb_fingerprint_chain *chain_of(const void *value)
+{
+    return ((const struct bb_redis_cuckoo *)value)->chain;
 }
 
 static int scan_dump(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
 {
-    long long iterator = 0;
-    struct bb_redis_arguments arguments = bb_redis_arguments_make(argv, argc, 2);
-    if (!bb_redis_arguments_take_integer(&arguments, &iterator))
-        return RedisModule_ReplyWithError(ctx, "Invalid position");
-    struct bb_redis_key key = bb_redis_key_open(ctx, argv[1], type, REDISMODULE_READ);
-    if (key.is_wrong_type)
-        bb_redis_reply_wrong_type(ctx);
-    else if (key.value == NULL)
-        RedisModule_ReplyWithError(ctx, "ERR not found");
-    else
-        reply_piece(ctx, key.value, iterator);
-    bb_redis_key_close(&key);
-    return REDISMODULE_OK;
+    static const struct bb_redis_chain_dump_class class = {
+        .iterator_error = "Invalid position",
+        .ends_with_null = true,
+        .skips_empty = true,
+        .header_size = BB_REDIS_CUCKOO_HEADER_SIZE,
+        .write_header = write_header,
+        .chain_of = chain_of,
+    };
+    return bb_redis_chain_dump_command(ctx, argv, argc, type, &class);
 }
 
 /* The error of loading a piece, or NULL. */

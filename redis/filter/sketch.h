@@ -11,7 +11,8 @@
 
 #include "bb/base.h"
 
-#define BB_REDIS_SKETCH_CELLS_MAX (UINT64_C(1) << 30)
+/* 512 MiB, as much as the server permits one string by default: all of it is taken at once. */
+#define BB_REDIS_SKETCH_CELLS_MAX (UINT64_C(1) << 27)
 
 struct bb_redis_sketch {
     uint64_t column_count;

@@ -30,6 +30,15 @@ static bool open_sketch(struct RedisModuleCtx *ctx, struct RedisModuleString *na
 
 /* --- Creation --- */
 
+_Static_assert(BB_REDIS_SKETCH_CELLS_MAX == 134217728, "the error has this number");
+#define TOO_MANY_CELLS "CMS: width * depth must be at most 134217728"
+#define ABSURD         "CMS: invalid init arguments" /* RedisBloom refuses it too */
+
+static const char *mistake_of(uint64_t columns, uint64_t rows)
+{
+    return rows != 0 && columns <= INT64_MAX / rows ? TOO_MANY_CELLS : ABSURD;
+}
+
 static int create(struct RedisModuleCtx *ctx, struct RedisModuleString *name, uint64_t columns,
                   uint64_t rows)
 {
@@ -39,7 +48,7 @@ static int create(struct RedisModuleCtx *ctx, struct RedisModuleString *name, ui
     if (key.is_wrong_type || key.value != NULL) {
         RedisModule_ReplyWithError(ctx, "CMS: key already exists");
     } else if (!bb_redis_sketch_type_is_possible(columns, rows)) {
-        RedisModule_ReplyWithError(ctx, "CMS: invalid init arguments");
+        RedisModule_ReplyWithError(ctx, mistake_of(columns, rows));
     } else if ((sketch = bb_redis_sketch_create(columns, rows)) == NULL) {
         RedisModule_ReplyWithError(ctx, "CMS: Insufficient memory to create the key");
     } else {
@@ -77,8 +86,8 @@ static int create_by_error(struct RedisModuleCtx *ctx, struct RedisModuleString 
     /* A row halves the probability of an error of 2 / columns (Markov's inequality). */
     double columns = ceil(2 / error);
     double rows = ceil(-log2(probability));
-    if (columns > (double)BB_REDIS_SKETCH_CELLS_MAX)
-        return RedisModule_ReplyWithError(ctx, "CMS: invalid init arguments");
+    if (columns >= 0x1p63)
+        return RedisModule_ReplyWithError(ctx, ABSURD);
     return create(ctx, argv[1], (uint64_t)columns, (uint64_t)rows);
 }
 

@@ -24,6 +24,8 @@ class Sketch(FilterCase, TypeTests):
 
 
 class Commands(FilterCase):
+    TOO_MANY = "CMS: width * depth must be at most 134217728"
+
     def test_dimensions(self):
         self.assertEqual(self.redis("CMS.INITBYDIM", "c", 20, 5), "OK")
         self.assertEqual(self.redis("CMS.INCRBY", "c", "a", 5), [5])
@@ -37,7 +39,8 @@ class Commands(FilterCase):
         for arguments, error in (
                 ((0.1, 1), "CMS: invalid width"), ((10, "x"), "CMS: invalid depth"), ((0, 1), "CMS: invalid width"),
                 ((1, 0), "CMS: invalid depth"), ((8589934592, 8589934592), "CMS: invalid init arguments"),
-                ((1 << 31, 1), "CMS: invalid init arguments")):
+                ((1 << 62, 3), "CMS: invalid init arguments"), ((1 << 31, 1), self.TOO_MANY),
+                ((1 << 27, 2), self.TOO_MANY), ((1, (1 << 27) + 1), self.TOO_MANY)):
             self.assertEqual(self.refused("CMS.INITBYDIM", "c", *arguments), error)
         for arguments, error in (
                 ((1000, 0.1), "CMS: invalid overestimation value"), ((0, 0.1), "CMS: invalid overestimation value"),
