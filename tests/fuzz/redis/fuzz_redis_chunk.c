@@ -2,8 +2,8 @@
  *
  *     | size : 2, chunk without its checksum | ...
  *
- * The checksum is made right. Every chunk is read twice: alone, and in the order of all. A chunk
- * that is accepted adds as many operations to the batch as it has entries, with ascending fields. */
+ * The checksum is repaired. Every chunk is read twice: as the first, without a batch, and in the
+ * order of all. An accepted chunk adds its entries to the batch, with ascending fields. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void read_chunk(struct bb_bytes chunk, struct bb_redis_chunk_order *order
     bb_batch_reset(batch);
     enum bb_status added = bb_redis_chunk_read(chunk, order, batch);
     require(added != BB_OK || checked == BB_OK,
-            "a chunk is accepted in an order, and refused alone");
+            "a chunk is accepted after others, and refused as the first");
     if (added == BB_OK) {
         require(bb_batch_count(batch) == order->count - count &&
                     alone.count == order->count - count,

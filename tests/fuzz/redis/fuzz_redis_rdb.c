@@ -2,7 +2,7 @@
  *
  *     | type : 1 | parts: size : 2, bytes ... |
  *
- * A part is what the next load of a number (8 bytes of it) or of a string gets; after the last part
+ * The next load of a number (8 bytes) or of a string gets the next part; after the last part
  * loads fail, as at the end of a payload. No input may make a loader read beyond its bytes or keep
  * memory. A value that is accepted is saved, and loads again to the same bytes. */
 #include <stdarg.h>
@@ -136,7 +136,7 @@ static void set_server(void)
 
 /* ---- inputs ---- */
 
-/* Whether the input asks for a sketch of too many cells for this test. */
+/* Whether the input has a sketch of too many cells for this test. */
 static bool is_too_large(const struct RedisModuleTypeMethods *type, struct RedisModuleIO io)
 {
     if (type != &methods[2])
