@@ -277,7 +277,7 @@ static void wal_salvage__fragments_before_their_places_are_not_given(void **stat
         memcpy(shorter, bytes, end - removed);
         memcpy(shorter + end - removed, bytes + end, size - end);
         (void)salvage_bytes(&log, shorter, size - removed);
-        for (size_t i = 0; i < middle; i++)
+        for (size_t i = 0; i + 1 < middle; i++) /* record middle - 1 may have lost bytes too */
             assert_true(log.is_given[i]);
         free(shorter);
     }
