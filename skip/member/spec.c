@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -78,11 +79,15 @@ bool bb_spec_is_same(const struct bb_skip_spec *a, const struct bb_skip_spec *b)
            a->counts_records == b->counts_records && a->tokenizer == b->tokenizer;
 }
 
+static bool fits_type(enum bb_skip_kind kind, enum bb_attribute_type type)
+{
+    bool is_text = kind == BB_SKIP_TOKENS || kind == BB_SKIP_NGRAMS || kind == BB_SKIP_TEXT;
+    return !is_text || type == BB_ATTRIBUTE_BYTES;
+}
+
 bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type type)
 {
-    bool is_text =
-        spec->kind == BB_SKIP_TOKENS || spec->kind == BB_SKIP_NGRAMS || spec->kind == BB_SKIP_TEXT;
-    return bb_skip_kind_name(spec->kind) != NULL && (!is_text || type == BB_ATTRIBUTE_BYTES) &&
+    return bb_skip_kind_name(spec->kind) != NULL && fits_type(spec->kind, type) &&
            parameters_are_valid(spec);
 }
 
@@ -153,12 +158,14 @@ static enum bb_status take_kind(struct reading *reading, enum bb_skip_kind *ret_
 }
 
 static enum bb_status take_attribute(struct reading *reading, const struct bb_schema *schema,
-                                     uint32_t *ret_attribute)
+                                     enum bb_skip_kind kind, uint32_t *ret_attribute)
 {
     struct reading begin = *reading;
     size_t attribute = 0;
     if (bb_schema_find(schema, take_word(reading), &attribute) != BB_OK)
         return refuse(&begin, "the name of an attribute");
+    if (!fits_type(kind, bb_schema_type(schema, attribute)))
+        return refuse(&begin, "an attribute of type bytes");
     *ret_attribute = (uint32_t)attribute;
     return BB_OK;
 }
@@ -180,15 +187,27 @@ static enum bb_status take_number(struct reading *reading, double *ret_number)
     return BB_OK;
 }
 
-static enum bb_status take_count(struct reading *reading, uint32_t *ret_count)
+/* expected: the range, for a person. */
+static enum bb_status take_number_in(struct reading *reading, double low, double high,
+                                     const char *expected, double *ret_number)
+{
+    struct reading begin = *reading;
+    enum bb_status status = take_number(reading, ret_number);
+    if (status == BB_OK && !(*ret_number >= low && *ret_number <= high))
+        return refuse(&begin, expected);
+    return status;
+}
+
+static enum bb_status take_count(struct reading *reading, uint32_t low, uint32_t high,
+                                 const char *expected, uint32_t *ret_count)
 {
     struct reading begin = *reading;
     double number = 0;
-    enum bb_status status = take_number(reading, &number);
+    enum bb_status status = take_number_in(reading, low, high, expected, &number);
     if (status != BB_OK)
         return status;
-    if (!(number >= 1 && number <= BB_SKIP_SET_VALUES_MAX) || number != (uint32_t)number)
-        return refuse(&begin, "a whole number from 1 to 65536");
+    if (number != (uint32_t)number)
+        return refuse(&begin, expected);
     *ret_count = (uint32_t)number;
     return BB_OK;
 }
@@ -244,11 +263,14 @@ static enum bb_status take_parameter(struct reading *reading, struct bb_skip_spe
     if (!take(reading, '='))
         return refuse(reading, "name=value");
     if (has_rate(spec->kind) && is_text(name, "rate"))
-        return take_number(reading, &spec->rate);
+        return take_number_in(reading, BB_SKIP_RATE_MIN, BB_SKIP_RATE_MAX,
+                              "a rate from 0.0000001 to 0.5", &spec->rate);
     if (spec->kind == BB_SKIP_SET && is_text(name, "values"))
-        return take_count(reading, &spec->set_values_max);
+        return take_count(reading, 1, BB_SKIP_SET_VALUES_MAX, "a whole number from 1 to 65536",
+                          &spec->set_values_max);
     if (spec->kind == BB_SKIP_NGRAMS && is_text(name, "n"))
-        return take_count(reading, &spec->ngram_size);
+        return take_count(reading, BB_SKIP_NGRAM_MIN, BB_SKIP_NGRAM_MAX,
+                          "a whole number from 2 to 8", &spec->ngram_size);
     if (has_tokenizer(spec->kind) && is_text(name, "tokenizer"))
         return take_tokenizer(reading, spec);
     if ((has_fold(spec) || has_tokenizer(spec->kind)) && is_text(name, "fold"))
@@ -266,7 +288,7 @@ enum bb_status bb_skip_spec_parse(const char *text, const struct bb_schema *sche
     uint32_t attribute = 0;
     enum bb_status status = take_kind(&reading, &kind);
     if (status == BB_OK)
-        status = take_attribute(&reading, schema, &attribute);
+        status = take_attribute(&reading, schema, kind, &attribute);
     struct bb_skip_spec spec = bb_spec_default(kind, attribute);
     while (status == BB_OK && take(&reading, ','))
         status = take_parameter(&reading, &spec);
@@ -277,14 +299,11 @@ enum bb_status bb_skip_spec_parse(const char *text, const struct bb_schema *sche
     skip_blanks(&reading);
     if (status == BB_OK && *reading.at != '\0')
         status = refuse(&reading, "the end");
-    if (status == BB_OK && !bb_spec_is_valid(&spec, bb_schema_type(schema, attribute)))
-        status = bb_fail(BB_INVALID,
-                         "index \"%s\": a parameter is out of range, or the attribute is of type "
-                         "%s and not of type bytes",
-                         text, bb_attribute_type_name(bb_schema_type(schema, attribute)));
-    if (status == BB_OK)
-        *ret_spec = spec;
-    return status;
+    if (status != BB_OK)
+        return status;
+    BB_DEBUG_ASSERT(bb_spec_is_valid(&spec, bb_schema_type(schema, attribute)));
+    *ret_spec = spec;
+    return BB_OK;
 }
 
 /* The C library writes the point of the program's locale. */

@@ -76,7 +76,10 @@ static enum bb_status parse_time_kind(struct bb_definition_text *text,
 {
     struct bb_bytes name;
     size_t at = bb_definition_text_next(text);
-    enum bb_status status = bb_definition_text_word(text, "a format of time", &name);
+    enum bb_status status = bb_definition_text_word(
+        text,
+        "rfc3339, clf, unix, unix_ms, unix_us, unix_ns, unix_float or a pattern in single quotes",
+        &name);
     if (status == BB_OK && !bb_time_format_named(name, &definition->time))
         return bb_definition_text_fail(
             text, at,

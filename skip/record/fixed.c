@@ -55,7 +55,8 @@ static enum bb_status parse_form(struct bb_definition_text *text, struct bb_defi
 {
     struct bb_bytes name;
     size_t at = bb_definition_text_next(text);
-    enum bb_status status = bb_definition_text_word(text, "the form of a number", &name);
+    enum bb_status status = bb_definition_text_word(
+        text, "u8, i8, u16le, u16be, ... i64be, f32le, f32be, f64le, f64be or bytes", &name);
     if (status != BB_OK)
         return status;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(FORMS); i++) {

@@ -377,13 +377,17 @@ static void builder__refuses_what_it_cannot_do(void **state)
     bb_rng_init(&rng, bb_rng_seed("skip_file_test", 13));
     indexed_rows_init(&rows, &rng, 1, 1, specs);
     assert_status(bb_skip_spec_parse("tokens(number)", rows.schema, &spec), BB_INVALID);
-    assert_message("not of type bytes");
+    assert_message("at byte 7: expected an attribute of type bytes");
     assert_status(bb_skip_spec_parse("bloom(number)", rows.schema, &spec), BB_INVALID);
     assert_message("at byte 0");
     assert_status(bb_skip_spec_parse("set(number, rate=0.1)", rows.schema, &spec), BB_INVALID);
     assert_message("at byte 11");
     assert_status(bb_skip_spec_parse("values(number, rate=0)", rows.schema, &spec), BB_INVALID);
+    assert_message("at byte 20: expected a rate from 0.0000001 to 0.5");
     assert_status(bb_skip_spec_parse("ngrams(words, n=9)", rows.schema, &spec), BB_INVALID);
+    assert_message("at byte 16: expected a whole number from 2 to 8");
+    assert_status(bb_skip_spec_parse("set(number, values=65537)", rows.schema, &spec), BB_INVALID);
+    assert_message("at byte 19: expected a whole number from 1 to 65536");
     assert_status(bb_skip_spec_parse("min_max(nothing)", rows.schema, &spec), BB_INVALID);
     assert_status(bb_skip_spec_parse("min_max(number) x", rows.schema, &spec), BB_INVALID);
     struct bb_buf buf = {0};
