@@ -247,6 +247,7 @@ class Select(LogTest):
         self.assertFalse(document["complete"])
         self.assertEqual(document["count"], len(document["records"]))
         self.assertLess(document["count"], len(self.rows))
+        self.assertEqual(self.select("true", "--count", code=CORRUPT).out, b"")
 
     def test_overwritten_and_deleted_records_are_not_shown(self):
         self.load_log(self.rows)

@@ -214,7 +214,7 @@ static void end_output(struct select *select, bool is_complete)
 {
     struct output *out = &select->out;
     if (!out->is_json) {
-        if (select->is_count_only)
+        if (select->is_count_only && (is_complete || select->is_interrupted))
             output_print(out, "%llu\n", (unsigned long long)select->count);
         return;
     }

@@ -220,7 +220,7 @@ static void end_output(struct select_file *self, bool is_complete)
 {
     struct output *out = &self->out;
     unsigned long long count = self->count;
-    if (!out->is_json && self->is_count_only)
+    if (!out->is_json && self->is_count_only && (is_complete || self->is_interrupted))
         output_print(out, "%llu\n", count);
     if (!out->is_json)
         return;
