@@ -2,7 +2,8 @@
  *
  *     skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] [--json FILE] [--keep]
  *                          [--only TEXT] [--no-costs] [--no-overwritten] [--reuse]
- *                          [--only-costs] [--table-mib N] [--text] [--literals]
+ *                          [--only-costs] [--only-overwritten] [--table-mib N] [--text]
+ *                          [--literals]
  *
  * Makes a log of N megabytes (default 200) in the directory, which must not exist, and three stores
  * of it: granules of 64 KiB, granules of 16 KiB, and one with 30 % of the rows overwritten and a
@@ -53,6 +54,7 @@ struct arguments {
     bool has_text;
     bool has_literals;
     bool has_only_costs;
+    bool has_only_overwritten;
     bool has_no_overwritten;
     bool is_reused; /* the directory has the stores of a run with --keep: uses the compacted two */
 };
@@ -389,7 +391,8 @@ static _Noreturn void usage(void)
 {
     fprintf(stderr, "usage: skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] "
                     "[--json FILE] [--keep] [--only TEXT] [--no-costs] [--no-overwritten] "
-                    "[--only-costs] [--reuse] [--table-mib N] [--text] [--literals]\n");
+                    "[--only-costs] [--only-overwritten] [--reuse] [--table-mib N] [--text] "
+                    "[--literals]\n");
     exit(2);
 }
 
@@ -432,6 +435,8 @@ static void take_arguments(int argc, char **argv, struct arguments *arguments)
             arguments->has_no_costs = true;
         else if (strcmp(argv[i], "--only-costs") == 0)
             arguments->has_only_costs = true;
+        else if (strcmp(argv[i], "--only-overwritten") == 0)
+            arguments->has_only_overwritten = arguments->has_no_costs = true;
         else if (strcmp(argv[i], "--literals") == 0)
             arguments->has_literals = true;
         else if (strcmp(argv[i], "--text") == 0)
@@ -472,8 +477,10 @@ static void open_json(struct bench *bench)
 
 static void run_stores(struct bench *bench)
 {
-    run_store(bench, "64 KiB", 64 * KIB);
-    run_store(bench, "16 KiB", 16 * KIB);
+    if (!bench->arguments.has_only_overwritten) {
+        run_store(bench, "64 KiB", 64 * KIB);
+        run_store(bench, "16 KiB", 16 * KIB);
+    }
     if (!bench->arguments.is_reused && !bench->arguments.has_no_overwritten)
         run_overwritten(bench);
 }
