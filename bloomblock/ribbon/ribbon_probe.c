@@ -40,11 +40,11 @@ static const struct bb_filter_probes *avx512_probes(uint32_t rank)
         bb_ribbon_probe_avx512_shards};
     static const struct bb_filter_probes up_to_15 = {
         {bb_ribbon_probe_avx512_16, bb_ribbon_probe_avx512_bits},
-        bb_ribbon_probe_avx512_batch,
+        bb_ribbon_probe_avx512_batch_wide,
         NULL};
     static const struct bb_filter_probes all = {
         {bb_ribbon_probe_avx512_32, bb_ribbon_probe_avx512_bits},
-        bb_ribbon_probe_avx512_batch,
+        bb_ribbon_probe_avx512_batch_wide,
         NULL};
     return rank <= 7 ? &up_to_7 : rank <= 15 ? &up_to_15 : &all;
 }

@@ -225,11 +225,10 @@ BB_CPU_TARGET_AVX512 static inline bool answer(const struct bb_ribbon_question *
     return question->rank <= 16 ? answer_16(question) : answer_32(question);
 }
 
-/* Words that were just stored cannot be loaded as one vector before they reach the cache, so a few
- * probes are faster one at a time. */
-BB_CPU_TARGET_AVX512 static uint64_t answer_few(const struct bb_filter_batch *batch, size_t count)
+BB_CPU_TARGET_AVX512 uint64_t bb_ribbon_probe_avx512_batch_wide(const struct bb_filter_batch *batch,
+                                                                size_t count)
 {
-    struct bb_ribbon_question questions[FEW];
+    struct bb_ribbon_question questions[BB_FILTER_BATCH];
     uint64_t bits = 0;
     for (size_t i = 0; i < count; i++)
         bb_ribbon_question_init(&questions[i], batch, i);
@@ -309,6 +308,9 @@ BB_CPU_TARGET_AVX512 static inline uint64_t answer_many(const struct bb_filter_b
 BB_CPU_TARGET_AVX512 uint64_t bb_ribbon_probe_avx512_batch(const struct bb_filter_batch *batch,
                                                            size_t count)
 {
-    return count <= FEW ? answer_few(batch, count) : answer_many(batch, count);
+    /* Words that were just stored cannot be loaded as one vector before they reach the cache, so a
+     * few probes are faster one at a time. */
+    return count <= FEW ? bb_ribbon_probe_avx512_batch_wide(batch, count)
+                        : answer_many(batch, count);
 }
 #endif
