@@ -9,8 +9,8 @@ from server import MODULE, Server, ServerTest, main
 
 class Loading(ServerTest):
     def test_module_is_listed(self):
-        module, = self.redis("MODULE", "LIST")
-        self.assertEqual(module[1], b"bloomblock")
+        # Redis 8 also lists built-in modules.
+        self.assertIn(b"bloomblock", [module[1] for module in self.redis("MODULE", "LIST")])
 
     def test_loading_it_twice_is_refused(self):
         self.assertIn("Error loading the extension", self.refused("MODULE", "LOAD", MODULE))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-SKIPPED_FOLDERS = {".git", "build", "__pycache__"}
+SKIPPED_FOLDERS = {".git", "__pycache__"}
 
 
 class Tree:
@@ -34,7 +34,9 @@ class Tree:
     def _walk(self):
         found = []
         for folder, folders, names in os.walk(self.root):
-            folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
+            # Rooms of layers are called build too.
+            folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and
+                          (folder != self.root or name != "build")]
             found += [os.path.relpath(os.path.join(folder, name), self.root).replace(os.sep, "/") for name in names]
         return found
 
