@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The header, and the mark of a clean end. */
+#define EMPTY_LOG_SIZE 67
+
 enum loss {
     LOSS_OF_NOTHING,
     LOSS_OF_CURRENT,
@@ -77,15 +80,27 @@ static void take_sequence(struct model *model, enum loss loss)
     model_set_durable(model);
 }
 
+static bool file_has_data(struct model *model, const char *name)
+{
+    char path[128];
+    size_t size = 0;
+    snprintf(path, sizeof(path), MODEL_DIRECTORY "/%.64s", name);
+    (void)bb_file_memory_bytes(model->memory, path, &size);
+    return strstr(name, ".bbt") != NULL || (strstr(name, ".wal") != NULL && size > EMPTY_LOG_SIZE);
+}
+
 /* False for an empty store: without its manifest nothing shows that the directory is one, and a
  * repair refuses it. */
 static bool has_data(struct model *model)
 {
-    struct bb_db_repair_options how = {.dry_run = true};
-    struct bb_db_repair_report dry;
-    model_must(model, bb_db_repair(MODEL_DIRECTORY, &model->options, &how, &dry),
-               "repair, but for the repair, of a whole store");
-    return dry.tables_kept + dry.tables_salvaged + dry.log_records > 0;
+    struct bb_file_system *fs = bb_file_memory_system(model->memory);
+    struct bb_file_names names = {0};
+    bool has_any = false;
+    model_must(model, fs->ops->list(fs, MODEL_DIRECTORY, &names), "list");
+    for (size_t i = 0; i < names.count && !has_any; i++)
+        has_any = file_has_data(model, names.names[i]);
+    bb_file_names_deinit(&names);
+    return has_any;
 }
 
 void model_repair(struct model *model)
