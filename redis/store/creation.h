@@ -1,6 +1,6 @@
 /* Creates the store of a key that does not exist.
  *
- * A new store takes some tens of milliseconds, most of them for syncs. So a thread of the pool
+ * A new store takes some milliseconds, for its files. So a thread of the pool
  * creates it while the client is blocked, and then the command continues. Another client may have
  * created the key by then: the command continues with that store.
  *
