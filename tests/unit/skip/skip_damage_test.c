@@ -154,6 +154,8 @@ static void another_id__is_refused(void **state)
                                            .id = other};
     assert_status(bb_skip_file_open(ROWS_PATH, &options, &file), BB_CORRUPT);
     assert_message("another table");
+    assert_status(bb_skip_file_open("no.bbi", &options, &file), BB_NOT_FOUND);
+    assert_status(bb_skip_file_open("", &options, &file), BB_INVALID);
     tear_down(&damage);
 }
 
@@ -186,6 +188,8 @@ static void newer_version__is_refused(void **state)
     struct damage damage;
     set_up(&damage, 24);
     bb_store32(footer_of(&damage) + 16, BB_SKIP_VERSION + 1);
+    check_footer(&damage, BB_UNSUPPORTED, "version");
+    bb_store32(footer_of(&damage) + 16, BB_SKIP_VERSION_MIN - 1);
     check_footer(&damage, BB_UNSUPPORTED, "version");
     tear_down(&damage);
 }
