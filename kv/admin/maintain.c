@@ -38,11 +38,10 @@ static enum bb_status wait_until(struct bb_db *db, enum bb_work work, const uint
 }
 
 /* True if a flush of the active memtable would record something. A deletion of an empty range has a
- * sequence, but no entry; without a log, only the edit of a flush can record it. */
+ * sequence, but no entry: the edit of a flush makes it durable. */
 static bool has_content(const struct bb_db *db, uint64_t frozen_end)
 {
-    return !bb_memtable_is_empty(db->active->memtable) ||
-           (db->options.wal_off && db->sequence_allocated > frozen_end);
+    return !bb_memtable_is_empty(db->active->memtable) || db->sequence_allocated > frozen_end;
 }
 
 /* The last sequence of the frozen memtables and of those in tables. The mutex is not held. */
