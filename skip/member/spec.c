@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -250,6 +249,8 @@ static enum bb_status take_tokenizer(struct reading *reading, struct bb_skip_spe
 static enum bb_status check_fold(const struct reading *reading, const struct bb_skip_spec *spec)
 {
     bool is_unicode = spec->tokenizer == BB_TOKENIZER_UNICODE;
+    if (spec->kind == BB_SKIP_TEXT && spec->folds_case && !is_unicode)
+        return refuse(reading, "fold=none, or tokenizer=unicode");
     if (!spec->folds_case || reading->folds_ascii != is_unicode)
         return BB_OK;
     return refuse(reading, is_unicode ? "fold=unicode or fold=none with tokenizer=unicode"
@@ -299,11 +300,11 @@ enum bb_status bb_skip_spec_parse(const char *text, const struct bb_schema *sche
     skip_blanks(&reading);
     if (status == BB_OK && *reading.at != '\0')
         status = refuse(&reading, "the end");
-    if (status != BB_OK)
-        return status;
-    BB_DEBUG_ASSERT(bb_spec_is_valid(&spec, bb_schema_type(schema, attribute)));
-    *ret_spec = spec;
-    return BB_OK;
+    if (status == BB_OK && !bb_spec_is_valid(&spec, bb_schema_type(schema, attribute)))
+        status = bb_fail(BB_INVALID, "index \"%s\": parameters that exclude each other", text);
+    if (status == BB_OK)
+        *ret_spec = spec;
+    return status;
 }
 
 /* The C library writes the point of the program's locale. */

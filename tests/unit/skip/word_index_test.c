@@ -390,7 +390,7 @@ static void word_index__specs_as_text(void **state)
     static const char *const refused[][2] = {
         {"tokens(words, tokenizer=unicode, fold=lower)", "fold=unicode or fold=none"},
         {"tokens(words, fold=unicode)", "fold=lower or fold=none, or tokenizer=unicode"},
-        {"text(words, fold=lower)", "out of range"},
+        {"text(words, fold=lower)", "fold=none, or tokenizer=unicode"},
         {"text(words, fold=unicode)", "or tokenizer=unicode"},
         {"ngrams(words, tokenizer=unicode)", "a parameter of this kind"},
         {"tokens(words, tokenizer=icu)", "ascii or unicode"},
