@@ -1,8 +1,8 @@
 """Shared by the tests of the Redis module: servers with the module, and their clients.
 
 A test is a script called as  X_test.py MODULE PRELOAD [unittest arguments], where PRELOAD is a
-sanitizer's library that the server loads first, or "-". Without redis-server the script prints that
-it is skipped, and ends with status 77.
+sanitizer's library that the server loads first, or "-". Without redis-server 7 the script prints
+that it is skipped, and ends with status 77.
 """
 import os
 import shutil
@@ -12,6 +12,7 @@ import tempfile
 import time
 import unittest
 
+from program import unfit
 from resp import Client, Refused
 
 MODULE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
@@ -145,7 +146,8 @@ class ServerTest(unittest.TestCase):
 def main():
     if MODULE is None:
         sys.exit(f"usage: {sys.argv[0]} MODULE PRELOAD")
-    if shutil.which("redis-server") is None:
-        print("skipped: redis-server is not installed (scripts/setup redis)")
+    reason = unfit()
+    if reason is not None:
+        print(f"skipped: {reason}")
         sys.exit(SKIPPED)
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
