@@ -7,7 +7,9 @@
               SISMEMBER of absent members of a set in the same server
     latency   round trips of PING while another client reads fields from the device
     pauses    the longest round trip of PING during BGSAVE, BGREWRITEAOF and a full sync, beside the
-              time of the fork itself; DUMP and RESTORE, which Redis executes in its only thread
+              time of the fork itself
+    moves     DUMP, RESTORE and MIGRATE, which Redis executes in its only thread, of the store, of a
+              hash of the same fields and values, and of a string of the same size
     restart   the start of the server, with the directories of its stores and without
 
 The module gets the memory of its defaults; the data is many times larger. The directory is a
@@ -35,13 +37,15 @@ def field(i):
     return b"http://host%05d.example/page/%09d" % (i % 7919, i)
 
 
-def fill(redis, key, count, value_size):
-    """Fields with even numbers, values that do not compress."""
+def pairs_of(count, value_size):
+    """Lists of 200 fields with even numbers, each before its value, which does not compress."""
     rng = random.Random(SEED)
     for at in range(0, count, 200):
-        pairs = []
-        for i in range(at, min(at + 200, count)):
-            pairs += [field(2 * i), rng.randbytes(value_size)]
+        yield [word for i in range(at, min(at + 200, count)) for word in (field(2 * i), rng.randbytes(value_size))]
+
+
+def fill(redis, key, count, value_size):
+    for pairs in pairs_of(count, value_size):
         redis("BB.MPUT", key, *pairs)
     redis("BB.COMPACT", key)
 
@@ -232,15 +236,6 @@ def digest(redis, key):
     return redis("DEBUG", "DIGEST-VALUE", key)
 
 
-def measure_migration(redis, second, port):
-    second("REPLICAOF", "NO", "ONE")
-    second("FLUSHALL")
-    begin = time.monotonic()
-    redis("MIGRATE", "127.0.0.1", port, "store", 0, 60000, "COPY")
-    print(f"  MIGRATE {time.monotonic() - begin:.2f} s, equal contents: "
-          f"{digest(redis, 'store') == digest(second, 'store')}")
-
-
 def measure_sync(server, directory, options):
     other = os.path.join(directory, "replica")
     os.makedirs(other)
@@ -254,24 +249,44 @@ def measure_sync(server, directory, options):
             fork = int(info(redis, "latest_fork_usec")) / 1000
         with replica.client() as second, server.client() as redis:
             equal = digest(redis, "store") == digest(second, "store")
-            measure_migration(redis, second, options["port"] + 1)
         pings.print(f"full sync, {seconds:.1f} s, fork {fork:.1f} ms")
         print("  equal contents:", equal)
     finally:
         replica.kill()
 
 
-def measure_dump(server):
-    with server.client() as redis:
-        begin = time.perf_counter()
-        payload = redis("DUMP", "store")
-        middle = time.perf_counter()
-        redis("RESTORE", "copy", 0, payload)
-        end = time.perf_counter()
-        equal = digest(redis, "store") == digest(redis, "copy")
-        print(f"  DUMP {len(payload) / 1e6:.0f} MB {middle - begin:.2f} s, RESTORE {end - middle:.2f} s")
-        print("  equal contents:", equal)
-        redis("DEL", "copy")
+def move(redis, second, port, key):
+    """Seconds of DUMP, RESTORE and MIGRATE, and whether the copies are equal."""
+    second("FLUSHALL")
+    times = [time.perf_counter()]
+    payload = redis("DUMP", key)
+    times.append(time.perf_counter())
+    redis("RESTORE", "copy", 0, payload)
+    times.append(time.perf_counter())
+    redis("MIGRATE", "127.0.0.1", port, key, 0, 60000, "COPY")
+    times.append(time.perf_counter())
+    is_equal = digest(redis, key) == digest(redis, "copy") == digest(second, key)
+    redis("DEL", "copy")
+    return [after - before for before, after in zip(times, times[1:])], is_equal
+
+
+def measure_moves(server, directory, options):
+    other = os.path.join(directory, "target")
+    os.makedirs(other)
+    target = Server(other, port=options.port + 1).start()
+    try:
+        with server.client() as redis, target.client() as second:
+            for pairs in pairs_of(options.fields, options.value):
+                redis("HSET", "hash", *pairs)
+            redis("SET", "string", random.Random(SEED).randbytes(options.fields * (options.value + len(field(0)))))
+            for key in ("store", "hash", "string"):
+                rounds = [move(redis, second, options.port + 1, key) for _ in range(3)]
+                ranges = [f"{min(part):.2f} to {max(part):.2f} s" for part in zip(*(seconds for seconds, _ in rounds))]
+                print(f"  {key:7} DUMP {ranges[0]}, RESTORE {ranges[1]}, MIGRATE {ranges[2]}; equal contents: "
+                      f"{all(is_equal for _, is_equal in rounds)}")
+            redis("DEL", "hash", "string")
+    finally:
+        target.kill()
 
 
 def measure_restart(server, directory):
@@ -302,7 +317,7 @@ def main():
     parser.add_argument("--realtime", action="store_true",
                         help="the server's thread and the pings go first (root only): on a busy machine, their delays "
                              "are then the server's own")
-    parser.add_argument("--only", default="absent,latency,pauses,restart")
+    parser.add_argument("--only", default="absent,latency,pauses,moves,restart")
     options = parser.parse_args()
     directory = tempfile.mkdtemp(prefix="bb-redis-bench.")
     server = Server(directory, module=os.path.abspath(options.module), port=options.port,
@@ -325,7 +340,9 @@ def main():
             measure_child(server, "BGSAVE", ("BGSAVE",), "rdb_bgsave_in_progress")
             measure_child(server, "BGREWRITEAOF", ("BGREWRITEAOF",), "aof_rewrite_in_progress")
             measure_sync(server, directory, vars(options))
-            measure_dump(server)
+        if "moves" in options.only:
+            print("moves")
+            measure_moves(server, directory, options)
         if "restart" in options.only:
             print("restart")
             measure_restart(server, directory)
