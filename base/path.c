@@ -22,14 +22,24 @@ enum bb_status bb_path_join(const char *directory, const char *name,
     return BB_OK;
 }
 
-enum bb_status bb_path_check(const char *path, const char *of_what)
+static enum bb_status check(const char *path, const char *of_what, size_t size_max)
 {
     if (path == NULL || path[0] == 0)
         return bb_fail(BB_INVALID, "%s has no name", of_what);
-    if (strlen(path) > BB_PATH_GIVEN_SIZE_MAX)
-        return bb_fail(BB_INVALID, "%s has a path of %zu bytes, the limit is %d", of_what,
-                       strlen(path), BB_PATH_GIVEN_SIZE_MAX);
+    if (strlen(path) > size_max)
+        return bb_fail(BB_INVALID, "%s has a path of %zu bytes, the limit is %zu", of_what,
+                       strlen(path), size_max);
     return BB_OK;
+}
+
+enum bb_status bb_path_check_file(const char *path, const char *of_what)
+{
+    return check(path, of_what, BB_PATH_FILE_SIZE_MAX);
+}
+
+enum bb_status bb_path_check_directory(const char *path, const char *of_what)
+{
+    return check(path, of_what, BB_PATH_DIRECTORY_SIZE_MAX);
 }
 
 void bb_path_parent(const char *path, char ret_parent[BB_PATH_SIZE_MAX])

@@ -6,12 +6,14 @@
 
 /* A path with its terminator, as the limit of Linux. */
 #define BB_PATH_SIZE_MAX 4096
-/* Of a path that a caller gives: names of ours can be appended to it. */
-#define BB_PATH_GIVEN_SIZE_MAX (BB_PATH_SIZE_MAX - 64)
+/* Of a file that a caller names: suffixes of ours can be appended to it. */
+#define BB_PATH_FILE_SIZE_MAX (BB_PATH_SIZE_MAX - 64)
+/* Of a directory: the files in it have paths within the limit of files. */
+#define BB_PATH_DIRECTORY_SIZE_MAX (BB_PATH_FILE_SIZE_MAX - 64)
 
-/* BB_INVALID, with of_what in the message, if the path is NULL, empty or longer than
- * BB_PATH_GIVEN_SIZE_MAX. */
-BB_MUST_CHECK enum bb_status bb_path_check(const char *path, const char *of_what);
+/* BB_INVALID, with of_what in the message, if the path is NULL, empty or longer than its limit. */
+BB_MUST_CHECK enum bb_status bb_path_check_file(const char *path, const char *of_what);
+BB_MUST_CHECK enum bb_status bb_path_check_directory(const char *path, const char *of_what);
 /* The parent directory of a path: "." for a single name, "/" for the root. REQUIRES: the path is
  * shorter than BB_PATH_SIZE_MAX. */
 void bb_path_parent(const char *path, char ret_parent[BB_PATH_SIZE_MAX]);

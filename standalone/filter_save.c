@@ -14,7 +14,7 @@ enum bb_status bb_filter_file_save(struct bb_file_system *file_system, const cha
 {
     struct bb_file_system *own = NULL, *fs = NULL;
     struct bb_buf contents = {0};
-    enum bb_status status = bb_path_check(path, "a filter file");
+    enum bb_status status = bb_path_check_file(path, "a filter file");
     if (status == BB_OK)
         status = bb_filter_file_encode(file, &contents);
     if (status == BB_OK)
@@ -41,7 +41,7 @@ enum bb_status bb_filter_file_load(struct bb_file_system *file_system, const cha
 {
     struct bb_file_system *own = NULL, *fs = NULL;
     struct bb_buf read = {0};
-    enum bb_status status = bb_path_check(path, "a filter file");
+    enum bb_status status = bb_path_check_file(path, "a filter file");
     if (status == BB_OK)
         status = bb_file_system_posix_default(file_system, &own, &fs);
     if (status == BB_OK)

@@ -12,7 +12,7 @@
  *   NULL options mean the defaults, in every function. destroy, close, release and deinit ignore
  *   NULL. A report (..._report) may be NULL if the caller does not need it. Bytes of size 0 and
  *   arrays of 0 elements may have a NULL address. A path that is NULL, empty or longer than 4,032
- *   bytes is BB_INVALID.
+ *   bytes (of a directory: 3,968) is BB_INVALID.
  * - Zero in an options field means the default.
  *
  * Versions. Until version 1.0 the structs may change with every minor version. A program must be

@@ -325,7 +325,7 @@ static enum bb_status flush_and_fill(struct bb_db *db, const char *directory)
  * checkpoint. */
 enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
 {
-    enum bb_status status = bb_path_check(directory, "the checkpoint's directory");
+    enum bb_status status = bb_path_check_directory(directory, "the checkpoint's directory");
     if (status == BB_OK)
         status = bb_call_begin_change(db, "a checkpoint");
     if (status != BB_OK)
@@ -363,7 +363,7 @@ enum bb_status bb_checkpoint_write(struct bb_checkpoint *checkpoint, const char 
                            .view = checkpoint->view,
                            .takes_memtables = true,
                            .sequence = checkpoint->sequence};
-    enum bb_status status = bb_path_check(directory, "the checkpoint's directory");
+    enum bb_status status = bb_path_check_directory(directory, "the checkpoint's directory");
     if (status == BB_OK)
         status = bb_call_check_change(db, "a checkpoint");
     return status == BB_OK ? make_and_fill(&c) : status;

@@ -338,7 +338,7 @@ enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *o
     struct bb_error before = *bb_error_last();
     enum bb_status status = bb_options_resolve(options, &v.options);
     if (status == BB_OK)
-        status = bb_path_check(directory, "the store's directory");
+        status = bb_path_check_directory(directory, "the store's directory");
     if (status != BB_OK)
         return status;
     status = bb_file_system_posix_default(v.options.file_system, &own, &v.fs);

@@ -50,7 +50,7 @@ struct bb_filename bb_filename_decode(struct bb_bytes name);
 void bb_filename_encode(enum bb_file_kind kind, uint64_t number,
                         char ret_name[BB_FILENAME_SIZE_MAX]);
 
-/* directory/name. Same requirements, and bb_path_check accepted the directory. */
+/* directory/name. Same requirements, and bb_path_check_directory accepted the directory. */
 void bb_filename_path(const char *directory, enum bb_file_kind kind, uint64_t number,
                       char ret_path[BB_PATH_SIZE_MAX]);
 

@@ -189,7 +189,7 @@ static enum bb_status open_or_repair(const char *directory, const struct bb_db_o
         options = &defaults;
     enum bb_status status = bb_options_resolve(options, &resolved);
     if (status == BB_OK)
-        status = bb_path_check(directory, "the store's directory");
+        status = bb_path_check_directory(directory, "the store's directory");
     if (status != BB_OK)
         return status;
     if (resolved.recovery_report != NULL)

@@ -108,7 +108,7 @@ static enum bb_status open_file(struct bb_skip_builder *builder, const char *pat
                                 const struct bb_skip_options *options)
 {
     struct bb_file_system *fs = NULL;
-    enum bb_status status = bb_path_check(path, "the index file");
+    enum bb_status status = bb_path_check_file(path, "the index file");
     if (status == BB_OK)
         status = bb_file_system_posix_default(options->file_system, &builder->own_fs, &fs);
     return status == BB_OK ? bb_unit_writer_open(&builder->writer, fs, path, options->id) : status;

@@ -197,7 +197,7 @@ static enum bb_status open_file(struct bb_skip_file *file, const char *path,
 {
     struct bb_skip_section directory = {0};
     struct bb_file_system *fs = NULL;
-    enum bb_status status = bb_path_check(path, "the index file");
+    enum bb_status status = bb_path_check_file(path, "the index file");
     if (status == BB_OK)
         status = bb_file_system_posix_default(options->file_system, &file->own_fs, &fs);
     if (status == BB_OK)

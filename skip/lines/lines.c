@@ -102,7 +102,7 @@ static enum bb_status open_index(struct bb_lines *lines, const char *index_path)
 static enum bb_status open_file(struct bb_lines *lines, const char *path)
 {
     struct bb_buf index_path = {0};
-    enum bb_status status = bb_path_check(path, "the file of lines");
+    enum bb_status status = bb_path_check_file(path, "the file of lines");
     if (status == BB_OK)
         status = bb_file_system_posix_default(lines->fs, &lines->own_fs, &lines->fs);
     if (status == BB_OK)

@@ -161,7 +161,7 @@ enum bb_status bb_table_builder_create(const char *path, const struct bb_table_o
     struct bb_table_options resolved = {0};
     enum bb_status status = bb_table_options_resolve(options, &resolved);
     if (status == BB_OK)
-        status = bb_path_check(path, "the table's file");
+        status = bb_path_check_file(path, "the table's file");
     if (status != BB_OK)
         return status;
     struct bb_table_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));

@@ -296,7 +296,7 @@ enum bb_status bb_table_open_in(const char *path, const struct bb_table_options 
     struct bb_table_options resolved = {0};
     enum bb_status status = bb_table_options_resolve(options, &resolved);
     if (status == BB_OK)
-        status = bb_path_check(path, "the table's file");
+        status = bb_path_check_file(path, "the table's file");
     if (status != BB_OK)
         return status;
     struct bb_table *table = bb_alloc_zeroed(1, sizeof(*table));

@@ -80,7 +80,7 @@ static enum bb_status check_replaceable(struct import_place *place)
 enum bb_status import_place_init(struct import_place *place, const char *directory)
 {
     *place = (struct import_place){0};
-    enum bb_status status = bb_path_check(directory, "the new store");
+    enum bb_status status = bb_path_check_directory(directory, "the new store");
     if (status == BB_OK)
         status = bb_file_system_posix_create(&place->fs);
     if (status == BB_OK)

@@ -25,18 +25,24 @@ static void path__parents(void **state)
     assert_parent("a/b/c", "a/b");
 }
 
+static void check_limit(enum bb_status (*check)(const char *, const char *), size_t size_max)
+{
+    char path[BB_PATH_SIZE_MAX];
+    memset(path, 'a', sizeof(path));
+    path[size_max] = 0;
+    assert_ok(check(path, "the file"));
+    path[size_max] = 'a';
+    path[size_max + 1] = 0;
+    assert_status(check(path, "the file"), BB_INVALID);
+    assert_status(check("", "the file"), BB_INVALID);
+    assert_status(check(NULL, "the file"), BB_INVALID);
+}
+
 static void path__of_a_caller_leaves_space_for_names(void **state)
 {
     (void)state;
-    char path[BB_PATH_SIZE_MAX];
-    memset(path, 'a', sizeof(path));
-    path[BB_PATH_GIVEN_SIZE_MAX] = 0;
-    assert_ok(bb_path_check(path, "the file"));
-    path[BB_PATH_GIVEN_SIZE_MAX] = 'a';
-    path[BB_PATH_GIVEN_SIZE_MAX + 1] = 0;
-    assert_status(bb_path_check(path, "the file"), BB_INVALID);
-    assert_status(bb_path_check("", "the file"), BB_INVALID);
-    assert_status(bb_path_check(NULL, "the file"), BB_INVALID);
+    check_limit(bb_path_check_file, BB_PATH_FILE_SIZE_MAX);
+    check_limit(bb_path_check_directory, BB_PATH_DIRECTORY_SIZE_MAX);
 }
 
 int main(void)
