@@ -1,8 +1,8 @@
 """Shared by the tests of the Redis module: servers with the module, and their clients.
 
-A test is a script called as  X_test.py MODULE PRELOAD [unittest arguments], where PRELOAD is a
-sanitizer's library that the server loads first, or "-". Without redis-server 7 the script prints
-that it is skipped, and ends with status 77.
+A test is a script called as  X_test.py MODULE PRELOAD [unittest arguments], where PRELOAD has the
+libraries of a sanitizer that the server loads first, with ":" between them, or is "-". Without
+redis-server 7 the script prints that it is skipped, and ends with status 77.
 """
 import os
 import shutil
@@ -29,7 +29,8 @@ def environment(preload, more):
     if libraries:
         variables["LD_PRELOAD"] = ":".join(libraries)
     if PRELOAD != "-":
-        options = [variables.get("ASAN_OPTIONS", ""), "detect_leaks=0", "allocator_may_return_null=1"]
+        options = [variables.get("ASAN_OPTIONS", ""), "detect_leaks=0", "allocator_may_return_null=1",
+                   "verify_asan_link_order=0"]  # allocation_gate.c is before it
         variables["ASAN_OPTIONS"] = ":".join(filter(None, options))
     return variables
 

@@ -2,9 +2,12 @@
 import os
 import shutil
 import tempfile
+import time
 import unittest
 
 from server import Server
+
+CHILD_SECONDS = 120
 
 
 class StoreFiles(unittest.TestCase):
@@ -36,9 +39,10 @@ class StoreFiles(unittest.TestCase):
         return sorted(name for name in os.listdir(os.path.join(self.directory, "bb")) if name.endswith(".saved"))
 
     def wait_for_child(self, redis):
+        end = time.monotonic() + CHILD_SECONDS
         while b"rdb_bgsave_in_progress:1" in redis("INFO", "persistence") or \
                 b"aof_rewrite_in_progress:1" in redis("INFO", "persistence"):
-            pass
+            self.assertLess(time.monotonic(), end, f"the child does not end:\n{self.server.log()}")
 
     def is_adopted(self, redis, key):
         """The directory of the saved state was taken, without a write to the store."""
