@@ -72,7 +72,12 @@ static void block_filter__without_bits(void **state)
         struct bb_block_filter_info info;
         struct bb_block_filter_format format = format_of(kinds[k], 0.01, 42);
         struct bb_block_filter_key key = bb_block_filter_key(&format, member_hash(0, 1));
-        assert_true(bb_block_filter_may_contain(&format, BB_DESCRIPTOR_NONE, payload, key));
+        for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+            if (!bb_cpu_has(cpu))
+                continue;
+            bb_block_filter_format_use(&format, cpu);
+            assert_true(bb_block_filter_may_contain(&format, BB_DESCRIPTOR_NONE, payload, key));
+        }
         assert_true(bb_block_filter_rest_is_zero(&format, BB_DESCRIPTOR_NONE, payload));
         assert_true(bb_block_filter_info(&format, BB_DESCRIPTOR_NONE, (struct bb_bytes){0}, &info));
         assert_false(
@@ -85,6 +90,9 @@ static void block_filter__without_bits(void **state)
     while (bb_block_filter_size(&ribbon, impossible, &size))
         impossible++;
     assert_false(bb_block_filter_info(&ribbon, impossible, bb_bytes_of(payload, 1), &info));
+    struct bb_block_filter_format no_filters;
+    assert_true(bb_block_filter_format_restore(&no_filters, BB_FILTER_NONE, 0, 1, 0));
+    assert_false(bb_block_filter_size(&no_filters, 1, &size));
 }
 
 static void block_filter__corrupt_rank(void **state)

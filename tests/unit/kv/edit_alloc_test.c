@@ -43,22 +43,24 @@ static void edit__encoded_without_memory(void **state)
     bb_edit_deinit(&edit);
 }
 
-/* Keys of each size move the places where the buffer of a table grows over its fields. */
+/* A key that grows by one byte moves the places where the buffer of a table grows over each field
+ * after the keys. */
 static void edit__table_of_any_size_encoded_without_memory(void **state)
 {
     (void)state;
-    static const uint8_t key[140] = {0};
-    struct bb_rng rng;
-    bb_rng_init(&rng, 5);
+    static const uint8_t key[200] = {0};
     for (size_t size = 0; size <= sizeof(key); size++) {
         struct bb_edit edit;
+        struct bb_rng rng;
+        bb_rng_init(&rng, 5);
         bb_edit_init(&edit);
         sample_add_table(&rng, &edit, 1, 500, BB_SEQUENCE_MAX);
+        edit.added[0].run = BB_RUN_NUMBER_MAX;
         struct bb_table_meta *meta = &edit.added[0].meta;
         meta->range_tombstone_count = 4;
         meta->largest_is_exclusive = true;
         assert_ok(bb_buf_assign(&meta->smallest, bb_bytes_of(key, size)));
-        assert_ok(bb_buf_assign(&meta->largest, bb_bytes_of(key, size / 2)));
+        assert_ok(bb_buf_assign(&meta->largest, bb_bytes_of(key, 3)));
         narrow_buf_check(encode, &edit);
         bb_edit_deinit(&edit);
     }

@@ -1,6 +1,6 @@
 /* Goal: exactly the names of the grammar are ours, and each number has one name per kind.
  * Method: tables of good and of nearly good names; every name that differs from a good one in one
- * byte; round trips over random numbers. */
+ * byte; round trips over random numbers; names for lost files up to the limit. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>
@@ -8,6 +8,8 @@
 
 #include "base/bytes.h"
 #include "kv/manifest/filename.h"
+#include "tests/support/file_fault.h"
+#include "tests/support/file_memory.h"
 #include "tests/support/rng.h"
 
 static const enum bb_file_kind numbered[] = {BB_FILE_MANIFEST, BB_FILE_LOG, BB_FILE_TABLE,
@@ -160,6 +162,48 @@ static void filename__paths(void **state)
     assert_string_equal(path, "x/CURRENT");
 }
 
+#define DAMAGED "/000007.wal"
+
+static enum bb_status lose(struct bb_file_system *fs, char ret_path[BB_FILENAME_LOST_SIZE_MAX])
+{
+    return bb_filename_rename_lost(fs, DAMAGED, ret_path);
+}
+
+static void filename__lost_takes_the_first_free_name(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    char path[BB_FILENAME_LOST_SIZE_MAX], expected[BB_FILENAME_LOST_SIZE_MAX];
+    for (int i = 1; i < BB_FILENAME_LOST_MAX; i++) {
+        bb_filename_lost(DAMAGED, i, expected);
+        bb_file_memory_put(memory, expected, bb_bytes_of_text("x"));
+    }
+    bb_filename_lost(DAMAGED, BB_FILENAME_LOST_MAX, expected);
+    bb_file_memory_put(memory, DAMAGED, bb_bytes_of_text("x"));
+    assert_ok(lose(fs, path));
+    assert_string_equal(path, expected);
+    bb_file_memory_put(memory, DAMAGED, bb_bytes_of_text("x"));
+    assert_status(lose(fs, path), BB_EXISTS);
+    assert_message("there are 1000 copies of it already");
+    bb_file_memory_destroy(memory);
+}
+
+/* A name whose look-up fails may exist: the file is not renamed. */
+static void filename__lost_replaces_no_file_that_it_cannot_see(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(memory));
+    char path[BB_FILENAME_LOST_SIZE_MAX];
+    bb_file_memory_put(memory, DAMAGED, bb_bytes_of_text("x"));
+    bb_file_fault_arm(fault, &(struct bb_file_fault_plan){.call = BB_FILE_CALL_STATUS, .nth = 1});
+    assert_status(lose(bb_file_fault_system(fault), path), BB_IO);
+    assert_int_equal(bb_file_fault_calls(fault, BB_FILE_CALL_RENAME), 0);
+    bb_file_fault_destroy(fault);
+    bb_file_memory_destroy(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +212,8 @@ int main(void)
         cmocka_unit_test(filename__one_name_for_one_number),
         cmocka_unit_test(filename__round_trip),
         cmocka_unit_test(filename__paths),
+        cmocka_unit_test(filename__lost_takes_the_first_free_name),
+        cmocka_unit_test(filename__lost_replaces_no_file_that_it_cannot_see),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

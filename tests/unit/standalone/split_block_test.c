@@ -327,6 +327,24 @@ static void split_block__a_full_filter_cannot_be_folded_to_a_rate(void **state)
     bb_buf_deinit(&envelope);
 }
 
+/* A prime number of blocks, of which only one block is a part: too full for the rate. */
+static void split_block__that_cannot_be_smaller_stays(void **state)
+{
+    (void)state;
+    struct bb_buf bitset = bitset_of(7, 5, 100), envelope = {0}, folded = {0};
+    struct bb_filter_info info;
+    assert_ok(bb_split_block_encode(bb_buf_bytes(&bitset), 0, &envelope));
+    assert_ok(bb_filter_info(bb_buf_bytes(&envelope), &info));
+    uint64_t size = info.size_bytes;
+    assert_ok(
+        bb_split_block_fold_to_rate(bb_buf_bytes(&envelope), 1.5 * info.predicted_rate, &folded));
+    assert_ok(bb_filter_info(bb_buf_bytes(&folded), &info));
+    assert_int_equal(info.size_bytes, size);
+    bb_buf_deinit(&bitset);
+    bb_buf_deinit(&envelope);
+    bb_buf_deinit(&folded);
+}
+
 static void split_block__no_keys_fold_to_no_keys(void **state)
 {
     (void)state;
@@ -371,6 +389,7 @@ int main(void)
         cmocka_unit_test(split_block__folding_to_what_does_not_divide_is_refused),
         cmocka_unit_test(split_block__folding_to_a_rate_cuts_to_size),
         cmocka_unit_test(split_block__a_full_filter_cannot_be_folded_to_a_rate),
+        cmocka_unit_test(split_block__that_cannot_be_smaller_stays),
         cmocka_unit_test(split_block__no_keys_fold_to_no_keys),
         cmocka_unit_test(split_block__bits_tell_the_number_of_keys),
     };
