@@ -21,7 +21,7 @@ static const struct bb_redis_command table[] = {
 
 bool bb_redis_filter_register(struct RedisModuleCtx *ctx)
 {
-    struct bb_redis_filter_types types = {NULL};
+    struct bb_redis_filter_types types = {.bloom = NULL};
     bb_redis_item_hash_prepare();
     if (!bb_redis_commands_register(ctx, table) ||
         !bb_redis_bloom_commands_register(ctx, &types.bloom) ||
