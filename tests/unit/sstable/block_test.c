@@ -148,6 +148,24 @@ static void block__wide_offsets(void **state)
     }
 }
 
+/* The scratch holds the payload in its stored bytes, or after the block. */
+static void block__larger_than_its_scratch(void **state)
+{
+    (void)state;
+    struct bb_block_scratch scratch;
+    struct bb_block *block = bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE, true);
+    assert_non_null(block);
+    assert_ptr_equal(block->payload, scratch.stored);
+    bb_block_unref(block);
+    assert_null(bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE + 1, true));
+    assert_null(bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE, false));
+    block = bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE / 2, false);
+    assert_non_null(block);
+    assert_true(block->payload > scratch.block &&
+                block->payload + block->capacity <= scratch.block + BB_BLOCK_SCRATCH_SIZE);
+    bb_block_unref(block);
+}
+
 /* ---- hand-made blocks ---- */
 
 struct draft {
@@ -484,6 +502,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block__random),
         cmocka_unit_test(block__wide_offsets),
+        cmocka_unit_test(block__larger_than_its_scratch),
         cmocka_unit_test(block__drafts_are_sound),
         cmocka_unit_test(block__corrupt_raw_size),
         cmocka_unit_test(block__corrupt_restart_count),
