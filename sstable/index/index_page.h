@@ -120,7 +120,7 @@ static inline uint64_t bb_index_page_block_offset(const struct bb_index_page *pa
     return page->base_offset + (ordinal == 0 ? 0 : page->block_ends[ordinal - 1]);
 }
 
-/* Stored bytes of a block, trailer included. */
+/* Stored bytes of a block, trailer included: more than BB_BLOCK_TRAILER_SIZE. */
 static inline uint32_t bb_index_page_block_size(const struct bb_index_page *page, uint32_t ordinal)
 {
     BB_DEBUG_ASSERT(ordinal < page->block_count);

@@ -127,8 +127,6 @@ static enum bb_status check(const struct bb_table_blocks *blocks, uint32_t size,
                             struct bb_place place)
 {
     const uint8_t *stored = blocks->stored.data + (place.offset - blocks->stored_offset);
-    if (size < BB_BLOCK_TRAILER_SIZE)
-        return bb_corrupt(place, 0, "a data block of %u bytes is shorter than its trailer", size);
     return bb_stored_block_check(stored, size, blocks->table->id, place);
 }
 

@@ -211,7 +211,7 @@ static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch
                                  bool is_kept, uint64_t offset, uint32_t size,
                                  struct bb_read_stats *stats, struct bb_block **ret_block)
 {
-    bool is_small = size >= BB_BLOCK_TRAILER_SIZE && size <= sizeof(scratch->stored);
+    bool is_small = size <= sizeof(scratch->stored);
     if (!is_small || (is_kept && table->properties.compression != BB_COMPRESSION_LZ4))
         return load_alone(table, offset, size, stats, ret_block);
     struct bb_place place = bb_table_place(table, offset);
@@ -313,7 +313,7 @@ enum bb_status bb_table_block_acquire_both(struct bb_table *table,
 static bool read_stored_now(struct bb_table *table, struct bb_block_scratch *scratch,
                             struct bb_place place, uint32_t size, struct bb_read_stats *stats)
 {
-    if (size < BB_BLOCK_TRAILER_SIZE || size > sizeof(scratch->stored) ||
+    if (size > sizeof(scratch->stored) ||
         !bb_file_read_now(table->file, place.offset, scratch->stored, size))
         return false;
     bb_counter_add(&stats->block_reads, 1);
