@@ -205,6 +205,8 @@ static bool read_shard_counts(struct bb_index_page *page, struct bb_cursor *curs
     return first == page->shard_count;
 }
 
+/* The sum is wider than the offsets, so a sum that does not fit them is not the size of the
+ * area. */
 static bool read_descriptors(struct bb_index_page *page,
                              const struct bb_block_filter_format *format, struct bb_cursor *cursor,
                              uint32_t *offsets, uint16_t *descriptors)
@@ -217,8 +219,6 @@ static bool read_descriptors(struct bb_index_page *page,
             return false;
         offsets[i] = (uint32_t)offset;
         offset += size;
-        if (offset > BB_PAGE_STORED_SIZE_MAX)
-            return false;
     }
     offsets[page->shard_count] = (uint32_t)offset;
     page->shard_offsets = offsets;

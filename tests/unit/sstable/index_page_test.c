@@ -425,6 +425,45 @@ static void index_page__corrupt_shard_counts_fail_open(void **state)
     sample_deinit(&sample);
 }
 
+/* Filters of one group that claim 4 GiB together, which is 0 in the 32 bits of an offset; the area
+ * ends after their descriptors. */
+static void index_page__filter_sizes_that_wrap_fail_open(void **state)
+{
+    (void)state;
+    enum { SHARDS = 1025 };
+    struct sample sample = {.block_count = 1};
+    uint8_t *header = NULL;
+    assert_ok(bb_block_filter_format_init(&sample.format, BB_FILTER_BLOCKED_BLOOM, 0.01, 5));
+    sample.reading = (struct bb_index_page_reading){.filter_format = &sample.format,
+                                                    .granularity = BB_GRANULARITY_PAGE,
+                                                    .table = table,
+                                                    .place = {.file = "/file", .offset = BASE}};
+    assert_ok(bb_buf_extend(&sample.bytes, BB_PAGE_HEADER_SIZE, &header));
+    memset(header, 0, BB_PAGE_HEADER_SIZE);
+    bb_store32(header, 2);
+    bb_store32(header + 4, (1 + SHARDS) * sizeof(uint16_t));
+    bb_store16(header + 16, 1);
+    bb_store16(header + 18, 1);
+    bb_store16(header + 20, SHARDS);
+    header[22] = BB_PAGE_FLAG_SHARDED;
+    assert_ok(bb_append_varint(&sample.bytes, 14)); /* the block */
+    assert_ok(bb_append_varint(&sample.bytes, 0));  /* the common prefix of no fences */
+    assert_ok(bb_append_u64(&sample.bytes, 0));
+    assert_ok(bb_append_u16(&sample.bytes, SHARDS));
+    uint64_t claimed = 0;
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        size_t size = 0;
+        uint16_t descriptor = i + 1 < SHARDS ? UINT16_MAX : SHARDS - 1;
+        assert_true(bb_block_filter_size(&sample.format, descriptor, &size));
+        claimed += size;
+        assert_ok(bb_append_u16(&sample.bytes, descriptor));
+    }
+    assert_true(claimed == UINT64_C(1) << 32);
+    assert_ok(bb_append_u64(&sample.bytes, 0));
+    assert_fails_open(&sample);
+    bb_buf_deinit(&sample.bytes);
+}
+
 /* With another kind of filter than the page was written for. */
 static void index_page__foreign_filters_fail_open(void **state)
 {
@@ -458,6 +497,7 @@ int main(void)
         cmocka_unit_test(index_page__corrupt_filter_checksum_fails_open),
         cmocka_unit_test(index_page__corrupt_descriptor_fails_open),
         cmocka_unit_test(index_page__corrupt_shard_counts_fail_open),
+        cmocka_unit_test(index_page__filter_sizes_that_wrap_fail_open),
         cmocka_unit_test(index_page__foreign_filters_fail_open),
     };
     return cmocka_run_group_tests_name("index_page", tests, NULL, NULL);
