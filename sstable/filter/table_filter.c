@@ -194,12 +194,11 @@ static enum bb_status read_list(const struct bb_table_filter_reading *reading, s
     if (!read_chunk_sizes(filter, &cursor, reading->size - list.size, parts->chunk_ends))
         return bad_list(reading, list, &cursor, "sizes that do not fill the section");
     size_t text_size = bb_cursor_left(&cursor);
-    if (text_size > 0)
-        memcpy(parts->text, cursor.position, text_size);
-    struct bb_cursor copy = bb_cursor_of(bb_bytes_of(parts->text, text_size));
+    const uint8_t *text = memcpy(parts->text, cursor.position, text_size);
+    struct bb_cursor copy = bb_cursor_of(bb_bytes_of(text, text_size));
     bool is_read = bb_fence_index_init(&filter->fences, reading->comparator, &copy,
                                        filter->part_count - 1, parts->fences, &problem);
-    cursor.position += copy.position - parts->text;
+    cursor.position += copy.position - text;
     if (!is_read)
         return bad_list(reading, list, &cursor, problem);
     if (bb_cursor_left(&copy) > 0)

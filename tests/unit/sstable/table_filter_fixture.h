@@ -5,6 +5,8 @@
 
 #include "tests/unit/sstable/table_fixture.h"
 
+#include <math.h>
+
 #include "base/hash.h"
 #include "sstable/build/table_builder.h"
 #include "sstable/table/table.h"
@@ -106,6 +108,21 @@ static inline size_t ask_absent(struct table_filter_world *world,
     for (size_t i = 0; i + 1 < world->key_count; i++)
         (void)world_get(world, options, 2 * i + 1);
     return world->key_count - 1;
+}
+
+static inline uint64_t visits(const struct table_filter_world *world, enum bb_visit visit)
+{
+    return world->stats.visits[visit];
+}
+
+/* count of asked happen with a probability, up to six deviations. */
+static inline void assert_share(uint64_t count, uint64_t asked, double rate, const char *what)
+{
+    double expected = (double)asked * rate;
+    double band = 6 * sqrt(expected) + 6;
+    print_message("%-28s %8llu of %llu, expected %.0f\n", what, (unsigned long long)count,
+                  (unsigned long long)asked, expected);
+    assert_true(fabs((double)count - expected) <= band);
 }
 
 #endif
