@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
@@ -134,11 +135,12 @@ static bool looks_raw(const uint8_t *payload, uint32_t size)
     return bb_load16(payload + size - BB_BLOCK_TAIL_SIZE - restarts) == 0 && payload[0] == 0;
 }
 
+/* REQUIRES: the block is not larger than the largest raw block. */
 static bool try_block(struct search *search, uint64_t start, uint64_t end,
                       struct bb_block_place *ret_place)
 {
-    if (end - start > BB_PAGE_DATA_SIZE_MAX ||
-        !is_sound(search, BB_STORED_BLOCK, start, (size_t)(end - start) - BB_CHECKSUM_SIZE))
+    BB_DEBUG_ASSERT(end - start <= BB_BLOCK_RAW_SIZE_MAX + BB_BLOCK_TRAILER_SIZE);
+    if (!is_sound(search, BB_STORED_BLOCK, start, (size_t)(end - start) - BB_CHECKSUM_SIZE))
         return false;
     *ret_place = (struct bb_block_place){.offset = start, .size = (uint32_t)(end - start)};
     return true;

@@ -148,6 +148,46 @@ static void salvage__takes_no_ranges_of_another_table_or_place(void **state)
     world_deinit(&world);
 }
 
+/* A file of sections of one byte and their directory, with a right checksum. None of them holds
+ * range tombstones. */
+static struct bb_buf file_of_sections(size_t section_count, struct bb_table_id id)
+{
+    struct bb_buf file = {0};
+    uint8_t *p = NULL;
+    assert_ok(bb_buf_extend(&file, section_count, &p));
+    memset(p, 's', section_count);
+    for (size_t i = 0; i < section_count; i++) {
+        assert_ok(bb_buf_extend(&file, BB_SECTION_ENTRY_SIZE, &p));
+        memset(p, 0, BB_SECTION_ENTRY_SIZE);
+        bb_store16(p, (uint16_t)(i + 1 < BB_SECTION_RANGE_TOMBSTONES ? i + 1 : i + 2));
+        bb_store64(p + 4, i);
+        bb_store64(p + 12, 1);
+    }
+    assert_ok(
+        bb_append_u64(&file, bb_checksum(id, BB_STORED_DIRECTORY, section_count,
+                                         file.data + section_count, file.size - section_count)));
+    return file;
+}
+
+static void salvage__finds_no_directory_of_more_sections_than_allowed(void **state)
+{
+    (void)state;
+    struct bb_table_id id = {.low = 5, .high = 6};
+    for (size_t count = BB_SECTION_COUNT_MAX; count <= BB_SECTION_COUNT_MAX + 1; count++) {
+        enum bb_range_tombstone_salvage found = BB_RANGE_SALVAGE_LOST;
+        struct bb_range_tombstones *list = NULL;
+        struct bb_buf file = file_of_sections(count, id);
+        bool is_allowed = count <= BB_SECTION_COUNT_MAX;
+        assert_int_equal(bb_range_tombstone_salvage_has_directory(bb_buf_bytes(&file), id),
+                         is_allowed);
+        assert_ok(
+            bb_range_tombstone_salvage(bb_buf_bytes(&file), FIXTURE_PATH, NULL, id, &found, &list));
+        assert_int_equal(found, is_allowed ? BB_RANGE_SALVAGE_NONE : BB_RANGE_SALVAGE_UNTOLD);
+        assert_null(list);
+        bb_buf_deinit(&file);
+    }
+}
+
 static enum bb_status count_ranges(void *context, const struct bb_range_tombstones *list)
 {
     check_list(list);
@@ -182,6 +222,7 @@ int main(void)
         cmocka_unit_test(salvage__finds_ranges_that_can_be_proved),
         cmocka_unit_test(salvage__knows_that_there_are_none),
         cmocka_unit_test(salvage__takes_no_ranges_of_another_table_or_place),
+        cmocka_unit_test(salvage__finds_no_directory_of_more_sections_than_allowed),
         cmocka_unit_test(salvage__of_a_table_of_ranges_alone_believes_its_id),
     };
     return cmocka_run_group_tests_name("range_tombstone_salvage", tests, NULL, NULL);
