@@ -1,6 +1,6 @@
 /* Goal: properties survive a round trip; sections with one missing, duplicate, unknown and
- * mandatory, ill-formed or out of range are refused; the secret is not printed. Method: each field
- * of the list one by one. */
+ * mandatory, ill-formed, out of range or written needlessly are refused; the secret is not printed.
+ * Method: each field of the list one by one. */
 #include "tests/support/assert_status.h"
 
 #include <math.h>
@@ -165,6 +165,26 @@ static void properties__corrupt_form(void **state)
     assert_refused(&short_secret, BB_CORRUPT, "expected 192");
     struct bb_buf long_secret = section_with(81, true, bb_bytes_of(secret, 193));
     assert_refused(&long_secret, BB_CORRUPT, "expected 192");
+}
+
+/* An optional property is omitted when it is 0, so that each value has one form. */
+static void properties__corrupt_zero_of_an_optional(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    size_t optional = 0;
+    const struct bb_property_field *fields = bb_property_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (!fields[i].is_optional)
+            continue;
+        size_t size = fields[i].type == BB_PROPERTY_REAL ? 8 : 1;
+        struct bb_buf zero =
+            section_with(fields[i].id, true, bb_bytes_of("\0\0\0\0\0\0\0\0", size));
+        assert_refused(&zero, BB_CORRUPT, "is 0, expected it to be omitted");
+        assert_message(fields[i].name);
+        optional++;
+    }
+    assert_true(optional > 0);
 }
 
 static void properties__unknown_ids(void **state)
@@ -350,6 +370,7 @@ int main(void)
         cmocka_unit_test(properties__round_trip),
         cmocka_unit_test(properties__each_is_needed),
         cmocka_unit_test(properties__corrupt_form),
+        cmocka_unit_test(properties__corrupt_zero_of_an_optional),
         cmocka_unit_test(properties__unknown_ids),
         cmocka_unit_test(properties__without_a_file),
         cmocka_unit_test(properties__corrupt_order),
