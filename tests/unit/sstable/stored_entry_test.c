@@ -1,13 +1,16 @@
 /* Goal: a table whose entries were added in stored form equals, byte for byte, the table that
  * compresses them again; a stored form is offered exactly for entries that fill a separate large
- * block; and it is not used when the new table needs another form. Method: the same entries copied
- * from one table into two cloned file systems, in both ways; values that compress and that do not,
- * of sizes around the block's, in several versions. */
+ * block; it is not used when the new table needs another form; and damage of such a block is
+ * reported as without stored forms. Method: the same entries copied from one table into two cloned
+ * file systems, in both ways; values that compress and that do not, of sizes around the block's, in
+ * several versions. */
 #include "sstable/block/stored_entry.h"
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "sstable/block/block.h"
 #include "sstable/table/table_iter.h"
+#include "sstable/table/table_walk.h"
+#include "tests/unit/sstable/table_patch.h"
 
 #define COPY_PATH  "/copy"
 #define BLOCK_SIZE 512
@@ -205,6 +208,73 @@ static void stored_entry__is_not_shown_for_entries_of_one_large_block(void **sta
     }
 }
 
+/* Finds the first block whose stored form is kept. Returns the number of entries before it. */
+static size_t find_large_block(const struct bb_table_options *options, uint64_t *ret_offset,
+                               uint32_t *ret_size)
+{
+    struct bb_table *table = NULL;
+    struct bb_table_walk walk;
+    size_t entries = 0;
+    bool has_block = false;
+    assert_ok(bb_table_open(FIXTURE_PATH, options, &table));
+    bb_table_walk_init(&walk, table);
+    assert_ok(bb_table_walk_next(&walk, &has_block));
+    while (walk.stored_size <= BB_BLOCK_SCRATCH_SIZE) {
+        assert_ok(bb_table_walk_load(&walk));
+        for (; walk.entries.is_valid; bb_block_iter_next(&walk.entries))
+            entries++;
+        assert_ok(bb_table_walk_next(&walk, &has_block));
+        assert_true(has_block);
+    }
+    *ret_offset = walk.offset;
+    *ret_size = walk.stored_size;
+    bb_table_walk_deinit(&walk);
+    bb_table_close(table);
+    return entries;
+}
+
+/* Iterates with and without stored forms: all entries before the block, then the damage. */
+static void check_damaged(struct world *world, size_t entries_before, const char *message)
+{
+    for (int keeps_stored = 0; keeps_stored < 2; keeps_stored++) {
+        struct bb_table *table = NULL;
+        struct bb_iter *iter = NULL;
+        size_t at = 0;
+        assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &table));
+        assert_ok(bb_table_iter_create(table, NULL, NULL, &iter));
+        if (keeps_stored)
+            bb_table_iter_keep_stored(iter);
+        for (bb_iter_seek_first(iter); iter->is_valid; bb_iter_next(iter))
+            assert_same_entry(&iter->entry, &world->list.entries[at++]);
+        assert_int_equal(at, entries_before);
+        assert_status(iter->status, BB_CORRUPT);
+        assert_message(message);
+        bb_iter_destroy(iter);
+        bb_table_close(table);
+    }
+}
+
+static void stored_entry__damage_of_its_block_is_reported(void **state)
+{
+    (void)state;
+    for (int is_sealed = 0; is_sealed < 2; is_sealed++) {
+        struct world world;
+        struct table_parts parts;
+        uint64_t offset = 0;
+        uint32_t size = 0;
+        world_init(&world, BB_COMPRESSION_LZ4);
+        size_t entries_before = find_large_block(&world.options, &offset, &size);
+        parts_read(&parts, world.memory);
+        parts.data.data[offset + size - BB_BLOCK_TRAILER_SIZE] = 7; /* its compression */
+        if (is_sealed)
+            parts_seal_block(&parts, offset, size);
+        parts_write(&parts, world.memory);
+        check_damaged(&world, entries_before, is_sealed ? "unknown compression 7" : "checksum");
+        parts_deinit(&parts);
+        world_deinit(&world);
+    }
+}
+
 static void stored_entry__order_and_limits_hold(void **state)
 {
     (void)state;
@@ -240,6 +310,7 @@ int main(void)
         cmocka_unit_test(stored_entry__copies_are_equal_byte_for_byte),
         cmocka_unit_test(stored_entry__is_shown_for_what_fills_a_block),
         cmocka_unit_test(stored_entry__is_not_shown_for_entries_of_one_large_block),
+        cmocka_unit_test(stored_entry__damage_of_its_block_is_reported),
         cmocka_unit_test(stored_entry__order_and_limits_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

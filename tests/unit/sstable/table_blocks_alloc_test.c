@@ -60,7 +60,8 @@ static enum bb_status count_entry(void *context, const struct bb_entry *entry, u
     return ++world->shown > world->shown_max ? bb_fail(BB_NO_SPACE, "enough") : BB_OK;
 }
 
-/* All blocks forward, then some backward and by key. */
+/* All blocks forward, then some backward and by key. Each reads its pages from the file, except the
+ * page that the one before has left. */
 static enum bb_status walk(void *context)
 {
     struct world *world = context;
@@ -74,12 +75,16 @@ static enum bb_status walk(void *context)
     if (status != BB_OK)
         return status;
     status = bb_table_blocks_show(&blocks, &observer);
+    bb_block_cache_clear(world->cache);
     for (uint64_t at = bb_table_blocks_count(&blocks); at > 0 && status == BB_OK;
          at -= at > 3 ? 3 : at)
         status =
             bb_table_blocks_load_backward(&blocks, at - 1, at > 4 ? at - 4 : 0, &block, &place);
+    bb_block_cache_clear(world->cache);
     if (status == BB_OK)
-        status = bb_table_blocks_find(&blocks, bb_bytes_of_text("m"), &number);
+        status =
+            bb_table_blocks_find(&blocks, bb_buf_bytes(&world->table->properties.largest), &number);
+    assert_true(status != BB_OK || blocks.page_index > 0);
     bb_table_blocks_deinit(&blocks);
     bb_block_cache_clear(world->cache);
     return status;
@@ -104,6 +109,32 @@ static void table_blocks__each_call_fails(void **state)
             break;
         }
     }
+    world_deinit(&world);
+}
+
+/* A block with a wrong checksum is read again; the failure of that read is not damage. */
+static void table_blocks__the_second_read_of_a_damaged_block_fails(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_table_blocks blocks;
+    const struct bb_block *block = NULL;
+    struct bb_place place = {0};
+    size_t size = 0;
+    world_init(&world);
+    assert_ok(bb_table_blocks_init(&blocks, world.table));
+    assert_ok(bb_table_blocks_load(&blocks, 0, 1, &block, &place)); /* with its page */
+    bb_file_memory_bytes(world.memory, FIXTURE_PATH, &size)[blocks.page->block_ends[0]] ^= 1;
+    for (uint64_t nth = 1; nth <= 3; nth++) {
+        struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = nth};
+        bb_file_fault_arm(world.fault, &plan);
+        enum bb_status status = bb_table_blocks_load(&blocks, 1, 2, &block, &place);
+        assert_int_equal(bb_file_fault_hits(world.fault), nth < 3);
+        bb_file_fault_disarm(world.fault);
+        assert_status(status, nth < 3 ? BB_IO : BB_CORRUPT);
+        assert_ok(bb_table_blocks_load(&blocks, 0, 1, &block, &place));
+    }
+    bb_table_blocks_deinit(&blocks);
     world_deinit(&world);
 }
 
@@ -132,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_blocks__each_call_fails),
+        cmocka_unit_test(table_blocks__the_second_read_of_a_damaged_block_fails),
         cmocka_unit_test(table_blocks__each_allocation_fails),
         cmocka_unit_test(table_blocks__observer_fails),
     };

@@ -130,22 +130,28 @@ static void table_blocks__are_read_in_large_pieces(void **state)
     world_deinit(&world);
 }
 
-/* Pages of large blocks: one read has BB_TABLE_BLOCKS_READ_MAX bytes at most. */
+/* Pages of large blocks: one read has BB_TABLE_BLOCKS_READ_MAX bytes at most, in both
+ * directions. */
 static void table_blocks__pieces_are_not_larger_than_the_limit(void **state)
 {
     (void)state;
-    struct world world;
-    world_init(&world, 511, 60000, 9000);
-    uint64_t count = bb_table_blocks_count(&world.blocks);
-    assert_true(count > 20);
-    for (uint64_t number = 0; number < count; number++) {
-        const struct bb_block *block = NULL;
-        struct bb_place place = {0};
-        assert_ok(bb_table_blocks_load(&world.blocks, number, count, &block, &place));
-        assert_true(world.blocks.stored.size <= BB_TABLE_BLOCKS_READ_MAX);
+    for (int is_backward = 0; is_backward < 2; is_backward++) {
+        struct world world;
+        world_init(&world, 511, 60000, 9000);
+        uint64_t count = bb_table_blocks_count(&world.blocks);
+        assert_true(count > 20);
+        for (uint64_t i = 0; i < count; i++) {
+            const struct bb_block *block = NULL;
+            struct bb_place place = {0};
+            assert_ok(is_backward ? bb_table_blocks_load_backward(&world.blocks, count - 1 - i, 0,
+                                                                  &block, &place)
+                                  : bb_table_blocks_load(&world.blocks, i, count, &block, &place));
+            assert_true(world.blocks.stored.size <= BB_TABLE_BLOCKS_READ_MAX);
+        }
+        assert_true(world.blocks.read_count < count / 2);
+        assert_true(world.blocks.read_count > world.table->root.page_count);
+        world_deinit(&world);
     }
-    assert_true(world.blocks.read_count < count / 2);
-    world_deinit(&world);
 }
 
 static void table_blocks__backward_they_are_the_same_and_as_few_reads(void **state)

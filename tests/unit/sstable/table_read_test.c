@@ -222,6 +222,45 @@ static void table_read__bypass_fill(void **state)
     world_deinit(&world);
 }
 
+/* ---- races ---- */
+
+/* Another reader, which acquires the first page during a read. */
+static struct {
+    const struct bb_file_ops *sound;
+    struct bb_file_ops ops;
+    struct bb_table *table;
+    struct bb_index_page *page;
+} other;
+
+static enum bb_status read_at(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
+                              size_t *ret_size)
+{
+    struct bb_read_stats stats = {0};
+    file->ops = other.sound;
+    assert_ok(bb_table_page_acquire(other.table, 0, &stats, &other.page));
+    return other.sound->read_at(file, offset, buffer, size, ret_size);
+}
+
+/* The page of the first reader to finish is used by both, and its memory is counted once. */
+static void table_read__of_a_page_that_another_reader_loads_too(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_index_page *page = NULL;
+    world_init(&world, 0, BB_INDEX_PINNED);
+    uint64_t memory = bb_table_memory(world.table);
+    other.sound = world.table->file->ops;
+    other.ops = *other.sound;
+    other.ops.read_at = read_at;
+    other.table = world.table;
+    world.table->file->ops = &other.ops;
+    assert_ok(bb_table_page_acquire(world.table, 0, &world.stats, &page));
+    assert_ptr_equal(page, other.page);
+    assert_true(bb_table_memory(world.table) == memory + page->item.charge);
+    assert_true(world.stats.page_reads == 1);
+    world_deinit(&world);
+}
+
 /* ---- wrong bits ---- */
 
 /* Arms one wrong bit in the nth read. */
@@ -516,6 +555,7 @@ int main(void)
         cmocka_unit_test(table_read__cached_pages),
         cmocka_unit_test(table_read__pinned_pages_are_counted),
         cmocka_unit_test(table_read__bypass_fill),
+        cmocka_unit_test(table_read__of_a_page_that_another_reader_loads_too),
         cmocka_unit_test(table_read__a_wrong_bit_is_looked_at_twice),
         cmocka_unit_test(table_read__a_wrong_bit_in_a_list),
         cmocka_unit_test(table_read__lasting_damage_is_not_cached),
