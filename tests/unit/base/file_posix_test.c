@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,8 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "tests/support/temp_dir.h"
+
+#define NOBODY 65534
 
 struct place {
     struct bb_temp_dir dir;
@@ -308,6 +311,38 @@ static void file_posix__a_child_cannot_change_directories(void **state)
     assert_int_equal(stat(place->path, &information), -1);
 }
 
+/* A directory that may be changed and not read cannot be opened for its sync. 0: as expected. */
+static int sync_unreadable(struct place *place)
+{
+    struct bb_file_system *fs = NULL;
+    if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+        return 99;
+    if (bb_file_system_posix_create(&fs) != BB_OK)
+        return 98;
+    int result = fs->ops->sync_directory(fs, place->other) == BB_READ_ONLY ? 0 : 1;
+    bb_file_system_posix_destroy(fs);
+    return result;
+}
+
+static void file_posix__an_unreadable_directory_is_read_only(void **state)
+{
+    struct place *place = *state;
+    int result = 0;
+    assert_ok(place->fs->ops->make_directory(place->fs, place->other));
+    assert_int_equal(chmod(place->dir.path, 0755), 0);
+    assert_int_equal(chmod(place->other, 0333), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(sync_unreadable(place));
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(chmod(place->other, 0700), 0);
+    assert_true(WIFEXITED(result));
+    if (WEXITSTATUS(result) == 99)
+        skip();
+    assert_int_equal(WEXITSTATUS(result), 0);
+}
+
 static int tear_down(void **state)
 {
     struct place *place = *state;
@@ -327,6 +362,7 @@ int main(void)
         posix_test(file_posix__dangling_link_has_a_name),
         posix_test(file_posix__directory_after_a_link_is_fine),
         posix_test(file_posix__a_child_cannot_change_directories),
+        posix_test(file_posix__an_unreadable_directory_is_read_only),
         posix_test(file_posix__fifo_is_refused_and_not_waited_for),
         posix_test(file_posix__device_and_socket_are_refused),
         posix_test(file_posix__descriptors_are_not_inherited),

@@ -101,6 +101,29 @@ static void get_now__answers_absent_keys_without_reading(void **state)
     store_deinit(&store);
 }
 
+/* This file system would wait for every block. */
+static void get_now__of_a_block_that_is_not_in_memory_would_wait(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_buf value = {0};
+    char key[16];
+    fill(&store);
+    store_close(&store);
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store.memory));
+    store.options.file_system = bb_file_fault_system(fault);
+    store_open(&store);
+    for (int i = 0; i < KEYS; i++)
+        (void)!bb_db_get(store.db, NULL, key_of(i, key), NULL);
+    for (int i = 0; i < KEYS; i += 2)
+        assert_status(bb_db_get_now(store.db, NULL, key_of(i, key), &value), BB_WOULD_WAIT);
+    assert_int_equal(value.size, 0);
+    store_close(&store);
+    bb_file_fault_destroy(fault);
+    store.options.file_system = bb_file_memory_system(store.memory);
+    store_deinit(&store);
+}
+
 static void get_now__sees_memtables_and_snapshots(void **state)
 {
     (void)state;
@@ -212,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(get_now__of_a_cold_store_would_wait),
         cmocka_unit_test(get_now__answers_absent_keys_without_reading),
+        cmocka_unit_test(get_now__of_a_block_that_is_not_in_memory_would_wait),
         cmocka_unit_test(get_now__sees_memtables_and_snapshots),
         cmocka_unit_test(write_check__tells_the_failure_of_flushes),
         cmocka_unit_test(write_check__keeps_a_writer_from_waiting),

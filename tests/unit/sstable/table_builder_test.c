@@ -152,6 +152,11 @@ static void table_builder__finished(void **state)
     assert_status(add_entries(builder, 1), BB_INVALID);
     assert_message("finished");
     bb_table_builder_destroy(builder);
+    assert_ok(bb_table_builder_create("/other", &world.options, &builder));
+    assert_ok(add_entries(builder, 500));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    assert_status(bb_table_builder_finish(builder, NULL), BB_INVALID);
+    bb_table_builder_destroy(builder);
     assert_true(file_exists(&world));
     world_deinit(&world);
 }
