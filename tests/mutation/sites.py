@@ -51,8 +51,10 @@ class Site:
 
     def __init__(self, path, text, kind, label, edits):
         self.path = path
+        begin = _statement_begin(text, edits[0][0])
         self.line = c_source.line_of(text, edits[0][0])
-        self.first_line = c_source.line_of(text, _statement_begin(text, edits[0][0]))
+        self.first_line = c_source.line_of(text, begin)
+        self.statement = _short(text[begin:text.find(";", edits[0][1])])
         self.kind = kind
         self.label = label
         self.edits = edits
@@ -64,6 +66,11 @@ class Site:
     @property
     def room(self):
         return posixpath.dirname(self.path)
+
+    @property
+    def description(self):
+        """The label, and for a test of a status, whose label is frequent, its statement."""
+        return f"{self.label}: {self.statement}" if self.kind == "status" else self.label
 
     def apply(self, text):
         """The text with the change."""

@@ -35,6 +35,12 @@ class EachClass(unittest.TestCase):
                          [body.replace("status == BB_OK", "1"), body.replace("status != BB_OK", "0")])
         self.assertEqual(mutants(body, "check") + mutants(body, "comparison"), [])
 
+    def test_each_step_of_a_chain_is_described(self):
+        text = HEAD + "    if (status == BB_OK)\n        status = g();\n    is = status == BB_OK;\n}\n"
+        self.assertEqual([site.description for site in sites.in_text("kv/thing.c", text) if site.kind == "status"],
+                         ["status == BB_OK -> 1: if (status == BB_OK) status = g()",
+                          "status == BB_OK -> 1: is = status == BB_OK"])
+
     def test_a_comparison_is_reversed(self):
         self.assertEqual(mutants("    bool is = a == b;\n", "comparison"), ["    bool is = a != b;\n"])
 

@@ -1,0 +1,73 @@
+/* Goal: a selection without memory fails with BB_NO_MEMORY, or returns exactly the records that
+ * match. Method: one store with every kind of index; each allocation of each selection fails
+ * once. */
+#include "tests/support/indexed_store.h"
+
+#include "tests/support/alloc/alloc_fault.h"
+
+static const char *const CONDITIONS[] = {
+    "status = 300",
+    "user = 'user7' OR has_token(text, 'word3')",
+    "text LIKE '%round2%' AND NOT (status IN (200, 250))",
+};
+
+/* All records, by a new selection. */
+static enum bb_status run(struct bb_db *db, const char *where, uint64_t *ret_count)
+{
+    struct bb_select *select = NULL;
+    const struct bb_select_options options = {.where = where};
+    bool has_record = true;
+    enum bb_status status = bb_db_select(db, &options, &select);
+    *ret_count = 0;
+    while (status == BB_OK && has_record) {
+        status = bb_select_next(select, &has_record);
+        *ret_count += status == BB_OK && has_record;
+    }
+    bb_select_destroy(select);
+    return status;
+}
+
+/* How many allocations failed. */
+static uint64_t fail_each(struct bb_db *db, const char *where, uint64_t expected)
+{
+    uint64_t failures = 0, nth = 0;
+    bool has_failed = true;
+    while (has_failed) {
+        uint64_t count = 0;
+        bb_alloc_fault_arm(++nth, false);
+        enum bb_status status = run(db, where, &count);
+        has_failed = bb_alloc_fault_failures() > 0;
+        bb_alloc_fault_disarm();
+        if (status == BB_OK)
+            assert_int_equal(count, expected);
+        else
+            assert_int_equal(status, BB_NO_MEMORY);
+        failures += has_failed;
+    }
+    return failures;
+}
+
+static void select__without_memory(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    indexed_fill(&store);
+    for (size_t i = 0; i < sizeof(CONDITIONS) / sizeof(CONDITIONS[0]); i++) {
+        uint64_t count = 0;
+        assert_ok(run(store.db, CONDITIONS[i], &count));
+        assert_int_equal(count, indexed_count(store.db, CONDITIONS[i], true));
+        assert_true(count > 0);
+        assert_true(fail_each(store.db, CONDITIONS[i], count) > 10);
+    }
+    store_deinit(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(select__without_memory),
+    };
+    return cmocka_run_group_tests_name("select_alloc", tests, NULL, NULL);
+}
