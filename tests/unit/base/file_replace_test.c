@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "tests/support/file_fault.h"
 #include "tests/support/file_memory.h"
 
 #define PATH "/folder/file"
@@ -103,11 +104,28 @@ static void file_replace__leaves_no_other_file_after_a_failure(void **state)
     }
 }
 
+/* A name that is not random may be another writer's. */
+static void file_replace__needs_a_random_name(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = memory_with("old");
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(memory));
+    bb_file_fault_arm(fault, &(struct bb_file_fault_plan){.call = BB_FILE_CALL_RANDOM, .nth = 1});
+    assert_status(
+        bb_file_replace(bb_file_fault_system(fault), PATH, bb_bytes_of_text("new contents")),
+        BB_IO);
+    assert_int_equal(bb_file_fault_calls(fault, BB_FILE_CALL_CREATE), 0);
+    assert_true(has(memory, "old"));
+    bb_file_fault_destroy(fault);
+    bb_file_memory_destroy(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file_replace__leaves_the_old_contents_or_the_new),
         cmocka_unit_test(file_replace__leaves_no_other_file_after_a_failure),
+        cmocka_unit_test(file_replace__needs_a_random_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

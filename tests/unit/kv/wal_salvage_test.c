@@ -160,6 +160,30 @@ static void wal_salvage__what_is_beside_the_damage_is_given(void **state)
     log_deinit(&log);
 }
 
+static void wal_salvage__an_overwritten_end_is_lost(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct log log;
+    bb_rng_init(&rng, bb_rng_seed("wal_salvage__an_overwritten_end_is_lost", 10));
+    log_init(&log, &rng);
+    size_t size = 0;
+    const uint8_t *bytes = bb_file_memory_bytes(log.memory, PATH, &size);
+    uint8_t *damaged = bb_must_alloc_zeroed(size);
+    for (size_t last = 0; last + 1 < RECORDS; last++) {
+        size_t end = log.ends[last];
+        memcpy(damaged, bytes, end);
+        bb_rng_bytes(&rng, damaged + end, size - end);
+        damaged[size - 1] = 1;
+        struct bb_wal_salvage_report report = salvage_bytes(&log, damaged, size);
+        assert_int_equal(log.given, last + 1);
+        assert_int_equal(report.bytes_lost, size - end);
+        assert_int_equal(report.end_offset, size);
+    }
+    free(damaged);
+    log_deinit(&log);
+}
+
 static void wal_salvage__a_cut_log_is_given_up_to_the_cut(void **state)
 {
     (void)state;
@@ -402,6 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wal_salvage__a_whole_log_is_given_whole),
         cmocka_unit_test(wal_salvage__what_is_beside_the_damage_is_given),
+        cmocka_unit_test(wal_salvage__an_overwritten_end_is_lost),
         cmocka_unit_test(wal_salvage__a_cut_log_is_given_up_to_the_cut),
         cmocka_unit_test(wal_salvage__a_short_last_fragment_is_given),
         cmocka_unit_test(wal_salvage__another_log_is_no_damage),

@@ -164,8 +164,15 @@ static void salvage__finds_the_id_where_it_is(void **state)
     assert_ok(salvage(&world, NULL));
     assert_int_equal(world.given, world.list.count);
     assert_memory_equal(world.report.table_id, world.id, BB_TABLE_ID_SIZE);
+    /* Without the properties, from the footer. */
+    uint64_t end = world.block_ends[world.block_count - 1];
+    assert_ok(bb_buf_assign(&world.damaged, bb_buf_bytes(&world.original)));
+    memset(world.damaged.data + end, 0, world.directory_offset - end);
+    assert_ok(salvage(&world, NULL));
+    assert_int_equal(world.given, world.list.count);
+    assert_memory_equal(world.report.table_id, world.id, BB_TABLE_ID_SIZE);
     /* Without either the id is unknown; with the manifest's id everything is found. */
-    world.damaged.size = world.block_ends[world.block_count - 1];
+    world.damaged.size = end;
     assert_status(salvage(&world, NULL), BB_CORRUPT);
     assert_message("names no table id");
     assert_int_equal(world.given, 0);
