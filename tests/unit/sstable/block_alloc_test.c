@@ -91,7 +91,7 @@ static void add_key(struct sample *sample, char byte, size_t size)
     free(key);
 }
 
-/* Keys that share most of their bytes with the one before, and keys that share none. */
+/* Keys that share most of their bytes with the previous key, and keys that share none. */
 static void sample_init_long_keys(struct sample *sample, const struct bb_comparator *comparator)
 {
     *sample = (struct sample){.comparator = comparator};

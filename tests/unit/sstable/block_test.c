@@ -2,6 +2,8 @@
  * by field. Method: random blocks compared with a walk of the list; hand-made blocks. */
 #include "tests/unit/sstable/table_fixture.h"
 
+#include <sys/mman.h>
+
 #include "base/coding.h"
 #include "sstable/block/block_builder.h"
 #include "sstable/block/block_iter.h"
@@ -422,6 +424,40 @@ static void block__corrupt_key_size(void **state)
     free(suffix);
 }
 
+/* A block of one entry, whose value takes no memory because nobody touches it. */
+static enum bb_status load_large_value(uint32_t value_size)
+{
+    struct draft draft = {0};
+    assert_ok(bb_append_varint(&draft.bytes, 0));
+    assert_ok(bb_append_varint(&draft.bytes, 1));
+    assert_ok(bb_append_varint(&draft.bytes, value_size));
+    assert_ok(bb_append_varint(&draft.bytes, PUT(1)));
+    assert_ok(bb_append_u8(&draft.bytes, 'k'));
+    size_t size = draft.bytes.size + value_size + 4 + BB_BLOCK_TAIL_SIZE;
+    uint8_t *payload = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(payload != MAP_FAILED);
+    memcpy(payload, draft.bytes.data, draft.bytes.size);
+    bb_store32(payload + size - BB_BLOCK_TAIL_SIZE, 1 | BB_RESTARTS_WIDE);
+    struct bb_block *block = NULL;
+    assert_ok(bb_block_create(0, &block));
+    block->payload = payload;
+    block->capacity = (uint32_t)size;
+    enum bb_status status = bb_block_index(block, (uint32_t)size, NULL, place);
+    bb_block_unref(block);
+    assert_int_equal(munmap(payload, size), 0);
+    bb_buf_deinit(&draft.bytes);
+    return status;
+}
+
+static void block__corrupt_value_size(void **state)
+{
+    (void)state;
+    assert_ok(load_large_value(BB_VALUE_SIZE_MAX));
+    assert_status(load_large_value(BB_VALUE_SIZE_MAX + 1), BB_CORRUPT);
+    assert_message("restart 0 of 1 is not an entry");
+}
+
 static void block__corrupt_sequence(void **state)
 {
     (void)state;
@@ -514,6 +550,7 @@ int main(void)
         cmocka_unit_test(block__corrupt_sizes),
         cmocka_unit_test(block__size_longer_than_needed),
         cmocka_unit_test(block__corrupt_key_size),
+        cmocka_unit_test(block__corrupt_value_size),
         cmocka_unit_test(block__corrupt_sequence),
         cmocka_unit_test(block__corrupt_deletion),
         cmocka_unit_test(block__corrupt_order),

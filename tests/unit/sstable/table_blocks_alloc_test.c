@@ -60,8 +60,8 @@ static enum bb_status count_entry(void *context, const struct bb_entry *entry, u
     return ++world->shown > world->shown_max ? bb_fail(BB_NO_SPACE, "enough") : BB_OK;
 }
 
-/* All blocks forward, then some backward and by key. Each reads its pages from the file, except the
- * page that the one before has left. */
+/* All blocks forward, then some backward and by key. Each step reads its pages from the file,
+ * except the page where the previous step ends. */
 static enum bb_status walk(void *context)
 {
     struct world *world = context;
