@@ -1,6 +1,5 @@
-/* Goal: a selection without memory fails with BB_NO_MEMORY, or returns exactly the records that
- * match. Method: one store with every kind of index; each allocation of each selection fails
- * once. */
+/* Goal: a selection, or a list of indexes, fails with BB_NO_MEMORY, or is complete. Method: one
+ * store with every kind of index; each allocation of each call fails once. */
 #include "tests/support/indexed_store.h"
 
 #include "tests/support/alloc/alloc_fault.h"
@@ -64,10 +63,51 @@ static void select__without_memory(void **state)
     store_deinit(&store);
 }
 
+/* Tables of the store with each index, added up. */
+static uint64_t count_built(const struct bb_db_index_list *list)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < list->count; i++)
+        sum += list->indexes[i].tables_built;
+    return sum;
+}
+
+/* A table whose index file finds no memory is not one without the index. */
+static void index_list__without_memory(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_index_list list = {0};
+    store_init(&store);
+    store_open(&store);
+    indexed_fill(&store);
+    assert_ok(bb_db_index_list(store.db, &list));
+    uint64_t built = count_built(&list), nth = 0;
+    bb_db_index_list_deinit(&list);
+    assert_true(built > 7);
+    bool has_failed = true;
+    while (has_failed) {
+        store_reopen(&store); /* no index file is open */
+        bb_alloc_fault_arm(++nth, false);
+        enum bb_status status = bb_db_index_list(store.db, &list);
+        has_failed = bb_alloc_fault_failures() > 0;
+        bb_alloc_fault_disarm();
+        if (status == BB_OK)
+            assert_int_equal(count_built(&list), built);
+        else
+            assert_int_equal(status, BB_NO_MEMORY);
+        bb_db_index_list_deinit(&list);
+        list = (struct bb_db_index_list){0};
+    }
+    assert_true(nth > 20);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(select__without_memory),
+        cmocka_unit_test(index_list__without_memory),
     };
     return cmocka_run_group_tests_name("select_alloc", tests, NULL, NULL);
 }
