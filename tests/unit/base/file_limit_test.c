@@ -202,6 +202,18 @@ static void file_limit__zero_is_refused(void **state)
     bb_file_memory_destroy(memory);
 }
 
+static void file_limit__reports_a_file_that_cannot_be_created(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct bb_file *file = NULL;
+    scene_init(&scene);
+    struct bb_file_system *fs = bb_file_limit_system(scene.limit, true);
+    assert_status(bb_file_create(fs, "/urgent", &file), BB_EXISTS);
+    assert_null(file);
+    scene_deinit(&scene);
+}
+
 /* No write waits until it has caught up. */
 static void file_limit__of_a_clock_that_goes_back(void **state)
 {
@@ -228,6 +240,7 @@ int main(void)
         cmocka_unit_test(file_limit__patient_files_have_a_share),
         cmocka_unit_test(file_limit__lifting_ends_a_wait),
         cmocka_unit_test(file_limit__zero_is_refused),
+        cmocka_unit_test(file_limit__reports_a_file_that_cannot_be_created),
         cmocka_unit_test(file_limit__of_a_clock_that_goes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

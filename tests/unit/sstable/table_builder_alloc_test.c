@@ -13,6 +13,7 @@
 #include "sstable/build/table_builder.h"
 #include "tests/support/alloc/alloc_fault.h"
 #include "tests/support/file_memory.h"
+#include "tests/support/temp_dir.h"
 
 #define PATH "/table"
 #define KEYS 200000
@@ -108,11 +109,33 @@ static void table_builder__tables_of_any_size_without_memory(void **state)
         assert_true(bb_alloc_fault_sweep(build_small, &count, false) > 10);
 }
 
+/* context: the path of a file. */
+static enum bb_status create(void *context)
+{
+    struct bb_table_builder *builder = NULL;
+    const struct bb_table_options options = {.secret = &secret};
+    enum bb_status status = bb_table_builder_create(context, &options, &builder);
+    bb_table_builder_destroy(builder);
+    return status;
+}
+
+static void table_builder__own_file_system_without_memory(void **state)
+{
+    (void)state;
+    struct bb_temp_dir dir;
+    char path[PATH_MAX];
+    bb_temp_dir_init(&dir, "table_builder_alloc");
+    bb_temp_dir_path(&dir, "table", path);
+    assert_true(bb_alloc_fault_sweep(create, path, false) > 3);
+    bb_temp_dir_deinit(&dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_builder__memory_of_a_table_filter),
         cmocka_unit_test(table_builder__tables_of_any_size_without_memory),
+        cmocka_unit_test(table_builder__own_file_system_without_memory),
     };
     return cmocka_run_group_tests_name("table_builder_alloc", tests, NULL, NULL);
 }
