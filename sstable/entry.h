@@ -21,8 +21,9 @@ BB_MUST_CHECK enum bb_status bb_entry_check_key(struct bb_bytes key);
 BB_MUST_CHECK enum bb_status bb_entry_check_bounds(const struct bb_bytes *low,
                                                    const struct bb_bytes *high);
 
-/* Errors: BB_TOO_LARGE or BB_INVALID, with the name of the limit, when the entry may not be
- * stored. */
+/* Checks that an entry can be stored. Errors: BB_TOO_LARGE for a key or a value above its limit;
+ * BB_INVALID for a sequence above BB_SEQUENCE_MAX, a kind other than put and delete, and a deletion
+ * with a value. */
 BB_MUST_CHECK enum bb_status bb_entry_check(const struct bb_entry *entry);
 
 /* The same for a range tombstone. Its range may be empty. */

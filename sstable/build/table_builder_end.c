@@ -29,7 +29,8 @@ static enum bb_status write_section(struct bb_table_builder *builder,
                        bb_buf_bytes(&builder->stored));
 }
 
-/* Written before root and properties, which are read in one piece with the rest of the file. */
+/* The table filter comes first: opening a table reads the other parts in one piece from the end of
+ * the file, except in tables with a large root. */
 static enum bb_status write_table_filter(struct bb_table_builder *builder,
                                          struct bb_table_directory *directory)
 {

@@ -1,4 +1,4 @@
-/* Reads the table filter. See the header. Threads: constant after load. */
+/* Reads the table filter. See the header, also for threads. */
 #include "sstable/filter/table_filter.h"
 
 #include <stdalign.h>
@@ -39,8 +39,9 @@ static enum bb_status bad_list(const struct bb_table_filter_reading *reading, st
                       "the list of a table filter with %s", what);
 }
 
-/* Reads the list up to the parts, and sums them up. The cursor stays before the parts. Each part
- * has a chunk, and all chunks are in the section, so chunks_size bounds their number. */
+/* Reads the list up to the parts, and adds up the shards and chunks of the parts. The cursor stops
+ * before the parts. Each part has at least one chunk, and all chunks are in the section, so
+ * chunks_size bounds the number of chunks and of parts. */
 static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct list_head *ret_head,
                       const char **ret_what)
 {
@@ -128,7 +129,7 @@ static uint32_t chunks_of(const struct bb_table_filter *filter, uint32_t shard_c
     return ((shard_count - 1) >> filter->chunk_shift) + 1;
 }
 
-/* read_head has checked them. */
+/* Cannot fail: read_head has checked the parts. */
 static void read_parts(const struct bb_table_filter *filter, struct bb_cursor *cursor,
                        struct bb_table_filter_part *parts)
 {
@@ -276,7 +277,8 @@ enum bb_status bb_table_filter_chunk_check(const struct bb_table_filter *filter,
                       defect.shard, shards, size);
 }
 
-/* One allocation: places, then the chunks, between bytes that probes may read. */
+/* Makes one allocation: the places, then the chunks. Probes may read a few bytes before and after
+ * the chunks, so there are zeros at both ends. */
 enum bb_status bb_table_filter_pin(struct bb_table_filter *filter, struct bb_large_pages *pages)
 {
     size_t chunks = (size_t)filter->chunk_ends[filter->chunk_count - 1];

@@ -11,11 +11,11 @@
  * Sorting all hashes of a large table together would take too much memory. Such a table has several
  * parts, each for a range of keys. The fence before a part never separates versions of one key.
  *
- * Reads stay correct without it: a damaged part returns maybe, and the damage is counted.
+ * Lookups stay correct without it: a damaged chunk returns maybe, and the damage is counted.
  *
- * Once the table filter is used its list is in memory. When it is pinned all chunks are too,
- * contiguous and in their stored form, together with an array of eight bytes per shard that locates
- * each shard. A probe takes one load from that array and reads one range of bytes.
+ * While the table filter is in use, its list is in memory. If it is pinned, so are all chunks,
+ * contiguous and in their stored form, and an array of eight bytes per shard that locates each
+ * shard. A probe then takes one load from that array and reads one range of bytes.
  *
  * Threads: constant after load, except for the backoffs, which are atomic.
  */

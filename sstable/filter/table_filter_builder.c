@@ -143,7 +143,7 @@ enum bb_status bb_table_filter_builder_cut(struct bb_table_filter_builder *build
 
 /* ---- the section ---- */
 
-/* Sets the checksums, which include the place of the section. It is known only now. */
+/* Sets the checksums. They include the place of the section, which is known only now. */
 static void seal_chunks(struct bb_table_filter_builder *builder, struct bb_table_id table,
                         uint64_t offset)
 {

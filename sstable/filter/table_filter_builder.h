@@ -1,8 +1,8 @@
 /* Builds the table filter of a table. table_filter.h draws its bytes.
  *
- * The hashes of a part are collected, then sorted, cut into shards and solved together, at 8 bytes
- * per key. The caller bounds the memory by ending a part. Finished parts are kept in their stored
- * form.
+ * The builder collects the hashes of a part, 8 bytes per key. At the end of the part it sorts them,
+ * cuts them into shards and builds the filter of each shard. The caller bounds the memory by ending
+ * a part. Finished parts are kept in their stored form.
  *
  * Call order: create add* (cut add add*)* finish destroy. One thread.
  */
@@ -25,8 +25,8 @@ BB_MUST_CHECK enum bb_status bb_table_filter_builder_add(struct bb_table_filter_
                                                          uint64_t key_hash);
 /* Number of keys in the current part. */
 size_t bb_table_filter_builder_key_count(const struct bb_table_filter_builder *builder);
-/* The excess of a shard builder (bloomblock/table/shard.h), to be continued by the builder of the
- * next table. */
+/* The excess (bloomblock/table/shard.h) at the end of this table, from which the builder of the
+ * next table continues. */
 double bb_table_filter_builder_excess(const struct bb_table_filter_builder *builder);
 void bb_table_filter_builder_set_excess(struct bb_table_filter_builder *builder, double excess);
 /* Ends the current part, which must have keys. All keys added later are at or after the fence. */

@@ -11,8 +11,9 @@ struct bb_fence bb_fence_between(const struct bb_comparator *comparator, struct 
         return (struct bb_fence){.key = first_key, .sequence = last_sequence - 1};
     }
     struct bb_fence fence = {.key = first_key, .sequence = BB_SEQUENCE_MAX};
-    /* A shorter string is either a prefix of both keys, or it is below the second key at the byte
-     * where the two differ, and then also below the first. */
+    /* A shorter string cannot separate. It is either a prefix of both keys, and then not above the
+     * first; or it is below the second key at a byte that the keys share, and then also below the
+     * first. */
     if (comparator == NULL)
         fence.key.size = bb_bytes_shared_prefix(last_key, first_key) + 1;
     return fence;

@@ -4,10 +4,10 @@
  * INVARIANT: every entry before the fence sorts before (key, sequence), every entry after it sorts
  * at or after.
  *
- * Between two user keys, the fence is the shortest byte string that separates them, with sequence
- * BB_SEQUENCE_MAX: it sorts before every version of that key. Between two versions of one key, the
- * fence is that key with the sequence just below the version before it, so that a lookup of (key,
- * sequence) finds its whole answer on one side.
+ * Between two user keys, the key of the fence is the shortest byte string that separates them. Its
+ * sequence is BB_SEQUENCE_MAX, so it sorts before every version of that key. Between two versions
+ * of one key, the fence is that key with the sequence of the newer version minus 1. A lookup of
+ * (key, sequence) therefore finds its whole answer on one side.
  *
  *     fence      := varint (suffix size << 1 | has sequence) | suffix | [varint sequence]
  *     fence list := varint common size | common prefix | fence*

@@ -37,13 +37,13 @@ BB_MUST_CHECK enum bb_status bb_index_page_builder_add_fence(struct bb_index_pag
 /* Adds the next block, which follows the last one and takes stored_size bytes. */
 BB_MUST_CHECK enum bb_status bb_index_page_builder_add_block(struct bb_index_page_builder *builder,
                                                              uint32_t stored_size);
-/* Ends a filter group: the content of the filter builder becomes the filters of the blocks since
- * the last group. */
+/* Ends a filter group. Its blocks are those since the previous group, and its filters are built
+ * from the keys in `filters`. */
 BB_MUST_CHECK enum bb_status
 bb_index_page_builder_add_group(struct bb_index_page_builder *builder,
                                 struct bb_block_filter_builder *filters);
 
-/* The approximate size of the page if it ended now, without filters of an open group. */
+/* The approximate size of the page if it ended now, without the filters of the open group. */
 size_t bb_index_page_builder_size_estimate(const struct bb_index_page_builder *builder);
 /* Makes the page as it is stored at page_offset, after its blocks, in *ret_page (replaced).
  * *ret_filter_size is the size of its filter area, including the checksum. */

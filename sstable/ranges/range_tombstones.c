@@ -57,7 +57,7 @@ static enum bb_status sort_ends(struct sweep *sweep, const struct bb_range_tombs
     return BB_OK;
 }
 
-/* The number of elements below `number`. They ascend. */
+/* The number of elements below `number`, in an ascending array. */
 static size_t count_below(const uint64_t *numbers, size_t count, uint64_t number)
 {
     size_t low = 0;
@@ -87,8 +87,8 @@ static void pass_end(struct sweep *sweep, const struct end *end)
     }
 }
 
-/* The number of open sequences to check after this one: the older ones or, with snapshots, the ones
- * older than the snapshot before it. */
+/* The number of open sequences to check after this one: the older ones. With snapshots, only those
+ * that the newest snapshot before this sequence can see; 0 if no such snapshot exists. */
 static size_t count_older(const struct sweep *sweep, uint64_t sequence)
 {
     if (!sweep->is_seen)

@@ -25,7 +25,8 @@ static enum bb_source source_of(uint64_t requests, uint64_t reads)
     return reads > 0 ? BB_SOURCE_FILE : BB_SOURCE_MEMORY;
 }
 
-/* Counted damage is the table filter's, unless it is the block filter's. */
+/* The statistics count damaged filters of both kinds: what is left after the block filter's verdict
+ * belongs to the table filter. */
 static enum bb_verdict verdict_of_table_filter(const struct bb_table *table,
                                                const struct bb_read_options *options,
                                                const struct bb_table_explain *explain)

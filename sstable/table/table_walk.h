@@ -1,5 +1,5 @@
-/* The parts of an open table in file order: index pages, their blocks, their filters. For tools and
- * verification; lookups do not use it.
+/* Walks over the blocks of an open table in file order, each with its place, fence and filters from
+ * its index page. For tools and verification; lookups do not use it.
  *
  *     bb_table_walk_init(&walk, table);
  *     while ((status = bb_table_walk_next(&walk, &has_block)) == BB_OK && has_block) {
@@ -10,8 +10,9 @@
  *     }
  *     bb_table_walk_deinit(&walk);
  *
- * Everything is read from the file and bypasses slots and cache. After a failure of next or load
- * the walk can continue: the next call moves to the page or block after the damage. One thread.
+ * All reads are from the file and bypass the page slots and the block cache. After a failure of
+ * next or load the walk can continue: the next call of next moves to the page or block after the
+ * damage. One thread.
  */
 #ifndef BB_SSTABLE_TABLE_TABLE_WALK_H
 #define BB_SSTABLE_TABLE_TABLE_WALK_H
@@ -35,7 +36,7 @@ struct bb_table_walk {
     struct bb_buf fence_key;
     uint64_t fence_sequence;
     uint32_t group;        /* filter group within the page */
-    uint32_t group_blocks; /* number of blocks that share it */
+    uint32_t group_blocks; /* number of blocks of the group */
     uint32_t shard_count;  /* number of filters of the group; 0 if none */
 
     /* Set by load. */
@@ -66,7 +67,8 @@ struct bb_walk_filter {
 /* shard: below shard_count. False when the descriptor is not one of the table's filter kind. */
 BB_MUST_CHECK bool bb_table_walk_filter(const struct bb_table_walk *walk, uint32_t shard,
                                         struct bb_walk_filter *ret_filter);
-/* Probes the current block's filter. True when a lookup of the key would read the block. */
+/* Probes the current block's filter. True when it returns maybe or there is none: a lookup that
+ * reaches the block would then read it. */
 bool bb_table_walk_may_contain(const struct bb_table_walk *walk, struct bb_bytes key);
 
 #endif
