@@ -257,8 +257,8 @@ static size_t count_runs(const struct bb_levels *levels)
     return count;
 }
 
-/* WHY a separate array: a lookup that goes from level to level spends as much time on empty
- * ones. */
+/* A separate array, because a lookup that goes through the levels spends as much time on an empty
+ * one as on another. */
 static enum bb_status list_turns(struct bb_levels *levels)
 {
     size_t count = count_runs(levels);

@@ -95,8 +95,7 @@ static inline const struct bb_run *bb_levels_run(const struct bb_levels *levels,
 const struct bb_run *bb_levels_find_run(const struct bb_levels *levels, int level, uint64_t number);
 /* The oldest run of a level; NULL if none. */
 const struct bb_run *bb_levels_oldest_run(const struct bb_levels *levels, int level);
-/* The number of runs in all levels, which is the number of tables that a lookup of an absent key
- * checks. */
+/* The number of runs in all levels, which is the maximum number of tables that a lookup checks. */
 static inline size_t bb_levels_run_count(const struct bb_levels *levels)
 {
     return levels->turn_count;

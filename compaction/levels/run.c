@@ -122,8 +122,8 @@ bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *re
     return true;
 }
 
-/* Two threads may store the same value. A reader of it sees the complete table filter, as published
- * by its table. The run has a reference to the file, which closes the table. */
+/* Two threads may store the same value. A thread that reads it sees the complete table filter, as
+ * its table published it. The run has a reference to the file, so the table stays open. */
 const struct bb_table_filter *bb_run_take_table_filter(const struct bb_run *run, size_t index)
 {
     const struct bb_table *table =
@@ -199,7 +199,8 @@ void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *c
 {
     size_t first = bb_run_find_index(run, comparator, low);
     size_t end = bb_run_find_index(run, comparator, high);
-    /* The first table that does not end before high may begin before it. */
+    /* The first table that does not end before high overlaps the range unless it begins after
+     * high. */
     if (end < run->count && bb_key_compare(comparator, smallest(run->files[end]), high) <= 0)
         end++;
     *ret_first = first;

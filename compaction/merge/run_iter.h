@@ -11,24 +11,25 @@ BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *fil
                                                 const struct bb_read_options *options,
                                                 struct bb_read_stats *stats,
                                                 struct bb_iter **ret_iter);
-/* Also returns the stored block of entries with separate blocks (sstable/block/stored_entry.h).
- * Call before the first move. REQUIRES: the iterator is one of these. */
+/* Makes bb_iter_stored return the stored form of entries with a separate block
+ * (sstable/block/stored_entry.h). Call before the first move. REQUIRES: the iterator is a stream of
+ * bb_run_iter_create or bb_run_iter_create_range. */
 void bb_run_iter_keep_stored(struct bb_iter *iter);
-/* A stream over a key range, as in sstable/table/table_iter.h: blocks outside are not read. files:
- * the tables that overlap the range. */
+/* A stream over a key range, as in sstable/table/table_iter.h: blocks outside are not read. range:
+ * borrowed until the stream is destroyed. files: the tables that overlap the range. */
 BB_MUST_CHECK enum bb_status
 bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
                          const struct bb_comparator *comparator, const struct bb_key_range *range,
                          const struct bb_read_options *options, struct bb_read_stats *stats,
                          struct bb_iter **ret_iter);
 
-/* Makes the stream over one table of a run. The run's stream owns *ret_iter. */
+/* open makes the stream over one table of a run. The run's stream owns *ret_iter. */
 struct bb_run_opener {
     enum bb_status (*open)(void *context, struct bb_table_file *file, struct bb_iter **ret_iter);
     void *context;
 };
-/* The same over streams that the caller makes, which ascend as the tables do. The context must
- * outlive the stream. */
+/* The same over streams that the opener makes, one for each table; their keys ascend in the order
+ * of the tables. The opener's context must outlive the stream. */
 BB_MUST_CHECK enum bb_status bb_run_iter_create_opened(struct bb_table_file *const *files,
                                                        size_t count,
                                                        const struct bb_comparator *comparator,

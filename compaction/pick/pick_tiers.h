@@ -6,9 +6,10 @@
  *                                                   order, and no large run is rewritten for small
  *                                                   ones
  *
- * If these are all runs of the level and about as large as a unit run of the next level, they
- * become a new run of the next level, or part of its only run if that is the last level of lazy
- * leveling. Otherwise they become one run, which replaces the oldest of them.
+ * If these are all runs of the level, and have at least half the size of a unit run of the next
+ * level (compaction/levels/shape.h), they move to the next level. There they become a new run, or,
+ * in the last level of lazy leveling, part of its only run. Otherwise they become one run in place
+ * of the oldest of them.
  *
  * Used by bb_pick. Pure functions.
  */
@@ -19,7 +20,7 @@
 #include "compaction/pick/plan.h"
 
 /* REQUIRES: a level below level 0 with at least two runs, or the last level of lazy leveling with
- * any number of runs, which then moves down one level. */
+ * any number of runs. All runs of such a last level move down one level. */
 BB_MUST_CHECK enum bb_status bb_pick_tiers(const struct bb_levels *levels,
                                            const struct bb_pick_options *options, int level,
                                            struct bb_plan *plan);

@@ -1,9 +1,9 @@
 /* Picks tombstones beyond their maximum age.
  *
  * A tombstone is due when its sequence is at most the horizon and no snapshot is older than it: it
- * would be dropped at the bottom. Its table therefore moves into the next older run with keys
- * between its bounds, and from there on. Where no run has such keys, it is rewritten in place, and
- * the tombstone is dropped.
+ * would be dropped at the bottom. Its table is therefore merged into the next older run with keys
+ * between its bounds, and from there into the one after that. When no older run has such keys, the
+ * table is rewritten in place, and the tombstone is dropped.
  *
  *     level 1      [b  d]            the due table
  *     level 2   [a]       [e  g]     nothing between b and d: skipped

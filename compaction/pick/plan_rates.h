@@ -29,11 +29,12 @@ double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_
 double bb_plan_rates_waste_added(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, const struct bb_plan *plan,
                                  double rate);
-/* The effect of a plan on level 0 when its tables get that rate. */
+/* The effect on level 0 of a plan whose output gets that rate. */
 struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
                                          const struct bb_plan *plan, double rate);
-/* True when the target permits a plan for that level. A level that exceeds the target already may
- * keep its excess, but not increase it. */
+/* True when the target permits a plan with output to output_level that leaves the store with this
+ * waste. A store that exceeds the target already may keep its excess, but not increase it. True
+ * also without filters and with a budget. */
 bool bb_plan_rates_keep_target(const struct bb_levels *levels,
                                const struct bb_pick_options *options, int output_level,
                                double waste);
@@ -41,10 +42,12 @@ bool bb_plan_rates_keep_target(const struct bb_levels *levels,
 /* True when the filters have more bytes than `factor` times the budget. */
 bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, double factor);
-/* Bits that a table's filters would lose at that rate; 0 when it is not worth the work. */
+/* Bits that a table's filters would lose at that rate; 0 when they are too few to be worth the
+ * work. */
 double bb_plan_rates_saving(const struct bb_pick_options *options, const struct bb_table_file *file,
                             double rate);
-/* True when rewriting the input of a move, which keeps its filters, is better than moving it. */
+/* For a move, which keeps the filters of its input: true when the filters exceed the budget and a
+ * rewrite of the input would save bits. */
 bool bb_plan_rates_save_by_rewriting(const struct bb_levels *levels,
                                      const struct bb_pick_options *options,
                                      const struct bb_plan *plan);

@@ -78,8 +78,9 @@ static bool meets_hull(const struct bb_levels *levels, const struct bb_table_fil
            bb_key_compare(levels->comparator, hull->low, largest(file)) <= 0;
 }
 
-/* Takes tables from the newest run to the oldest: a table must not move below an older run with the
- * same keys. progress NULL: only tables that overlap the hull. */
+/* Takes tables from the newest run to the oldest, and with each table those of older runs that
+ * overlap it: a table must not move below an older one with the same keys. progress NULL: only
+ * tables that overlap the hull. */
 static void take_runs(const struct bb_range_progress *progress, const struct bb_levels *levels,
                       int number, struct bb_plan *plan, struct hull *hull)
 {
@@ -95,7 +96,8 @@ static void take_runs(const struct bb_range_progress *progress, const struct bb_
     }
 }
 
-/* True for tables up to done_to; a table that begins there is not done if done_to is exclusive. */
+/* True for tables whose largest key is up to done_to. If done_to is exclusive, a table that has
+ * this key itself as its largest begins there, and is not done. */
 static bool is_done(const struct bb_range_progress *progress,
                     const struct bb_comparator *comparator, const struct bb_table_file *file)
 {
@@ -119,8 +121,8 @@ static bool is_due(const struct bb_range_progress *progress, const struct bb_lev
                            meta->entry_count != meta->key_count));
 }
 
-/* Takes adjacent tables that are due, up to bytes_max: an output must not overlap a table that
- * stays. */
+/* Takes tables that are due until they have bytes_max. They are adjacent, because an output must
+ * not overlap a table that stays. */
 static void take_level(const struct bb_range_progress *progress, const struct bb_levels *levels,
                        bool is_bottom, struct bb_plan *plan, struct hull *hull)
 {
@@ -150,8 +152,8 @@ static bool has_old(const struct bb_range_progress *progress, const struct bb_le
     return false;
 }
 
-/* Takes the next piece of the current level: all of the range if the level has several runs. The
- * output goes to the oldest run of its level. */
+/* Takes the next piece of the current level: all of the range in level 0 and in a level of several
+ * runs. The output goes to the oldest run of its level. */
 static void take_piece(struct bb_range_progress *progress, const struct bb_levels *levels,
                        bool is_bottom, struct bb_plan *plan)
 {

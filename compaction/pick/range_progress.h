@@ -1,16 +1,18 @@
 /* A requested compaction of a key range, in pieces. The tables of level 0 that overlap the range go
  * to level 1, tables of level 1 to level 2, and so on until no deeper level has keys of the range.
- * Then the tables of that last level that have tombstones or old versions, and existed before, are
- * rewritten in place.
+ * Then the tables of that last level that have tombstones or old versions are rewritten in place,
+ * except tables written after the request.
  *
  *     level 0   [======]  [=====]              1st piece: these, and the overlap below
  *     level 1       [==][===][==]              2nd, 3rd: a few tables, and the overlap below
  *     level 2     [====][=====][====]          then: tables with tombstones
  *                   |---------|                the range
  *
- * Pieces are small (bytes_max of the upper level), so that other work can be done in between. A
- * level of several runs is one piece, like level 0. Data that enters the range after the request is
- * ignored, so that the request ends.
+ * A piece is small, so that other work can be done between two of them: it takes tables of its
+ * upper level until they have bytes_max. A level of several runs is one piece, like level 0. No
+ * piece goes back to a level or a key that is done, so the request ends even if new data enters the
+ * range all the time.
+ *
  * Threads: one at a time.
  */
 #ifndef BB_COMPACTION_PICK_RANGE_PROGRESS_H
@@ -26,26 +28,27 @@ struct bb_range_progress {
     uint64_t number_end;
     uint64_t bytes_max;
     int level; /* current level */
-    /* The level has several runs, and the last picked piece was the complete level. */
+    /* The last picked piece took all of the range in the level: level 0, or a level of several
+     * runs. */
     bool is_whole;
     bool has_done;         /* some tables of the level are done: */
     struct bb_buf done_to; /* up to this largest key; owned */
     bool done_is_exclusive;
 };
 
-/* Copies the range. *progress stays where it is. */
+/* Copies the range. *progress must not be moved afterwards. */
 BB_MUST_CHECK enum bb_status bb_range_progress_init(struct bb_range_progress *progress,
                                                     const struct bb_key_range *range,
                                                     uint64_t number_end, uint64_t bytes_max);
 void bb_range_progress_deinit(struct bb_range_progress *progress);
 
-/* Returns the next piece; reason BB_PLAN_NOTHING when all is done. Repeated calls return the same
- * piece. */
+/* Returns the next piece; reason BB_PLAN_NOTHING when all is done. Until finish, repeated calls for
+ * the same levels return the same piece. */
 BB_MUST_CHECK enum bb_status bb_range_progress_pick(struct bb_range_progress *progress,
                                                     const struct bb_levels *levels,
                                                     struct bb_plan *ret_plan);
-/* Notes that the piece was carried out. If memory runs out, the tables of the level are checked
- * again. */
+/* Records that the piece is done. If there is no memory for this, the tables of the level are
+ * considered again. */
 void bb_range_progress_finish(struct bb_range_progress *progress, const struct bb_plan *plan);
 
 #endif

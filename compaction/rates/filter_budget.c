@@ -3,8 +3,9 @@
 
 #include "base/assert.h"
 
-/* For bits per key: leaves a margin, so that a store with a single run does not exceed the budget.
- * A budget in bytes has a margin where levels are not full. */
+/* The part of a budget in bits per key that is planned. The rest is a margin, so that a store with
+ * a single run does not exceed the budget. A budget in bytes has a margin already, because its
+ * levels are planned as full. */
 #define PLANNED_SHARE 0.99
 
 bool bb_filter_budget_is_given(const struct bb_filter_budget *budget)

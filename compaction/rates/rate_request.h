@@ -36,7 +36,7 @@ struct bb_rate_request {
     const struct bb_read_weights *weights; /* NULL: every wasted read counts 1 */
     const struct bb_filter_budget *budget; /* NULL if none */
     const struct bb_rate_merge *merge;     /* NULL if none or unknown */
-    /* Weighted waste that tables will add which are being written at the same time. They were
+    /* Weighted waste that other tables will add that are being written at the same time. They were
      * planned on the same levels, and need their share of the target when they are installed. */
     double pending_waste;
 };

@@ -3,15 +3,16 @@
 
 #include "compaction/rates/forecast.h"
 
-/* Limits for the rate of a part, as factors of the mean rate of its run. Different rates within a
- * run are a debt: when tables with lower rates leave, the mean rises. */
+/* Limits for the rate of a part of a run, as factors of the mean rate planned for the run. They
+ * keep the rates within a run similar: when tables with lower rates leave it, its mean rises. */
 #define UNEVEN_MAX 1.5
 #define UNEVEN_MIN 0.5
 
-/* The minimum share of the bits per key for a table when others have more. */
+/* The part of the budget's bits per key that a new table gets at least, even if older tables have
+ * more than their share. */
 #define BITS_LEFT_MIN 0.9
 
-/* The minimum part of its share for a run when others have used up the target. */
+/* The part of its share of the target that a run gets when other runs have used up the target. */
 #define SHARE_MIN (1.0 / 16)
 
 /* The store around the new tables. Waste is weighted: the rate of a run times the weight of a
@@ -20,11 +21,12 @@ struct scene {
     double weight; /* of the output's run */
     /* Of the other runs, and of tables being written at the same time. */
     double waste;
-    double keys; /* in those runs */
-    /* Of the tables of the output run that stay: sum of rate times keys. */
+    double keys; /* in the other runs */
+    /* Of the tables of the output's run that stay: sum of rate times keys. */
     double run_waste;
     double run_keys; /* in these tables */
-    /* Keys that the levels above the output can take until they are full. */
+    /* Keys that newer runs can add before the output is rewritten: until the levels above it are
+     * full, and its own level if that takes several runs. */
     double free_keys;
     /* Keys that share the rest of the target with the output. */
     double rival_keys;
@@ -106,8 +108,9 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
     return sum;
 }
 
-/* Flushes may continue without a compaction. A run of a level that takes several therefore never
- * takes the whole rest of the target, and beyond the planned count only a third of it. */
+/* The keys that share the rest of the target with the output. Flushes may continue without a
+ * compaction. In a level that takes several runs, no run therefore takes the whole rest of the
+ * target, and a run beyond the planned count takes at most a third of it. */
 static double rival_keys_of(const struct bb_rate_request *request, const struct bb_rate_part *own,
                             double free_keys)
 {
@@ -144,7 +147,7 @@ static struct scene look_around(const struct bb_rate_request *request)
     return scene;
 }
 
-/* The rate of new_keys keys that gives their whole run that mean. */
+/* The rate for new_keys keys that makes run_mean the mean of their whole run. */
 static double rate_for_mean(const struct scene *scene, double run_mean, double new_keys)
 {
     return run_mean + (run_mean * scene->run_keys - scene->run_waste) / new_keys;
@@ -162,7 +165,8 @@ static double rest_run_rate(const struct bb_rate_request *request, const struct 
     return (fill * request->target - scene->waste - scene->future_waste) / scene->weight;
 }
 
-/* The rate that brings the sum to BB_RATES_FILL for any number of keys. */
+/* The highest rate that keeps the sum at or below the fill limit of rest_run_rate, both for the
+ * largest and for the smallest possible number of output keys. */
 static double limit_rate(const struct bb_rate_request *request, const struct scene *scene)
 {
     double left = rest_run_rate(request, scene);
@@ -170,9 +174,9 @@ static double limit_rate(const struct bb_rate_request *request, const struct sce
                    rate_for_mean(scene, left, keys_min(request)));
 }
 
-/* If others have used up the target, new tables get a small part of their share: more bits would
- * not make up for the others. Below BB_RATES_SLACK the target holds, and must not be exceeded by
- * this. */
+/* The rate of the output's run when other runs have used up the target: a small part of its share.
+ * A still lower rate would not make up for the others. While the waste of the others is below
+ * BB_RATES_SLACK times the target, the output must not raise the sum above that. */
 static double least_run_rate(const struct bb_rate_request *request, const struct scene *scene,
                              double ideal)
 {
@@ -181,8 +185,8 @@ static double least_run_rate(const struct bb_rate_request *request, const struct
 }
 
 /* The rate of the output's run in a store that keeps the target with minimal memory. If all wasted
- * reads count the same, and the target is too low for a run without filters, it is proportional to
- * the keys. */
+ * requests count the same, this rate is proportional to the keys of the run, as long as the target
+ * is too low for a run without filters. */
 static double ideal_run_rate(const struct bb_rate_request *request, const struct scene *scene)
 {
     struct bb_forecast forecast;
@@ -196,8 +200,8 @@ static double ideal_run_rate(const struct bb_rate_request *request, const struct
     return bb_forecast_scale(&forecast, request->output_level, run_keys, rate);
 }
 
-/* The mean rate for the whole run of the output: the lower of the ideal rate and its part of the
- * rest. */
+/* The mean rate for the whole run of the output: the lower of the ideal rate and the run's part of
+ * the rest of the target. */
 static double run_rate_of(const struct bb_rate_request *request, const struct scene *scene)
 {
     double run_keys = scene->run_keys + (double)request->output_keys;
@@ -208,8 +212,8 @@ static double run_rate_of(const struct bb_rate_request *request, const struct sc
     return smaller(ideal, left * run_keys / (run_keys + scene->rival_keys));
 }
 
-/* No filter only if the target permits a wasted request each time; a filter of half a bit is
- * worthwhile. */
+/* A run has no filter only if its rate may be 1, a wasted request each time. At any lower rate even
+ * a filter of half a bit per key is worthwhile. */
 static double clamp(double rate)
 {
     if (rate >= 1)
@@ -242,7 +246,8 @@ double bb_rates_target(const struct bb_rate_request *request)
 }
 
 /* The bits per key that the remaining tables leave for the output, from a budget in bits per key.
- * If they have more than their share, new tables get slightly less; rewriting does the rest. */
+ * If the remaining tables have more than their share, the output gets slightly less than its share;
+ * rewriting older tables does the rest. */
 static double bits_left(const struct bb_rate_request *request)
 {
     const struct bb_filter_budget *budget = request->budget;
@@ -260,8 +265,8 @@ static double bits_left(const struct bb_rate_request *request)
     return larger(left, BITS_LEFT_MIN * budget->bits_per_key);
 }
 
-/* Each table's share keeps a budget in bytes: there is no target that others could have used up. A
- * part of a run gets the same as the whole run. */
+/* A budget in bytes holds if each table takes its share. So the rate does not depend on the present
+ * rates of other tables, and a part of a run gets the rate of the whole run. */
 static double ideal_budget_rate(const struct bb_rate_request *request)
 {
     double rates[BB_LEVEL_COUNT];
@@ -278,8 +283,8 @@ static double ideal_budget_rate(const struct bb_rate_request *request)
     return clamp(smaller(scaled, BB_FILTER_RATE_MAX));
 }
 
-/* A budget that grows with the keys is never used in advance: levels that fill up later bring their
- * share with their keys. */
+/* A budget in bits per key is never used in advance: levels that fill up later bring their share of
+ * it with their keys. */
 static double budget_rate(const struct bb_rate_request *request)
 {
     const struct bb_filter_budget *budget = request->budget;
@@ -291,8 +296,8 @@ static double budget_rate(const struct bb_rate_request *request)
 
 /* ---- runs ---- */
 
-/* The run will soon no longer be the last one, and all of its tables are rewritten before that: a
- * part need not compensate for the others. */
+/* True when the run will soon no longer be the last one. All of its tables are rewritten before
+ * that, so a part need not compensate for the others. */
 static bool is_replaced(const struct bb_rate_request *request)
 {
     return !bb_read_weights_are_plain(request->weights) && request->shape != NULL &&

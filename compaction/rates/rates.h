@@ -1,14 +1,14 @@
 /* Computes the filter rate of a new run, so that the store keeps its target for wasted reads at
  * every moment.
  *
- * A lookup checks every table of level 0 and one table of each deeper level. The expected waste is
- * the sum of the rates of level 0 and, for each deeper level, the mean of its tables' rates
- * weighted by keys.
+ * A lookup of an absent key checks one table of each run: every table of level 0, and in a deeper
+ * level one table for each of its runs. The expected waste is the sum of the rates of all runs. The
+ * rate of a run is the mean of its tables' rates, weighted by keys.
  *
  * Memory is least when each run's rate is proportional to its share of the keys: R * n_run / N
  * (Monkey, SIGMOD 2017; docs/filters.md). But runs are written one after another, and N grows in
- * between: k equal flushes that each took R * n / N of their time would add up to nearly 3 R. Two
- * limits are therefore computed, and the lower rate is used:
+ * between: ten equal flushes that each took R * n / N, with N as it was then, would add up to
+ * nearly 3 R. Two limits are therefore computed, and the lower rate is used:
  *   - the share of the run in a store that has filled the levels above the run, which happens
  *     before it is rewritten;
  *   - the run's part of the target that the other runs leave, shared with the runs that will fill
@@ -43,8 +43,8 @@
 /* Expected wasted requests of a level per lookup of an absent key. */
 double bb_rates_level_waste(const struct bb_levels *levels, int level);
 
-/* The same with weights, as rates are planned: with the bound of each run's weight, when last_level
- * is the store's last level. */
+/* The expected wasted requests of all levels per lookup, as rates are planned: each run counts with
+ * the upper bound of its weight. last_level: the store's last level. */
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
                       int last_level);
 
@@ -53,7 +53,8 @@ double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weigh
 struct bb_rate_level {
     /* Share of all lookups that check a run of the level in vain; the mean over its runs. */
     double visit_share;
-    /* Per lookup: the sum over its runs of visits in vain times rate times cost. */
+    /* Per lookup: the sum over the level's runs of the share of lookups that check the run in vain,
+     * times its rate. */
     double waste;
 };
 struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int level,

@@ -1,14 +1,15 @@
 /* The weight of a wasted read by level: optional inputs of the rate allocation.
  *
- * A share z of all lookups is for absent keys, which check every run. The others find their key, in
- * proportion to the data, and check in vain only the runs above it. A run is therefore checked in
- * vain by
+ * A share z of all lookups is for absent keys: these lookups check every run. The others find their
+ * key, in each run in proportion to its keys, and check only the newer runs in vain. A run is
+ * therefore checked in vain by
  *
  *     z + (1 - z) * share of the keys in older runs        of all lookups,
  *
- * and by z of them if it is the last run, which may then have no filters.
+ * and by z of them if it is the last run. With a small z the last run may have no filters.
  *
- * Rates are planned with the bound of that share, 1 for all runs except the last: older runs grow.
+ * Rates are planned with an upper bound of this share, which is 1 for all runs except the last:
+ * older runs grow.
  */
 #ifndef BB_COMPACTION_RATES_READ_WEIGHTS_H
 #define BB_COMPACTION_RATES_READ_WEIGHTS_H

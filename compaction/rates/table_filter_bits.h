@@ -3,8 +3,8 @@
  * The table filter is probed before the index. A key that passes it costs a search, even if a block
  * filter then rules it out. A small run gets many bits per key from the target (its rate is
  * proportional to its keys) and has few keys: its table filters take little memory, and most
- * lookups of absent keys end there. Per bit, all runs have as many false positives as the largest
- * with
+ * lookups of absent keys end there. A bit of memory saves the same number of false positives in
+ * each run if
  *
  *     table filter bits of a run = bits of the largest run + log2(keys of the largest / its keys),
  *
