@@ -21,7 +21,7 @@
 #include "base/assert.h"
 #include "sstable/entry.h"
 
-/* kind and size of an empty key */
+/* The kind and the size of an empty key. */
 #define OPERATION_SIZE_MIN 2
 
 void bb_batch_init(struct bb_batch *batch)

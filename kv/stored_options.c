@@ -174,7 +174,7 @@ enum bb_status bb_stored_options_encode(const struct bb_stored_options *options,
     return status;
 }
 
-/* Would a value be changed by its field? */
+/* True when the field of the option cannot hold the value. */
 static bool is_too_wide(size_t number, uint64_t value)
 {
     enum field_type type = fields[number].type;

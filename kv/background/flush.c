@@ -34,9 +34,9 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
     return status;
 }
 
-/* Writes a non-empty memtable to a new table of level 0. The file is synced, but not its directory
- * entry; without a log it is a new table. The caller owns *ret_meta. options: with filters by
- * bb_waste_target_flush_options. */
+/* Writes a non-empty memtable to a table of level 0. The file is synced, but not its directory
+ * entry. In a store without logs it has the name of a new table (BB_FILE_NEW_TABLE) until it is
+ * installed. The caller owns *ret_meta. options: with filters by bb_waste_target_flush_options. */
 static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
                                   const struct bb_table_options *options,
                                   struct bb_index_build *indexes, uint64_t *ret_number,
@@ -76,7 +76,8 @@ static void remove_log(struct bb_db *db, uint64_t number)
         bb_filename_remove(db->system, db->directory, BB_FILE_LOG, number);
 }
 
-/* Sets the first log for recovery once `flushed` is in a table: the next younger buffer's. */
+/* Sets the first log that recovery needs once `flushed` is in a table: the log of the next newer
+ * buffer. */
 static enum bb_status set_log(struct bb_db *db, const struct bb_write_buffer *flushed,
                               struct bb_edit *edit)
 {

@@ -6,8 +6,8 @@
  *
  * A compaction's outputs have higher numbers than its inputs, and a moved table keeps its number.
  * No table that existed at the start is therefore checked twice, and only tables that a compaction
- * has read in the meantime are skipped. The only reference is to the current table, whose file it
- * keeps. See docs/durability.md, "Scrubbing".
+ * has read in the meantime are skipped. The scrub holds one reference, to the current table, which
+ * keeps its file. See docs/durability.md, "Scrubbing".
  *
  * Threads: one per scrub, any number of scrubs.
  */
@@ -19,8 +19,8 @@
 #include "kv/background/scrub_logs.h"
 #include "kv/store/store.h"
 
-/* In the position of a scrub: all tables are done, the rest is the number of the next log. 0: the
- * manifest is next. No file number has this bit. */
+/* A bit in the position of a scrub: all tables are done, and the other bits are the number of the
+ * next log; 0: the manifest is next. No file number has this bit. */
 #define BB_SCRUB_AT_LOGS (UINT64_C(1) << 63)
 
 struct bb_scrub {
@@ -38,7 +38,7 @@ struct bb_scrub {
     bool is_at_logs; /* the tables are done */
     bool is_complete;
     uint64_t next_log; /* 0: the manifest is next */
-    uint64_t end_log;  /* logs from here on are newer than their check; 0: not known yet */
+    uint64_t end_log;  /* above the logs at the start of their checks; 0: not known yet */
     struct bb_scrub_logs logs;
     bool is_stopped;
     struct bb_table_file *file; /* current one */
@@ -65,7 +65,7 @@ uint64_t bb_scrub_work_left(struct bb_scrub *scrub);
 /* Rests for this long. Errors: BB_BUSY as above. */
 BB_MUST_CHECK enum bb_status bb_scrub_rest(struct bb_scrub *scrub, uint64_t nanoseconds);
 
-/* Ends the scrub, early or after all files, and counts it. */
+/* Ends the scrub, early or after all files. Counts it only if it is complete. */
 void bb_scrub_end(struct bb_scrub *scrub);
 
 #endif

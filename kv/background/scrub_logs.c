@@ -32,7 +32,8 @@ static enum bb_status find_manifest(struct bb_db *db, struct bb_scrub_log *ret_m
     return BB_OK;
 }
 
-/* A rotation that is in progress removes the old manifest before the new one is shown. */
+/* A rotation removes the old manifest before db->manifest_number names the new one. It holds
+ * `installing` until then, so this waits for a rotation in progress. */
 static enum bb_status find_manifest_after_rotation(struct bb_db *db,
                                                    struct bb_scrub_log *ret_manifest)
 {
@@ -44,7 +45,7 @@ static enum bb_status find_manifest_after_rotation(struct bb_db *db,
     return status;
 }
 
-/* An adopted manifest was whole when the store was opened, and is not written since. */
+/* An adopted manifest was whole when the store was opened, and has not been written since. */
 static bool is_cut(const struct bb_db *db, const struct bb_scrub_log *manifest,
                    const struct bb_manifest_report *report)
 {
@@ -114,7 +115,8 @@ enum bb_status bb_scrub_logs_check_manifest(struct bb_scrub_logs *logs)
 
 /* ---- logs ---- */
 
-/* Keeps the smallest log in question. */
+/* Sets *best to the log with the lowest number from `first` on, and *end above the numbers of all
+ * logs. */
 static void consider(const struct bb_scrub_log *log, uint64_t first, struct bb_scrub_log *best,
                      uint64_t *end)
 {
@@ -151,7 +153,7 @@ static void find_own_log(struct bb_db *db, uint64_t first, struct bb_scrub_log *
     bb_mutex_unlock(&db->mutex);
 }
 
-/* Of another process: the logs that an opening would read. */
+/* For a read-only store, whose logs another process writes: the logs that an opening would read. */
 static enum bb_status find_other_log(const struct bb_scrub_logs *logs, uint64_t first,
                                      struct bb_scrub_log *best, uint64_t *end)
 {
@@ -218,7 +220,8 @@ static enum bb_status read_log(struct bb_scrub_logs *logs, const char *path,
     return status;
 }
 
-/* False when the log is no longer part of the store. */
+/* Sets the damage flag of the log's buffer. False when the log is no longer part of the store; a
+ * read-only store has no such flag, and the result is true. */
 static bool mark_log(struct bb_db *db, uint64_t number, enum bb_status status)
 {
     bool is_there = db->options.read_only;

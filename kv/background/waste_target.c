@@ -1,4 +1,4 @@
-/* See target.h. */
+/* See waste_target.h. */
 #include "kv/background/waste_target.h"
 
 #include "compaction/rates/rates.h"
@@ -10,8 +10,8 @@ static struct bb_read_weights weights_of(const struct bb_db *db)
     return (struct bb_read_weights){.absent_share = db->options.absent_share};
 }
 
-/* Level 0 collects more runs during a series of flushes. Bits reserved for these runs would usually
- * be unused. */
+/* During a series of flushes level 0 collects more runs than level0_run_count_compact. They are not
+ * planned for, because bits reserved for them would usually be unused. */
 static struct bb_filter_budget budget_given(const struct bb_db *db)
 {
     double bits_per_key = bb_options_filter_amount(&db->options, BB_FILTER_BITS_PER_KEY);
@@ -66,7 +66,8 @@ double bb_waste_target_flush_options(const struct bb_db *db, const struct bb_lev
     return bb_waste_target_run_options(db, levels, 0, 0, key_count, pending_waste, table);
 }
 
-/* The running merge, if it still runs. Its edit is installed before its end is recorded. */
+/* The running merge of level 0, for a budget in bits per key; otherwise NULL. Its edit is installed
+ * before its end is recorded, so its input must still be in the levels. */
 static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct bb_levels *levels)
 {
     const struct bb_rate_merge *merge = &db->pending_merge;

@@ -1,7 +1,7 @@
 /* Waits for background work that may be failing.
  *
  * An earlier failure may be obsolete: the disk may have space again. A waiting call therefore makes
- * a resting worker retry, and only counts failures of attempts that began after the wait. The
+ * a resting worker retry, and only counts failures of attempts that began after the call. The
  * worker rests briefly before each requested attempt, so that repeated requests cost little.
  *
  *     lock
@@ -18,14 +18,15 @@
 
 struct bb_work_wait {
     struct bb_worker *worker;
-    uint64_t seen; /* ignores attempts up to this one */
+    uint64_t seen; /* attempts up to this one are ignored */
     unsigned attempts_left;
 };
 
 /* attempts: the number of attempts that must fail. More than one if the first may belong to work
  * that was chosen before the wait. */
 struct bb_work_wait bb_work_wait_begin(struct bb_db *db, enum bb_work work, unsigned attempts);
-/* True when the work has failed since. While it is failing, this also requests another attempt. */
+/* True when that many attempts have failed since begin, or when the work is failing and has no
+ * thread to retry it. Otherwise, while the work is failing, requests another attempt. */
 bool bb_work_wait_has_failed(struct bb_work_wait *wait);
 /* The error of a call that waited in vain: the failure, or that the store is being closed. The
  * mutex is held; use bb_error_restore after it is released. */

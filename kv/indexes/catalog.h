@@ -26,7 +26,8 @@ struct bb_catalog_index {
 
 struct bb_catalog {
     _Atomic uint32_t references;
-    /* Size of a granule's values: it ends with the block that reaches this size. */
+    /* Target for the bytes of a granule's values: it ends with the block that brings them closest
+     * (bb_index_build_is_full). */
     uint64_t granule_bytes;
     struct bb_schema *schema;         /* owned */
     struct bb_catalog_index *indexes; /* owned */

@@ -74,7 +74,8 @@ void bb_index_build_deinit(struct bb_index_build *build)
     *build = (struct bb_index_build){0};
 }
 
-/* Indexes that this program cannot build are left out: such a file costs reads. */
+/* Leaves out the indexes that this program cannot build. Selections that need such an index read
+ * the records of the table instead. */
 static enum bb_status create_with_buildable(struct bb_index_build *build, const char *path,
                                             const struct bb_skip_options *options)
 {
@@ -119,13 +120,13 @@ enum bb_status bb_index_build_begin(struct bb_index_build *build, struct bb_byte
     return status == BB_OK ? create_builder(build, table_id) : status;
 }
 
-/* True when another block like the last one would take the granule further from its size. */
+/* True when the granule is closer to its size now than after another block like the last one. */
 bool bb_index_build_is_full(const struct bb_index_build *build)
 {
     return build->granule_bytes + build->block_bytes / 2 >= build->catalog->granule_bytes;
 }
 
-/* Ends the granule before a block that begins another one. */
+/* At the first entry of a block: ends the granule before it if the granule is full. */
 static enum bb_status end_full_granule(struct bb_index_build *build, uint64_t block_number)
 {
     if (block_number == build->last_block)

@@ -1,8 +1,8 @@
 /* The logs in a repair. See repair.h.
  *
  * Logs that an opening can replay are kept. Otherwise every complete batch is written to tables of
- * level 0, and the logs become obsolete. That includes batches after a hole, unless the caller only
- * wants data before the first hole.
+ * level 0, and the logs are set aside. Batches after a hole are written too, unless the caller only
+ * wants the data before the first hole.
  */
 #include <inttypes.h>
 
@@ -48,7 +48,8 @@ static bool is_first_log_there(const struct bb_repair *repair)
            bb_repair_find(repair, BB_FILE_LOG, state->log_number) != NULL;
 }
 
-/* An older state may end before the logs begin, which is no gap in the logs. */
+/* *ret_is_replayable: an opening can replay the logs after the tables. An outdated state may end
+ * before the first log that exists: that is not a gap in the logs. */
 static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *numbers,
                                       size_t count, bool *ret_is_replayable)
 {
@@ -67,8 +68,9 @@ static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *
         bb_repair_tell(repair, "%s", bb_error_last()->message);
         return BB_OK;
     }
+    /* Tables with operations after those in the logs would make a replay wrong. */
     if (status == BB_OK && bb_repair_has_newer(repair, check.expected_sequence - 1))
-        return BB_OK; /* which follow the operations in the logs */
+        return BB_OK;
     *ret_is_replayable = status == BB_OK && (repair->is_current || !check.is_gap);
     return status;
 }
@@ -110,8 +112,8 @@ static enum bb_status write_content(struct reading *reading)
     return status;
 }
 
-/* Writes a table and destroys the memtable, even an empty one: empty ranges leave no entry in
- * it. */
+/* Writes the memtable to a table and destroys it. An empty memtable is only destroyed: it exists
+ * when all of its operations delete empty ranges. */
 static enum bb_status write_table(struct reading *reading)
 {
     enum bb_status status = BB_OK;
@@ -146,8 +148,8 @@ static enum bb_status add_operation(struct reading *reading, const struct bb_ent
                : status;
 }
 
-/* Checks all operations before any is added. Errors: BB_CORRUPT: a batch with a correct checksum
- * and invalid bytes was written that way. */
+/* Checks all operations before any is added. Errors: BB_CORRUPT for invalid bytes. The checksum of
+ * the record is correct, so the batch was written with these bytes. */
 static enum bb_status check_batch(struct bb_batch_cursor cursor)
 {
     struct bb_entry entry;
@@ -169,8 +171,9 @@ static enum bb_status add_batch(struct reading *reading, struct bb_batch_cursor 
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
-/* Sequences increase by one. A later start is a hole, unless the gap is in tables: from a log that
- * was removed, or from sequences that an ingest skipped. An earlier start was seen already. */
+/* True when the batch is to be added. A batch that begins before the expected sequence was read
+ * already. A later begin is a hole, unless tables may have the operations in between: their log was
+ * removed after a flush, or an ingest skipped their sequences. */
 static bool follows(struct reading *reading, const struct bb_batch_cursor *cursor)
 {
     struct bb_repair *repair = reading->repair;
@@ -279,8 +282,8 @@ static enum bb_status read_logs(struct bb_repair *repair, const uint64_t *number
 
 enum bb_status bb_repair_logs(struct bb_repair *repair)
 {
-    /* An outdated state may never have been current: it may come from an opening that crashed, and
-     * lost the tables that it had made of the logs. */
+    /* An outdated state may never have been current: an opening may have written it, and then
+     * crashed and lost the tables that it had made from the logs. All logs are therefore read. */
     static const struct bb_manifest_state nothing;
     const struct bb_manifest_state *state = repair->is_outdated ? &nothing : &repair->state;
     uint64_t *numbers = NULL;

@@ -1,5 +1,5 @@
-/* May the records of a table be counted without reading them? By the data that is newer than the
- * table:
+/* Decides whether the records of a table can be counted without reading them. This depends on the
+ * data that is newer than the table:
  *
  *     no data overlaps its keys    ALL        each of its puts is visible
  *     only tables overlap them     VISIBLE    the puts that these tables do not hide
@@ -30,7 +30,7 @@ struct bb_table_reading {
     struct bb_table_file *file;             /* borrowed */
 };
 
-/* *newer becomes, of VISIBLE, the u64 numbers of the newer tables that overlap the table's keys,
+/* For VISIBLE, *newer becomes the u64 numbers of the newer tables that overlap the table's keys,
  * newest first. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_counting_find(const struct bb_table_reading *reading,
                                                     struct bb_buf *newer,

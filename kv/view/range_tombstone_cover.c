@@ -67,8 +67,8 @@ static enum bb_status take_table(const struct bb_range_tombstone_cover *cover,
     return status;
 }
 
-/* Only the table for the key matters: from the end of the previous one, or from its start, up to
- * the next one. */
+/* Takes the table whose bounds contain the key. Clips the region to the keys that are also within
+ * the bounds of this table; or, without such a table, to the keys that have no table either. */
 static enum bb_status take_files(const struct bb_range_tombstone_cover *cover,
                                  const struct bb_run *run, struct bb_bytes key,
                                  struct bb_range_tombstone_region *region)

@@ -23,8 +23,8 @@ struct streams {
     size_t run; /* number in the view, of the next stream's run */
 };
 
-/* Adds the stream over the next run. If there are range tombstones, it is wrapped to skip hidden
- * entries. */
+/* Adds the stream over the next run. If this run or a newer one has range tombstones, the stream is
+ * wrapped to skip hidden entries. */
 static enum bb_status add(struct streams *streams, struct bb_iter *iter)
 {
     struct bb_range_tombstone_cover cover;

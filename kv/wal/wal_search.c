@@ -5,7 +5,8 @@
 #include "base/bytes.h"
 #include "kv/wal/wal_fragment.h"
 
-/* Limit per block, for bodies with a wrong check. Random bytes need less than 2 MiB. */
+/* The limit for bytes hashed in vain in one block. A block of random bytes needs less than
+ * 2 MiB. */
 #define HASHED_IN_VAIN_MAX ((size_t)8 << 20)
 
 static uint64_t stated_end(uint64_t offset, struct bb_bytes rest)

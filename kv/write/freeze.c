@@ -129,8 +129,9 @@ static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
     return status;
 }
 
-/* If level 0 is stopped, or for a failed log (is_urgent) only if it is at its limit: waits until it
- * has fewer runs than level0_run_count_stop, or a merge has failed. */
+/* If level 0 is stopped, waits until it has fewer runs than level0_run_count_stop, or a merge has
+ * failed. is_urgent, for a failed log: waits only if level 0 is at its limit. A leader that yields
+ * does not wait. */
 static enum bb_status await_level0(struct bb_db *db, bool is_urgent)
 {
     bb_mutex_lock(&db->mutex);
@@ -247,8 +248,8 @@ static enum bb_status replace_log(struct bb_db *db)
     return status;
 }
 
-/* Halfway to the stop, each freeze waits briefly, so that no later one has to wait for a whole
- * compaction. */
+/* The number of runs from which on each freeze waits briefly: halfway from level0_run_count_busy to
+ * level0_run_count_stop. No later freeze then has to wait for a whole compaction. */
 static uint64_t slowdown_mark(const struct bb_db *db)
 {
     return (db->options.level0_run_count_busy + db->options.level0_run_count_stop + 1) / 2;
