@@ -31,8 +31,7 @@ struct bb_redis_command {
     const char *complexity;
 };
 
-/* Further keys that are counted: the argument at 2 is their number, and they follow it. They are
- * read. */
+/* Further keys, which are only read: argument 2 is their number, and they follow it. */
 extern const struct RedisModuleCommandKeySpec bb_redis_command_counted_keys;
 
 /* Registers all rows of the table. False if the server refuses one; its log then names it. */

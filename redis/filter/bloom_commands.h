@@ -1,4 +1,4 @@
-/* BF.*: the commands of RedisBloom's Bloom filters, over filters of fingerprints. */
+/* BF.*: the commands of RedisBloom's Bloom filters, implemented with filters of fingerprints. */
 #ifndef BB_REDIS_FILTER_BLOOM_COMMANDS_H
 #define BB_REDIS_FILTER_BLOOM_COMMANDS_H
 

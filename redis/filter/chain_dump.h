@@ -1,8 +1,8 @@
 /* SCANDUMP and LOADCHUNK: a filter in pieces that a client copies.
  *
- * Iterator 0 gives the header, with iterator 1. Iterator i > 0 gives the chunk from shard i - 1 on,
- * with the iterator of the next one; at the end 0 and no bytes, or a null. LOADCHUNK takes each
- * pair. */
+ * SCANDUMP with iterator 0 returns iterator 1 and the header. With iterator i > 0 it returns the
+ * chunk from shard i - 1 on, and the iterator of the next chunk; at the end 0 and no bytes, or a
+ * null. The client passes each returned pair to LOADCHUNK. */
 #ifndef BB_REDIS_FILTER_CHAIN_DUMP_H
 #define BB_REDIS_FILTER_CHAIN_DUMP_H
 
@@ -26,8 +26,8 @@ int bb_redis_chain_dump_command(struct RedisModuleCtx *ctx, struct RedisModuleSt
                                 int argc, struct RedisModuleType *type,
                                 const struct bb_redis_chain_dump_class *class);
 
-/* Loads a chunk. False, without a change: it is damaged or of another filter, or memory is
- * short. */
+/* Loads a chunk. False: it is damaged or of another filter, and the filter is unchanged; or memory
+ * is short, and some shards of the chunk may be loaded. */
 bool bb_redis_chain_dump_load(struct bb_fingerprint_chain *chain, struct bb_bytes chunk);
 
 /* LOADCHUNK of a type of filters. */

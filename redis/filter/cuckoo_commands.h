@@ -1,4 +1,4 @@
-/* CF.*: the commands of RedisBloom's cuckoo filters, over filters of fingerprints. */
+/* CF.*: the commands of RedisBloom's cuckoo filters, implemented with filters of fingerprints. */
 #ifndef BB_REDIS_FILTER_CUCKOO_COMMANDS_H
 #define BB_REDIS_FILTER_CUCKOO_COMMANDS_H
 

@@ -24,7 +24,7 @@ void bb_redis_ribbon_destroy(struct bb_redis_ribbon *ribbon)
     RedisModule_Free(ribbon);
 }
 
-/* Checks the envelope and describes it. */
+/* Checks the envelope, and fills in the view and the figures of the part. */
 static enum bb_status open_part(struct bb_redis_ribbon_part *part)
 {
     struct bb_bytes envelope = {part->envelope, part->size};

@@ -49,7 +49,8 @@ size_t bb_redis_sketch_memory(const struct bb_redis_sketch *sketch)
     return RedisModule_MallocSize((void *)(uintptr_t)sketch);
 }
 
-/* The cell of a row; *multiplied goes from row to row and begins as the hash. */
+/* The cell of a row. Before the first row *multiplied is the hash; each call multiplies it once
+ * more. */
 static uint64_t next_cell(const struct bb_redis_sketch *sketch, uint64_t row, uint64_t *multiplied)
 {
     *multiplied *= ROW_FACTOR;
@@ -87,7 +88,7 @@ uint32_t bb_redis_sketch_count(const struct bb_redis_sketch *sketch, uint64_t ha
     return minimum;
 }
 
-/* The weighted sum of one cell; the products of 2^32 sources fit into the type. */
+/* The weighted sum of one cell. The sum of 2^32 products fits into the type. */
 static wide_sum sum_of(const struct bb_redis_sketch *const *sources, const long long *weights,
                        size_t source_count, uint64_t cell)
 {

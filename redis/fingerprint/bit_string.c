@@ -32,7 +32,7 @@ void bb_bit_string_insert(uint64_t *words, uint64_t size_bits, uint64_t at, uint
     for (uint64_t word = (size_bits + count - 1) / 64; word > first; word--)
         words[word] = words[word] << count | words[word - 1] >> (64 - count);
     words[first] <<= count;
-    /* The moved bits of the first word begin at the place + count, perhaps in the next word. */
+    /* The bits moved from the first word begin at the place + count, perhaps in the next word. */
     uint64_t cleared = at % 64 + count;
     if (cleared < 64) {
         words[first] &= ~low_mask(cleared);

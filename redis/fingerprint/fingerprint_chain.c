@@ -5,7 +5,7 @@
 
 #include "redis/server/redis_module.h"
 
-/* The capacity and the rate of a table. */
+/* The capacity and the rate of table number `at`. False when such a table is not possible. */
 static bool plan_table(const struct bb_fingerprint_options *options, uint32_t at,
                        uint64_t *ret_capacity, double *ret_rate)
 {
@@ -125,7 +125,7 @@ static bool add_to(struct bb_fingerprint_table *table, uint64_t hash)
     return table->count < table->capacity && bb_fingerprint_table_add(table, hash);
 }
 
-/* To the newest table with room; removals may have made room in older ones. */
+/* Adds to the newest table with room. Older tables may have room after removals. */
 static bool add_to_any(struct bb_fingerprint_chain *chain, uint64_t hash)
 {
     for (uint32_t i = chain->table_count; i-- > 0;) {

@@ -67,7 +67,7 @@ struct bb_fingerprint_chain *bb_fingerprint_coding_decode_header(struct bb_bytes
 
 /* --- Chunks --- */
 
-/* A shard by its number through all tables. */
+/* The position of a shard, whose number counts the shards of all tables. */
 struct walk {
     struct bb_fingerprint_table *table;
     uint32_t table_at;
@@ -198,7 +198,7 @@ static bool take_varint(struct bb_bytes *bytes, uint64_t *ret_value)
     return false;
 }
 
-/* Takes the entry of a run of empty shards, with at most left of them. */
+/* Takes the rest of the entry of a run of empty shards. False: more than `left`, or damaged. */
 static bool take_run(struct bb_fingerprint_chain *chain, struct walk walk, struct bb_bytes *bytes,
                      uint64_t left, uint64_t *ret_taken)
 {
@@ -238,8 +238,8 @@ static bool take_shard(const struct bb_fingerprint_chain *chain, const struct wa
     return false;
 }
 
-/* Takes one entry. False: it is no entry, has more than left shards, or should be part of the run
- * before it. */
+/* Takes one entry. False: it is not an entry, it is for more than `left` shards, or it is a second
+ * run of empty shards after one with which it should be a single run. */
 static bool take_entry(struct bb_fingerprint_chain *chain, uint64_t number, struct bb_bytes *bytes,
                        uint64_t left, bool *was_run, uint64_t *ret_taken)
 {

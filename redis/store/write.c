@@ -94,7 +94,8 @@ static void set_timer(struct RedisModuleCtx *ctx, struct bb_redis_store *store)
     (void)RedisModule_CreateTimer(ctx, RETRY_MS, on_timer, bb_redis_store_ref(store));
 }
 
-/* Resumes the first waiting client if its write need not wait any more, and no pause is on. */
+/* Resumes the first waiting client if its write need not wait any more, and writes are not
+ * paused. */
 static void resume_next(struct RedisModuleCtx *ctx, struct bb_redis_store *store)
 {
     struct bb_redis_waiting_write *first = store->waiting_first;
