@@ -21,7 +21,7 @@ struct partition {
 struct collection {
     struct cluster *cluster;      /* borrowed */
     const char *name;             /* borrowed */
-    struct partition *partitions; /* and one beyond, which must not exist */
+    struct partition *partitions; /* and one more, whose key must not exist */
     uint32_t partition_count;
     struct request **batch; /* room for a request of each */
 };
@@ -44,8 +44,8 @@ void collection_reset(struct collection *collection);
 /* Checks that all partitions exist and that there are no more. BB_NOT_FOUND: none exists.
  * BB_INVALID: fewer or more. */
 BB_MUST_CHECK enum bb_status collection_check(struct collection *collection);
-/* The same, and creates missing partitions if the last one exists, or none. options: words after
- * the key of BB.CREATE. */
+/* The same, but creates the missing partitions if no partition exists, or if the last one does (an
+ * interrupted creation). options: the words of BB.CREATE after the key. */
 BB_MUST_CHECK enum bb_status collection_create(struct collection *collection,
                                                const struct words *options, uint32_t *ret_created);
 

@@ -10,7 +10,7 @@ enum redirection_kind {
     REDIRECTION_NONE,  /* a result */
     REDIRECTION_MOVED, /* another node owns the slot */
     REDIRECTION_ASK,   /* this command only: the slot is on its way to another node */
-    REDIRECTION_LATER, /* the same again, after a while */
+    REDIRECTION_LATER, /* send the same command again after a while */
     REDIRECTION_ERROR, /* the command failed */
 };
 

@@ -5,7 +5,7 @@
 #include "tools/cluster/key_slot.h"
 #include "tools/cluster/node.h"
 
-/* More would come from a server that wants us to connect everywhere. */
+/* A limit against a malicious server, which could name any number of nodes to connect to. */
 #define SLOT_MAP_NODES_MAX 1024
 
 /* A zeroed struct is a valid empty map. Owned: slot_map_deinit. */
@@ -21,11 +21,11 @@ void slot_map_deinit(struct slot_map *map);
 BB_MUST_CHECK enum bb_status slot_map_node(struct slot_map *map, const struct address *address,
                                            struct node **ret_node);
 
-/* Takes the owners from the reply to CLUSTER SLOTS. asked: the node that replied. On failure, for
- * a reply of another form, some owners may have been taken. */
+/* Takes the owners of all slots from the reply to CLUSTER SLOTS. asked: the node that replied. A
+ * failure may leave slots without an owner. */
 BB_MUST_CHECK enum bb_status slot_map_decode(struct slot_map *map, const struct redisReply *reply,
                                              struct node *asked);
-/* Of a server that is not in a cluster. */
+/* Makes the node the owner of all slots: a server that is not in a cluster, or NULL. */
 void slot_map_fill(struct slot_map *map, struct node *node);
 
 #endif

@@ -19,7 +19,7 @@ void words_reset(struct words *words);
 BB_MUST_CHECK enum bb_status words_add(struct words *words, struct bb_bytes word);
 BB_MUST_CHECK enum bb_status words_add_text(struct words *words, const char *word);
 BB_MUST_CHECK enum bb_status words_add_number(struct words *words, uint64_t number);
-/* The words of another command. */
+/* Adds the words of another command. */
 BB_MUST_CHECK enum bb_status words_add_all(struct words *words, const struct words *more);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "tools/command/command.h"
 
-/* Runs the command that argv[0] names, or prints the help of the group. The name of each is the
- * name of the group, a blank, and the word that the user types. */
+/* Runs the command that argv[0] names, or prints the help of the group. The name of each command is
+ * the name of the group, a blank, and the word in argv[0]. */
 enum exit_code command_group_run(const struct command *group, const struct command *const *commands,
                                  size_t count, int argc, char **argv);
 

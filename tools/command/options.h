@@ -1,8 +1,8 @@
 /* Options of a command line, from tables that serve both parsing and --help.
  *
- * Options are long: --name, --name VALUE or --name=VALUE, anywhere among the arguments; "--" ends
- * them, "-" is an argument (standard input). A name must be written whole, so that a new option
- * never changes an old script.
+ * Options are long: --name, --name VALUE or --name=VALUE, anywhere among the arguments. After "--"
+ * all words are arguments; "-" is an argument (standard input). A name cannot be abbreviated, so a
+ * new option never changes the meaning of an old script.
  */
 #ifndef BB_TOOLS_COMMAND_OPTIONS_H
 #define BB_TOOLS_COMMAND_OPTIONS_H
@@ -46,7 +46,7 @@ struct option_group {
     bool is_shared; /* by many commands: `--help-options` shows it, `--help` does not */
 };
 
-/* The arguments that are no options; values are borrowed from argv, which is reordered. */
+/* The arguments that are not options. values: borrowed from argv, which the parser reorders. */
 struct arguments {
     char **values;
     size_t count;

@@ -21,7 +21,7 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* Were the last two characters of both exchanged? */
+/* True when the two characters before i in a are the two before j in b, exchanged. */
 static bool is_exchange(const char *a, size_t i, const char *b, size_t j)
 {
     return i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];

@@ -1,4 +1,4 @@
-/* The sub-commands of `bloomblock cluster`, each in a separate file. They are built only with
+/* The subcommands of `bloomblock cluster`, each in a separate file. They are built only with
  * hiredis. */
 #ifndef BB_TOOLS_COMMANDS_CMD_CLUSTER_H
 #define BB_TOOLS_COMMANDS_CMD_CLUSTER_H

@@ -18,7 +18,7 @@
 #include "tools/output/number_text.h"
 #include "tools/output/output.h"
 
-/* Memory for records of all partitions that are sent together. */
+/* A round, the records of all partitions that are sent together, is full at this size. */
 #define ROUND_BYTES_MAX      (16 * 1024 * 1024)
 #define BATCH_COUNT_DEFAULT  100
 #define WAIT_SECONDS_DEFAULT 1
@@ -28,7 +28,7 @@
 /* The records of a partition in the next round. */
 struct batch {
     uint64_t records;
-    struct bb_buf acks; /* their lines */
+    struct bb_buf acks; /* the lines to print when the records are acknowledged */
 };
 
 struct load {
@@ -42,7 +42,7 @@ struct load {
     uint64_t batch_count;
     uint64_t wait_replicas;
     double wait_seconds;
-    /* At work. */
+    /* While loading. */
     struct cluster cluster;
     struct collection collection;
     struct batch *batches; /* of the partitions */
@@ -87,7 +87,7 @@ static enum bb_status add_record(struct load *load, const struct key_record *rec
     return status;
 }
 
-/* Counts the partition's batch, if it was written. */
+/* If the partition's batch was written, counts it and prints its acknowledgements. Empties it. */
 static void settle_batch(struct load *load, uint32_t number)
 {
     const struct request *request = &load->collection.partitions[number].request;
@@ -103,8 +103,8 @@ static void settle_batch(struct load *load, uint32_t number)
     bb_buf_reset(&batch->acks);
 }
 
-/* Writes the batches of all partitions, and then empties them. A partition's batches follow each
- * other, so that a repeated one never replaces later values. */
+/* Writes the batches of all partitions, and then empties them. Each partition has one batch in
+ * progress at a time, so a batch that is sent again never replaces later values. */
 static enum bb_status write_round(struct load *load)
 {
     if (load->round_records == 0)
@@ -135,7 +135,7 @@ static enum bb_status take_record(struct load *load, struct key_reader *reader)
     return status == BB_OK ? add_record(load, &record) : status;
 }
 
-/* A bad or unreadable line: the lines before it are good and are written. */
+/* After an invalid or unreadable line: writes the lines before it, which are valid. */
 static enum bb_status fail_record(struct load *load)
 {
     struct bb_error failure = *bb_error_last();
@@ -172,7 +172,7 @@ static enum bb_status prepare(struct load *load, const char *name)
     words_deinit(&words);
     if (status != BB_OK)
         return status;
-    /* Replicas that have the records have the partitions, too. */
+    /* Set only now: replicas that have the records also have the partitions. */
     load->cluster.wait_replicas = load->wait_replicas;
     load->cluster.wait_ns = load->wait_replicas > 0 ? (uint64_t)(load->wait_seconds * 1e9) : 0;
     load->batches = bb_alloc_zeroed(load->collection.partition_count, sizeof(*load->batches));
@@ -187,7 +187,7 @@ static enum bb_status run_load(struct load *load, const char *name, char *const 
     reader.is_tsv = load->is_tsv;
     reader.is_hex = load->is_hex;
     reader.progress = &load->progress;
-    /* First, so that a mistyped name creates no partition. */
+    /* Checks the files first, so that a mistyped file name creates no partition. */
     enum bb_status status = key_reader_check(&reader);
     if (status == BB_OK)
         status = prepare(load, name);
@@ -282,7 +282,7 @@ static void note_written(const struct command *command, const struct load *load)
     command_warn(command, text);
 }
 
-/* All of them are at their masters. */
+/* The masters have all records. */
 static enum exit_code fail_unacknowledged(const struct command *command, const struct load *load)
 {
     enum bb_status status = bb_fail(

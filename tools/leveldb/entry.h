@@ -1,6 +1,6 @@
 /* One version of a key in a LevelDB store.
  *
- *     key as stored := user key | (sequence << 8 | type), 8;   type 0 is a deletion, 1 a value
+ *     key as stored := user key | u64 (sequence << 8 | type)      type 0 is a deletion, 1 a value
  */
 #ifndef BB_TOOLS_LEVELDB_ENTRY_H
 #define BB_TOOLS_LEVELDB_ENTRY_H
@@ -17,7 +17,7 @@ struct entry {
     struct bb_bytes value;
 };
 
-/* From a key as stored; false: not one. */
+/* Decodes a key as stored. False: the bytes are not one. */
 static inline bool entry_decode(struct bb_bytes stored, struct bb_bytes value,
                                 struct entry *ret_entry)
 {
@@ -31,7 +31,7 @@ static inline bool entry_decode(struct bb_bytes stored, struct bb_bytes value,
     return true;
 }
 
-/* The order of entries: by key, newest first. */
+/* The order of entries: keys ascending, and the versions of a key from the newest to the oldest. */
 static inline int entry_compare(const struct entry *a, const struct entry *b)
 {
     int order = bb_bytes_compare(a->key, b->key);

@@ -1,4 +1,4 @@
-/* LevelDB's lock: no other process has the store open, and none opens it while we read. */
+/* LevelDB's lock. While it is held, no other process has the store open or opens it. */
 #ifndef BB_TOOLS_LEVELDB_LOCK_H
 #define BB_TOOLS_LEVELDB_LOCK_H
 
