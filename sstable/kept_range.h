@@ -6,7 +6,7 @@
 
 /* A zeroed struct is a valid range of all keys. */
 struct bb_kept_range {
-    struct bb_key_range range; /* borrows from the fields below: the struct stays where it is */
+    struct bb_key_range range; /* borrows from the fields below: the struct must not be moved */
     struct bb_bytes low;
     struct bb_bytes high;
     struct bb_buf bounds; /* low, then high; owned */

@@ -5,8 +5,8 @@
 #include "sstable/meta/table_directory.h"
 #include "sstable/ranges/range_tombstones.h"
 
-/* The number of directory entries at the offset that are adjacent sections up to the directory, or
- * 0. */
+/* The number of entries of a directory at the offset; 0 if none can be there. The entries describe
+ * adjacent sections, and the last of them ends at the offset. */
 static size_t count_sections(struct bb_bytes file, size_t offset)
 {
     uint64_t end = 0;

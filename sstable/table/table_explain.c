@@ -25,8 +25,8 @@ static enum bb_source source_of(uint64_t requests, uint64_t reads)
     return reads > 0 ? BB_SOURCE_FILE : BB_SOURCE_MEMORY;
 }
 
-/* The statistics count damaged filters of both kinds: what is left after the block filter's verdict
- * belongs to the table filter. */
+/* The statistics count damaged filters of both kinds. A count above that of the block filter's
+ * verdict is the damage of the table filter. */
 static enum bb_verdict verdict_of_table_filter(const struct bb_table *table,
                                                const struct bb_read_options *options,
                                                const struct bb_table_explain *explain)

@@ -1,4 +1,4 @@
-/* The position of a key in a table's file, to the block: bounds -> root -> index page. Any
+/* The position of a key in a table's file, as that of its block: bounds -> root -> index page. Any
  * thread. */
 #include "sstable/table/table.h"
 

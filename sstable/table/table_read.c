@@ -206,7 +206,8 @@ static enum bb_status load_alone(struct bb_table *table, uint64_t offset, uint32
     return status;
 }
 
-/* A block that is kept is read through the scratch only if its stored form is different. */
+/* A block that is kept is read through the scratch only in tables with LZ4, where its stored form
+ * may be different. */
 static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch *scratch,
                                  bool is_kept, uint64_t offset, uint32_t size,
                                  struct bb_read_stats *stats, struct bb_block **ret_block)
@@ -309,7 +310,7 @@ enum bb_status bb_table_block_acquire_both(struct bb_table *table,
 #define NEED_SIZE_MAX ((uint32_t)128 * 1024)
 
 /* Reads a small block into scratch->stored, if the system has it in memory and its checksum is
- * right. If not, the waiting caller reads it again. */
+ * right. False: the caller reads it again later, and then waits for the disk. */
 static bool read_stored_now(struct bb_table *table, struct bb_block_scratch *scratch,
                             struct bb_place place, uint32_t size, struct bb_read_stats *stats)
 {
