@@ -1,16 +1,16 @@
 /* Decides which versions of a key survive a merge.
  *
  * Of the versions within one interval between snapshots, only the newest is visible
- * (compaction/levels/snapshot_interval.h). A tombstone without an effect is dropped too: it is in
- * the oldest interval, when no deeper level may have the key.
+ * (compaction/levels/snapshot_interval.h). A tombstone without an effect is dropped too: one in the
+ * oldest interval, when no older run may have the key.
  *
  *     sequences    9   7 | 6   3 | 2   1        snapshots 6 and 2
  *     of one key   P   P | D   P | P   P        kept: 9, 6 and 2; 6 is a tombstone, but not
  *                                                   in the oldest interval
  *
  * Data that a range tombstone covers counts as older versions of the same key: it is hidden if the
- * tombstone is in the same interval and newer. Of the tombstones of a fragment, the newest of each
- * interval is needed, and not even that one in the oldest interval when no data is below.
+ * tombstone is in the same interval and newer. Of the tombstones of a fragment, only the newest of
+ * each interval is kept; in the oldest interval none is kept when no older run has data there.
  *
  * Entries are passed in order. Threads: one.
  */
@@ -40,13 +40,13 @@ void bb_retain_deinit(struct bb_retain *retain);
 
 /* True when this is the first version of another key than the last one. */
 bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key);
-/* Judges the next entry. is_bottom: no level below the output's may have the key (used for
+/* Judges the next entry. is_bottom: no run older than the output may have the key (used for
  * tombstones only). Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *entry,
                                              bool is_bottom, bool *ret_keep);
 
-/* True when sequence number `index` of a fragment must be kept. is_bottom: no level below the
- * output's may have keys of it. */
+/* True when sequence number `index` of a fragment must be kept. is_bottom: no run older than the
+ * output may have keys of the fragment. */
 bool bb_retain_keeps_range(const struct bb_retain *retain,
                            const struct bb_range_tombstone_fragment *fragment, size_t index,
                            bool is_bottom);

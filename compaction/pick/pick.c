@@ -59,7 +59,8 @@ double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_
 
 /* ---- a table of a level that is one run ---- */
 
-/* The tables of a level in order of their overlap below for their size; equal ones in key order. */
+/* The tables of a level in order of their overlap with the level below, relative to their size;
+ * equal ones in key order. */
 struct candidates {
     size_t tables[CANDIDATES_MAX];
     double ratios[CANDIDATES_MAX];
@@ -214,8 +215,8 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
         return bb_pick_level0(levels, options, BB_PLAN_LEVEL0_RUNS, ret_plan);
     enum bb_status status = BB_OK;
     bool is_due = score >= 1;
-    /* With weights, an overflowing last level is rewritten before the next one opens, and a
-     * thinned-out one has a large effect. */
+    /* With weights, the last level may have few filters. If it overflows, it will soon not be the
+     * last one: its filters are improved before the next level opens. */
     bool comes_first = !is_due || !bb_read_weights_are_plain(&options->weights);
     if (comes_first && bb_pick_excess_is_due(levels, options))
         status = bb_pick_excess(levels, options, ret_plan);

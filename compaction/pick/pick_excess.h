@@ -8,14 +8,16 @@
 #include "compaction/pick/pick_options.h"
 #include "compaction/pick/plan.h"
 
-/* True when the sum of the rates exceeds the target. */
+/* True when the waste exceeds BB_RATES_EXCESS times the target. False without filters and with a
+ * budget. */
 bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_options *options);
-/* Picks the table with the largest excess whose rate would decrease; else nothing. */
+/* Picks the table whose rewrite lowers the waste most, or all of level 0 if it is there. Picks
+ * nothing if no rewrite lowers a table's rate enough. */
 BB_MUST_CHECK enum bb_status bb_pick_excess(const struct bb_levels *levels,
                                             const struct bb_pick_options *options,
                                             struct bb_plan *plan);
 
-/* Picks the table below level 0 whose filters save the most memory; else nothing. */
+/* Picks the table below level 0 whose rewrite saves the most filter memory; else nothing. */
 BB_MUST_CHECK enum bb_status bb_pick_excess_of_budget(const struct bb_levels *levels,
                                                       const struct bb_pick_options *options,
                                                       struct bb_plan *plan);

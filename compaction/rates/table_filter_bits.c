@@ -22,7 +22,7 @@ static double largest_run(const struct bb_forecast *forecast)
     return largest;
 }
 
-/* A run that is the only one of its level has all of its keys. */
+/* A run that is the only one of its level has all keys of the level. */
 static double keys_of_run(const struct bb_rate_request *request, const struct bb_forecast *forecast)
 {
     int level = request->output_level;
