@@ -75,7 +75,7 @@ static bool check_one(struct bb_scrubber *scrubber, struct bb_scrub *scrub, uint
     return true;
 }
 
-/* Every table has the same chance. */
+/* Draws the number of the first table to check; every table has the same chance. */
 static uint64_t draw_first(struct bb_db *db)
 {
     uint64_t drawn = 0;

@@ -1,8 +1,9 @@
 /* Estimates the cost and benefit of an index on a sample. See bb/select.h.
  *
- * The size is measured on stretches, each a segment of the index, drawn with a probability
- * proportional to their raw bytes. The mean of their bytes per raw byte is then the store's mean,
- * for any sizes of tables. The condition is evaluated on single granules at equal distances.
+ * The size is measured on stretches, each a segment of the index. They are taken at equal distances
+ * in the raw bytes of all tables, so a segment is taken in proportion to its raw bytes. The mean of
+ * their bytes per raw byte then estimates that of the store, for any sizes of tables. The condition
+ * is evaluated on single granules at equal distances.
  * docs/decisions/0023-hypothetical-indexes.md has the measurements.
  */
 #include <math.h>
@@ -85,7 +86,7 @@ struct stretch {
     uint64_t end;
 };
 
-/* The segment with a byte of the table. */
+/* The segment that contains raw byte `place` of the table. */
 static struct stretch stretch_of(const struct estimation *e, struct bb_table_file *file,
                                  double place)
 {
@@ -98,7 +99,7 @@ static struct stretch stretch_of(const struct estimation *e, struct bb_table_fil
                             .end = (uint64_t)ceil(end / raw_bytes * blocks)};
 }
 
-/* The segment with a byte of all tables: place < raw_bytes. */
+/* The segment that contains raw byte `place` of all tables. REQUIRES: place < raw_bytes. */
 static struct stretch find_stretch(const struct estimation *e, double place)
 {
     const struct bb_levels *levels = e->view->levels;
@@ -114,8 +115,8 @@ static struct stretch find_stretch(const struct estimation *e, double place)
     return stretch;
 }
 
-/* Draws segments with a probability proportional to their raw bytes, and computes means per raw
- * byte. A segment that is drawn twice counts twice. */
+/* Takes segments at equal distances in the raw bytes of all tables, and computes means per raw
+ * byte. A segment that is taken twice counts twice. */
 static enum bb_status draw_stretches(struct estimation *e)
 {
     uint64_t count = e->options.segments;
@@ -140,9 +141,9 @@ static enum bb_status draw_stretches(struct estimation *e)
 
 /* ---- singles ---- */
 
-/* A set of a segment with too many values is not indexed. That depends on the segment, which
- * singles do not have. Singles are therefore evaluated with every set indexed, and the stretches
- * have measured how often a set is not. */
+/* A set with too many values in a segment is not indexed there. A single granule does not show
+ * this. Singles are therefore evaluated with every set indexed, and the stretches have measured how
+ * often a set is not. */
 static void index_all_sets(struct estimation *e)
 {
     struct bb_skip_spec *spec = &e->catalog->specs[0];
@@ -180,7 +181,8 @@ static uint64_t segments_of(const struct estimation *e, const struct bb_table_fi
     return (uint64_t)ceil((double)file->meta.raw_bytes / e->segment_bytes);
 }
 
-/* Sums up the store. True when it is so small that a sample would be most of it. */
+/* Adds up the tables of the store. True when they are so few that a sample would be most of
+ * them. */
 static bool is_small(struct estimation *e)
 {
     const struct bb_levels *levels = e->view->levels;

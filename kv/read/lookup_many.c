@@ -1,4 +1,4 @@
-/* Many gets in one call, which wait together.
+/* Many gets in one call, which wait for their reads together.
  *
  *     window of 64   memtables, for every key; then the ready table filters of all runs, prefetched
  *                    (denials.h). Nearly all absent keys end here
@@ -284,8 +284,9 @@ static bool is_same_block(const struct question *a, const struct question *b)
            a->in_table.block_offset == b->in_table.block_offset;
 }
 
-/* Reads the pending blocks. They are at the front of the same list, in order, [first, end). A key
- * that needs the block just requested queues after it, so that it hits the cache. */
+/* Reads the blocks of all pending questions. [first, end) of the same list are the questions whose
+ * block is requested from the system and not read yet, in order. A question about the block that
+ * was requested last queues after it, and later finds the block in the cache. */
 static void read_blocks(struct lookup *lookup)
 {
     struct question **pending = lookup->pending;

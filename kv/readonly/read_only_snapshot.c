@@ -418,8 +418,9 @@ static enum bb_status attempt_one(struct bb_db *db, const struct bb_read_only_sn
 {
     struct attempt attempt = {.db = db};
     struct mark mark = {0};
-    /* A missing CURRENT is for read_manifest to judge; if one appears, it judges again. A CURRENT
-     * that names no manifest has no size. */
+    /* Without CURRENT there is no mark. read_manifest then reports the failure, and another attempt
+     * follows if a CURRENT has appeared. If CURRENT names a missing manifest, the mark has size
+     * 0. */
     bool is_marked = take_mark(db, &mark) == BB_OK;
     enum bb_status status = try_once(&attempt, before, levels, ret_snapshot);
     bool is_doubtful = is_explained_by_change(status) || (status == BB_OK && attempt.is_gap);

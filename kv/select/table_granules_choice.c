@@ -118,7 +118,8 @@ static bool read_count(struct choice *choice, size_t granule, uint64_t *ret_matc
            bb_skip_counts_read(choice->counts, granule, ret_matches) == BB_OK;
 }
 
-/* Wants the blocks that have matches, where the column knows the blocks of the granule. */
+/* Marks the blocks that have matches to be read, or all blocks of the granule if the column does
+ * not know them one by one. */
 static void want_matches(struct bb_table_granules *granules, uint64_t begin, uint64_t end,
                          const struct bb_skip_row_bits *bits)
 {
@@ -237,7 +238,8 @@ static size_t count_possible(const struct bb_skip_verdicts *verdicts)
     return count;
 }
 
-/* Most tables return at the first line: this call is the cost of an absent token. */
+/* For a token that is absent from a table, this returns without an allocation. It is then the
+ * whole cost of the table. */
 static enum bb_status fill(struct choice *choice, struct bb_table_granules *granules)
 {
     size_t count = bb_skip_file_granule_count(choice->index);

@@ -119,7 +119,7 @@ void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last
     bb_mutex_lock(&queue->mutex);
     struct bb_commit *end = last->next;
     for (struct bb_commit *commit = queue->head; commit != end;) {
-        /* Once marked and with the mutex free, a commit may disappear from its thread's stack. */
+        /* A commit is on its thread's stack, and may be gone once it is done and the mutex free. */
         struct bb_commit *next = commit->next;
         if (status != BB_OK) {
             commit->error = *bb_error_last();
