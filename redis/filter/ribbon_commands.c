@@ -125,7 +125,7 @@ static int build_from(struct RedisModuleCtx *ctx, struct RedisModuleString **arg
     return REDISMODULE_OK;
 }
 
-/* --- Questions --- */
+/* --- Queries --- */
 
 static int exists(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
                   bool is_many)

@@ -52,7 +52,7 @@ struct report {
 
 static struct RedisModuleCtx *log_ctx;
 static struct save *saves;   /* that are not over, newest first */
-static struct save *forking; /* from before fork until the child is born; in the child: its own */
+static struct save *forking; /* from before fork until the child's event; in the child: its own */
 static bool is_child;
 static unsigned long long rdb_saves; /* the server's counter, when it was last seen */
 
@@ -120,7 +120,7 @@ static void let_go(const struct save *save)
     forget_states(save);
 }
 
-/* Gives the entries back. */
+/* Releases the save and everything that it holds. */
 static void release(struct save *save)
 {
     let_go(save);
@@ -153,7 +153,7 @@ static bool connect_child(struct save *save)
     return true;
 }
 
-/* The child was never born: no event came. */
+/* Releases a save without a child: the fork failed, or the child is not one of the server's. */
 static void forget_fork(void)
 {
     if (forking != NULL)
@@ -233,7 +233,8 @@ void bb_redis_fork_note_save(void)
     rdb_saves = count_rdb_saves();
 }
 
-/* If there is a child, the event of its birth was earlier. */
+/* Runs after the fork. If it made a child, the child's event came before this, and has reset
+ * `forking`. */
 static void settle(void *context)
 {
     (void)context;
@@ -252,7 +253,8 @@ static void after_fork_in_parent(void)
     (void)RedisModule_EventLoopAddOneShot(settle, NULL);
 }
 
-/* The server has counted an RDB file before the fork. */
+/* The server counts an RDB file before it forks, so the counter shows whether the child writes
+ * one. */
 static void begin_save(struct RedisModuleCtx *ctx)
 {
     unsigned long long count = count_rdb_saves();
@@ -374,7 +376,8 @@ static unsigned kind_of(const struct save *save)
     return save->is_rdb_file ? BB_REDIS_SAVED_BY_RDB : 0;
 }
 
-/* WHY all saves: the server has at most one such child at a time. */
+/* Ends all saves: the server has at most one such child at a time, so the child of each has
+ * ended. */
 static void end_child(void)
 {
     for (struct save *save = saves; save != NULL; save = save->next) {

@@ -30,7 +30,7 @@ void bb_redis_store_options_init(struct bb_redis_store_options *options)
 
 static bool is_between(double value, double low, double high)
 {
-    return value >= low && value <= high; /* false for no number */
+    return value >= low && value <= high; /* false for NaN */
 }
 
 static bool are_filters_valid(const struct bb_filter_amount *filters)

@@ -3,7 +3,7 @@
  *     state          string: 16 bytes, the id of the saved state; zeros: none
  *     options        unsigned: unit of the filters; string: its value in text; unsigned: block,
  *                    compression, buffer, cache
- *     is incomplete  unsigned: 1 if the store lost a write (store.h); so does the loaded one
+ *     is incomplete  unsigned: 1 if the store lost a write (store.h); then the loaded one did, too
  *     chunk ...      strings (chunk.h)
  *     end            string: empty
  *     count          unsigned: entries; 2^64 - 1: saving failed, and the payload is not used

@@ -151,8 +151,9 @@ struct bb_redis_store *bb_redis_store_ref(struct bb_redis_store *store)
     return store;
 }
 
-/* Closes a store that has no key. WHY it moves away first: then its buffers cannot be written to
- * tables, which would be removed next. Otherwise the closing takes longer and does the same. */
+/* Closes a store that has no key, and removes its directory. The directory gets another name first,
+ * so that the close cannot write the buffers to tables that would be removed next. If it cannot be
+ * renamed, the close takes longer and has the same result. */
 static void close_store(struct bb_redis_store *store)
 {
     struct bb_redis_path path = bb_redis_root_store(&store->id);

@@ -32,7 +32,7 @@ struct bb_redis_store {
     /* The contents at `state_version` are saved under this id, or will be. */
     struct bb_redis_id state;
     uint64_t state_version;
-    /* A write that the server believes in was not made, for example because the disk was full. */
+    /* A write that the server counts as done was not made, for example because of a full disk. */
     bool is_incomplete;
     /* Writes that wait for background work, in order: write.c. */
     struct bb_redis_waiting_write *waiting_first;
@@ -63,10 +63,10 @@ BB_MUST_CHECK enum bb_status bb_redis_store_copy(struct bb_redis_store *store,
 void bb_redis_store_attach(struct bb_redis_store *store);
 /* Drops the reference of the key. Any thread, such as the thread of UNLINK. NULL is allowed. */
 void bb_redis_store_drop(struct bb_redis_store *store);
-/* Whether the drop of the last reference closes the store before it returns. So it does in threads
- * that free values for the server, which have the time; and in the server's own thread while the
- * server is above maxmemory. It then evicts keys until the memory that they had is free, and would
- * evict the next key. */
+/* True when the drop of the last reference closes the store before it returns. This is so in
+ * threads that free values for the server, which have the time. It is also so in the server's own
+ * thread while the server is above maxmemory: it evicts keys until it is below, and must see the
+ * memory of a store as free before it evicts the next key. */
 bool bb_redis_store_must_close_now(void);
 /* For uses while the store has a key. */
 struct bb_redis_store *bb_redis_store_ref(struct bb_redis_store *store);
@@ -80,8 +80,9 @@ BB_MUST_CHECK enum bb_status bb_redis_store_write(struct bb_redis_store *store);
 void bb_redis_stores_visit(void (*visit)(void *context, struct bb_redis_store *store),
                            void *context);
 
-/* Roughly the number of fields: versions in tables, without deletions, and as many more as the data
- * in memory is larger than that in tables. Any thread. */
+/* Roughly the number of fields. The tables have as many as their keys minus two for each deletion;
+ * the data in memory adds fields in proportion to its size. Without tables: the number of writes.
+ * Any thread. */
 uint64_t bb_redis_store_estimate(struct bb_redis_store *store);
 
 /* Bytes of memory that the store uses. Any thread. */

@@ -4,7 +4,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Its share of a busy processor is then a third of a thread with the normal priority. */
+/* The thread then gets a third of the share that a thread of normal priority gets of a busy
+ * processor. */
 #define NICENESS 5
 
 static pthread_t server;
@@ -43,7 +44,7 @@ bool bb_redis_thread_start(void *(*run)(void *context), void *context)
     return is_started;
 }
 
-/* Linux applies it to the calling thread alone. */
+/* Linux applies setpriority to the calling thread alone. */
 void bb_redis_thread_yield_to_others(void)
 {
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS);

@@ -12,7 +12,7 @@
 
 #define NAME "bbstore-1" /* the server wants nine characters */
 
-/* The server releases values with more than 64 in a thread, if that is permitted. */
+/* The server frees a value with an effort above 64 in a thread, if that is permitted. */
 #define FREE_EFFORT 1024
 
 /* ---- RDB ---- */
@@ -221,7 +221,8 @@ static void clean(struct RedisModuleCtx *ctx, void *data)
                         bb_error_last()->message);
 }
 
-/* The state of the RDB file that was just written becomes a directory that its loading finds. */
+/* Closes a store when the server ends. If the RDB file just written names the store's state, its
+ * directory becomes the directory of that state, which a load of the file finds. */
 static void close_store(void *context, struct bb_redis_store *store)
 {
     struct bb_redis_path path = bb_redis_root_store(&store->id);

@@ -1,8 +1,8 @@
 /* Files of stores that are in use: the operating system's, without syncs.
  *
- * A crash or a power failure ends what a store in use is good for. The server then loads its RDB or
- * AOF, takes the directories of saved states that they name, and removes the others. So only saved
- * states are made durable, once they are complete.
+ * After a crash or a power failure, the directory of a store that was in use is not needed. The
+ * server loads its RDB or AOF, takes the directories of saved states that they name, and removes
+ * the others. So only saved states are made durable, once they are complete.
  *
  * Threads: any. */
 #ifndef BB_REDIS_STORE_UNSYNCED_H
