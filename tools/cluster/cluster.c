@@ -44,7 +44,7 @@ void cluster_deinit(struct cluster *cluster)
     slot_map_deinit(&cluster->map);
 }
 
-/* The latest failure is a connection's: it passes, unless it is Ctrl-C or want of memory. */
+/* After the failure of a connection, which is temporary unless it is Ctrl-C or a lack of memory. */
 static enum bb_status settle_failure(struct cluster *cluster, enum bb_status status)
 {
     if (status != BB_IO)
@@ -287,8 +287,8 @@ static enum bb_status read_wait(const struct cluster *cluster, struct node *node
     return status;
 }
 
-/* Without a reply the replicas that have the writes of this pass are unknown, so they are written
- * again. */
+/* Without a reply it is unknown how many replicas have the writes of this pass, so the writes are
+ * repeated. */
 static enum bb_status receive_wait(struct cluster *cluster, struct pass *pass, struct node *node)
 {
     uint64_t count = 0;

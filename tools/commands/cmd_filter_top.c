@@ -1,4 +1,5 @@
-/* bloomblock filter top: the keys that come most, or the absent ones among them. */
+/* bloomblock filter top: the most frequent keys, of all keys or of those that a filter rules
+ * out. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
