@@ -39,6 +39,8 @@ static inline void narrow_buf_check(narrow_encode encode, const void *object)
     for (size_t room = 0; room < whole.size; room++) {
         assert_status(narrow_buf_try(encode, object, room, 1, true, &has_failed), BB_NO_MEMORY);
         assert_true(has_failed);
+        /* A later append finds memory: the object would lack bytes. */
+        assert_status(narrow_buf_try(encode, object, room, 1, false, &has_failed), BB_NO_MEMORY);
         /* Only the growth of the output fails, where the encoder needs other memory before it. */
         for (uint64_t nth = 2; nth < 8; nth++) {
             enum bb_status status = narrow_buf_try(encode, object, room, nth, true, &has_failed);

@@ -76,6 +76,23 @@ static void assert_is_not_at_rest(struct store *store)
     bb_file_memory_set_hook(store->memory, NULL, NULL);
 }
 
+static void db_rest__a_batch_of_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_batch *batch = NULL;
+    struct calls calls;
+    begin(&store);
+    store_open(&store);
+    count_from_here(&store, &calls);
+    assert_ok(bb_batch_create(&batch));
+    assert_ok(bb_db_write(store.db, NULL, batch));
+    assert_int_equal(sum(&calls), 0);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    bb_batch_destroy(batch);
+    store_deinit(&store);
+}
+
 static void db_rest__opening_and_closing_change_nothing(void **state)
 {
     (void)state;
@@ -313,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(db_rest__opening_and_closing_change_nothing),
+        cmocka_unit_test(db_rest__a_batch_of_nothing_changes_nothing),
         cmocka_unit_test(db_rest__the_first_synced_write_costs_two_syncs),
         cmocka_unit_test(db_rest__a_log_that_cannot_be_begun),
         cmocka_unit_test(db_rest__a_manifest_that_cannot_be_begun),
