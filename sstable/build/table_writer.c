@@ -6,9 +6,10 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* The size of one write call: always a whole piece, so the offset is a multiple of it. A page cache
- * that keeps the bytes of one write together (Linux with large folios) then has a few large pieces
- * of the file instead of many small ones, and later reads find and copy them in fewer steps. */
+/* The size of a piece. Each write call except the last writes whole pieces, so its offset is a
+ * multiple of this size. A page cache that keeps the bytes of one write together (Linux with large
+ * folios) then has a few large pieces of the file instead of many small ones, and later reads find
+ * and copy them in fewer steps. */
 #define BUFFER_SIZE (256u * 1024)
 
 enum bb_status bb_table_writer_open(struct bb_table_writer *writer, struct bb_file_system *fs,

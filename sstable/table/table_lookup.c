@@ -224,7 +224,7 @@ static enum bb_status deliver(const struct bb_table_lookup *lookup, struct bb_bl
     return BB_OK;
 }
 
-/* Searches the block, to which it takes over the reference. */
+/* Searches the block. Takes over the caller's reference to it. */
 static enum bb_status search(struct bb_table_lookup *lookup, struct bb_block *block)
 {
     const struct bb_table *table = lookup->table;
