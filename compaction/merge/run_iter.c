@@ -34,7 +34,7 @@ static void leave_table(struct run_iter *run)
     run->iter = NULL;
 }
 
-/* The default opener: all entries of the table. */
+/* The default opener: the entries of the table, within the range if there is one. */
 static enum bb_status open_table_iter(void *context, struct bb_table_file *file,
                                       struct bb_iter **ret_iter)
 {

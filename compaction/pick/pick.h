@@ -6,7 +6,8 @@
  * (kv/store/pace.h): a merge rewrites all of level 1, however many runs it takes.
  *
  *     level 0    all of its runs (pick_level0.h)
- *     one run    leveled: the table that overlaps the fewest bytes below for its size, with these
+ *     one run    leveled: the table with the smallest overlap below, relative to its size, with
+ *                the tables that it overlaps
  *                last level of lazy leveling: the whole level moves down
  *     tiers      runs of about one size (pick_tiers.h)
  *
@@ -15,14 +16,15 @@
  *
  * A table of a deeper level that overlaps nothing below is moved, not rewritten. A level's mean
  * rate rises when a table with a low rate leaves it, and a table that moves to an empty level takes
- * its rate along. Both plans are therefore made only if the sum of the rates stays within the
- * target.
+ * its rate along. A table is therefore moved only if the sum of the rates then stays within the
+ * target, and is rewritten otherwise. Of the tables with the smallest overlap, the first that keeps
+ * the sum within the target is taken, else the one with which the sum exceeds it least.
  *
- * If no level is due but the sum exceeds the target (the target was lowered, or deletions have
- * thinned out a level), the table with the largest excess is rewritten in place. With weights this
- * also happens before a last level opens the one below it. With a budget there is no target: when
- * the filters exceed the budget, the table that saves most is rewritten in place, and a table that
- * would be moved is rewritten if that saves memory.
+ * If no level is due but the sum exceeds BB_RATES_EXCESS times the target (the target was lowered,
+ * or deletions have removed most keys of a level), the table whose rewrite lowers the sum most is
+ * rewritten in place. With weights this also happens before a last level opens the one below it.
+ * With a budget there is no target: when the filters exceed the budget, the table that saves most
+ * is rewritten in place, and a table that would be moved is rewritten if that saves memory.
  *
  * Tombstones beyond their maximum age have the lowest priority (pick_tombstones.h).
  */

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "sstable/filter/filter_split.h"
 
-/* Number of halvings of the range of rates on a logarithmic scale: down to 1e-6 of it. */
+/* Number of halvings of the range of rates on a logarithmic scale: down to 6e-8 of it. */
 #define BISECTIONS 24
 /* The fixed cost of a filter: its descriptor, a spare slot, half a byte. */
 #define BITS_PER_FILTER 21

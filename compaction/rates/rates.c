@@ -212,8 +212,8 @@ static double run_rate_of(const struct bb_rate_request *request, const struct sc
     return smaller(ideal, left * run_keys / (run_keys + scene->rival_keys));
 }
 
-/* A run has no filter only if its rate may be 1, a wasted request each time. At any lower rate even
- * a filter of half a bit per key is worthwhile. */
+/* A run has no filter only if its rate may be 1, a wasted request each time. Otherwise even the
+ * smallest filter, of one bit per key (BB_FILTER_RATE_MAX), is worthwhile. */
 static double clamp(double rate)
 {
     if (rate >= 1)
