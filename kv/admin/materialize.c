@@ -2,8 +2,8 @@
  *
  * Each table is read once, in large pieces and bypassing the cache. Its index file is written, and
  * one record of the manifest replaces the previous one. A table that a compaction has replaced in
- * the meantime is skipped, and its outputs are checked afterwards: a compaction that started before
- * an index was created does not build it.
+ * the meantime is skipped, and the outputs of the compaction are checked afterwards: a compaction
+ * that started before an index was created does not build it.
  */
 #include "base/status.h"
 #include "bb/select.h"

@@ -1,8 +1,9 @@
 /* Tracks whether selections use indexes. While they do not, flushes defer their index files
  * (deferred.h).
  *
- * A selection asks two: the next flush, to build the file of its table, and the compacting worker,
- * to build the files that are deferred. Each has its own flag and clears it when it has done so.
+ * A selection makes two requests: to the next flush, to build the file of its table, and to the
+ * compacting worker, to build the deferred files. Each request has a flag. The flush clears its
+ * flag once its table is installed. The worker clears its flag before it looks for tables.
  *
  * Threads: any; the mutex is not held.
  */
