@@ -47,10 +47,13 @@ extern "C" {
 /* As text: "0.1.0". */
 #define BB_VERSION BB_VERSION_EXPAND(BB_VERSION_MAJOR, BB_VERSION_MINOR, BB_VERSION_PATCH)
 
-/* The version of the library that runs, as BB_VERSION. Static; thread-safe. */
+/* The version of the library that runs, in the form of BB_VERSION. The text is static. Any
+ * thread. */
 BB_API const char *bb_version(void);
 
-/* The outcome of a call. The values are part of the ABI. */
+/* The outcome of a call. The values are part of the ABI. A call that fails with BB_NO_MEMORY or
+ * BB_INVALID has changed nothing, with two exceptions: a builder or writer keeps its first failure,
+ * and some calls keep their completed steps, as their declarations specify. */
 enum bb_status {
     BB_OK = 0,
     /* The key, file or object does not exist. Not an error. */
@@ -61,9 +64,9 @@ enum bb_status {
     BB_IO = 3,
     /* The disk or a quota is full. */
     BB_NO_SPACE = 4,
-    /* An allocation failed. Nothing was changed. */
+    /* An allocation failed. */
     BB_NO_MEMORY = 5,
-    /* The caller's arguments are wrong. Nothing was changed. */
+    /* The caller's arguments are wrong. */
     BB_INVALID = 6,
     /* A documented limit is exceeded. The message names it. */
     BB_TOO_LARGE = 7,
@@ -89,14 +92,14 @@ struct bb_error {
     char message[1024];
 };
 
-/* The most recent failure of the calling thread, valid until its next call into the library. Never
- * NULL. Before the first failure the status is BB_OK and the message is empty. Successful calls do
- * not change it. */
+/* The most recent failure of the calling thread. Never NULL. Before the first failure the status is
+ * BB_OK and the message is empty. The thread's next failure overwrites it; successful calls do not
+ * change it. */
 BB_API const struct bb_error *bb_error_last(void);
 
-/* Records a failure of the program's own code that the library calls, such as a file system
- * (bb/file.h), as the thread's latest, and returns the status. The message is copied, and cut at
- * the size above. */
+/* For code of the program that the library calls, such as a file system (bb/file.h): makes this
+ * failure the thread's most recent one, and returns the status. The message is copied, and cut to
+ * the size of struct bb_error. status is not BB_OK. */
 BB_API enum bb_status bb_error_set(enum bb_status status, const char *message);
 
 /* Borrowed bytes: a pointer and a length, no terminator, any content. data may be NULL if size is
@@ -120,20 +123,20 @@ struct bb_buf {
     size_t capacity;
 };
 
-/* A caller may fill a buffer by these two calls, and may read data and size. Its memory is the
- * library's, so data is never set to other memory. The bytes must not be in the buffer itself.
+/* Appends bytes. The library allocates the memory of a buffer, so a program only reads data and
+ * size, and changes them by calls such as these. The bytes must not be in the buffer itself.
  * BB_NO_MEMORY: the buffer is unchanged. */
 BB_API BB_MUST_CHECK enum bb_status bb_buf_append(struct bb_buf *buf, const void *data,
                                                   size_t size);
-/* Replaces the contents. */
+/* The same, but replaces the contents. */
 BB_API BB_MUST_CHECK enum bb_status bb_buf_assign(struct bb_buf *buf, struct bb_bytes bytes);
 
 /* Releases the memory and leaves a valid empty buffer. NULL is allowed. */
 BB_API void bb_buf_deinit(struct bb_buf *buf);
 
 /* Pinned bytes: readable and unchanged until bb_pinned_release. They are not copied if the library
- * already has them in memory. A zeroed struct is valid and empty. The struct may be moved (copied,
- * if the original is then ignored), and any one thread may release it. */
+ * already has them in memory. A zeroed struct is valid and empty. The struct may be copied if only
+ * one of the copies is used and released afterwards, in any thread. */
 struct bb_pinned {
     struct bb_bytes bytes;
     /* Internal. */
@@ -167,13 +170,12 @@ BB_API BB_MUST_CHECK enum bb_status bb_hash_secret_random(struct bb_hash_secret 
  * attacker. */
 BB_API void bb_hash_secret_from_seed(uint64_t seed, struct bb_hash_secret *ret_secret);
 
-/* A total order of keys. NULL in an options struct means bytewise order, which is the fast path
- * everywhere. Files record the name. Opening a store or table with a comparator of another name
- * fails with BB_INVALID. */
+/* An order of keys. NULL in an options struct means bytewise order, which is fastest. Files record
+ * the name. Opening a store or table with a comparator of another name fails with BB_INVALID. */
 struct bb_comparator {
-    const char *name;
-    /* Returns < 0, 0 or > 0. Must be a strict weak order, thread-safe, and must not change while
-     * the files exist. */
+    const char *name; /* terminated; borrowed like the struct */
+    /* Returns < 0, 0 or > 0 if a is before, equal to or after b. Must be a strict weak order and
+     * thread-safe, and must give the same order as long as the files exist. */
     int (*compare)(void *context, struct bb_bytes a, struct bb_bytes b);
     void *context;
     /* True if compare() may return 0 for keys with different bytes. Filters are then not used. */

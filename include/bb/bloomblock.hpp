@@ -12,8 +12,9 @@
  * Results or exceptions. A call that can fail returns a bb::result, which must not be ignored.
  * value() returns its value, or throws a bb::error. Without exceptions, test the result: it
  * converts to bool, * and -> access the value, and status() and message() describe the failure.
- * Loops over a scan or a selection throw; their cursors have a status instead. If the compiler has
- * exceptions disabled, value() of a failure ends the program by std::abort.
+ * Loops over a scan or a selection throw. A cursor, and a selection that is moved by next(), have a
+ * status instead. If the compiler has exceptions disabled, value() of a failure, and a loop that
+ * fails, end the program by std::abort.
  *
  * Ownership. Objects own their handles and can be moved, not copied. A moved-from object may only
  * be destroyed or assigned to. Snapshots, scans, cursors, selections and pinned values must be
@@ -38,7 +39,7 @@
 #include <utility>
 #include <vector>
 
-/* Some functions of C have the name of the struct that they fill in. */
+/* Some C functions have the same name as the struct that they fill in. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include <bb/db.h>
@@ -249,7 +250,8 @@ struct options : bb_db_options {
     }
 };
 
-/* Durable against a power failure when the call returns, or not. */
+/* The failures that a write survives after the call returns: a crash of the process, or also a
+ * power failure. */
 enum class durability { crash, power_failure };
 
 /* The value at the time of a get, without a copy, until this object is destroyed. */
@@ -380,11 +382,12 @@ struct range {
     std::optional<std::string_view> high{};
     std::optional<std::string_view> prefix{};
     bool reverse = false;                   /* of loops: from the last key to the first */
-    const bb::snapshot *snapshot = nullptr; /* the newest state */
+    const bb::snapshot *snapshot = nullptr; /* NULL: the newest state */
 };
 
-/* A position among the keys of a range, which moves in both directions. Each move returns whether
- * there is a key there. If not, check status(): reading may have failed. */
+/* A position among the keys of a range, which moves in both directions. It is not valid until
+ * first(), last() or seek(). Each move returns whether the new position has a key. If not, check
+ * status(): reading may have failed. */
 class cursor
 {
   public:
@@ -401,7 +404,7 @@ class cursor
         bb_db_iter_seek_last(handle_.get());
         return valid();
     }
-    /* The first key at or after this one. */
+    /* Moves to the first key at or after this one. */
     bool seek(std::string_view key) noexcept
     {
         bb_db_iter_seek(handle_.get(), to_bytes(key));
@@ -542,8 +545,8 @@ class scan
     bool is_backward_;
 };
 
-/* The records for which a condition is true, in the order of their keys. Either a loop, which
- * throws after a failure, or calls of next(). */
+/* The records for which a condition is true, in the order of their keys. Use either a loop, which
+ * throws after a failure, or next(). */
 class selection
 {
   public:
@@ -631,7 +634,8 @@ class store
         return store(db);
     }
 
-    /* BB_BUSY: snapshots, scans, cursors or pinned values exist; the store stays open. */
+    /* BB_BUSY: snapshots, scans, cursors, selections or pinned values exist; the store stays
+     * open. */
     result<void> close()
     {
         bb_db *db = db_.release();
@@ -756,7 +760,8 @@ class store
             return failure::last(status);
         return selection(selected);
     }
-    /* How many records select() has. Granules are not read if the indexes know their number. */
+    /* The number of records that select() has. Granules are not read if the indexes determine how
+     * many of their records match. */
     result<std::uint64_t> count(const std::string &where, const range &over = range()) const
     {
         std::uint64_t found = 0;
@@ -871,7 +876,8 @@ class filter
             return failure::last(status);
         return info;
     }
-    /* Mode 0600, synced, renamed over an older file: bb_filter_file_save. */
+    /* Writes a filter file durably, with mode 0600. An existing file is replaced
+     * (bb_filter_file_save). */
     result<void> save(const std::string &path) const
     {
         return result<void>::of(bb_filter_file_save(nullptr, path.c_str(), &file_));
@@ -887,7 +893,8 @@ class filter
             return failure::last(status);
         return loaded;
     }
-    /* The union of two filters of a Bloom kind, whose keys were hashed under one secret. */
+    /* The union of two filters of a Bloom kind. REQUIRES: both have keyed hashes
+     * (BB_FILTER_HASH_KEYED) and the same secret; this is not checked. */
     result<filter> unite(const filter &other) const
     {
         buffer envelope;

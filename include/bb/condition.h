@@ -3,7 +3,7 @@
  *     status = 404 AND (has_token(agent, "sqlmap") OR path LIKE '/admin/%') AND NOT bytes < 1e6
  *
  * A condition is a tree of AND, OR and NOT over predicates of one attribute each. It is built from
- * text or by calls. It never changes, so any number of threads may use it concurrently.
+ * text or by calls. It never changes afterwards, so any number of threads may use it concurrently.
  *
  * Text
  *     attribute = != <> < <= > >= literal
@@ -40,8 +40,9 @@
  *     - Strings are bytes and ordered as bytes. LIKE: % is any bytes, _ one character (a valid
  *       UTF-8 sequence, or one byte outside such a sequence). A backslash before %, _ or \ makes it
  *       literal; any other backslash is literal too.
- *     - A token is a maximal run of ASCII letters, digits and bytes from 0x80 on. has_token takes
- *       exactly one token; the other two take texts and use all tokens in them.
+ *     - A token is a maximal run of ASCII letters, ASCII digits and bytes from 0x80 on. The operand
+ *       of has_token is exactly one token. The operands of has_all_tokens and has_any_token are
+ *       texts; all tokens in them count.
  *     - A word is a segment of Unicode's UAX #29 with a letter or a digit: "don't", "3.14", "naive"
  *       with an accent. A byte outside every valid UTF-8 sequence separates words; a word of more
  *       than 1,024 bytes is cut. Words are compared as bytes, without normalisation. ihas_word and
@@ -105,16 +106,19 @@ enum bb_predicate {
 
 struct bb_condition;
 
-/* Parses a condition. Conditions are owned: bb_condition_destroy. The schema, text and literals are
- * borrowed only for the call. BB_INVALID describes the error; in a text, with the offset and the
- * expected input. BB_TOO_LARGE names the limit; BB_NO_MEMORY. */
+/* Parses a condition. It is owned: bb_condition_destroy. schema and text are borrowed for the call.
+ * BB_INVALID: the message has the error, its offset and the expected input. BB_TOO_LARGE: the
+ * message names the limit. BB_UNSUPPORTED: a predicate of words in a build without libunistring.
+ * BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_parse(const struct bb_schema *schema,
                                                        struct bb_bytes text,
                                                        struct bb_condition **ret_condition);
 
-/* These calls build a condition without text. attribute: its number in the schema; any other number
- * is BB_INVALID. Literals are PRESENT. A number need not have the attribute's type. A time has type
- * TIME, or is a text. */
+/* These calls build a condition without text. attribute: its number in the schema. Each literal is
+ * PRESENT and comparable with the attribute: for a number any of i64, u64 and f64 (not NaN), for a
+ * time a TIME or a text. Schema and literals are borrowed for the call. The condition is owned:
+ * bb_condition_destroy. BB_INVALID for an attribute or a literal outside these rules; otherwise as
+ * bb_condition_parse. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_compare(const struct bb_schema *schema,
                                                          size_t attribute,
                                                          enum bb_comparison comparison,
@@ -133,7 +137,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_condition_in(const struct bb_schema *sche
 BB_API BB_MUST_CHECK enum bb_status bb_condition_is_null(const struct bb_schema *schema,
                                                          size_t attribute,
                                                          struct bb_condition **ret_condition);
-/* operands: exactly one; predicates with ALL or ANY take one or more. */
+/* operands: one or more for predicates with ALL or ANY, one for the others. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_text(const struct bb_schema *schema,
                                                       size_t attribute, enum bb_predicate predicate,
                                                       const struct bb_bytes *operands, size_t count,
@@ -142,9 +146,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_condition_text(const struct bb_schema *sc
 BB_API BB_MUST_CHECK enum bb_status bb_condition_constant(enum bb_truth truth,
                                                           struct bb_condition **ret_condition);
 
-/* Combines conditions into one, which then owns them; the array is borrowed. After a failure the
- * caller still owns them. AND and OR of one condition return that condition; of no conditions they
- * are BB_INVALID. BB_TOO_LARGE for more than BB_CONDITION_DEPTH_MAX levels. */
+/* Combines conditions into a new one, which then owns them; the array is borrowed. After a failure
+ * the caller still owns them. AND and OR of one condition return that condition. BB_INVALID for AND
+ * and OR of no conditions, BB_TOO_LARGE for more than BB_CONDITION_DEPTH_MAX levels,
+ * BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_and(struct bb_condition *const *conditions,
                                                      size_t count,
                                                      struct bb_condition **ret_condition);
@@ -175,10 +180,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_condition_run_create(const struct bb_cond
                                                             struct bb_condition_run **ret_run);
 BB_API void bb_condition_run_destroy(struct bb_condition_run *run);
 
-/* attributes[i] is attribute i of the schema; attributes that the condition does not use are not
- * read. Parts of the condition that cannot change the result are skipped. BB_TOO_LARGE if a regular
- * expression exceeds its step limit: the result is then undetermined. BB_INVALID if an attribute
- * does not have the schema's type. */
+/* Tests one record. attributes[i] is attribute i of the schema; attributes that the condition does
+ * not use are not read. Parts of the condition that cannot change the result are skipped.
+ * BB_TOO_LARGE: a regular expression exceeded its step limit, so the result is unknown. BB_INVALID:
+ * an attribute does not have the schema's type. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_test(struct bb_condition_run *run,
                                                       const struct bb_attribute *attributes,
                                                       enum bb_truth *ret_truth);

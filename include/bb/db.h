@@ -12,10 +12,10 @@
  * Compilers warn if a status is ignored. Check the status of bb_db_close too: BB_BUSY means that
  * the store is still open, and any other failure that earlier writes may be lost.
  *
- * A key is 0 ... 64 KiB (BB_KEY_SIZE_MAX) of any bytes, a value 0 ... 1 GiB. Keys are ordered
- * bytewise unless a comparator is set. Every call, also a read, fails with BB_TOO_LARGE if it is
- * given a longer key: no such key can be stored, so the lookup is a bug of the caller. The same is
- * true of range bounds and prefixes, even if the range is empty.
+ * A key is 0 ... 64 KiB (BB_KEY_SIZE_MAX) of any bytes, a value 0 ... 1 GiB (BB_VALUE_SIZE_MAX).
+ * Keys are ordered bytewise unless a comparator is set. Every call, also a read, fails with
+ * BB_TOO_LARGE if it is given a longer key: no such key can be stored, so the lookup is a bug of
+ * the caller. The same is true of range bounds and prefixes, even if the range is empty.
  *
  * Durability. After BB_OK a write survives a crash of the process, because each commit is passed to
  * the operating system. It survives a power failure after the next synced write, flush or close.
@@ -32,9 +32,6 @@
  *     BB_READ_ONLY   the store is read-only, or an earlier failure stopped writing. The message
  *                    names the failure; reopen the store
  *
- * NULL. NULL options mean the defaults, everywhere. For other pointers the rules of bb/base.h
- * apply: NULL is allowed only if the declaration defines it.
- *
  * Processes. A bb_db belongs to the process that opened it. In a child made by fork every call on
  * it fails immediately with BB_INVALID, and the message explains that the child must open the store
  * again. Only close, destroy and release work there. They release the child's memory and
@@ -46,7 +43,7 @@
  *
  * Threads. Any number of threads may use a bb_db concurrently, but no call may start after
  * bb_db_close starts. Batches and iterators are used by one thread at a time. Snapshots may be
- * shared. */
+ * shared. For NULL the rules of bb/base.h apply. */
 #ifndef BB_PUBLIC_DB_H
 #define BB_PUBLIC_DB_H
 
@@ -64,7 +61,7 @@ struct bb_batch;
 struct bb_snapshot;
 struct bb_db_iter;
 
-/* Events reported to a listener, by the thread in which they happen, which holds no lock. */
+/* Events reported to on_event, by the thread in which they happen. It holds no lock. */
 enum bb_event_kind {
     /* A memtable became a table. Sets level 0, nanoseconds, bytes_written. */
     BB_EVENT_FLUSH,
@@ -93,17 +90,17 @@ struct bb_event {
     const char *message; /* borrowed for the call; may be empty, never NULL */
 };
 
-/* How opening handles logs or a manifest whose end is damaged or missing. docs/durability.md,
- * "Recovery modes", compares the modes with other stores. If the process crashed between two
- * writes, the log ends as it was written, in every mode. */
+/* How opening handles logs or a manifest whose end is damaged or missing. A log that ends with a
+ * complete record, because the process crashed between two writes, is intact in every mode.
+ * docs/durability.md, "Recovery modes", compares the modes with other stores. */
 enum bb_recovery {
     /* Default: drop bytes that were never synced, as after a power failure. Damage of synced data
      * is BB_CORRUPT. */
     BB_RECOVERY_SYNCED,
-    /* Both are BB_CORRUPT. The message tells how much is readable. */
+    /* Every damaged end is BB_CORRUPT, synced or not. The message tells how much is readable. */
     BB_RECOVERY_STRICT,
-    /* The state ends before the first damage, also of synced data. Logs truncated by this are kept
-     * as NUMBER.wal.damaged. */
+    /* The state ends before the first damage, also of synced data. A log that is truncated there is
+     * kept as NUMBER.wal.damaged. */
     BB_RECOVERY_POINT_IN_TIME,
     /* Repair (bb_db_repair) a store that BB_RECOVERY_SYNCED would reject, using readable data after
      * the damage too, and open it. */
@@ -127,9 +124,9 @@ struct bb_db_recovery {
     bool is_damaged;
     bool is_repaired;          /* by BB_RECOVERY_SALVAGE */
     bool deletions_may_return; /* as in struct bb_db_repair_report */
-    /* Logs that end in zeros. No orderly process leaves such an end. Records that the zeros
-     * replaced, if there were any, are lost: nothing shows how many, so dropped_bytes and
-     * dropped_logs do not count them. */
+    /* Logs that end in zeros, which no write of the store leaves. Records that the zeros may have
+     * replaced are lost. Their number is unknown, so dropped_bytes and dropped_logs do not count
+     * them. */
     uint64_t zeroed_logs;
 };
 
@@ -159,11 +156,11 @@ struct bb_filter_amount {
  *
  * Stored options: filter_amount, write_buffer_bytes, block_size_bytes, compression, and of the
  * expert options those of filters (without table_filter_residency) and of tables and compaction. An
- * opening for writing stores each that is not 0, durably before it returns; a later opening uses
- * the stored value where its own is 0. So an opening keeps the shape of the data, except where it
- * sets an option. To return to a default, give the default; instead of 0 give 1e-9 as filter_slack,
- * and 10^18 as tombstone_age_max. docs/options.md ranks all options and describes the effect of a
- * change. */
+ * opening for writing stores each of them that is not 0, durably before it returns. A later opening
+ * uses the stored value of each option that it leaves at 0. So only an option that is set changes
+ * the shape of the data. To return to a default, set the option to the default's value; for
+ * defaults of 0 set filter_slack to 1e-9 and tombstone_age_max to 10^18. docs/options.md ranks all
+ * options and describes the effect of a change. */
 struct bb_db_options {
     /* ---- everyday options ---- */
 
@@ -197,7 +194,7 @@ struct bb_db_options {
 
     bool cache_off; /* every block request reads the file */
     enum bb_index_residency index_residency;
-    /* Maximum number of open table files, default 1000, at least 16; limited to half of the
+    /* Maximum number of open table files, 16 ... 1,000,000; default 1000. Limited to half of the
      * process's descriptor limit at the time of opening. */
     uint32_t open_tables_max;
 
@@ -208,10 +205,10 @@ struct bb_db_options {
      * the statistics is 0. */
     enum bb_filter_kind filter_kind;
     uint32_t filter_granularity; /* blocks per filter, default 1 */
-    /* Share of lookups that are for absent keys, above 0 ... 1; default 1. The other lookups find
-     * their key, in proportion to the amount of data in each level, and waste no reads in its level
-     * and below. The target (or the budget) is divided over the levels accordingly, so that memory
-     * (or waste) is minimal. A level may get no filters. */
+    /* Share of lookups that are for absent keys, above 0 ... 1; default 1. The other lookups are
+     * assumed to find their keys in the levels in proportion to the levels' data, and waste no
+     * reads in the level of their key and deeper. The target (or the budget) is divided over the
+     * levels accordingly, so that memory (or waste) is minimal. A level may get no filters. */
     double absent_share;
     /* Bits per key in the table filters of the largest run, 1 ... 24, default 5. Smaller runs put
      * more of their bits there. Or BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_ALL (bb/table.h). Kinds
@@ -229,27 +226,29 @@ struct bb_db_options {
      *                           block filters. The statistics count only these filters, and
      *                           compactions restore the target as they rewrite the tables */
     enum bb_table_filter_residency table_filter_residency;
-    double filter_slack; /* space that shortens the build of filters: bb/filter.h */
+    double filter_slack; /* extra space that shortens the build of ribbons: bb/filter.h, slack */
 
     /* ---- expert: tables and compaction ---- */
 
     uint32_t restart_interval; /* entries between full keys, default 16; 1 ... 1024 */
-    /* Compaction splits its output at this size; default 1/8 of level 1, at most 8 MiB. */
+    /* Compaction splits its output here, 4 KiB ... 64 GiB; default 1/8 of level 1, up to 8 MiB. */
     uint64_t table_size_bytes;
     enum bb_compaction_style compaction_style; /* default leveled; see level_size_ratio */
-    /* Number of runs at which level 0 is merged, default 4. While flushes follow each other,
-     * level0_run_count_busy applies. */
+    /* Number of runs at which level 0 is merged, 1 ... 1000; default 4. While flushes follow each
+     * other, level0_run_count_busy applies. */
     uint32_t level0_run_count_compact;
     /* Number of runs at which level 0 is merged while flushes follow each other. Each merge
      * rewrites the data of level 1, so fewer and larger merges write less, but absent keys and
      * iterators search more runs. If no flush has ended for 5 seconds, or if bb_db_wait_idle waits,
-     * level0_run_count_compact applies. A lower value is raised to that; it must be below
-     * level0_run_count_stop. Default 3 times level0_run_count_compact, limited to below the stop:
-     * 12. In deterministic mode only bb_db_wait_idle ends the busy state. */
+     * level0_run_count_compact applies. In deterministic mode only bb_db_wait_idle ends the busy
+     * state. It must be below level0_run_count_stop. A value below level0_run_count_compact is
+     * raised to it. Default 12: 3 times level0_run_count_compact, limited to below the stop. */
     uint32_t level0_run_count_busy;
-    uint32_t level0_run_count_stop; /* default 36: writes wait */
-    uint64_t level1_size_bytes;     /* default 4 write buffers */
-    /* Default 10; with tiers 4, and then also the number of runs at which a level is merged. */
+    /* Runs at which writes wait: above level0_run_count_compact, at most 10,000; default 36. */
+    uint32_t level0_run_count_stop;
+    uint64_t level1_size_bytes; /* 4 KiB ... 1 TiB; default 4 write buffers */
+    /* Size of a level divided by the size of the level above it, 2 ... 100; default 10, with tiers
+     * 4. With tiers this is also the number of runs at which a level is merged. */
     uint32_t level_size_ratio;
     /* Maximum age of a deletion, of a key or a range, in operations of the store, counted from the
      * sequence of the deletion. So the same calls cause the same work. An older deletion is
@@ -262,7 +261,7 @@ struct bb_db_options {
      * deletion exists, except deletions newer than the oldest snapshot. In deterministic mode the
      * release of a snapshot starts no work; the next flush or bb_db_wait_idle does.
      * Cost: at worst, with deletions everywhere, all data is written once per level every
-     * tombstone_age_max operations: a value below the number of keys is not worth it. */
+     * tombstone_age_max operations. So choose at least the number of keys. */
     uint64_t tombstone_age_max;
     bool defer_index_files; /* by compactions too: bb/select.h */
 
@@ -271,8 +270,8 @@ struct bb_db_options {
     /* No log. A crash of the process loses writes since the last flush. A write with sync is
      * BB_INVALID; bb_db_flush makes writes durable. */
     bool wal_off;
-    /* 0: each commit is one write(2). Otherwise the process buffers up to this many bytes of
-     * commits, and a crash of the process loses them. */
+    /* 0 (default): each commit is one write(2). Otherwise the process buffers up to this many bytes
+     * of commits, at most 1 GiB, and a crash of the process loses them. */
     uint32_t wal_buffer_bytes;
     enum bb_recovery recovery; /* handling of damage at the end of the logs */
     /* Filled in by bb_db_open, also if it fails: it then tells how much is readable. bb_db_verify
@@ -283,24 +282,24 @@ struct bb_db_options {
     /* ---- expert: verification ---- */
 
     /* Verifies filters in use: one of this many lookups, chosen at random, reads the blocks that
-     * the filters ruled out. If a block has the key, that is a contradiction. The lookup returns
-     * the block's result, the contradiction is counted (shadow_contradictions) and reported
+     * the filters ruled out. If such a block has the key, the filter is wrong. The lookup then
+     * returns the block's result, the contradiction is counted (shadow_contradictions) and reported
      * (BB_EVENT_DAMAGE), and the filters of this table are not used until the store is reopened. 0
      * (default): no lookups; 1: all. A block that cannot be read fails the lookup. For
      * bb_db_get_many: one of this many calls. */
     uint32_t shadow_verify_one_in;
     /* A background thread reads and verifies every table and index file once in this many seconds,
      * 1 ... 10^9, as bb_db_scrub does, and spreads the reads over the interval. The first interval
-     * starts at open, with a table chosen at random, so that processes with a shorter lifetime
-     * verify all tables on average. Damage is reported (BB_EVENT_DAMAGE) and counted
+     * starts at open, with a table chosen at random, so that a series of processes that end earlier
+     * verifies all tables too. Damage is reported (BB_EVENT_DAMAGE) and counted
      * (damaged_files), and the thread continues. 0 (default): never. BB_INVALID with read_only or
      * deterministic, which have no threads: call bb_db_scrub instead. */
     uint64_t scrub_interval_seconds;
 
     /* ---- expert: environment ---- */
 
-    struct bb_file_system *file_system; /* NULL: the operating system's files */
-    /* For a new store; NULL: random. An existing store keeps its secret. */
+    struct bb_file_system *file_system; /* borrowed while open; NULL: the operating system's */
+    /* For a new store, copied; NULL: random. An existing store keeps its secret. */
     const struct bb_hash_secret *secret;
     /* Runs flushes and compactions on the caller's thread, inside put, so that a seed determines
      * the whole execution. */
@@ -315,7 +314,7 @@ struct bb_write_options {
 
 struct bb_get_options {
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
-    /* Counts are added to it if not NULL; an iterator adds them when it is destroyed. */
+    /* Borrowed; counts are added to it if not NULL, by an iterator when it is destroyed. */
     struct bb_read_stats *stats;
     /* As in struct bb_read_options. */
     bool ignore_filters;
@@ -324,7 +323,7 @@ struct bb_get_options {
 };
 
 /* Opens or creates the store in a directory, which may be reached over symbolic links
- * (SECURITY.md). options are copied.
+ * (SECURITY.md). options are copied. The store is owned: bb_db_close.
  *
  *     BB_NOT_FOUND     the store does not exist and may not be created
  *     BB_EXISTS        it exists, open or not, and error_if_exists is set
@@ -346,10 +345,10 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
  *
  *     State          The state at the time of opening: a prefix of the writer's commits, in
  *                    complete batches, without a hole. It contains all writes that were passed to
- *                    the operating system before the opening started (not commits that are still
- *                    buffered because of wal_buffer_bytes, and with wal_off not unflushed writes).
- *                    A write that failed for its writer may be visible, and may be absent from a
- *                    later state. A half-written record is the end of the log, not damage
+ *                    the operating system before the opening started. Commits buffered because of
+ *                    wal_buffer_bytes are not among these, and neither are unflushed writes with
+ *                    wal_off. A write that failed for its writer may be visible, and may be absent
+ *                    from a later state. A half-written record is the end of the log, not damage
  *     Memory         The contents of the logs are kept in memory, outside the cache: at most about
  *                    three of the writer's write buffers. Every table is opened, for its descriptor
  *                    and root
@@ -373,21 +372,21 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
 BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 
 /* Waits for running background work, and flushes if the next opening would have to replay more than
- * 1 MiB. BB_BUSY: iterators, snapshots or pinned values exist; the store stays open. In a child
- * made by fork: BB_OK, see "Processes" above. Otherwise BB_OK, or the failure that stopped writing.
- * BB_IO also if the store's log, CURRENT or manifest was removed while the store was open, and
- * acknowledged writes cannot be saved in a table. NULL is allowed.
+ * 1 MiB. BB_BUSY: iterators, selections, snapshots, checkpoints or pinned values exist; the store
+ * stays open. In a child made by fork: BB_OK, see "Processes" above. Otherwise BB_OK, or the
+ * failure that stopped writing. BB_IO also if the store's log, CURRENT or manifest was removed
+ * while the store was open, and acknowledged writes cannot be saved in a table. NULL is allowed.
  *
- * Close waits for calls of other threads that write or wait for background work. Writes queued
- * earlier are completed. Later writes, flushes, ingests and waits for a compaction fail with
- * BB_BUSY, and the compaction is abandoned. No call may start after close returns, and no read may
- * still be running then. */
+ * Other threads: no call may start after close starts, and no read may be running then. Close waits
+ * for running calls that write or wait for background work. Writes that were queued before close
+ * are completed. The other running writes, flushes, ingests and waits for a compaction fail with
+ * BB_BUSY, and the compaction is abandoned. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_close(struct bb_db *db);
 
 BB_API BB_MUST_CHECK enum bb_status bb_db_put(struct bb_db *db,
                                               const struct bb_write_options *options,
                                               struct bb_bytes key, struct bb_bytes value);
-/* Deleting an absent key is not an error. */
+/* Deletes a key. An absent key is not an error. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_delete(struct bb_db *db, const struct bb_write_options *options, struct bb_bytes key);
 /* Deletes all keys from low, inclusive, to high, exclusive, in the store's order. This is one
@@ -403,8 +402,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_delete_range(struct bb_db *db,
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_write(struct bb_db *db, const struct bb_write_options *options, const struct bb_batch *batch);
 /* BB_WOULD_WAIT if bb_db_write of this batch would now wait for background work; otherwise BB_OK,
- * or the failure that stops writing. Exact if no other thread writes to the store before that.
- * With `deterministic` no write counts as waiting. */
+ * or the failure that stops writing. The result is exact if no other thread writes to the store
+ * between this call and bb_db_write. With `deterministic` no write counts as waiting. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_write_check(struct bb_db *db,
                                                       const struct bb_batch *batch);
 /* BB_OK with a copy of the value in *value (replaced), or BB_NOT_FOUND. value may be NULL to get
@@ -413,10 +412,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get(struct bb_db *db,
                                               const struct bb_get_options *options,
                                               struct bb_bytes key, struct bb_buf *value);
 
-/* The same for threads that must not wait for a device, such as an event loop. BB_WOULD_WAIT: a
- * part of a table is not in memory; *value is unchanged, nothing was counted, and another thread
- * calls bb_db_get. A block in the system's page cache is read. An absent key that filters rule out
- * takes no system call, once they are in memory. Options used: snapshot, bypass_fill. */
+/* The same for threads that must not wait for a device, such as an event loop. BB_WOULD_WAIT: the
+ * lookup needs a part of a table that is not in memory, so another thread has to call bb_db_get;
+ * *value is unchanged and no lookup was counted. A block in the system's page cache is read.
+ * Filters in memory rule out keys without a system call. value must not be NULL. Options used:
+ * snapshot, bypass_fill. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_get_now(struct bb_db *db,
                                                   const struct bb_get_options *options,
                                                   struct bb_bytes key, struct bb_buf *value);
@@ -437,7 +437,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_pinned(struct bb_db *db,
                                                      const struct bb_get_options *options,
                                                      struct bb_bytes key,
                                                      struct bb_pinned *ret_value);
-/* The same into memory of a fixed size. Copies up to capacity bytes of the value into buffer.
+/* bb_db_get into memory of a fixed size. Copies up to capacity bytes of the value into buffer.
  * *ret_size is the size of the whole value; if it is above capacity, the rest was not copied.
  * buffer may be NULL if capacity is 0. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_get_into(struct bb_db *db,
@@ -445,7 +445,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_into(struct bb_db *db,
                                                    struct bb_bytes key, void *buffer,
                                                    size_t capacity, size_t *ret_size);
 
-/* The same for many keys. Results and statistics equal those of single gets at the same moment.
+/* bb_db_get for many keys. Results and statistics equal those of single gets at the same moment.
  * Each key is hashed once, all lookups use one snapshot, the table filters of all tables are probed
  * before any block is read, and blocks are read in file order (in groups of 1024 keys). Blocks that
  * are not in the page cache are fetched in parallel, as many as the system allows. Keys may be in
@@ -453,10 +453,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_into(struct bb_db *db,
  * single gets, because the memory of the table filters is prefetched. Stored keys in memory cost
  * about as much as single gets.
  *
- * statuses[i] is the result of bb_db_get for keys[i], and values[i] gets the value; values may be
- * NULL. Returns BB_OK if all statuses are BB_OK or BB_NOT_FOUND. Otherwise returns the first
- * failure; the other keys still get their results. BB_NO_MEMORY before the first lookup sets all
- * statuses. */
+ * keys, values and statuses have count elements. statuses[i] is the result of bb_db_get for
+ * keys[i], and values[i] gets the value; values may be NULL. Returns BB_OK if all statuses are
+ * BB_OK or BB_NOT_FOUND. Otherwise returns the first failure; the other keys still get their
+ * results. BB_NO_MEMORY before the first lookup sets all statuses. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_get_many(struct bb_db *db,
                                                    const struct bb_get_options *options,
                                                    const struct bb_bytes *keys, size_t count,
@@ -485,20 +485,20 @@ bb_batch_iterate(const struct bb_batch *batch,
                                          struct bb_bytes key, struct bb_bytes value),
                  void *context);
 
-/* The current state, readable until released. Releasing NULL is allowed. */
+/* The state at creation, readable until released, before bb_db_close. NULL may be released. */
 BB_API BB_MUST_CHECK enum bb_status bb_snapshot_create(struct bb_db *db,
                                                        struct bb_snapshot **ret_snapshot);
 BB_API void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot);
 
 /* An iterator over the keys present in a snapshot (or in the state at creation), in order, in both
- * directions. key and value are borrowed until the iterator moves. */
+ * directions. It is not valid until the first seek. Key and value are borrowed until it moves. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create(struct bb_db *db,
                                                       const struct bb_get_options *options,
                                                       struct bb_db_iter **ret_iter);
-/* The same, limited to the keys of a range. The first and the last key are the first and last of
- * the range; seeking to a key before the range moves to its first key. The iterator reads no tables
- * or blocks outside the range and skips no deleted keys there. A range with high <= low is empty.
- * range: copied; NULL: all keys. */
+/* The same, limited to the keys of a range. seek_first and seek_last move to the first and last key
+ * of the range, and a seek to a key before the range moves to its first key. The iterator reads no
+ * tables or blocks outside the range and skips no deleted keys there. A range with high <= low is
+ * empty. range: copied; NULL: all keys. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create_range(struct bb_db *db,
                                                             const struct bb_get_options *options,
                                                             const struct bb_key_range *range,
@@ -514,10 +514,10 @@ BB_API void bb_db_iter_destroy(struct bb_db_iter *iter);
 BB_API bool bb_db_iter_valid(const struct bb_db_iter *iter);
 BB_API void bb_db_iter_seek_first(struct bb_db_iter *iter);
 BB_API void bb_db_iter_seek_last(struct bb_db_iter *iter);
-/* Moves to the first key at or after key. With a key that is too long the iterator becomes invalid,
- * and status is BB_TOO_LARGE until the next seek. */
+/* Moves to the first key at or after `key`. If `key` is too long, the iterator is not valid, and
+ * its status is BB_TOO_LARGE, until the next seek. */
 BB_API void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key);
-/* REQUIRES: valid. */
+/* REQUIRES, as the next three calls: the iterator is valid. */
 BB_API void bb_db_iter_next(struct bb_db_iter *iter);
 BB_API void bb_db_iter_prev(struct bb_db_iter *iter);
 BB_API struct bb_bytes bb_db_iter_key(const struct bb_db_iter *iter);
@@ -525,7 +525,7 @@ BB_API struct bb_bytes bb_db_iter_value(const struct bb_db_iter *iter);
 /* BB_OK unless reading failed. Check it whenever valid returns false. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_status(const struct bb_db_iter *iter);
 
-/* Writes all data in memory to tables, durably. Its events may be reported after the return. */
+/* Writes all data in memory to tables, durably. BB_EVENT_FLUSH may be reported after the return. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_flush(struct bb_db *db);
 /* Flushes, and merges all runs into one (the whole key range). */
 BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
@@ -556,19 +556,19 @@ struct bb_range_size {
     uint64_t raw_bytes;
     uint64_t memtable_bytes; /* keys and values not yet in tables */
 };
-/* Approximate space used by ranges. Reads no data block. The size of whole tables is exact; for a
- * table in which a range starts or ends, an index page is read. So file_bytes is off by at most one
- * data block and one index page for each end of the range and each run (at most one table per level
- * below level 0, and each table of level 0), whatever the size of the range. raw_bytes is in
- * proportion, as if all blocks of a table compressed equally. memtable_bytes is estimated from the
- * path through the tree, with an error of a few percent of the memtable. Sizes of adjacent ranges
- * add up. A range with high <= low is empty. ret_sizes[count]. */
+/* Approximate space used by ranges: ret_sizes[i] is the size of ranges[i]. Reads no data block. The
+ * size of whole tables is exact; for a table in which a range starts or ends, an index page is
+ * read. So file_bytes is off by at most one data block and one index page for each end of the range
+ * and each run (at most one table per level below level 0, and each table of level 0), whatever the
+ * size of the range. raw_bytes is in proportion, as if all blocks of a table compressed equally.
+ * memtable_bytes is estimated from the path through the tree, with an error of a few percent of the
+ * memtable. Sizes of adjacent ranges add up. A range with high <= low is empty. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_approximate_sizes(struct bb_db *db,
                                                             const struct bb_key_range *ranges,
                                                             size_t count,
                                                             struct bb_range_size *ret_sizes);
 
-/* Paths of the live tables, newest first within a level. Owned: bb_db_table_list_deinit. */
+/* The live tables: by level, newest run first, then by key. Owned: bb_db_table_list_deinit. */
 struct bb_db_table {
     int level;
     char *path;

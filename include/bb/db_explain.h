@@ -54,8 +54,9 @@ struct bb_explain {
     /* Sums over the steps. */
     uint64_t memtable_visits;
     uint64_t tables_opened;
-    /* Preads are block_reads, page_reads and table_filter_reads. Avoided requests are
-     * avoided_requests and, with account_avoided, avoided_reads. */
+    /* The preads of the lookup are block_reads, page_reads and table_filter_reads. Requests that
+     * filters avoided are avoided_requests; with account_avoided, avoided_reads of them would have
+     * read the file. */
     struct bb_read_stats reads;
 };
 

@@ -53,12 +53,12 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  *     Coverage    All bytes of the tables that exist when the call starts. They are read from the
  *                 device if the system allows that, and not through the block cache. A table that a
  *                 compaction replaces before or during its verification is skipped: the compaction
- *                 has read all of its blocks and verified their checksums. Of the manifest and
- *                 the logs all bytes that are synced; in a read-only store, the bytes that these
- *                 files themselves mark as synced. A later call checks logs begun during the call,
- *                 and a manifest whose last edit failed
- *     Resources   The call keeps one table file from removal at a time. It holds no view, and locks
- *                 only for microseconds. Memory: as bb_table_verify for one table
+ *                 has read all of its blocks and verified their checksums. Then all synced bytes
+ *                 of the manifest and the logs; in a read-only store, the bytes that these files
+ *                 themselves mark as synced. A later call checks logs begun during the call, and a
+ *                 manifest whose last edit failed
+ *     Resources   The call keeps one table file at a time from removal. It holds no view, and holds
+ *                 locks only for microseconds. Memory: as bb_table_verify for one table
  *     Damage      Each damaged file is reported (BB_EVENT_DAMAGE), counted in the report and in
  *                 damaged_files of the statistics, and flagged in bb_db_tables until a verification
  *                 succeeds or the file is replaced. The contents of a damaged log are in memory:
@@ -80,7 +80,7 @@ struct bb_db_scrub_report {
     uint64_t damaged;    /* files with damage or a read error */
     uint64_t read_bytes; /* a table with an index file is read twice */
     uint64_t bytes_left; /* size of the tables that were not read yet */
-    uint64_t next_table; /* where another call continues; 0: all files were verified */
+    uint64_t next_table; /* first_table of a call that continues; 0: all files were verified */
     uint64_t manifests;  /* 1, or 0 if it was not read; also up to its first damage */
     uint64_t logs;       /* also up to their first damage */
     uint64_t log_records;
@@ -144,10 +144,10 @@ BB_API void bb_checkpoint_destroy(struct bb_checkpoint *checkpoint);
  *                 BB_NOT_FOUND and BB_UNSUPPORTED concern an input; nothing was changed. BB_BUSY:
  *                 concurrent writes forced the call to give up, or the store is being closed. A
  *                 call that is copying notices this within a few thousand entries; a verification
- *                 first completes its input. No files remain in this case. BB_NO_SPACE: a merge
- *                 that holds space is not cancelled for an ingest, as it is for a write; another
- *                 call after bb_db_wait_idle may succeed. After any other failure the tables may
- *                 exist at the next opening, as after a failed write.
+ *                 first completes its input. No files remain in this case. BB_NO_SPACE: unlike a
+ *                 write, an ingest does not cancel a merge that holds space; another call after
+ *                 bb_db_wait_idle may succeed. After any other failure the tables may exist at the
+ *                 next opening, as after a failed write.
  *     Durable     with BB_OK, together with all earlier writes. */
 struct bb_ingest_options {
     /* First run bb_table_verify on all inputs, including their filters, which ingestion does not
@@ -190,16 +190,16 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
 /* Repairs a damaged store so that it opens, using all data that can be read. Use it if opening or
  * verifying fails with BB_CORRUPT and there is no backup. A store that verifies is not changed.
  *
- * Data that is used: the state in the newest readable manifest. Its intact tables; every block with
- * a valid checksum of its damaged tables, rewritten as a new table in the same level; its logs, and
- * of damaged logs every complete batch, including batches after a hole. Without any manifest: all
- * tables and logs, merged by their sequences.
+ * Data that is used: the state in the newest readable manifest, which is its intact tables, every
+ * block with a valid checksum of its damaged tables (rewritten as a new table in the same level),
+ * its intact logs, and every complete batch of its damaged logs, also after a hole. Without any
+ * manifest: all tables and logs, merged by their sequences.
  *
  * Data that is not used: tables that the manifest does not name. Compactions have replaced them,
- * and they contain data deleted since. take_unnamed_tables uses them at the caller's risk. They are
- * also used if the manifest has lost its end and files that it names are missing, or if it is
- * damaged in the middle, because the lost part may have named them. If its end cannot be read,
- * tables newer than all those it names are used.
+ * and they contain data deleted since. With take_unnamed_tables they are used, at the caller's
+ * risk. They are also used if the lost part of the manifest may have named them: if the manifest is
+ * damaged in the middle, or if it has lost its end and files that it names are missing. If only its
+ * end cannot be read, tables newer than all named tables are used.
  *
  * A lost part may have contained deletions and newer versions. Older versions are then visible
  * again. deletions_may_return is true if this cannot be ruled out, and the events name the key

@@ -17,7 +17,7 @@ enum bb_stall {
     BB_STALL_COUNT,
 };
 
-/* One level of the live version. */
+/* One level of the store's current state. */
 struct bb_level_stats {
     uint64_t table_count;
     uint64_t run_count; /* level 0: tables; below: 0 or 1, or more with tiers */
@@ -34,8 +34,8 @@ struct bb_level_stats {
     /* Share of lookups that search a run of the level and do not find their key there; the mean
      * over its runs. 1 while absent_share is 1. */
     double visit_share;
-    /* The level's part of the store's value: filter_rate_sum, weighted run by run with visit_share,
-     * times the read cost of the level. */
+    /* The level's part of the store's expected_wasted_reads: filter_rate_sum, weighted run by run
+     * with visit_share, times the read cost of the level. */
     double expected_wasted_reads;
 };
 
@@ -65,33 +65,33 @@ struct bb_db_stats {
     uint64_t covered_bytes; /* sizes of these */
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
-    uint64_t memtable_bytes; /* live and frozen */
+    uint64_t memtable_bytes; /* of the active and the frozen memtables */
     /* Roots, pinned index pages and pinned table filters, including unused space in their large
      * pages. */
     uint64_t table_memory_bytes;
     struct bb_block_cache_stats cache;
-    /* The target. With a budget: the value that the budget will achieve when the levels above the
-     * last are full; 1e-6 if it is more than useful, above 1 if it is too small for filters
-     * everywhere. 0: no target, because tables are written without filters. */
+    /* The target. With a budget: the value that the budget achieves once all levels above the last
+     * are full; 1e-6 if the budget is larger than useful, above 1 if it is too small for filters in
+     * all levels. 0: no target, because tables are written without filters. */
     double target_wasted_reads;
-    /* Sum over the levels: at most 1.1 times the target; with a budget, the value its filters
-     * achieve. It may exceed the target until the next compaction, if tables hidden by a range
-     * deletion were removed and the remaining tables have higher rates. No lookup then costs more,
-     * but fewer lookups are cheap. */
+    /* Sum over the levels: at most 1.1 times the target; with a budget, the value that its filters
+     * achieve. It exceeds the target until the next compaction if tables hidden by a range deletion
+     * were removed, and the remaining tables have higher rates. No lookup then costs more than
+     * before, but a smaller share of lookups is cheap. */
     double expected_wasted_reads;
     uint64_t filter_bytes; /* of all live tables */
     /* The current budget in bytes, also if filter_amount is bits per key; 0: no budget. */
     uint64_t filter_budget_bytes;
-    /* filter_bytes in bits, divided by the number of keys in tables. The option of the same name
-     * limits it. */
+    /* filter_bytes in bits, divided by the number of keys in tables. A filter_amount in
+     * BB_FILTER_BITS_PER_KEY limits it. */
     double filter_bits_per_key;
-    /* Preads issued, including the non-blocking attempts of bb_db_get_many. */
+    /* Preads issued, including the non-blocking attempts of bb_db_get_many and bb_db_get_now. */
     uint64_t system_reads;
     uint64_t system_read_bytes;
     uint64_t last_sequence;
     uint64_t tombstone_count; /* in tables, of keys and of ranges */
-    /* Upper bound of the number of operations since the oldest of these; 0: there is no tombstone.
-     * See tombstone_age_max. */
+    /* Upper bound of the number of operations since the oldest tombstone in tables; 0: no table has
+     * a tombstone. See tombstone_age_max. */
     uint64_t oldest_tombstone_age;
 
     /* Costs of the compaction style; 0 if the divisor is 0. */
@@ -106,15 +106,15 @@ struct bb_db_stats {
     double space_amplification;
 
     /* shadow_verify_one_in. Reads of these checks count only in system_reads. */
-    uint64_t shadow_checks;         /* lookups ruled out by filters that were checked */
-    uint64_t shadow_contradictions; /* of these, the key existed */
+    uint64_t shadow_checks;         /* checks of a table whose filters ruled out the key */
+    uint64_t shadow_contradictions; /* of these, the table had an entry of the key */
 
     /* bb_db_scrub and scrub_interval_seconds. */
     uint64_t scrubs;      /* completed scrubs of all files */
     uint64_t scrub_bytes; /* bytes read by them; system_read_bytes includes these */
-    /* Live tables, index files, logs, and the manifest, whose latest verification found damage or a
-     * read error; bb_db_tables lists the tables. If not 0: restore a backup, or close the store and
-     * call bb_db_repair. */
+    /* Live files (tables, index files, logs, the manifest) whose latest verification found damage
+     * or a read error; bb_db_tables lists the tables. If not 0: restore a backup, or close the
+     * store and call bb_db_repair. */
     uint64_t damaged_files;
 };
 

@@ -9,17 +9,18 @@
  *     status = bb_file_system_power_failure(files, &after);  // the synced part, a second system
  *
  * All access of the library to files, directories, locks, randomness and time goes through a struct
- * bb_file_system. A program may write one itself, for example one that counts or refuses calls and
- * passes them on to bb_file_system_posix_create's. Rules of the library:
+ * bb_file_system. A program may implement one, for example to count or refuse calls and pass them
+ * on to the file system of bb_file_system_posix_create. The library keeps these rules:
  *
  * - Files are written once, front to back, and never changed afterwards.
  * - sync makes a file's bytes durable, sync_directory its name. Neither implies the other.
  * - After a failed append or sync a file is never written again.
  *
  * Errors: BB_IO, BB_NO_SPACE, BB_NO_MEMORY and the errors listed below. A function that fails sets
- * the message (bb_error_set): it contains the path and the system's error text. Threads: a file
- * system may be used from any thread. read_at, read_now and will_need are safe from any thread;
- * append, sync and close of a file are used by one thread at a time. */
+ * a message (bb_error_set) with the path and the system's error text. A function is NULL only if
+ * its declaration defines that. Threads: a file system may be used from any thread. read_at,
+ * read_now and will_need are safe from any thread; append, sync and close of a file are used by one
+ * thread at a time. */
 #ifndef BB_PUBLIC_FILE_H
 #define BB_PUBLIC_FILE_H
 
@@ -52,19 +53,20 @@ struct bb_file_ops {
     /* Announces a read of these bytes, so that the system may fetch them while the caller
      * continues. Only a hint; NULL: not supported. */
     void (*will_need)(struct bb_file *file, uint64_t offset, uint64_t size);
-    /* The system need not keep the file's bytes in memory: the next reads come from the device, if
-     * the system complies. Only a hint; NULL: not supported. */
+    /* Tells the system that it need not keep the file's bytes in memory. If it complies, the next
+     * reads come from the device. Only a hint; NULL: not supported. */
     void (*forget)(struct bb_file *file);
-    /* Appends all of data, or fails: then any part of it may have been written. One write(2) if the
-     * system accepts all bytes. */
+    /* Appends all of data. After a failure any part of it may have been written. One write(2) if
+     * the system accepts all bytes. */
     enum bb_status (*append)(struct bb_file *file, const void *data, size_t size);
+    /* Makes all appended bytes durable. */
     enum bb_status (*sync)(struct bb_file *file);
     enum bb_status (*size)(struct bb_file *file, uint64_t *ret_size);
     /* The time of the last change of its bytes, in nanoseconds since 1970 on the system's clock,
      * which may be set back. NULL: not known. */
     enum bb_status (*modified)(struct bb_file *file, int64_t *ret_nanoseconds);
-    /* Always releases the file; the status shows whether the system reported a failure of an
-     * earlier write. */
+    /* Always releases the file. A failure means that an earlier write failed, which the system
+     * reports only now. */
     enum bb_status (*close)(struct bb_file *file);
 };
 
@@ -103,21 +105,22 @@ struct bb_file_system_ops {
     enum bb_status (*remove)(struct bb_file_system *fs, const char *path);
     enum bb_status (*list)(struct bb_file_system *fs, const char *directory,
                            struct bb_file_names *ret_list);
-    /* Mode 0700. BB_EXISTS if the name exists, or if a locked directory had this name and was since
-     * moved: see below. The parent is not synced. */
+    /* Mode 0700. BB_EXISTS if the name exists, or if a directory was locked under this name and was
+     * moved since: see lock. The parent is not synced. */
     enum bb_status (*make_directory)(struct bb_file_system *fs, const char *path);
     enum bb_status (*remove_directory)(struct bb_file_system *fs, const char *path);
-    /* BB_READ_ONLY: the directory may not be opened (no permission), so it was not synced. */
+    /* Makes the names in a directory durable. BB_READ_ONLY: there is no permission to open the
+     * directory, so it was not synced. */
     enum bb_status (*sync_directory)(struct bb_file_system *fs, const char *path);
     /* BB_NOT_FOUND if the name does not exist; *ret_is_directory is true only for directories. */
     enum bb_status (*status)(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
                              uint64_t *ret_size);
     /* Takes the lock file (created if missing) for this process and writes the process id into it.
-     * BB_BUSY, with the holder's id in the message, if this or another process holds it, or held it
-     * when the file was removed by someone else: so a directory has one such lock. Released by
-     * unlock; the file remains. Until then, paths that start with the same characters as this path,
-     * up to the last slash, may refer to the locked directory, wherever it is. Operations in it
-     * must end before unlock starts. */
+     * BB_BUSY, with the holder's id in the message, if this or another process holds the lock, also
+     * after someone else has removed the file: so a directory has one such lock. Released by
+     * unlock; the file remains. Until unlock, paths that start with the same characters as this
+     * path, up to the last slash, may refer to the locked directory, wherever it was moved.
+     * Operations in it must end before unlock starts. */
     enum bb_status (*lock)(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock);
     /* Locks for reading: several readers may hold this lock at a time. It excludes the holder of
      * the lock above, and is excluded by it. No file is created or written, so that permission to
@@ -128,13 +131,13 @@ struct bb_file_system_ops {
     enum bb_status (*unlock)(struct bb_file_system *fs, struct bb_file *lock);
     enum bb_status (*free_space)(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes);
     enum bb_status (*random)(struct bb_file_system *fs, void *buffer, size_t size);
-    /* Monotonic nanoseconds. */
+    /* A monotonic clock, in nanoseconds. */
     uint64_t (*now)(struct bb_file_system *fs);
-    /* Waits until that clock has advanced by about this much; possibly less. */
+    /* Waits until that clock has advanced by about this much; it may return earlier. */
     void (*sleep)(struct bb_file_system *fs, uint64_t nanoseconds);
     void (*counters)(struct bb_file_system *fs, struct bb_file_counters *ret_counters);
-    /* How many files the process may have open at a time, including files of other parts; it may
-     * change. NULL: no limit. */
+    /* How many files the process may have open at a time, including files that the library does not
+     * use. The number may change. NULL: no limit. */
     uint64_t (*open_files_max)(struct bb_file_system *fs);
 };
 
@@ -153,12 +156,13 @@ BB_API void bb_file_system_posix_destroy(struct bb_file_system *fs);
  * linearly: use it for at most some thousand files. BB_NO_MEMORY. Owned:
  * bb_file_system_memory_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_file_system_memory_create(struct bb_file_system **ret_fs);
-/* REQUIRES: its files are closed and its locks released, as after bb_db_close. NULL is allowed. */
+/* REQUIRES: all its files are closed and all its locks released, as after bb_db_close. NULL is
+ * allowed. */
 BB_API void bb_file_system_memory_destroy(struct bb_file_system *fs);
 /* Creates a second file system with the files that a power failure at this moment would leave: the
  * synced bytes of each file, under the names that its directory had when it was last synced. A real
- * disk may keep more than that, and never less. fs is unchanged and may be in use; a store that is
- * open in it is closed as usual. BB_INVALID if bb_file_system_memory_create did not make fs. Owned:
+ * disk may keep more than that, and never less. fs is unchanged and may be in use; close a store
+ * that is open in it as usual. BB_INVALID if bb_file_system_memory_create did not make fs. Owned:
  * bb_file_system_memory_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_file_system_power_failure(struct bb_file_system *fs,
                                                                  struct bb_file_system **ret_fs);

@@ -33,8 +33,8 @@
 extern "C" {
 #endif
 
-/* Kinds of filters. ON DISK: the values never change. Tables use the kinds up to BLOOM; the others
- * are only standalone. */
+/* Kinds of filters. ON DISK: the values never change. Tables use the kinds up to BB_FILTER_BLOOM.
+ * The others are standalone only. */
 enum bb_filter_kind {
     /* In options only: ribbon. */
     BB_FILTER_DEFAULT = 0,
@@ -93,17 +93,18 @@ struct bb_filter_options {
     uint64_t parameters[2];
 };
 
-/* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish, plus up to 2 bytes
- * per hash to grow (8 below 65,536 hashes) if realloc remaps pages. If realloc copies, both arrays
- * exist during the copy. finish needs up to twice the size of the envelope plus 0.1 MB; for
- * counting and scalable filters up to three times the envelope. Sticky after a failure. */
+/* Collects hashes. One thread at a time. Memory until finish: an array of 8 bytes per hash, at
+ * least 8 KiB, with up to 2 unused bytes per hash (8 below 65,536 hashes). Where realloc copies
+ * instead of remapping pages, the old and the new array exist together while it grows. finish needs
+ * up to twice the size of the envelope plus 0.1 MB; for counting and scalable filters up to three
+ * times the envelope. After the first failure every call returns it. */
 struct bb_filter_builder;
 BB_API BB_MUST_CHECK enum bb_status
 bb_filter_builder_create(const struct bb_filter_options *options,
                          struct bb_filter_builder **ret_builder);
 BB_API void bb_filter_builder_destroy(struct bb_filter_builder *builder);
-/* Equal hashes may be added again and take no space in the filter. BB_TOO_LARGE beyond the key
- * limit. */
+/* Adds a key by its hash. The same hash may be added again and takes no more space in the filter.
+ * BB_TOO_LARGE beyond BB_FILTER_KEY_COUNT_MAX; BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder,
                                                           uint64_t hash);
 /* Appends the envelope to *envelope (owned by the caller). The builder is then empty and can build
@@ -141,8 +142,8 @@ struct bb_filter_info {
     double rate_deviation;
 };
 
-/* A filter that can be probed. Borrows the bytes of the envelope, which must outlive it.
- * Copyable. */
+/* A filter that can be probed. It borrows the bytes of the envelope, which must outlive it. It may
+ * be copied by assignment. A view is constant, so any number of threads may probe it. */
 struct bb_filter_view {
     /* Internal. NULL in a zeroed view, which returns "may contain". */
     const void *kind;
@@ -165,10 +166,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_info(struct bb_bytes envelope,
 BB_API bool bb_filter_may_contain(const struct bb_filter_view *view, uint64_t hash);
 
 /* Batch probes: the same results. The memory for all probes is prefetched, so that cache misses
- * overlap. This is faster if the filters do not fit into the caches, where a single probe waits for
- * memory once or twice. Bit i % 64 of ret_bits[i / 64] is the result of probe i, 1 for "may
- * contain". ret_bits has (count + 63) / 64 words; the unused bits of the last word are 0. Any
- * thread. */
+ * overlap. This is faster if the filters do not fit into the processor's caches: a single probe
+ * then waits for memory once or twice. Bit i % 64 of ret_bits[i / 64] is the result of probe i, 1
+ * for "may contain". ret_bits has (count + 63) / 64 words; the unused bits of the last word are 0.
+ * Any thread. */
 
 /* Probes one filter for count hashes. */
 BB_API void bb_filter_may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
@@ -295,9 +296,9 @@ struct bb_filter_comparison {
     struct bb_filter_estimate jaccard;
 };
 
-/* Compares two filters. The standard error of a small quantity is as large as the error of a large
- * one: the intersection of two sets of a million keys at 10 bits per key is accurate to +- 500 for
- * any size of the intersection. */
+/* Compares two filters. The standard error does not shrink with the quantity: for two sets of a
+ * million keys at 10 bits per key, the number of common keys is accurate to +- 500, whether it is
+ * large or small. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_compare(struct bb_bytes first, struct bb_bytes second,
                                                       struct bb_filter_comparison *ret_comparison);
 
@@ -357,11 +358,10 @@ struct bb_filter_plan {
     uint32_t bits_per_probe;
     /* Of the envelope. Bloom kinds can be built with them. */
     uint64_t parameters[2];
-    /* Mean number of 64-byte cache lines that a probe touches: its cost if the filter is not
-     * cached. */
-    /* For a member. */
+    /* Mean number of 64-byte cache lines that a probe of a member touches: its cost if the filter
+     * is not cached. */
     double member_cache_lines;
-    /* For a non-member key. */
+    /* The same for a non-member key. */
     double absent_cache_lines;
 };
 

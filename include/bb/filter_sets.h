@@ -178,15 +178,15 @@ bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **
  * BB_FILTER_COUNT_MIN counts keys in little memory. It has rows of 32-bit cells, with one cell per
  * row for each key. The count of a key is the minimum of its cells. A count is never too low. For
  * at most error_probability of all keys it is too high by more than error * total, where total is
- * the sum of all counts added. The sketch has e / error columns in ln(1 / error_probability) rows
- * of 4-byte cells, independent of the number of keys: 54 kB for 0.1 % and 1 %.
+ * the sum of all counts added. The sketch has ln(1 / error_probability) rows of e / error cells of
+ * 4 bytes, for any number of keys: 54 kB for an error of 0.1 % with probability 1 %.
  *
  * The sketch also keeps a list of the most frequent keys, with copies of their bytes. One use is to
  * find the absent keys that a database is queried for most. A key that is not in a full list
  * certainly occurred at most as often as the count of the last key in the list. A count in the list
- * is the sketch's count, or a tighter bound: the count since the key entered the list, plus a
- * bound on its count before. The bound is the count of the last key of the list at that time. While
- * the list is not full, its counts are exact.
+ * is the sketch's count, or a tighter bound if there is one: the additions since the key entered
+ * the list, plus the count that the last key of the list had at that time. While the list is not
+ * full, its counts are exact.
  *
  * Changes: one thread at a time. Queries: any number of threads while no thread changes the sketch.
  * Sources: Cormode, Muthukrishnan, "An improved data stream summary: the count-min sketch and its
@@ -219,13 +219,13 @@ BB_API BB_MUST_CHECK enum bb_status
 bb_count_sketch_create(const struct bb_count_sketch_options *options,
                        struct bb_count_sketch **ret_sketch);
 BB_API void bb_count_sketch_destroy(struct bb_count_sketch *sketch);
-/* Clears all counts, for example once an hour. */
+/* Clears all counts and the list, for example once an hour. */
 BB_API void bb_count_sketch_reset(struct bb_count_sketch *sketch);
 
-/* Adds count occurrences of the key with this hash. key: its bytes, copied if it enters the list;
- * may be empty if no list is kept. A cell that reaches 2^32 - 1 stays there, so counts of that size
- * are too low: see saturated_count. BB_TOO_LARGE for longer keys or a total beyond 64 bits;
- * BB_NO_MEMORY. On failure the sketch is unchanged. */
+/* Adds count occurrences of the key with this hash. key: its bytes, copied if the key enters the
+ * list; may be empty if no list is kept. A cell that reaches 2^32 - 1 stays there, so counts of
+ * that size are too low: see saturated_count. BB_TOO_LARGE for a key above BB_COUNT_KEY_SIZE_MAX or
+ * a total beyond 64 bits; BB_NO_MEMORY. On failure the sketch is unchanged. */
 BB_API BB_MUST_CHECK enum bb_status bb_count_sketch_add(struct bb_count_sketch *sketch,
                                                         uint64_t hash, struct bb_bytes key,
                                                         uint64_t count);
@@ -234,7 +234,8 @@ BB_API uint64_t bb_count_sketch_count(const struct bb_count_sketch *sketch, uint
 
 struct bb_count_entry {
     uint64_t hash;
-    /* At the key's last occurrence; since then its count may have risen by the error. */
+    /* The key's count at its last addition. bb_count_sketch_count may since return more, because
+     * other keys have raised the same cells. */
     uint64_t count;
     /* Borrowed from the sketch until its next change. */
     struct bb_bytes key;

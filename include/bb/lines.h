@@ -13,9 +13,9 @@
  * A line ends with LF or CR LF, which are not part of the record; the last line may lack an end. An
  * empty line is a record too. The key of a record is empty.
  *
- * Granules are ranges of the file, divided at line ends. Results are exact and in file order, even
- * if the index file is incomplete or wrong: it only avoids reads. Lines that it does not cover are
- * read.
+ * Granules (bb/skip.h) are ranges of the file, divided at line ends. Results are exact and in file
+ * order, even if the index file is incomplete or wrong: it only avoids reads. Lines that it does
+ * not cover are read.
  *
  * The file may grow while it is open; selections see its state at opening. An index file is used if
  * the file is the indexed one. Its size and modification time must be unchanged, or it must have
@@ -24,7 +24,8 @@
  * change elsewhere in a file that also grew is not detected: call bb_lines_index_create with
  * `rebuild`.
  *
- * Threads: any number of threads may use an open file. A selection is for one thread at a time. */
+ * Threads: any number of threads may use a struct bb_lines. A selection is for one thread at a
+ * time. */
 #ifndef BB_PUBLIC_LINES_H
 #define BB_PUBLIC_LINES_H
 
@@ -43,6 +44,7 @@ extern "C" {
 /* ---- index files ---- */
 
 struct bb_lines_index_options {
+    /* Borrowed for the call; NULL: the operating system's files. */
     struct bb_file_system *file_system;
     /* The attributes to index; borrowed for the call. The index file keeps the whole schema, for
      * conditions that name attributes without an index. NULL, with no specs: the schema of the
@@ -88,11 +90,13 @@ bb_lines_index_create(const char *path, const struct bb_lines_index_options *opt
 struct bb_lines;
 
 struct bb_lines_options {
+    /* Borrowed until bb_lines_close; NULL: the operating system's files. */
     struct bb_file_system *file_system;
 };
 
-/* BB_NOT_FOUND; BB_INVALID: not a regular file, or a symbolic link; BB_IO: no permission. The index
- * file is optional. Owned: bb_lines_close, after its selections. */
+/* Opens a file and its index file, which is optional. BB_NOT_FOUND; BB_INVALID: it is a symbolic
+ * link, or not a regular file; BB_IO: no permission. Owned: bb_lines_close, after its selections
+ * are destroyed. */
 BB_API BB_MUST_CHECK enum bb_status bb_lines_open(const char *path,
                                                   const struct bb_lines_options *options,
                                                   struct bb_lines **ret_lines);
@@ -113,7 +117,7 @@ struct bb_lines_info {
                                * file */
     uint64_t indexed_bytes;   /* 0 if it is not used, like the following fields */
     uint64_t granules;
-    uint64_t records; /* in granules */
+    uint64_t records; /* lines in granules */
     uint64_t index_bytes;
 };
 
@@ -189,8 +193,8 @@ BB_API const struct bb_line *bb_lines_select_line(const struct bb_lines_select *
 BB_API BB_MUST_CHECK enum bb_status
 bb_lines_select_attributes(struct bb_lines_select *select,
                            const struct bb_attribute **ret_attributes);
-/* The work of each index of bb_lines_index up to now, in their order; 0 accounts if no index was
- * queried. Borrowed until the selection ends. */
+/* The work so far of each index of bb_lines_index, in that order; *ret_count is 0 if no index was
+ * queried. Borrowed until the selection is destroyed. */
 BB_API void bb_lines_select_index_accounts(const struct bb_lines_select *select,
                                            const struct bb_skip_account **ret_accounts,
                                            size_t *ret_count);

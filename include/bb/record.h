@@ -114,8 +114,8 @@ enum bb_attribute_type {
 /* A stable lower-case name: "bytes", "i64", "u64", "f64", "time". NULL for an unknown value. */
 BB_API const char *bb_attribute_type_name(enum bb_attribute_type type);
 
-/* Result of an extractor. Conditions treat the last three as SQL's NULL; indexes count them
- * separately. */
+/* Result of an extractor. Conditions treat NULL, MISSING and MALFORMED as SQL's NULL; indexes
+ * count them separately. */
 enum bb_attribute_state {
     BB_ATTRIBUTE_PRESENT = 0,
     /* The record has an explicit null: JSON's null, "-" in a log. */
@@ -175,7 +175,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_schema_add_callback(struct bb_schema *sch
 BB_API BB_MUST_CHECK enum bb_status bb_schema_add(struct bb_schema *schema, const char *definition);
 
 BB_API size_t bb_schema_count(const struct bb_schema *schema);
-/* The number of the attribute of this name. BB_NOT_FOUND, without a message. */
+/* Finds the number of the attribute of this name. BB_NOT_FOUND, without a message. */
 BB_API BB_MUST_CHECK enum bb_status bb_schema_find(const struct bb_schema *schema,
                                                    struct bb_bytes name, size_t *ret_attribute);
 
@@ -194,6 +194,7 @@ enum bb_verbatim {
     BB_VERBATIM_UNESCAPED,
     BB_VERBATIM_ALWAYS, /* every value contains the attribute's bytes contiguously */
 };
+/* *ret_escape is set for BB_VERBATIM_UNESCAPED only. */
 BB_API enum bb_verbatim bb_schema_verbatim(const struct bb_schema *schema, size_t attribute,
                                            uint8_t *ret_escape);
 /* True for BB_VERBATIM_ALWAYS: if a value does not contain some bytes, its attribute does not

@@ -15,14 +15,15 @@
  * created, compactions build it. bb_db_index_materialize builds it for older tables, without
  * rewriting them.
  *
- * A flush defers its index file, because the compaction of its table builds one soon. A table of
- * level 0 gets a deferred index file as soon as no compaction is due and either no flush has ended
- * for 5 seconds, bb_db_wait_idle waits, or a selection can use indexes. A flush builds its index
- * file immediately if a selection that can use indexes was made after the previous flush began. In
- * deterministic mode bb_db_wait_idle builds deferred index files, and so do writes after such a
- * selection. Until then a selection reads the whole table. With defer_index_files (bb/db.h)
- * compactions defer index files too, and the store builds those of all levels in the same way. A
- * compaction then takes the time of one without indexes, and each table is read once more.
+ * A flush defers the index file of its table, because a compaction soon replaces the table and
+ * builds one. A table of level 0 gets its deferred index file as soon as no compaction is due
+ * and either no flush has ended for 5 seconds, bb_db_wait_idle waits, or a selection can use
+ * indexes. A flush builds its index file immediately if a selection that can use indexes was made
+ * after the previous flush began. In deterministic mode bb_db_wait_idle builds deferred index
+ * files, and so do writes after such a selection. A selection reads a table without its index file
+ * as a whole. With defer_index_files (bb/db.h) compactions defer index files too, and the store
+ * builds index files of all levels in the same way. A compaction then takes as long as without
+ * indexes, but each table is read again.
  *
  * Results are exact and in key order, from one state of the store. They are the records for which
  * the condition is true, even if an index is damaged, lost or incomplete. An index only saves
@@ -42,27 +43,34 @@
 extern "C" {
 #endif
 
-/* ---- the catalog ---- */
+/* ---- the catalog ----
+ *
+ * Changes of the catalog are durable when the call returns. They fail with BB_UNSUPPORTED in a
+ * store with a comparator: attributes and indexes need the bytewise order. Other errors are as
+ * for every call that writes to files (bb/db.h). */
 
-/* Adds an attribute to the store's schema: durable when the call returns. definition: bb/record.h.
- * BB_INVALID with the offset in the definition; BB_EXISTS: the name is taken; BB_UNSUPPORTED for a
- * callback, which no other process could call. */
+/* Adds an attribute to the store's schema. definition: bb/record.h. BB_INVALID with the offset in
+ * the definition; BB_EXISTS: the name is taken; BB_UNSUPPORTED for a callback, which no other
+ * process could call. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_create(struct bb_db *db,
                                                            const char *definition);
-/* BB_NOT_FOUND; BB_INVALID: an index uses it; the message names the index. */
+/* Removes an attribute from the schema. BB_NOT_FOUND; BB_INVALID: an index uses it; the message
+ * names the index. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_drop(struct bb_db *db, const char *name);
 
 /* Adds an index. Tables begun after this call get it. name: 1 ... 64 bytes without control
- * characters. spec: its kind, attribute and parameters, "tokens(agent, rate=0.001)" (bb/skip.h).
- * BB_INVALID for an invalid name or spec; BB_EXISTS: the name is taken. */
+ * characters. spec: its kind, attribute and parameters, such as "tokens(agent, rate=0.001)"
+ * (bb/skip.h). BB_INVALID for an invalid name or spec; BB_EXISTS: the name is taken; BB_UNSUPPORTED
+ * for an index of words in a build without libunistring. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_create(struct bb_db *db, const char *name,
                                                        const char *spec);
-/* Tables written after this call do not have it. Index files that have it serve selections until
- * they are replaced. BB_NOT_FOUND. */
+/* Removes an index. Tables written after this call do not have it. Index files that have it serve
+ * selections until they are replaced. BB_NOT_FOUND. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_drop(struct bb_db *db, const char *name);
 
-/* Sets the size of granules (BB_GRANULE_BYTES_DEFAULT), rounded to whole data blocks, for tables
- * written after this call. The store keeps the value. BB_INVALID. */
+/* Sets the size of granules, rounded to whole data blocks, for tables written after this call:
+ * BB_GRANULE_BYTES_MIN ... BB_GRANULE_BYTES_MAX, otherwise BB_INVALID. A new store has
+ * BB_GRANULE_BYTES_DEFAULT. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_granule_set(struct bb_db *db, uint64_t granule_bytes);
 
 /* An index of the store. */
@@ -73,12 +81,12 @@ struct bb_db_index {
     uint64_t tables;         /* of the store */
     uint64_t tables_built;   /* of these, with the index */
     uint64_t tables_pending; /* of these, with a deferred index file: the store builds it */
-    /* Of these, with an index whose words are of another version of the library: it is not used,
-     * and bb_db_index_materialize rebuilds it. */
+    /* Of `tables`, with an index whose words were found by another version of libunistring: it is
+     * not used, and bb_db_index_materialize rebuilds it. */
     uint64_t tables_of_other_words;
-    uint64_t size_bytes; /* in their index files */
-    uint64_t pairs;      /* members, counted once per granule */
-    uint64_t granules;   /* of these tables */
+    uint64_t size_bytes; /* of the index, in all index files */
+    uint64_t pairs;      /* of a member and a granule: pair_count of bb/skip.h */
+    uint64_t granules;   /* of the tables with the index */
 };
 struct bb_db_index_list {
     struct bb_db_index *indexes;
@@ -95,9 +103,8 @@ BB_API void bb_db_index_list_deinit(struct bb_db_index_list *list);
 struct bb_materialize_options {
     /* Rebuild the index files of tables that already have every index. */
     bool rebuild;
-    /* Called after each table. If it returns false, the call ends with BB_BUSY and keeps the tables
-     * already done. NULL: not called.
-     */
+    /* Called after each table. If it returns false, the call ends with BB_BUSY; tables already done
+     * keep their index files. NULL: not called. */
     bool (*progress)(void *context, uint64_t tables_done, uint64_t tables);
     void *progress_context;
 };
@@ -121,12 +128,12 @@ struct bb_index_estimate_options {
 struct bb_index_estimate {
     bool is_whole;                /* the sample is the whole store: the figures are exact */
     uint64_t tables;              /* of the store */
-    uint64_t granules;            /* in all */
+    uint64_t granules;            /* of all tables */
     uint64_t granules_sampled;    /* of both samples */
     uint64_t raw_bytes;           /* keys and values of all tables */
     uint64_t raw_bytes_sampled;   /* of both samples, approximately */
-    uint64_t size_bytes;          /* of the index, in all; as bb_db_index_list counts */
-    uint64_t granules_read;       /* in all, not excluded by the index; 0 without a condition */
+    uint64_t size_bytes;          /* of the index for all tables; as bb_db_index_list counts */
+    uint64_t granules_read;       /* of all, not excluded by the index; 0 without a condition */
     uint64_t granules_read_error; /* its standard error */
     uint64_t build_nanoseconds;   /* for the sample, including reads */
 };
@@ -146,8 +153,7 @@ bb_db_index_estimate(struct bb_db *db, const struct bb_index_estimate_options *o
  * bb_schema_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_schema(struct bb_db *db, struct bb_schema **ret_schema);
 
-/* The result of a selection and its cost. Counts are sums.
- */
+/* The result of a selection and its cost, summed over all tables. */
 struct bb_select_account {
     uint64_t tables;            /* that overlap the key range */
     uint64_t tables_indexed;    /* of these, with an index file that was queried */
@@ -178,8 +184,8 @@ struct bb_select_options {
     /* The condition, as text or built by calls; at most one of them. Neither: every record. */
     const char *where;                    /* borrowed for the call */
     const struct bb_condition *condition; /* over `schema`; borrowed until the selection ends */
-    /* NULL: the store's. Another one must outlive the selection. Indexes serve an attribute of it
-     * if the store has an attribute with the same definition, under any name. */
+    /* NULL: the store's schema. Another schema must outlive the selection. Indexes serve an
+     * attribute of it if the store has an attribute with the same definition, under any name. */
     const struct bb_schema *schema;
     const struct bb_key_range *range;   /* NULL: all keys; copied */
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
@@ -204,11 +210,12 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_select(struct bb_db *db,
 /* Moves to the next record. *ret_has_record is false at the end. A failure ends the selection: the
  * records returned before it are correct, but incomplete. BB_BUSY: cancelled. */
 BB_API BB_MUST_CHECK enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record);
-/* Key and value of the current record, borrowed until the selection moves. REQUIRES: there is
- * one. */
+/* Key and value of the current record, borrowed until the selection moves. REQUIRES: a current
+ * record. */
 BB_API struct bb_bytes bb_select_key(const struct bb_select *select);
 BB_API struct bb_bytes bb_select_value(const struct bb_select *select);
-/* All attributes of the schema, as many as it has: borrowed as above. BB_NO_MEMORY. */
+/* All attributes of the current record, as many as the schema has: borrowed as above.
+ * BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_select_attributes(struct bb_select *select, const struct bb_attribute **ret_attributes);
 /* The indexes of the catalog, and the work of each for the selection up to now: *ret_count of them,

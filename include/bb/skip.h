@@ -6,6 +6,10 @@
  * and a place that the caller chooses. An index never changes a result. A granule that it excludes
  * holds no match; the caller reads any other granule and checks each record.
  *
+ * An index file has, for each index, a head and segments. A segment summarises up to 1,024
+ * consecutive granules; the head lists the segments. A member is an indexed part of an attribute:
+ * a value, a token, a word or an n-gram.
+ *
  * Write: bb_skip_builder_create, for each granule bb_skip_builder_add for its records and
  *        bb_skip_builder_end_granule, then bb_skip_builder_finish.
  * Read:  bb_skip_file_open, bb_skip_file_evaluate; for many files, bb_skip_evaluator_ask.
@@ -64,7 +68,7 @@ enum bb_tokenizer {
 struct bb_skip_spec {
     enum bb_skip_kind kind;
     uint32_t attribute; /* number in the schema; for an index of a file, in the file */
-    double rate; /* values, tokens, ngrams: share of granules not excluded for an absent value */
+    double rate; /* values, tokens, ngrams: share of granules not excluded for an absent member */
     uint32_t set_values_max; /* set: a segment with more values is not indexed */
     uint32_t ngram_size;     /* ngrams: bytes */
     /* tokens, ngrams: ASCII letters in lower case; words of Unicode: folded case */
@@ -73,10 +77,10 @@ struct bb_skip_spec {
     enum bb_tokenizer tokenizer; /* tokens, text */
 };
 
-/* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". BB_INVALID: the message
- * describes the error and gives its offset. Every build reads the spec of an index of words. A
- * build without words cannot create the index: BB_UNSUPPORTED, and the message names the
- * package. */
+/* Parses a spec: "tokens(agent, rate=0.001, fold=lower)". BB_INVALID: the message describes the
+ * error and gives its offset. A build without libunistring parses the spec of an index of words
+ * too, but bb_skip_builder_create and bb_db_index_create then return BB_UNSUPPORTED with a message
+ * that names the package. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_skip_spec_parse(const char *text, const struct bb_schema *schema, struct bb_skip_spec *ret_spec);
 /* The canonical text of a spec: appended, with no terminator. */
@@ -91,11 +95,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_spec_print(const struct bb_skip_spec
 struct bb_file_system; /* bb/file.h; NULL in options means the operating system's files */
 
 struct bb_skip_options {
-    struct bb_file_system *file_system;
+    struct bb_file_system *file_system; /* borrowed until the builder is destroyed */
     /* The id of the indexed file, for example of a table. Every checksum is bound to it. */
     uint8_t id[BB_SKIP_ID_SIZE];
-    /* Key of the members' hash, written into the file. NULL: drawn from the operating system.
-     * Borrowed for the call. */
+    /* Secret of the hash of members, written into the file. NULL: random. Borrowed for the call. */
     const struct bb_hash_secret *secret;
 };
 
@@ -104,7 +107,9 @@ struct bb_skip_builder;
 /* Creates the file. The schema is borrowed until the builder is destroyed; specs are copied. An
  * index is identified by the canonical definition of its attribute, so an attribute with the same
  * name and another extractor does not use it. BB_EXISTS if the file exists; BB_INVALID for invalid
- * specs. Memory: at most 32 MiB, plus the dictionaries of set indexes. */
+ * specs; BB_TOO_LARGE for more than 1,024 indexes. Memory: about 32 MiB, plus 0.8 MB for each index
+ * of members beyond 36, plus the dictionaries of set indexes. After the first failure every call on
+ * the builder returns it. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_skip_builder_create(const char *path, const struct bb_skip_options *options,
                        const struct bb_schema *schema, const struct bb_skip_spec *specs,
@@ -116,7 +121,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add_record(struct bb_skip_bu
                                                                struct bb_bytes key,
                                                                struct bb_bytes value);
 /* The same for attributes that the caller has extracted: bb_schema_count of them. Attributes
- * without an index are ignored. */
+ * without an index are ignored. BB_INVALID: an attribute does not have the schema's type. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add(struct bb_skip_builder *builder,
                                                         const struct bb_attribute *attributes);
 /* Ends a part of the current granule, for instance a data block. A part may have no record.
@@ -124,8 +129,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add(struct bb_skip_builder *
  * record that matches. The records after the last call are a part too. Granules without a call
  * store no parts. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_part(struct bb_skip_builder *builder);
-/* Ends the current granule. place: where it begins; places must not decrease. Without records no
- * granule is created, and its parts are dropped. */
+/* Ends the current granule. place: where the granule begins; BB_INVALID if it is below the previous
+ * granule's. A granule without records is not created, and its parts are dropped. BB_TOO_LARGE
+ * above 2^28 granules. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_granule(struct bb_skip_builder *builder,
                                                                 uint64_t place);
 /* Stores bytes with which the caller recognises the indexed file. The library checksums these bytes
@@ -141,11 +147,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_finish(struct bb_skip_builde
 /* --- Reading --- */
 
 struct bb_skip_file_options {
-    struct bb_file_system *file_system;
+    struct bb_file_system *file_system; /* borrowed until the file is closed */
     /* The file must have this id. NULL: any id. */
     const uint8_t *id;
-    /* Read the whole file into memory. Default: heads stay in memory after their first use, and
-     * each query reads some kilobytes per segment. */
+    /* Read the whole file into memory. Default: the head of an index stays in memory after its
+     * first use, and each query reads some kilobytes per segment. */
     bool is_resident;
 };
 
@@ -165,14 +171,16 @@ struct bb_skip_index_info {
     struct bb_skip_spec spec;
     const char *attribute_name;
     const char *attribute_definition;
-    /* False: the index is not used. Its kind is of a newer version, and the fields below are 0; or
-     * its words are of another version of the library, which words_made_with names. */
+    /* False: the index is not used. Either its kind is of a newer version, and all other fields but
+     * spec are 0 or NULL; or another version of libunistring, which words_made_with names, found
+     * its words. */
     bool is_known;
     const char *words_made_with; /* tokenizer=unicode: "libunistring 1.0.0"; else NULL */
-    uint64_t segment_count;      /* of up to 1,024 granules */
+    uint64_t segment_count;
     uint64_t unindexed_granules;
-    uint64_t pair_count;   /* members of granules, each granule's counted; of set values, of min_max
-                            granules with bounds */
+    /* Pairs of a member and a granule that has it. SET: values; MIN_MAX: granules with bounds;
+     * COLUMN: records. */
+    uint64_t pair_count;
     uint64_t size_bytes;   /* in the file, checksums included */
     uint64_t pinned_bytes; /* of those, the bytes kept in memory after the first use */
     double predicted_rate; /* from the real pairs; 0 for kinds that are exact */
@@ -184,14 +192,15 @@ struct bb_skip_granule_info {
     uint64_t record_count;
 };
 
+/* Indexes and granules of a file are numbered from 0. */
 BB_API size_t bb_skip_file_index_count(const struct bb_skip_file *file);
 BB_API void bb_skip_file_index(const struct bb_skip_file *file, size_t index,
                                struct bb_skip_index_info *ret_info);
 BB_API size_t bb_skip_file_granule_count(const struct bb_skip_file *file);
 BB_API void bb_skip_file_granule(const struct bb_skip_file *file, size_t granule,
                                  struct bb_skip_granule_info *ret_info);
-/* Records of a granule whose attribute is NULL, missing or malformed: counts[state]. The count of
- * BB_ATTRIBUTE_PRESENT is the rest. attribute: number in the file. */
+/* The number of records of a granule for each state of an attribute: ret_counts[state], by enum
+ * bb_attribute_state. attribute: number in the file. */
 BB_API void bb_skip_file_states(const struct bb_skip_file *file, size_t granule, size_t attribute,
                                 uint64_t ret_counts[4]);
 /* The values that an index of kind MIN_MAX, SET or COLUMN has for a granule, for display. Strings
@@ -278,7 +287,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluat
 /* --- Single records, by columns --- */
 
 /* Decides a condition for the records of a granule without reading them: record by record for
- * attributes with a column, and by the indexes of the whole granule for the others. Threads: one at
+ * attributes with a column, and for the whole granule by the indexes of the others. Threads: one at
  * a time; any number of these objects may use one file. */
 struct bb_skip_rows;
 
@@ -319,8 +328,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_create(struct bb_skip_file *fil
                                                         const struct bb_schema *schema,
                                                         struct bb_skip_rows **ret_rows);
 BB_API void bb_skip_rows_destroy(struct bb_skip_rows *rows);
-/* A column cannot decide a granule when its values there are damaged, when they were too large to
- * be stored, or when a regular expression exceeds its step limit. The call then probes the other
+/* Decides one granule. A column cannot decide it if its values there are damaged or were too large
+ * to be stored, or if a regular expression exceeds its step limit. The call then probes the other
  * indexes of the attribute. BB_NOT_FOUND, without a message: no column decides anything, and the
  * caller has to read the records. BB_NO_MEMORY, BB_IO. accounts: as for bb_skip_file_evaluate;
  * damage is counted there. */

@@ -64,7 +64,8 @@ struct bb_entry {
 };
 
 /* A sorted stream of entries. is_valid and entry are read-only; entry is borrowed until the
- * iterator moves. If is_valid is false, status is BB_OK at the end of the stream, or the error. */
+ * iterator moves. A new iterator is not valid until the first seek. If is_valid is false after a
+ * move, status is BB_OK at the end of the stream, or the error. */
 struct bb_iter {
     const struct bb_iter_ops *ops;
     bool is_valid;
@@ -128,7 +129,7 @@ struct bb_key_range {
 enum bb_compression {
     BB_COMPRESSION_DEFAULT = 0, /* in options only: LZ4 */
     BB_COMPRESSION_NONE = 1,
-    BB_COMPRESSION_LZ4 = 2, /* a block is stored raw unless LZ4 saves at least 1/8 of it */
+    BB_COMPRESSION_LZ4 = 2, /* a block for which LZ4 saves less than 1/8 is stored raw */
 };
 
 /* Where the index pages of an open table are kept. */
@@ -137,12 +138,13 @@ enum bb_index_residency {
     BB_INDEX_CACHED = 1, /* in the block cache, evicted like blocks (needs a cache) */
 };
 
+/* As filter_granularity: all blocks of an index page share one filter. */
 #define BB_GRANULARITY_PAGE UINT32_MAX
 
 /* The table filter: one filter over all keys of the table, probed before the index is searched. Its
- * rate and the rate of the block filters multiply, so bits can be divided between them: both
- * together cost as much as one filter with the same filter_rate. table_filter_bits is the number of
- * bits per key in the table filter: */
+ * rate and the rate of the block filters multiply to filter_rate. Together they take as many bits
+ * as one filter of this rate, however the bits are divided between them. table_filter_bits is the
+ * number of bits per key in the table filter, or one of: */
 #define BB_TABLE_FILTER_DEFAULT 0.0    /* a measured default; none for kinds other than ribbon */
 #define BB_TABLE_FILTER_NONE    (-1.0) /* no table filter: all bits in the block filters */
 #define BB_TABLE_FILTER_ALL     (-2.0) /* all bits in the table filter, no block filters */
@@ -166,8 +168,9 @@ struct bb_file_system; /* bb/file.h; NULL in options means the operating system'
 
 /* Zero means the default in every field. */
 struct bb_table_options {
+    /* Borrowed until the builder is destroyed or the table is closed. */
     struct bb_file_system *file_system;
-    /* Borrowed until the builder or table is destroyed; NULL: bytewise. */
+    /* Borrowed like file_system; NULL: bytewise. */
     const struct bb_comparator *comparator;
 
     /* For writing. */
@@ -178,13 +181,15 @@ struct bb_table_options {
     enum bb_compression compression;
     /* NONE, RIBBON (default), BLOCKED_BLOOM, BLOOM. */
     enum bb_filter_kind filter_kind;
-    /* Target of the whole table, default 0.01; 1 means no filter. */
+    /* Target of the whole table, BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; default 0.01; 1: no
+     * filter. */
     double filter_rate;
     /* Consecutive blocks that share a filter, default 1; or BB_GRANULARITY_PAGE. */
     uint32_t filter_granularity;
-    /* Default 4096. */
+    /* 256 ... 1 MiB; default 4096. */
     uint32_t index_page_size_bytes;
-    /* Copied into the table; NULL: random (writing), the table's secret (reading). */
+    /* Secret of the key hash. For writing: copied into the table; NULL: random. For reading: the
+     * secret of the key_hash arguments, borrowed for the call; see bb_table_get. */
     const struct bb_hash_secret *secret;
 
     /* For reading. */
@@ -241,7 +246,7 @@ BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
  * removes the file. Memory: one block, one index page with its filters, and the root (some 30 bytes
  * per page). A table filter needs 8 bytes per key, rounded up to a power of two of keys and at most
  * 64 MiB, plus its stored size (about table_filter_bits / 8 bytes per key, up to twice that while
- * it grows). Sticky after a failure. */
+ * it grows). After the first failure every call returns it. */
 struct bb_table_builder;
 /* Creates the file; BB_EXISTS if it exists. Options are copied. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_create(const char *path,
@@ -340,7 +345,10 @@ BB_API uint64_t bb_table_memory(const struct bb_table *table);
  * the sequence of the version or range tombstone. A PRESENT value replaces the contents of *value.
  * Range tombstones are checked before any filter. The call allocates nothing if value has enough
  * capacity and the block is cached, or is read without the cache and is at most about 8 KiB.
- * key_hash: bb_hash_key under the options' secret. stats may be NULL; counts are added to it. */
+ *
+ * key_hash: bb_hash_key under the secret in the options of bb_table_open. If these had no secret,
+ * or not the table's, key_hash is ignored, and the call hashes the key. stats may be NULL; counts
+ * are added to it. BB_CORRUPT or BB_IO: a part of the table cannot be read. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_get(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
              uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats,
@@ -371,11 +379,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, stru
                                                     struct bb_read_stats *stats,
                                                     uint64_t *ret_offset);
 
-/* Block cache for decoded blocks (and index pages with BB_INDEX_CACHED) of any number of tables. It
- * is sharded and evicts the least recently used block first. Pinned blocks are never evicted. A
- * full cache inserts a block only at its second miss within some time, so that blocks read once
- * evict no others. It never inserts a block larger than half of a shard (capacity / 128; more in
- * caches below 16 MiB). Any thread.
+/* Block cache for decoded blocks of any number of tables, and for their index pages and table
+ * filters if these are cached. It is sharded and evicts the least recently used block first. Pinned
+ * blocks are never evicted. A full cache inserts a block only at its second miss within some time,
+ * so that blocks read once evict no others. It never inserts a block larger than half of a shard:
+ * capacity / 128, or a larger part of caches below 16 MiB. Any thread.
  *
  * After fork, the child may use a cache, and tables and iterators that no thread was using during
  * the fork. Shards that the child cannot lock count as empty. A table builder fails in the child
@@ -405,7 +413,7 @@ struct bb_table_verify_report {
     uint64_t keys;
     uint64_t range_tombstones; /* as in struct bb_table_meta */
     uint64_t filters;
-    uint64_t filters_compared; /* rebuilt and found identical */
+    uint64_t filters_compared; /* of these, rebuilt and found identical */
     /* Pieces of the table filter that were read and probed for each of their keys. */
     uint64_t table_filter_chunks;
     /* Of these, pieces of a table filter that was rebuilt and found identical. */
