@@ -4,11 +4,11 @@
  *     read read read | pause | read read read | pause | ...
  *     `-- a slice --'
  *
- * A slice ends with the read that completes BB_FILE_METER_SLICE bytes. Then `pause` is called with
- * the time that is owed: the minimum time for all bytes so far, minus the time that has passed. So
- * an interval of t seconds has at most t times the limit, plus one slice and one read. If `pause`
- * fails, the read fails with the same status. All other calls, and the clock, are those of the
- * wrapped file system.
+ * Each read adds the minimum time for its bytes to the time owed, and the time that passes is
+ * subtracted, down to 0: idle time is not saved up. A slice ends with the read that completes
+ * BB_FILE_METER_SLICE bytes. Then `pause` is called with the time owed. So an interval of t seconds
+ * has at most t times the limit, plus one slice and one read. If `pause` fails, the read fails with
+ * the same status. All other calls, and the clock, are those of the wrapped file system.
  *
  * Threads: one at a time, including all readers of its files.
  */
@@ -27,11 +27,11 @@ struct bb_file_meter {
     uint64_t bytes_per_second; /* 0: no limit. May be changed between two reads */
     uint64_t read_bytes;       /* so far */
     uint64_t slice_bytes;      /* in the current slice */
-    uint64_t owed;             /* nanoseconds, at the time `seen` of the wrapped system's clock */
-    uint64_t seen;
+    uint64_t owed;             /* nanoseconds to wait, counted from the time `seen` */
+    uint64_t seen;             /* by the wrapped system's clock */
 };
 
-/* fs and context are borrowed while files of the meter are open. The meter stays where it is. */
+/* fs and context are borrowed while files of the meter are open. The meter must not be moved. */
 void bb_file_meter_init(struct bb_file_meter *meter, struct bb_file_system *fs,
                         enum bb_status (*pause)(void *context, uint64_t nanoseconds),
                         void *context);

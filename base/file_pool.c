@@ -39,7 +39,7 @@ struct bb_file_pool {
     struct bb_file_forward forward; /* the first member */
     uint32_t limit;
     bool is_shared;        /* others may remove files */
-    struct bb_mutex mutex; /* all below */
+    struct bb_mutex mutex; /* guards the fields below */
     /* The next file to examine; NULL: no file is open. */
     struct pooled_file *hand;
     struct bb_file_pool_counters counters;
@@ -83,7 +83,7 @@ static void unlink_open(struct bb_file_pool *pool, struct pooled_file *file)
     pool->counters.descriptors--;
 }
 
-/* Its file was only read from, so that closing has nothing to tell. */
+/* The file was only read from, so a failure to close it means no lost data: it is dropped. */
 static void close_inner(struct bb_file_pool *pool, struct pooled_file *file)
 {
     struct bb_error before = *bb_error_last();
@@ -137,8 +137,8 @@ static enum bb_status fail_gone(const struct pooled_file *file)
     return bb_fail(BB_IO, "%s: was removed while it was in use", file->path);
 }
 
-/* For a file that is gone no other one gives up its descriptor, with which its own bytes might go.
- */
+/* In a shared pool, checks first that the name still exists. For a removed file no other file may
+ * lose its descriptor, because that file may have been removed too. */
 static enum bb_status open_again(struct pooled_file *file, struct bb_file **ret_inner)
 {
     struct bb_file_pool *pool = file->pool;

@@ -12,7 +12,7 @@
 struct bb_posix_hold {
     struct bb_posix_hold *next;
     int fd;           /* -1: not supported by the system */
-    const char *path; /* of a file in it; borrowed while it is held */
+    const char *path; /* of the lock file; borrowed while the directory is held */
     size_t size;      /* length of the directory's part of the path */
 };
 
@@ -35,7 +35,7 @@ static inline struct bb_posix_file_system *bb_posix_of(struct bb_file_system *fs
     return (struct bb_posix_file_system *)fs; /* base is the first member */
 }
 
-/* The counters are read separately, never to order other memory. */
+/* A counter orders no other memory. */
 static inline void bb_posix_count(_Atomic uint64_t *counter, uint64_t amount)
 {
     atomic_fetch_add_explicit(counter, amount, memory_order_relaxed);
@@ -55,8 +55,8 @@ void bb_posix_hold(struct bb_file_system *fs, struct bb_posix_hold *hold);
 void bb_posix_let_go(struct bb_file_system *fs, const struct bb_posix_hold *hold);
 
 /* open_posix.c */
-/* BB_INVALID in a child made by fork, which inherited the file system: it may read from files and
- * close them, but not change anything. All changing calls of a child fail here. */
+/* BB_INVALID in a child made by fork, which inherited the file system. It may read from open files
+ * and close them. All calls that open or change something check this first. */
 BB_MUST_CHECK enum bb_status bb_posix_check_process(struct bb_file_system *fs, const char *path);
 
 /* Opens path with flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK (mode 0600 when created). Fails with

@@ -22,7 +22,8 @@
 #define BB_HASH_SHORT_MAX 240
 
 #if BB_HASH_WIDE
-/* REQUIRES: __builtin_cpu_supports("avx2"), "avx512f". Of any size. */
+/* Inputs may have any size. REQUIRES: __builtin_cpu_supports("avx2"), or "avx512f" for the
+ * second. */
 uint64_t bb_hash_bytes_avx2(const void *data, size_t size);
 uint64_t bb_hash_bytes_avx512(const void *data, size_t size);
 #endif

@@ -15,14 +15,14 @@
  *
  *     idle <= max(used / 8 + BB_LARGE_PAGES_IDLE, an eighth of each region)
  *
- * In addition, the last piece on a page keeps the whole page.
+ * In addition, a page stays whole until its last piece is freed.
  *
  * Trees of maxima find the first region with enough free space, the first suitable page in it, and
  * the region with the most idle pages: allocating and freeing a piece takes the logarithm of the
  * number of regions, and a scan of the words around the piece.
  *
- * Smaller pieces come from the allocator, and so do all pieces if the system provides no region. A
- * piece larger than a region has a separate mapping. Threads: any. */
+ * Pieces below BB_LARGE_PAGES_PIECE_MIN come from the allocator, and so do all pieces if the system
+ * provides no region. A piece larger than a region has a separate mapping. Threads: any. */
 #ifndef BB_BASE_LARGE_PAGES_H
 #define BB_BASE_LARGE_PAGES_H
 
@@ -49,9 +49,9 @@ struct bb_large_pages {
     size_t capacity;
     size_t region_count;      /* places of regions */
     struct bb_max_tree rooms; /* by place: free granules of the longest run */
-    struct bb_max_tree idles; /* by place: pages worth giving back */
+    struct bb_max_tree idles; /* by place: idle pages that may be returned */
     uint64_t used_bytes;      /* of pieces in regions and of separate mappings */
-    uint64_t held_bytes;      /* of touched pages and of those mappings */
+    uint64_t held_bytes;      /* of touched pages and of separate mappings */
     uint64_t idle_bytes;      /* of touched pages without a piece */
 };
 

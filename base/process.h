@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Location of the number; the number is 0 until the first is assigned. */
+/* Location of the number, which is 0 until it is assigned. */
 extern _Atomic(_Atomic uint64_t *) bb_process_place;
 
 /* Assigns this process a number, unless it has one. */
@@ -35,7 +35,8 @@ static inline uint64_t bb_process_number(void)
     return __builtin_expect(number != 0, 1) ? number : bb_process_number_first();
 }
 
-/* For tests: as where the kernel cannot wipe a page. Before this process opens anything. */
+/* For tests: uses the process id, as if the kernel could not clear a page. Call it before this
+ * process opens anything. */
 void bb_process_use_id(void);
 
 /* The process id, for messages. */

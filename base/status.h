@@ -34,12 +34,12 @@ enum bb_status bb_fail_errno(int error_number, const char *operation, const char
 /* Makes a saved failure the calling thread's latest one and returns its status. */
 enum bb_status bb_error_restore(const struct bb_error *error);
 
-/* Copies the record for bb_error_settle, up to the end of its message: cheap before the first
- * failure. */
+/* Copies the record for bb_error_settle, up to the end of its message. So the copy is cheap while
+ * the thread has had no failure. */
 void bb_error_save(struct bb_error *ret_before);
-/* Ends a public call that may meet expected failures, such as a file that does not exist yet. If
- * status is BB_OK, the record becomes before again, the copy made at the start of the call. Returns
- * status. */
+/* Ends a public call in which expected failures may occur, such as a file that does not exist yet.
+ * If status is BB_OK, restores the record from `before`, the copy made at the start of the call.
+ * Returns status. */
 enum bb_status bb_error_settle(enum bb_status status, const struct bb_error *before);
 
 /* Puts "CONTEXT: " before the latest message; for callers that know more. Returns status. */
