@@ -31,7 +31,8 @@ double bb_table_kind_bits(enum bb_filter_kind kind, double rate)
     BB_DEBUG_ASSERT(found != NULL);
     if (!found->has_whole_bits)
         return -log2(rate);
-    /* rate = fraction * 2^exponent, 1/2 <= fraction < 1: -exponent bits, mixed with one more. */
+    /* rate = fraction * 2^exponent, 1/2 <= fraction < 1: a mix of filters with -exponent bits and
+     * filters with one bit more. */
     double fraction = frexp(rate, &exponent);
     return -exponent + 2 * (1 - fraction);
 }

@@ -5,8 +5,8 @@
  * have no pivot yet; their coefficients are those of the 64 rows from the group on. Eight
  * coefficients of each equation, one byte, determine which equations become the pivots of the
  * group's rows, and which must be added to which: Gauss-Jordan elimination of bytes, in a few
- * words. Then the pivots are summed from the chosen equations, and the sum of the pivots whose rows
- * it has is added to each equation of the pool, from two tables of 16 sums ("four Russians":
+ * words. Then each pivot is computed as a sum of chosen equations. Last, each equation of the pool
+ * gets the sum of the pivots whose rows it has, from two tables of 16 sums ("four Russians":
  * Arlazarov, Dinic, Kronrod, Faradzhev, 1970). So each equation is accessed once per group. (The
  * pool has 20 to 40 equations. Bringing one equation after another into the band, where each
  * addition waits for the previous, takes three times as long.)
@@ -22,7 +22,8 @@
 
 #include "bloomblock/ribbon/ribbon_system.h"
 
-/* Equations beyond 64 in the pool depend on the others; twice as many will contradict them. */
+/* Of more than 64 equations over 64 rows some depend on others. With twice as many, a contradiction
+ * is nearly certain. */
 #define BB_RIBBON_POOL_MAX 128
 
 /* The equations of the pivot rows. */

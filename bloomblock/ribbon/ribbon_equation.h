@@ -43,8 +43,8 @@ struct bb_ribbon_equation {
     uint64_t coefficients; /* bit i: row start + i; bit 0 is set */
 };
 
-/* The factors as probes take them: out of memory, as part of the instructions that multiply, and
- * not made in registers first, which are needed for other things. */
+/* The factors, in memory: instructions that multiply take them from there, so that probes need no
+ * registers for them. */
 struct bb_ribbon_factors {
     uint64_t tweak;
     uint64_t start;
@@ -68,8 +68,9 @@ static inline uint64_t bb_ribbon_equation_start_hash(uint64_t hash, uint64_t twe
     return bb_ribbon_equation_tweaked(hash, tweak) * bb_ribbon_factors.start >> 32;
 }
 
-/* The halves of the product of 128 bits, added without carries. gcc has two registers in a row for
- * such a product, which it saves on the stack and then may not even use: an eighth of a probe. */
+/* The halves of the product of 128 bits, combined by exclusive or. For such a product gcc reserves
+ * two adjacent registers, saves them on the stack, and then may not even use them. That costs an
+ * eighth of a probe. */
 static inline uint64_t bb_ribbon_equation_folded_product(uint64_t a, uint64_t factor)
 {
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)

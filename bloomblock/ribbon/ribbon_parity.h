@@ -5,7 +5,7 @@
 #include "base/coding.h"
 #include "bloomblock/ribbon/ribbon.h"
 
-/* Bit j: the parity of byte j. The product brings the eight results together without carries. */
+/* Bit j: the parity of byte j. The multiplication collects the eight bits without carries. */
 static inline uint32_t bb_ribbon_parity_bytes(uint64_t word)
 {
     const uint64_t every_byte = UINT64_C(0x0101010101010101);
@@ -28,8 +28,8 @@ static inline uint32_t bb_ribbon_parity_sums_simply(const uint8_t *bytes, uint64
     return bb_ribbon_parity_bytes(sum);
 }
 
-/* The same with two groups at a time, in vectors of 16 bytes, which every x86-64 and ARM of 64 bits
- * has: the compiler's vectors, without instructions of either. */
+/* The same with two groups at a time, in vectors of 16 bytes, which all x86-64 and 64-bit ARM
+ * processors have. These are the compiler's vectors; only the parities have a form for SSE2. */
 #if defined(__has_builtin) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #if __has_builtin(__builtin_shufflevector)
 #define BB_RIBBON_HAS_PAIRS 1
@@ -44,8 +44,9 @@ static inline uint32_t bb_ribbon_parity_sums_simply(const uint8_t *bytes, uint64
 typedef uint8_t bb_ribbon_pair_bytes __attribute__((vector_size(16)));
 typedef uint64_t bb_ribbon_pair __attribute__((vector_size(16)));
 
-/* Word k of ret_masks: byte k of the coefficients, eight times. Each step doubles the runs with one
- * instruction that interleaves bytes, pairs of bytes or words with themselves. */
+/* Word k of ret_masks, counted over all four vectors: byte k of the coefficients, eight times. Each
+ * step doubles the runs of equal bytes with one instruction, which interleaves bytes, pairs of
+ * bytes or words with themselves. */
 static inline void bb_ribbon_parity_masks(uint64_t coefficients, bb_ribbon_pair ret_masks[4])
 {
     bb_ribbon_pair_bytes once = (bb_ribbon_pair_bytes)(bb_ribbon_pair){coefficients, 0};
@@ -88,7 +89,8 @@ static inline bb_ribbon_pair bb_ribbon_parity_load(const uint8_t *first, const u
     return (bb_ribbon_pair){bb_load64(first), bb_load64(second)};
 }
 
-/* In two halves: compilers add the rank up from group to group, seven times one after the other. */
+/* The addresses are computed in two halves: compilers would add the rank seven times, each addition
+ * after the previous. */
 static inline uint32_t bb_ribbon_parity_sums(const uint8_t *bytes, uint64_t rank,
                                              uint64_t coefficients)
 {

@@ -61,7 +61,7 @@ BB_CPU_TARGET_AVX512 static inline __mmask64 free_lanes(const struct lanes *lane
     return _mm512_testn_epi8_mask(any, any);
 }
 
-/* Has one of the lanes a result? */
+/* True if a lane of the mask has a result. */
 BB_CPU_TARGET_AVX512 static inline bool has_result(const struct lanes *lanes, __mmask64 mask,
                                                    uint32_t slabs)
 {
@@ -77,8 +77,8 @@ BB_CPU_TARGET_AVX512 static inline __mmask64 lowest(__mmask64 mask, uint32_t cou
     return _pdep_u64(_bzhi_u64(UINT64_MAX, count), mask);
 }
 
-/* Bytes i, i + size, i + 2 size ... into the lanes of the mask; order: size times 0, 1, 2 ... in
- * these. */
+/* Copies bytes i, i + size, i + 2 size ... to the lanes of the mask. order: in these lanes 0, size,
+ * 2 size ... */
 BB_CPU_TARGET_AVX512 static inline __m512i deal(__m512i plane, __mmask64 mask, __m512i order, int i,
                                                 __m512i bytes)
 {
@@ -86,7 +86,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i deal(__m512i plane, __mmask64 mask, _
                                         _mm512_add_epi8(order, _mm512_set1_epi8((char)i)), bytes);
 }
 
-/* Up to eight equations, into the lanes of the mask. */
+/* Copies up to eight equations to the lanes of the mask. */
 BB_CPU_TARGET_AVX512 static inline void admit_8(struct lanes *lanes, __mmask64 mask,
                                                 const uint64_t *coefficients,
                                                 const uint32_t *fingerprints, uint32_t slabs)
@@ -102,7 +102,7 @@ BB_CPU_TARGET_AVX512 static inline void admit_8(struct lanes *lanes, __mmask64 m
         lanes->results[s] = deal(lanes->results[s], mask, by_4, (int)s, bytes);
 }
 
-/* As many as there are lanes for. Gives how many. */
+/* Copies as many equations as the mask has lanes. Returns their number. */
 BB_CPU_TARGET_AVX512 static inline uint32_t admit(struct lanes *lanes, __mmask64 mask,
                                                   const uint64_t *coefficients,
                                                   const uint32_t *fingerprints, uint32_t count,
@@ -154,8 +154,8 @@ BB_CPU_TARGET_AVX512 static inline __m512i add_to(__m512i bytes, __mmask64 havin
     return _mm512_xor_si512(bytes, _mm512_maskz_mov_epi8(having, pivot));
 }
 
-/* The lanes that are chosen, byte 7 - i for row i, all of them of the first. Fills parts. False:
- * only one of the second has a row. */
+/* Chooses a lane of the first set for each row: byte 7 - i of *ret_chosen for row i. Fills the
+ * parts of both sets. False: for some row only lanes of the second set have it. */
 BB_CPU_TARGET_AVX512 static inline bool choose(struct pool *pool, bool both, uint64_t *ret_chosen)
 {
     __m512i first = _mm512_mask_set1_epi64(pool->first.planes[0], 0x80, (long long)UNITS);
@@ -216,7 +216,8 @@ BB_CPU_TARGET_AVX512 static inline __m512i word_of(__m512i words, uint32_t i)
     return _mm512_permutexvar_epi64(_mm512_set1_epi64(i), words);
 }
 
-/* Takes the pivots out of all lanes. The planes move on to the next group. */
+/* Adds to each lane the pivots in its part, which clears its coefficients for the group, and moves
+ * the planes to the next group. */
 BB_CPU_TARGET_AVX512 static inline void eliminate(struct lanes *lanes, __m512i parts,
                                                   __m512i matrices, const __m512i *result_matrices,
                                                   uint32_t slabs)
@@ -230,7 +231,7 @@ BB_CPU_TARGET_AVX512 static inline void eliminate(struct lanes *lanes, __m512i p
         lanes->results[s] = _mm512_xor_si512(lanes->results[s], product(parts, result_matrices[s]));
 }
 
-/* Chooses the pivots of a group, leaves them in the arrays, and takes them out of all lanes. */
+/* Chooses the pivots of a group, stores them in the arrays, and eliminates them from all lanes. */
 BB_CPU_TARGET_AVX512 static inline bool
 eliminate_group(struct pool *pool, uint64_t *pivots, uint64_t *results, uint32_t slabs, bool both)
 {
@@ -256,15 +257,15 @@ eliminate_group(struct pool *pool, uint64_t *pivots, uint64_t *results, uint32_t
 
 /* --- Group after group --- */
 
-/* How far elimination is. */
+/* The state of the elimination between two groups. */
 struct progress {
     uint32_t group;
     uint32_t next; /* equation */
     struct pool pool;
 };
 
-/* The first count equations from next on: into the first lanes, and if they are full, the second.
- * False: both are full. */
+/* Copies count equations, from `next` on, to the first set of lanes, and if it is full, to the
+ * second. False: both are full. */
 BB_CPU_TARGET_AVX512 static inline bool
 admit_group(struct pool *pool, const struct bb_ribbon_planes *planes, uint32_t next, uint32_t count,
             __mmask64 free_first, __mmask64 free_second, uint32_t slabs, bool both)
@@ -285,7 +286,8 @@ BB_CPU_TARGET_AVX512 static inline bool contradicts(const struct pool *pool, __m
            (both && has_result(&pool->second, free_second, slabs));
 }
 
-/* Uses only the first lanes while they suffice, or both sets while they do not. */
+/* Eliminates groups as long as `both` fits: false while the first set of lanes suffices, true while
+ * it does not. */
 BB_CPU_TARGET_AVX512 static inline __attribute__((always_inline)) enum bb_ribbon_outcome
 go_on(struct bb_ribbon_planes *planes, const struct bb_ribbon_system *system, uint32_t slabs,
       bool both, struct progress *progress)
@@ -331,7 +333,7 @@ eliminate_all(struct bb_ribbon_planes *planes, const struct bb_ribbon_system *sy
 
 /* --- Back substitution --- */
 
-/* In every word: the sum of all eight. */
+/* Every word: the sum of all eight words. */
 BB_CPU_TARGET_AVX512 static inline __m512i sum_of_words(__m512i words)
 {
     words = _mm512_xor_si512(words, _mm512_shuffle_i64x2(words, words, 0x4e));
@@ -356,7 +358,7 @@ BB_CPU_TARGET_AVX512 static inline void substitute(const struct bb_ribbon_planes
     }
 }
 
-/* slabs is a constant: that the planes are in registers depends on it. */
+/* slabs: a constant, so that the planes are in registers. */
 BB_CPU_TARGET_AVX512 static inline __attribute__((always_inline)) enum bb_ribbon_outcome
 solve(struct bb_ribbon_planes *planes, const struct bb_ribbon_system *system, uint32_t slabs,
       struct bb_ribbon_rows *ret_rows)

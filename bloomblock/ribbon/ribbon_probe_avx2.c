@@ -34,7 +34,7 @@ BB_CPU_TARGET_AVX2 static inline __m256i load(const uint8_t *bytes, uint32_t siz
     return _mm256_maskload_epi32((const int *)(const void *)bytes, present);
 }
 
-/* The group of a part in which a byte is: byte p of row rank is p / rank. */
+/* The group of each byte of a part: byte p of groups[rank] is p / rank. */
 #define GROUPS_4(rank, p) (p) / (rank), ((p) + 1) / (rank), ((p) + 2) / (rank), ((p) + 3) / (rank)
 #define GROUPS_16(rank, p)                                                                         \
     GROUPS_4(rank, p), GROUPS_4(rank, p + 4), GROUPS_4(rank, p + 8), GROUPS_4(rank, p + 12)
@@ -53,7 +53,7 @@ BB_CPU_TARGET_AVX2 static inline __m256i groups_of_bytes(uint32_t rank)
     return _mm256_load_si256((const __m256i *)(const void *)groups[rank]);
 }
 
-/* The highest bit of a byte: its parity. A nibble's is looked up. */
+/* The highest bit of each byte: the parity of the byte. A table has the parities of nibbles. */
 BB_CPU_TARGET_AVX2 static inline __m256i odd_bytes(__m256i bytes)
 {
     __m256i odd = _mm256_broadcastsi128_si256(
@@ -62,7 +62,7 @@ BB_CPU_TARGET_AVX2 static inline __m256i odd_bytes(__m256i bytes)
     return _mm256_shuffle_epi8(odd, _mm256_and_si256(bytes, _mm256_set1_epi8(15)));
 }
 
-/* groups: of a part; a constant. */
+/* groups: the number of groups of a part; a constant. */
 BB_CPU_TARGET_AVX2 static inline uint32_t sum_grouped(const uint8_t *window, uint32_t rank,
                                                       uint64_t words, uint32_t groups)
 {
@@ -98,11 +98,11 @@ struct columns {
     uint32_t count;
     uint32_t exist; /* a constant: this many columns are known to exist */
     uint32_t slots; /* bits of a column */
-    uint32_t start; /* the first of them that counts */
+    uint32_t start; /* the first bit of the window in each */
 };
 
-/* The byte in which the used bits of a column begin; for a column that does not exist, the first
- * column's. */
+/* The byte in which the used bits of a column begin; of the first column, if column i does not
+ * exist. */
 static inline const uint8_t *column_place(struct columns columns, uint32_t i)
 {
     uint32_t there = i < columns.exist ? UINT32_MAX : 0 - (uint32_t)(i < columns.count);
@@ -117,7 +117,7 @@ BB_CPU_TARGET_AVX2 static inline __m128i load_two(struct columns columns, uint32
     return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), (const double *)second));
 }
 
-/* Column i and every second one after it. */
+/* Columns i, i + 2, i + 4 and i + 6. */
 BB_CPU_TARGET_AVX2 static inline __m256i load_four(struct columns columns, uint32_t i)
 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load_two(columns, i)),
@@ -129,7 +129,7 @@ BB_CPU_TARGET_AVX2 static inline __m256i shift(__m256i words, __m256i positions)
     return _mm256_srlv_epi64(words, _mm256_and_si256(positions, _mm256_set1_epi64x(7)));
 }
 
-/* Bit 2j: the parity of lane j of even; bit 2j + 1: of odd. */
+/* Bit 2j: the parity of lane j of `even`; bit 2j + 1: of lane j of `odd`. */
 BB_CPU_TARGET_AVX2 static inline uint32_t word_parities(__m256i even, __m256i odd)
 {
     even = _mm256_xor_si256(even, _mm256_srli_epi64(even, 32));
@@ -159,8 +159,9 @@ BB_CPU_TARGET_AVX2 static inline bool answer_bits_7(const struct bb_ribbon_quest
     return bb_ribbon_question_agrees(question, sum_columns(columns, question->coefficients));
 }
 
-/* Eight columns are as many bytes as slots. column_limit: turns of eight columns cover it; the last
- * one may find none, and then looks at the first ones again. */
+/* Eight columns take as many bytes as there are slots. column_limit: at least the rank. If the last
+ * turn of eight columns has no column, it reads the first eight again, and their bits are not
+ * used. */
 BB_CPU_TARGET_AVX2 static inline bool answer_bits(const struct bb_ribbon_question *question,
                                                   uint32_t column_limit)
 {
@@ -228,7 +229,8 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits_7(const uint8_t *payload, uint
     return answer_bits_7(&question);
 }
 
-/* The number of turns is the table's, not the filter's: it is predicted. */
+/* The number of turns follows from the table's rank, not from the filter's, so that the processor
+ * predicts the end of the loop. */
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits(const uint8_t *payload, uint64_t descriptor,
                                                   uint64_t rank, uint64_t hash)
 {

@@ -17,7 +17,7 @@ bb_filter_probe bb_ribbon_probe_avx512_bits_8;
 bb_filter_probe bb_ribbon_probe_avx512_bits;
 /* Of shards that all have windows, of ranks up to 8. */
 bb_filter_probe_shards bb_ribbon_probe_avx512_shards;
-/* Batches: most filters have ranks up to 8; most have more. */
+/* Batches of filters that mostly have ranks up to 8, and of others. */
 bb_filter_probe_batch bb_ribbon_probe_avx512_batch;
 bb_filter_probe_batch bb_ribbon_probe_avx512_batch_wide;
 

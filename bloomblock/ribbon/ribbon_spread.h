@@ -1,5 +1,5 @@
-/* Bits and bytes of a word, put where the solver wants them: eight bits to eight bytes, a byte to
- * all eight, and a square of eight by eight bits over its diagonal.
+/* Bits in the places where the solver needs them: eight bits in eight bytes, the columns of a
+ * fingerprint in a word, and the parity of each byte in its lowest bit.
  *
  * Pure functions; any thread.
  */
@@ -10,14 +10,14 @@
 
 #define BB_EVERY_BYTE UINT64_C(0x0101010101010101)
 
-/* Bit j to bit 0 of byte j. */
+/* Moves bit j to bit 0 of byte j. */
 static inline uint64_t bb_ribbon_spread(uint32_t byte)
 {
     uint64_t diagonal = (byte & 0xff) * BB_EVERY_BYTE & UINT64_C(0x8040201008040201);
     return (diagonal + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & BB_EVERY_BYTE;
 }
 
-/* Bit j of the rank lowest to bit 8 (j % 8) + j / 8. */
+/* Moves bit j of the lowest `rank` bits to bit 8 (j % 8) + j / 8. */
 static inline uint64_t bb_ribbon_spread_fingerprint(uint32_t fingerprint, uint32_t rank)
 {
     uint32_t bits = fingerprint & bb_ribbon_equation_rank_mask(rank);

@@ -1,4 +1,4 @@
-/* The equations of one ribbon, each with the group of eight rows of its start, as both forms of
+/* The equations of one ribbon, each with the group of eight rows in which it starts. Both forms of
  * elimination (ribbon_band.h, ribbon_planes.h) use them.
  *
  *     coefficients    bit 0       bit 8                bit 63
@@ -41,8 +41,8 @@ static inline uint32_t bb_ribbon_system_slots(struct bb_descriptor parts)
 /* Begins a system of slot_count rows of rank bits. */
 void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count, uint32_t rank);
 
-/* At most BB_RIBBON_SLOTS_MAX equations. No coefficient may reach past the last slot, nor past the
- * 64 rows from the group of the start on. */
+/* Adds an equation; a system has at most BB_RIBBON_SLOTS_MAX. No coefficient may be past the last
+ * slot, nor past the 64 rows that begin with the group of the start. */
 static inline void bb_ribbon_system_add(struct bb_ribbon_system *system,
                                         struct bb_ribbon_equation equation)
 {
@@ -55,7 +55,7 @@ static inline void bb_ribbon_system_add(struct bb_ribbon_system *system,
     system->fingerprints[i] = equation.fingerprint & bb_ribbon_equation_rank_mask(system->rank);
 }
 
-/* Begins the system of a filter with these hashes. */
+/* Begins the system of a filter and adds the equations of these hashes. */
 void bb_ribbon_system_init(struct bb_ribbon_system *system, const uint64_t *hashes, uint32_t count,
                            struct bb_descriptor parts, uint32_t rank);
 
