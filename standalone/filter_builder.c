@@ -9,8 +9,8 @@
 #include "standalone/kind/kind.h"
 
 #define CAPACITY_MIN 1024
-/* Above this size the array grows by a quarter: for large filters the documented memory is in bytes
- * per hash. */
+/* From this size on the array grows by a quarter instead of doubling, so that the unused part stays
+ * below the 2 bytes per hash that bb/filter.h documents. */
 #define CAPACITY_DOUBLED 65536
 
 struct bb_filter_builder {

@@ -55,7 +55,8 @@ static enum bb_status check_head(const struct bb_envelope *envelope)
     return BB_OK;
 }
 
-/* Every row adds up to the total; to less where cells were not raised, or are full. */
+/* The cells of a row add up to the total, or to less if the sketch is conservative or has full
+ * cells. */
 static enum bb_status check_cells(const struct bb_envelope *envelope,
                                   const struct bb_count_sketch_head *head)
 {

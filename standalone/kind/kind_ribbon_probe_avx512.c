@@ -1,5 +1,5 @@
-/* Batches of probes of standalone ribbons, eight at a time (ribbon_eight.h): the way from views to
- * the lanes of vectors. */
+/* Batches of probes of standalone ribbons, eight at a time (ribbon_eight.h). This file loads the
+ * fields of views into the lanes of vectors. */
 #include "standalone/kind/kind_ribbon_probe_avx512.h"
 
 #include "base/assert.h"
@@ -12,8 +12,8 @@
 
 /* Fields of up to four views, in the order of the views. */
 struct four_views {
-    __m512i first;  /* two words of the first parameter, two of the third, twice */
-    __m512i second; /* of the second and the fourth */
+    __m512i first;  /* two first parameters, two third ones, and so for the other two views */
+    __m512i second; /* the same of the second and the fourth parameters */
     __m256i places;
 };
 
@@ -49,7 +49,7 @@ BB_CPU_TARGET_AVX512 static inline __m128i places_of_two(const struct bb_filter_
     return _mm_set_epi64x(place_of(views[1], key_hash), place_of(views[0], key_hash));
 }
 
-/* has_four: a constant; else there are two. */
+/* has_four: a constant; false: two views. */
 BB_CPU_TARGET_AVX512 static inline __attribute__((always_inline)) struct four_views
 load_four(const struct bb_filter_view *const *views, bool has_four, uint64_t key_hash)
 {
@@ -92,7 +92,8 @@ ask_views(const struct bb_filter_view *views, size_t count, size_t last, uint64_
     return bb_ribbon_eight_agree(known, &windows, count);
 }
 
-/* More than eight of them. The last eight are probed together, although some were probed before. */
+/* Probes more than eight views, eight at a time. The last turn probes the last eight views, of
+ * which some were probed before. */
 BB_CPU_TARGET_AVX512 static __attribute__((noinline)) uint64_t
 ask_eights(const struct bb_filter_view *views, size_t count, uint64_t key_hash)
 {
@@ -113,7 +114,7 @@ ask_eights(const struct bb_filter_view *views, size_t count, uint64_t key_hash)
     return bits;
 }
 
-/* Of an odd number the last view is probed twice. */
+/* Up to eight views take six or eight lanes: of an odd number the last view is probed twice. */
 BB_CPU_TARGET_AVX512 uint64_t bb_kind_ribbon_probe_avx512_each(const struct bb_filter_view *views,
                                                                size_t count, uint64_t key_hash)
 {
@@ -130,8 +131,8 @@ BB_CPU_TARGET_AVX512 uint64_t bb_kind_ribbon_probe_avx512_each(const struct bb_f
 
 /* --- Eight hashes, one view --- */
 
-/* Word by word: gathers are slower on a processor with a mitigation for gather data sampling.
- */
+/* The places of eight shards, loaded word by word: gathers are slower on a processor with a
+ * mitigation for gather data sampling. */
 BB_CPU_TARGET_AVX512 static inline __m512i places_of(const struct bb_filter_view *view,
                                                      __m512i hashes)
 {

@@ -1,6 +1,6 @@
 /* The cascade of Bloom filters in an envelope. Parameters: keys of the first stage, growth (always
- * 2). The payload is drawn in scalable_bloom.h; it is there for no keys too, so that the filter can
- * be loaded and grow further (scalable_filter.c). */
+ * 2). The payload is drawn in scalable_bloom.h. A filter of no keys has it too, so that the filter
+ * can be loaded and grow (scalable_filter.c). */
 #include "standalone/kind/kind.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ static enum bb_status check(const struct bb_envelope *envelope)
     return BB_OK;
 }
 
-/* --- Questions --- */
+/* --- Probing and description --- */
 
 static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
 {

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* Of a line, with a number of keys that need not be whole. */
+/* A line of a filter (cells.h: a classic filter is one line). Functions of it take a number of
+ * keys, which need not be whole. */
 struct line {
     double bits;
     double hit; /* the probability that a key sets a given bit */
@@ -23,8 +24,9 @@ static double empty_share(const struct line *line, double keys)
     return exp(keys * log1p(-line->hit));
 }
 
-/* The relative variance of fill^probes: the number of cells that balls occupy has the variance
- * m q (1 - (1 + a) q), q = e^-a the share of empty ones. */
+/* The relative variance of fill^probes. If m cells get a balls each on average, the number of
+ * occupied cells has the variance m q (1 - (1 + a) q), where q = e^-a is the share of empty
+ * cells. */
 static double relative_variance(const struct line *line, double keys)
 {
     double balls = keys * line->probes / line->bits;
@@ -56,7 +58,8 @@ static void add_lines(struct sums *sums, const struct line *line, double weight,
 /* Weights, relative to that of the mean, that do not change a double. */
 #define WEIGHT_MIN 1e-18
 
-/* Lines hold nearly Poisson many keys; weights go from the mean both ways. */
+/* The number of keys of a line has nearly a Poisson distribution. The sum begins at the mean, with
+ * weight 1, and continues in both directions. */
 static struct sums sum_lines(const struct line *line, double mean)
 {
     struct sums sums = {0};
@@ -69,7 +72,7 @@ static struct sums sum_lines(const struct line *line, double mean)
     return sums;
 }
 
-/* Full lines pass everything: their rate is 1, by no chance. */
+/* The rate of full lines is 1, without deviation. */
 #define EMPTY_MIN 1e-9
 
 double bb_rate_deviation(const struct bb_cells *cells, uint64_t key_count)

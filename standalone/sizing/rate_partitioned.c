@@ -26,8 +26,8 @@ static uint64_t width_of(uint64_t key_count, uint32_t probes, double target_rate
     return least;
 }
 
-/* All numbers are tried: of small sets, with slices of a few bits, more probes than usual may fit
- * better, and a lower target must not find a smaller size than a higher one did. */
+/* Tries all numbers of probes. For small sets, whose slices have few bits, more probes than usual
+ * may need fewer bits; and a lower target must never give a smaller size than a higher target. */
 uint32_t bb_rate_partitioned_best_probes(uint64_t key_count, double target_rate,
                                          uint64_t *ret_width)
 {

@@ -50,7 +50,7 @@ static void find_least(struct bb_top_list *list)
             list->least = i;
 }
 
-/* The index of a new key: after the last entry, or the entry with the lowest count. */
+/* Adds a key after the last entry. In a full list it replaces the entry with the lowest count. */
 static enum bb_status insert(struct bb_top_list *list, uint64_t hash, struct bb_bytes key,
                              uint64_t count)
 {
@@ -66,7 +66,7 @@ static enum bb_status insert(struct bb_top_list *list, uint64_t hash, struct bb_
     return BB_OK;
 }
 
-/* The lower of two bounds: the estimate, and the bound of the earlier count plus the new
+/* The lower of two bounds: the estimate, and `before + added`, where `before` bounds the earlier
  * additions. */
 static uint64_t bound_of(uint64_t estimate, uint64_t before, uint64_t added)
 {
