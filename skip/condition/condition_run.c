@@ -8,7 +8,7 @@
 
 struct bb_condition_run {
     const struct bb_condition *condition;
-    struct bb_regex_run *regex; /* NULL where the condition has no regular expression */
+    struct bb_regex_run *regex; /* NULL: the condition has no regular expression */
 };
 
 static bool has_regex(const struct bb_condition *condition)
@@ -95,7 +95,8 @@ static enum bb_status test_leaf(const struct bb_condition_run *run, const struct
 static enum bb_status test(const struct bb_condition_run *run, const struct bb_condition *node,
                            const struct bb_attribute *attributes, enum bb_truth *ret_truth);
 
-/* AND is false when a child is; OR is true when a child is; else unknown when a child is. */
+/* AND is false if a child is false, OR is true if a child is true. Otherwise both are unknown if a
+ * child is unknown. */
 static enum bb_status test_list(const struct bb_condition_run *run, const struct bb_condition *node,
                                 const struct bb_attribute *attributes, enum bb_truth *ret_truth)
 {

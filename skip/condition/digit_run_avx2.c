@@ -1,4 +1,4 @@
-/* Bits of 64 bytes at a time. See digit_run.h. */
+/* Makes a bit of each of 64 bytes. See digit_run.h. */
 #include "skip/condition/digit_run.h"
 
 #if BB_CPU_X86
@@ -6,7 +6,7 @@
 
 #define STEP 64
 
-/* A bit for each of 32 bytes: it is a digit. */
+/* Bit i: byte i of 32 is a digit. */
 BB_CPU_TARGET_AVX2 static inline uint32_t digits_of(const uint8_t *text)
 {
     __m256i bytes = _mm256_loadu_si256((const __m256i *)text);
@@ -15,7 +15,7 @@ BB_CPU_TARGET_AVX2 static inline uint32_t digits_of(const uint8_t *text)
     return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(values, most));
 }
 
-/* Of bits of digits, those where `size` of them follow one another. */
+/* Bit i: bits i ... i + size - 1 of digits are all set. */
 static inline uint64_t runs_of(uint64_t digits, size_t size)
 {
     uint64_t runs = digits;
@@ -28,7 +28,8 @@ static inline uint64_t runs_of(uint64_t digits, size_t size)
 BB_CPU_TARGET_AVX2 bool bb_digit_run_find_avx2(struct bb_bytes text, size_t size, size_t from,
                                                size_t *ret_at)
 {
-    /* The last places of a step have too few bytes after them: the next step has them too. */
+    /* A run that begins in the last size - 1 bytes of a step may continue after it. So the next
+     * step begins with these bytes. */
     for (; text.size - from >= STEP; from += STEP - size + 1) {
         uint64_t low = digits_of(text.data + from);
         uint64_t high = digits_of(text.data + from + STEP / 2);

@@ -2,11 +2,11 @@
  *
  *     word      letter or _, then letters, digits, _ and .      an attribute, a keyword, a function
  *     name      `any bytes`, `` for one backquote               an attribute
- *     string    'any bytes', '' for one quote; "likewise"
+ *     string    'any bytes', '' for one quote; or with double quotes
  *     number    [+-] digits [. digits] [e [+-] digits], also .5 and 5.
  *     signs     ( ) , = <> != < <= > >=
  *
- * Words and names borrow the text. The lexer does not fail: any other text is BAD.
+ * A struct bb_word borrows the text. The lexer does not fail: any other text is BAD.
  */
 #ifndef BB_SKIP_CONDITION_LEXER_H
 #define BB_SKIP_CONDITION_LEXER_H
@@ -16,7 +16,7 @@
 enum bb_word_kind {
     BB_WORD_END,
     BB_WORD_WORD,
-    BB_WORD_NAME,   /* text: without the quotes, doubled ones still doubled */
+    BB_WORD_NAME,   /* text: without the outer quotes; doubled quotes are still doubled */
     BB_WORD_STRING, /* the same */
     BB_WORD_NUMBER,
     BB_WORD_OPEN,
@@ -36,23 +36,24 @@ struct bb_word {
     size_t offset; /* where it begins */
     size_t end;    /* the offset after it */
     struct bb_bytes text;
-    char quote;          /* NAME and STRING: which one */
-    const char *trouble; /* BAD: the error in it */
+    char quote;          /* NAME and STRING: the character */
+    const char *trouble; /* BAD: the error */
 };
 
 /* The word at or after offset. */
 struct bb_word bb_lexer_next(struct bb_bytes text, size_t offset);
 
-/* A word without regard to case; upper is in capitals. */
+/* True for the WORD `upper`, in any case. upper: in capitals. */
 bool bb_lexer_word_is(const struct bb_word *word, const char *upper);
 
-/* Keywords are no attributes unless they are quoted. */
+/* True for a keyword, in any case. It is the name of an attribute only in quotes. */
 bool bb_lexer_word_is_keyword(struct bb_bytes text);
 
 /* Whether an attribute of this name can be written without quotes. */
 bool bb_lexer_word_is_plain(struct bb_bytes name);
 
-/* Writes NAME or STRING with doubled quotes made single; at most text.size bytes. The size. */
+/* Copies the text of a NAME or STRING, with each doubled quote as one: at most text.size bytes.
+ * Returns the size. */
 size_t bb_lexer_word_unquote(const struct bb_word *word, uint8_t *to);
 
 #endif

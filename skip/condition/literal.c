@@ -16,8 +16,8 @@
 #define U64_DIGITS    20
 #define DOUBLE_DIGITS 400 /* more than any double has before its point */
 
-/* A number as digits without zeros at either end, and where the point is among them: 0.05 is "5"
- * with point -1, 500 is "5" with point 3. */
+/* A number as 0.DIGITS * 10^point, without zeros at either end of the digits: 0.05 is "5" with
+ * point -1, 500 is "5" with point 3. */
 struct decimal {
     bool is_negative;
     bool is_integer_text; /* neither point nor exponent was written */
@@ -145,7 +145,7 @@ static double nearest_double(struct bb_bytes text, bool is_negative)
     return nearest;
 }
 
-/* < 0, 0, > 0: the integer of the decimal, without its sign, against a finite double >= 0. */
+/* Compares the decimal, an integer, without its sign, with a finite double >= 0: < 0, 0, > 0. */
 static int compare_with_double(const struct decimal *decimal, double magnitude)
 {
     char digits[DOUBLE_DIGITS];
@@ -226,7 +226,8 @@ static enum bb_status fit_text(struct bb_bytes text, enum bb_attribute_type type
     return BB_OK;
 }
 
-/* A double against integers: its whole part as digits, and whether there is more. */
+/* The place of a double among integers: of its floor, as digits. It is exact only for a whole
+ * number. */
 static struct bb_fit fit_double_to_integer(double value, enum bb_attribute_type type)
 {
     char text[DOUBLE_DIGITS];

@@ -1,5 +1,5 @@
-/* Does a record satisfy a condition? The matcher extracts the attributes that the condition uses,
- * and evaluates it. It is the only place that decides, independent of indexes.
+/* Decides whether a record satisfies a condition: extracts the attributes that the condition uses,
+ * and evaluates the condition. It uses no index.
  *
  * Threads: one.
  */
@@ -17,7 +17,7 @@ struct bb_matcher {
     struct bb_record_reader *reader;      /* of the condition's attributes; owned */
     struct bb_record_reader *all;         /* of all attributes, on first use; owned */
     struct bb_attribute *attributes;      /* as many as the schema has; owned */
-    struct bb_needle_finder finder;       /* of bytes of which a matching value holds some */
+    struct bb_needle_finder finder;       /* of needles: every matching value has one of them */
     uint64_t examined;
     uint64_t matching;
 };
@@ -28,7 +28,7 @@ BB_MUST_CHECK enum bb_status bb_matcher_init(struct bb_matcher *matcher,
                                              const struct bb_condition *condition);
 void bb_matcher_deinit(struct bb_matcher *matcher);
 
-/* False: no value among these bytes matches. */
+/* False: no value that is a part of these bytes matches. */
 bool bb_matcher_may_match(const struct bb_matcher *matcher, struct bb_bytes bytes);
 
 /* BB_NO_MEMORY; BB_TOO_LARGE for a regular expression beyond its limits. */

@@ -1,4 +1,4 @@
-/* Text to tree, as bb/condition.h has it:
+/* Parses the text of a condition (bb/condition.h) into a tree:
  *
  *     or         and {OR and}
  *     and        not {AND not}

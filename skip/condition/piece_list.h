@@ -1,4 +1,4 @@
-/* Groups of pieces (leaf.h) while they are found, and then as a leaf shows them. */
+/* Collects groups of pieces (leaf.h), and then returns them in the form that a leaf has. */
 #ifndef BB_SKIP_CONDITION_PIECE_LIST_H
 #define BB_SKIP_CONDITION_PIECE_LIST_H
 
@@ -12,17 +12,17 @@ struct bb_piece_list {
     size_t open_count; /* pieces since the last group */
 };
 
-/* Adds a piece to the group that is being made; its bytes are copied. REQUIRES: the piece has
- * bytes, because every match contains an empty piece. */
+/* Adds a piece to the current group; its bytes are copied. REQUIRES: the piece is not empty, since
+ * an empty piece would be in every match. */
 BB_MUST_CHECK enum bb_status bb_piece_list_add(struct bb_piece_list *list,
                                                const struct bb_piece *piece);
-/* Makes a group of the pieces since the last one. REQUIRES: there is one. */
+/* Ends the current group. REQUIRES: it has a piece. */
 BB_MUST_CHECK enum bb_status bb_piece_list_end_group(struct bb_piece_list *list);
-/* A group of one piece. */
+/* Adds a group of one piece. The current group must have none. */
 BB_MUST_CHECK enum bb_status bb_piece_list_add_group(struct bb_piece_list *list,
                                                      const struct bb_piece *piece);
 
-/* The groups, valid until the list changes. No piece may be added after it. */
+/* The groups, valid until the list is destroyed. No piece may be added after this call. */
 const struct bb_piece_group *bb_piece_list_finish(struct bb_piece_list *list, size_t *ret_count);
 
 void bb_piece_list_deinit(struct bb_piece_list *list);

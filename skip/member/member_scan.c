@@ -62,7 +62,7 @@ static inline uint64_t first_bytes(uint64_t word, size_t size)
 
 __extension__ typedef unsigned __int128 wide_word;
 
-/* The first size bytes of 16, 0 ... 16: a table is read in less time than words are shifted. */
+/* Sixteen bytes. */
 struct two_words {
     uint64_t low;
     uint64_t high;
@@ -76,13 +76,15 @@ struct two_words {
     {                                                                                              \
         UINT64_MAX, UINT64_MAX >> (128 - 8 * (size))                                               \
     }
+/* Masks of the first 0 ... 16 bytes. Reading one takes less time than shifting words. */
 static const struct two_words BYTE_MASKS[BB_MEMBER_SHORT_MAX + 1] = {
     {0, 0},        LOW_MASK(1),   LOW_MASK(2),   LOW_MASK(3),   LOW_MASK(4),   LOW_MASK(5),
     LOW_MASK(6),   LOW_MASK(7),   LOW_MASK(8),   HIGH_MASK(9),  HIGH_MASK(10), HIGH_MASK(11),
     HIGH_MASK(12), HIGH_MASK(13), HIGH_MASK(14), HIGH_MASK(15), HIGH_MASK(16),
 };
 
-/* The bytes of a short token with 16 readable ones from its first one on, zeros after them. */
+/* The bytes of a token of at most 16 bytes, and zeros after them. 16 bytes must be readable from
+ * its first byte on. */
 static inline struct two_words load_forwards(const uint8_t *data, size_t size)
 {
     struct two_words mask = BYTE_MASKS[size];
@@ -90,7 +92,7 @@ static inline struct two_words load_forwards(const uint8_t *data, size_t size)
                               .high = bb_load64(data + 8) & mask.high};
 }
 
-/* The same with 16 readable bytes up to its last one. */
+/* The same if the 16 bytes that end with its last byte are readable. */
 static inline struct two_words load_backwards(const uint8_t *data, size_t size)
 {
     const uint8_t *at = data + size - BB_MEMBER_SHORT_MAX;
@@ -130,7 +132,7 @@ static size_t hash_tokens(struct bb_member_scan *scan, size_t edge_count)
     return edge_count / 2;
 }
 
-/* The piece has one token, without an end in it: its rest is passed. */
+/* Skips the rest of a token that fills its piece and continues after it. */
 static void pass_token(struct bb_member_scan *scan)
 {
     size_t size = 0;
@@ -145,7 +147,8 @@ static void take_piece(struct bb_member_scan *scan, size_t size)
     scan->rest = (struct bb_bytes){.data = scan->rest.data + size, .size = scan->rest.size - size};
 }
 
-/* A token that reaches the end of a piece, but not of the value, belongs to the next piece. */
+/* A token that reaches the end of the piece, but not of the value, belongs to the next piece,
+ * unless it begins this piece. */
 static size_t next_tokens(struct bb_member_scan *scan)
 {
     while (scan->rest.size > 0) {
