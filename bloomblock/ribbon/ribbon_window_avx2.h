@@ -21,7 +21,8 @@
 #if BB_CPU_X86
 #include <immintrin.h>
 
-/* In memory they are part of the instructions that take them, where compilers make them first. */
+/* Constants in memory: instructions take them from there, while compilers would compute them into
+ * registers first. */
 struct bb_ribbon_window_avx2 {
     _Alignas(64) uint8_t orders[9][4][16]; /* by rank and pair */
     uint8_t nibbles[16];
