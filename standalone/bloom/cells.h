@@ -38,7 +38,8 @@ static inline uint64_t bb_cells_count(const struct bb_cells *cells)
     return cells->unit_count * cells->unit_bits * cells->slices;
 }
 
-/* How many units a key picks one of, for all of its probes; 1 when each probe picks its own. */
+/* The number of units from which a key selects one for all of its probes; 1 if each probe selects a
+ * unit. */
 static inline uint64_t bb_cells_lines(const struct bb_cells *cells)
 {
     return cells->unit_bits == 1 ? 1 : cells->unit_count;
@@ -50,14 +51,14 @@ static inline uint32_t bb_cells_rivals(const struct bb_cells *cells)
     return cells->probes / (cells->slices * cells->words);
 }
 
-/* The probability that a key sets a given bit of the line that it picked. */
+/* The probability that a key sets a given bit of the line that it selected. */
 double bb_cells_hit(const struct bb_cells *cells);
 
 /* How many bits are set, or counters above 0. */
 uint64_t bb_cells_set_count(const struct bb_envelope *envelope);
 
-/* Folds a filter of factor times as many units: sets its bits in the bits of into, which has these
- * cells; counters above 0 are set bits. factor is not 0. */
+/* Folds a filter that has `factor` times as many units: sets its bits in `into`, which has these
+ * cells. A counter above 0 is a set bit. factor is not 0. */
 void bb_cells_fold(const struct bb_cells *cells, uint64_t factor,
                    const struct bb_envelope *envelope, uint8_t *into);
 

@@ -14,9 +14,10 @@
  *      64  payload              as the kind has it
  *          checksum         8   XXH3-64 of all bytes before it
  *
- * Integers are little-endian. A filter of no keys has parameters 0 and no payload, and returns no
- * for every key. Only such a filter has no payload. The payload begins at a multiple of 64 bytes,
- * so that the lines of an aligned envelope are cache lines.
+ * Integers are little-endian. The payload begins at a multiple of 64 bytes, so that the lines of an
+ * aligned envelope are cache lines. A filter of no keys has parameters 0 and no payload, and
+ * returns no for every key. Exceptions: kinds that can change after they are built have a payload
+ * for no keys too, and kind none has no payload and returns maybe.
  *
  * Pure functions; any thread.
  */
@@ -58,8 +59,8 @@ struct bb_envelope {
     double slack;            /* for building, not stored */
 };
 
-/* Checks everything there is to check: size, checksum, and every field against the others, shard
- * directory included. BB_CORRUPT with the offset; BB_UNSUPPORTED for other versions and kinds. */
+/* Checks the size, the checksum, and every field against the others, including the shard directory.
+ * BB_CORRUPT with the offset; BB_UNSUPPORTED for other versions and kinds. */
 BB_MUST_CHECK enum bb_status bb_envelope_decode(struct bb_bytes bytes,
                                                 struct bb_envelope *ret_envelope);
 
@@ -67,8 +68,8 @@ BB_MUST_CHECK enum bb_status bb_envelope_decode(struct bb_bytes bytes,
 BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
                                                       struct bb_envelope *ret_envelope);
 
-/* Appends the header, in which the size is still missing; the payload is ignored. The caller
- * appends the payload, and then finishes the envelope that begins at offset start of the buffer. */
+/* Appends the header without the size; the payload is ignored. Then the caller appends the payload,
+ * and finishes the envelope, which begins at offset `start` of the buffer. */
 BB_MUST_CHECK enum bb_status bb_envelope_encode(const struct bb_envelope *envelope,
                                                 struct bb_buf *buf);
 BB_MUST_CHECK enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start);
@@ -86,7 +87,7 @@ BB_MUST_CHECK enum bb_status bb_envelope_check_kind(const struct bb_envelope *en
 
 /* --- For the checks of the kinds --- */
 
-/* Where envelopes come from, for bb_corrupt: offsets count from the first byte of the envelope. */
+/* The place for bb_corrupt: offsets count from the first byte of the envelope. */
 extern const struct bb_place bb_envelope_place;
 
 /* Fails with BB_CORRUPT: parameter number, which is called name, does not fit the rest. */

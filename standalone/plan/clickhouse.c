@@ -1,4 +1,4 @@
-/* The table of ClickHouse and the way through it. */
+/* ClickHouse's table, and the search in it. */
 #include "standalone/plan/clickhouse.h"
 
 /* The published figures: the thresholds are these, not the values of the formula. */

@@ -9,7 +9,8 @@
  *     rate >= 0.283      2 bits, 2 probes
  *     otherwise          the first row whose best entry is not above the rate; in it, the fewest
  *                        probes such that no entry from there to the best is above it. A row is
- *                        skipped if no entry from 1 probe to the best is above the rate
+ *                        skipped if no entry from 1 probe to the best is above the rate; then
+ *                        all later rows are skipped too
  *     no row remains     19 bits, 13 probes: 1.09e-4. Row 20 is never reached
  *
  * Rows are skipped in [0.221, 0.237): row 3 begins at 0.237, and all of row 4 is at most 0.221.

@@ -40,8 +40,8 @@ BB_MUST_CHECK enum bb_status bb_top_list_init(struct bb_top_list *list, uint32_t
 void bb_top_list_deinit(struct bb_top_list *list);
 void bb_top_list_reset(struct bb_top_list *list);
 
-/* A key came added times more, above 0, and now is counted estimate times. BB_NO_MEMORY: nothing
- * was changed. */
+/* Counts `added` more occurrences of a key, at least 1. estimate: the sketch's count of the key
+ * after them. BB_NO_MEMORY: nothing was changed. */
 BB_MUST_CHECK enum bb_status bb_top_list_add(struct bb_top_list *list, uint64_t hash,
                                              struct bb_bytes key, uint64_t estimate,
                                              uint64_t added);
