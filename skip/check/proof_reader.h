@@ -13,12 +13,12 @@ struct bb_proof_reader {
     const struct bb_schema *schema;  /* borrowed */
     struct bb_record_reader *reader; /* owned */
     struct bb_attribute *attributes; /* owned: of the latest record, by the schema's numbers */
-    size_t *numbers;                 /* owned: in the schema, of the file's attributes */
+    size_t *numbers;                 /* owned: the schema's number of each attribute of the file */
 };
 
-/* schema: has the file's attributes; NULL: made of their definitions. The file and the schema are
- * borrowed until bb_proof_reader_deinit, which is for a failed reader too. BB_INVALID,
- * BB_NO_MEMORY. */
+/* schema: has the file's attributes; NULL: a schema made of their definitions. The file and the
+ * schema are borrowed until bb_proof_reader_deinit, which must be called after a failure too.
+ * BB_INVALID, BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_proof_reader_init(struct bb_proof_reader *reader,
                                                   const struct bb_skip_file *file,
                                                   const struct bb_schema *schema);

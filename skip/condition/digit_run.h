@@ -1,7 +1,8 @@
 /* Searching texts for runs of ASCII digits: the integers of a range have at least as many.
  *
- * Of a run of n digits one is at a place that n divides. The portable form looks at these bytes,
- * the other one makes a bit of each of 64 bytes and shifts them together.
+ * The portable form reads a window of n bytes from its end, and continues after the last byte that
+ * is no digit. So it reads few bytes of a text without digits. The other form makes a bit of each
+ * of 64 bytes, and finds runs by shifting these bits.
  *
  * Threads: pure functions.
  */

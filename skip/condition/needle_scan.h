@@ -1,4 +1,4 @@
-/* Places of needles in a text, in ascending order: of any of them.
+/* Finds the places in a text at which any of several needles begins, in ascending order.
  *
  * Call order: finder init (scan init (next)*)*. A finder is constant after init, is not copied, and
  * may be used by any number of threads; a scan is for one.
@@ -13,7 +13,7 @@
 
 struct bb_needle_finder {
     struct bb_needles needles;
-    /* They borrow from the needles. With several needles one search is for all, if it is faster. */
+    /* They borrow from the needles. Several needles are searched together where that is faster. */
     struct bb_searcher searchers[BB_NEEDLES_MAX]; /* not of runs */
     struct bb_searcher_set set;
     size_t search_count; /* 1 with the set */
@@ -27,7 +27,7 @@ struct bb_needle_scan {
     size_t places[BB_NEEDLES_MAX]; /* of each search, the next place; SIZE_MAX: it has no more */
 };
 
-/* Of the condition, as bb_needles_of_condition. */
+/* Finds the needles of a condition, as bb_needles_of_condition does. */
 void bb_needle_scan_init_finder(struct bb_needle_finder *finder,
                                 const struct bb_condition *condition,
                                 const struct bb_schema *schema);
@@ -41,7 +41,8 @@ bool bb_needle_scan_finds(const struct bb_needle_finder *finder, struct bb_bytes
 /* REQUIRES: the finder is not empty. */
 void bb_needle_scan_init(struct bb_needle_scan *scan, const struct bb_needle_finder *finder,
                          struct bb_bytes text);
-/* The first place at or after from, which never falls. REQUIRES: from <= text.size. */
+/* The first place at or after `from`; false: there is no such place. `from` must not decrease from
+ * call to call. REQUIRES: from <= text.size. */
 bool bb_needle_scan_next(struct bb_needle_scan *scan, size_t from, size_t *ret_at);
 
 #endif

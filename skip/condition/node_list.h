@@ -1,4 +1,4 @@
-/* Conditions that are gathered to become the children of one. */
+/* Collects conditions that become the children of one condition. */
 #ifndef BB_SKIP_CONDITION_NODE_LIST_H
 #define BB_SKIP_CONDITION_NODE_LIST_H
 
@@ -11,14 +11,14 @@ struct bb_node_list {
     size_t capacity;
 };
 
-/* Owns the condition from then on; destroys it when there is no memory for it. */
+/* Takes ownership of the condition. BB_NO_MEMORY: the condition is destroyed. */
 BB_MUST_CHECK enum bb_status bb_node_list_add(struct bb_node_list *list,
                                               struct bb_condition *condition);
-/* Makes one condition of all of them, and leaves an empty list; on failure they remain. */
+/* Joins all conditions into one; the list is then empty. On failure the list is unchanged. */
 BB_MUST_CHECK enum bb_status bb_node_list_join(struct bb_node_list *list,
                                                enum bb_condition_kind kind,
                                                struct bb_condition **ret_condition);
-/* Destroys the nodes that are still in it. */
+/* Destroys the conditions that are still in the list. */
 void bb_node_list_deinit(struct bb_node_list *list);
 
 #endif
