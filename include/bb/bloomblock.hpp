@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -893,15 +894,19 @@ class filter
             return failure::last(status);
         return loaded;
     }
-    /* The union of two filters of a Bloom kind. REQUIRES: both have keyed hashes
-     * (BB_FILTER_HASH_KEYED) and the same secret; this is not checked. */
+    /* The union of two filters of a Bloom kind. BB_INVALID if they hash keys differently, or have
+     * different secrets. */
     result<filter> unite(const filter &other) const
     {
         buffer envelope;
+        if (file_.hash != other.file_.hash ||
+            std::memcmp(&file_.secret, &other.file_.secret, sizeof(file_.secret)) != 0)
+            return failure{BB_INVALID, "the filters have different hashes or secrets: build the "
+                                       "second one with the secret of the first"};
         bb_status status = bb_filter_union(file_.envelope, other.file_.envelope, envelope.handle());
         if (status != BB_OK)
             return failure::last(status);
-        return of(std::move(envelope), file_.secret);
+        return of(std::move(envelope), file_.hash, file_.secret);
     }
     const bb_hash_secret &secret() const noexcept
     {
@@ -916,11 +921,11 @@ class filter
     friend class filter_builder;
     filter() noexcept = default;
 
-    static result<filter> of(buffer envelope, const bb_hash_secret &secret)
+    static result<filter> of(buffer envelope, bb_filter_hash hash, const bb_hash_secret &secret)
     {
         filter made;
         made.contents_ = std::move(envelope);
-        made.file_.hash = BB_FILTER_HASH_KEYED;
+        made.file_.hash = hash;
         made.file_.secret = secret;
         made.file_.envelope = to_bytes(made.contents_.view());
         bb_status status = bb_filter_view_init(&made.view_, made.file_.envelope);
@@ -966,7 +971,7 @@ class filter_builder
             state_ = result<void>::of(bb_filter_builder_finish(builder_.get(), envelope.handle()));
         if (!state_)
             return failure{state_.status(), state_.message()};
-        return filter::of(std::move(envelope), secret_);
+        return filter::of(std::move(envelope), BB_FILTER_HASH_KEYED, secret_);
     }
 
   private:

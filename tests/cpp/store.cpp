@@ -151,6 +151,45 @@ static void test_filters(const std::string &path)
     bb::filter both = filter.unite(second.finish().value()).value();
     CHECK(both.may_contain("7") && both.may_contain("1007"));
     CHECK(bb::filter::load(path + ".absent").status() == BB_NOT_FOUND);
+    /* Regression: a union of filters with different secrets denied keys of the second. */
+    bb::filter stranger = bb::filter_builder(options).add("z").finish().value();
+    CHECK(filter.unite(stranger).status() == BB_INVALID);
+}
+
+/* A filter of hashes without a secret, in a file, as the command writes one of Parquet's. */
+static bb::filter without_secret(const std::string &path, int first)
+{
+    bb_filter_options options{};
+    options.kind = BB_FILTER_BLOOM;
+    bb_filter_builder *builder = nullptr;
+    bb::buffer envelope;
+    CHECK(bb_filter_builder_create(&options, &builder) == BB_OK);
+    for (int i = first; i < first + 1000; i++) {
+        std::string key = std::to_string(i);
+        CHECK(bb_filter_builder_add(builder,
+                                    bb_hash_xxh64({reinterpret_cast<const uint8_t *>(key.data()),
+                                                   key.size()})) == BB_OK);
+    }
+    CHECK(bb_filter_builder_finish(builder, envelope.handle()) == BB_OK);
+    bb_filter_builder_destroy(builder);
+    bb_filter_file file{};
+    file.hash = BB_FILTER_HASH_XXH64;
+    file.envelope = {envelope.handle()->data, envelope.handle()->size};
+    CHECK(bb_filter_file_save(nullptr, path.c_str(), &file) == BB_OK);
+    return bb::filter::load(path).value();
+}
+
+/* Regression: the union took another hash, and denied every key. */
+static void test_union_without_secret(const std::string &path)
+{
+    bb::filter first = without_secret(path + "1", 0), second = without_secret(path + "2", 1000);
+    bb::filter both = first.unite(second).value();
+    for (int i = 0; i < 2000; i++)
+        CHECK(both.may_contain(std::to_string(i)));
+    bb_filter_options options{};
+    options.kind = BB_FILTER_BLOOM;
+    bb::filter keyed = bb::filter_builder(options).add("z").finish().value();
+    CHECK(first.unite(keyed).status() == BB_INVALID);
 }
 
 int main(int argc, char **argv)
@@ -169,5 +208,6 @@ int main(int argc, char **argv)
     CHECK(*open(folder + "/store").get("b1").value() == "5");
     test_selections(folder + "/records");
     test_filters(folder + "/words.bbf");
+    test_union_without_secret(folder + "/hashes.bbf");
     return 0;
 }
