@@ -502,7 +502,7 @@ enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
                         .granule = granule,
                         .words = (size_t)(records + 63) / 64};
     struct bits bits;
-    if (records > BB_COLUMN_RECORDS_MAX)
+    if (records == 0 || records > BB_COLUMN_RECORDS_MAX)
         return BB_NOT_FOUND;
     enum bb_status status = make_room(rows, walk.words);
     if (status == BB_OK)
