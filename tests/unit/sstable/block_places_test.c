@@ -33,7 +33,7 @@ static uint64_t append_false_ends(struct bb_buf *file, size_t count)
     return hashed;
 }
 
-/* Whether the block of the whole file is found after so many false ends. */
+/* Whether a block that fills the file is found, with this many false ends inside it. */
 static bool finds_block(size_t false_ends, uint64_t *ret_hashed)
 {
     struct bb_buf file = {0};

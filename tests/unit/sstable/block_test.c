@@ -424,7 +424,7 @@ static void block__corrupt_key_size(void **state)
     free(suffix);
 }
 
-/* A block of one entry, whose value takes no memory because nobody touches it. */
+/* A block of one entry. Its value is mapped, and untouched, so that it takes no memory. */
 static enum bb_status load_large_value(uint32_t value_size)
 {
     struct draft draft = {0};
