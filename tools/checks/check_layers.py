@@ -32,8 +32,8 @@ LAYERS = ["base", "bloomblock", "standalone", "skip", "sstable", "compaction", "
 HIDDEN_FROM = {"skip": {"standalone"}, "sstable": {"skip", "standalone"},
                "compaction": {"bloomblock", "skip", "standalone"}, "kv": {"standalone"}}
 PUBLIC = ["bb/base.h", "bb/file.h", "bb/filter_sets.h", "bb/filter.h", "bb/record.h", "bb/condition.h", "bb/skip.h",
-          "bb/lines.h", "bb/table.h", "bb/table_explain.h", "bb/db_stats.h", "bb/db.h", "bb/db_files.h",
-          "bb/db_explain.h", "bb/select.h"]
+          "bb/lines.h", "bb/table.h", "bb/table_explain.h", "bb/db_stats.h", "bb/db_options.h", "bb/batch.h",
+          "bb/db_iter.h", "bb/db.h", "bb/db_files.h", "bb/db_explain.h", "bb/select.h"]
 PUBLIC_HEIGHT = {"base": 2, "bloomblock": 4, "standalone": 4, "skip": 8, "sstable": 10, "compaction": 10,
                  "kv": len(PUBLIC)}
 # Headers outside bb/ and base/ that tools and bench may include, to read single blocks and filters.

@@ -8,7 +8,7 @@ import re
 
 import source_tree
 
-HEADER = "include/bb/db.h"
+HEADER = "include/bb/db_options.h"
 PAGE = "docs/options.md"
 
 
