@@ -95,8 +95,8 @@ struct bb_lines_options {
 };
 
 /* Opens a file and its index file, which is optional. BB_NOT_FOUND; BB_INVALID: it is a symbolic
- * link, or not a regular file; BB_IO: no permission. Owned: bb_lines_close, after its selections
- * are destroyed. */
+ * link, or not a regular file; BB_IO: no permission, or its ends cannot be read and compared with
+ * the index file. Owned: bb_lines_close, after its selections are destroyed. */
 BB_API BB_MUST_CHECK enum bb_status bb_lines_open(const char *path,
                                                   const struct bb_lines_options *options,
                                                   struct bb_lines **ret_lines);

@@ -47,7 +47,7 @@ BB_MUST_CHECK enum bb_status bb_line_source_append(const struct bb_line_source *
 BB_MUST_CHECK bool bb_line_source_decode(struct bb_bytes bytes, struct bb_line_source *ret_source);
 
 /* Is the file the indexed one, perhaps with more bytes at its end? BB_INVALID, with the reason,
- * when it is not. */
+ * when it is not. BB_CORRUPT: it was truncated after `now`. BB_IO: its ends cannot be read. */
 BB_MUST_CHECK enum bb_status bb_line_source_check(const struct bb_line_source *source,
                                                   struct bb_file *file,
                                                   const struct bb_line_file_state *now);

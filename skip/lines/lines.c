@@ -91,8 +91,11 @@ static enum bb_status open_index(struct bb_lines *lines, const char *index_path)
         return keep_reason(lines, BB_LINES_INDEX_UNREADABLE, status);
     }
     status = bb_line_source_check(&lines->source, lines->file, &lines->state);
-    if (status != BB_OK)
+    /* BB_CORRUPT: truncated since its size was read, so the index is stale too. */
+    if (status == BB_INVALID || status == BB_CORRUPT)
         return keep_reason(lines, BB_LINES_INDEX_STALE, status);
+    if (status != BB_OK)
+        return status;
     lines->index_state = BB_LINES_INDEX_USED;
     return BB_OK;
 }

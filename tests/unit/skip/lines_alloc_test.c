@@ -128,6 +128,52 @@ static void count__with_each_call_failing(void **state)
     trouble_deinit(&trouble);
 }
 
+/* Opens the file while the nth read fails. Returns false if fewer reads were made. */
+static bool open_with_a_failing_read(const struct trouble *trouble, uint64_t nth,
+                                     enum bb_status *ret_status,
+                                     enum bb_lines_index_state *ret_state)
+{
+    struct bb_lines *lines = NULL;
+    struct bb_lines_options options = {.file_system = trouble->fs};
+    struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = nth};
+    bb_file_fault_arm(trouble->fault, &plan);
+    *ret_status = bb_lines_open(PATH, &options, &lines);
+    bool was_hit = bb_file_fault_hits(trouble->fault) > 0;
+    bb_file_fault_disarm(trouble->fault);
+    if (*ret_status == BB_OK) {
+        struct bb_lines_info info;
+        bb_lines_info(lines, &info);
+        *ret_state = info.index_state;
+    }
+    bb_lines_close(lines);
+    return was_hit;
+}
+
+/* Reads of the index file that fail make it unreadable. The two reads of the file's ends fail the
+ * opening: the index was reported as stale. */
+static void a_failing_read_of_the_ends__is_not_a_stale_index(void **state)
+{
+    (void)state;
+    struct trouble trouble;
+    enum bb_status status = BB_OK;
+    enum bb_lines_index_state index = BB_LINES_INDEX_NONE;
+    int failures = 0;
+    trouble_init(&trouble);
+    assert_ok(create_index(&trouble, trouble.fs));
+    for (uint64_t nth = 1; open_with_a_failing_read(&trouble, nth, &status, &index); nth++)
+        if (status == BB_OK) {
+            assert_int_equal(index, BB_LINES_INDEX_UNREADABLE);
+        } else {
+            assert_int_equal(status, BB_IO);
+            assert_message(PATH ": read_at: ");
+            failures++;
+        }
+    assert_int_equal(failures, 2);
+    assert_ok(status);
+    assert_int_equal(index, BB_LINES_INDEX_USED);
+    trouble_deinit(&trouble);
+}
+
 static enum bb_status scenario(void *context)
 {
     const struct trouble *trouble = context;
@@ -197,6 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(index_create__with_each_call_failing),
         cmocka_unit_test(count__with_each_call_failing),
+        cmocka_unit_test(a_failing_read_of_the_ends__is_not_a_stale_index),
         cmocka_unit_test(calls__without_memory),
         cmocka_unit_test(index_create__with_the_power_failing),
     };
