@@ -36,5 +36,5 @@ enum bb_status bb_checksum_check(struct bb_table_id table, enum bb_stored_type t
         return BB_OK;
     struct bb_place place = {.file = file, .offset = offset};
     return bb_corrupt(place, 0, "%s of %zu bytes has checksum %016" PRIx64 ", expected %016" PRIx64,
-                      what, size + BB_CHECKSUM_SIZE, computed, stored);
+                      what, size + BB_CHECKSUM_SIZE, stored, computed);
 }

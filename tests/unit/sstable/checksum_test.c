@@ -53,12 +53,24 @@ static void checksum__check_names_what_it_found(void **state)
     assert_message("thing of 12 bytes");
 }
 
+/* The message had them in the wrong order. */
+static void checksum__the_message_has_the_stored_value_and_the_expected_one(void **state)
+{
+    (void)state;
+    uint8_t bytes[13] = "bytes";
+    bb_store64(bytes + 5, 1);
+    assert_status(bb_checksum_check(table, BB_STORED_BLOCK, "/file", 4096, bytes, 5, "a block"),
+                  BB_CORRUPT);
+    assert_message("a block of 13 bytes has checksum 0000000000000001, expected c93638e954813bec");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum__is_bound_to_its_place),
         cmocka_unit_test(checksum__values_are_pinned),
         cmocka_unit_test(checksum__check_names_what_it_found),
+        cmocka_unit_test(checksum__the_message_has_the_stored_value_and_the_expected_one),
     };
     return cmocka_run_group_tests_name("checksum", tests, NULL, NULL);
 }
