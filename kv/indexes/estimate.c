@@ -117,22 +117,22 @@ static struct stretch find_stretch(const struct estimation *e, double place)
 
 /* Takes segments at equal distances in the raw bytes of all tables, and computes means per raw
  * byte. A segment that is taken twice counts twice. */
-static enum bb_status draw_stretches(struct estimation *e)
+static enum bb_status take_stretches(struct estimation *e)
 {
     uint64_t count = e->options.segments;
     struct stretch before = {0};
     struct bb_sample_facts facts = {0};
     for (uint64_t i = 0; i < count; i++) {
-        struct stretch drawn = find_stretch(e, ((double)i + 0.5) / (double)count * e->raw_bytes);
-        if (drawn.file != before.file || drawn.first != before.first) {
+        struct stretch taken = find_stretch(e, ((double)i + 0.5) / (double)count * e->raw_bytes);
+        if (taken.file != before.file || taken.first != before.first) {
             enum bb_status status =
-                bb_index_sample_stretch(&e->sample, drawn.file, drawn.first, drawn.end, &facts);
+                bb_index_sample_stretch(&e->sample, taken.file, taken.first, taken.end, &facts);
             if (status != BB_OK)
                 return status;
             e->raw_bytes_sampled += facts.raw_bytes;
             e->estimate.granules_sampled += facts.granules;
         }
-        before = drawn;
+        before = taken;
         e->segment_granules += (double)facts.granules / (double)count;
         add_facts(e, &facts, e->raw_bytes / facts.raw_bytes / (double)count);
     }
@@ -207,7 +207,7 @@ static enum bb_status take_sample(struct estimation *e)
                        e->db->directory);
     if (is_whole)
         return take_everything(e);
-    enum bb_status status = draw_stretches(e);
+    enum bb_status status = take_stretches(e);
     return status == BB_OK && e->condition != NULL ? ask_singles(e) : status;
 }
 
