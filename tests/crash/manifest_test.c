@@ -18,6 +18,7 @@
 #include "kv/directory/directory.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define DIRECTORY "/data/db"
 
@@ -146,7 +147,7 @@ static void check_image(struct run *run, struct bb_file_memory *memory,
 {
     struct bb_file_memory *image = bb_file_memory_crash(memory, crash);
     check_loads(run, bb_file_memory_system(image));
-    if (!run->is_nested)
+    if (!run->is_nested && run->images % bb_test_step() == 0)
         recover(run, image);
     run->images++;
     bb_file_memory_destroy(image);

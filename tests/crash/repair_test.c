@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define DRAWN 4
 /* With few names at risk all outcomes are tested. */
@@ -87,7 +88,8 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
     (void)path;
     if (call == BB_FILE_CALL_READ_AT || call == BB_FILE_CALL_OPEN || call == BB_FILE_CALL_SIZE)
         return BB_OK; /* nothing changes between these and the next */
-    mending->calls++;
+    if (++mending->calls % bb_test_step() != 0 && !mending->is_acknowledged)
+        return BB_OK;
     check_image(mending, memory, &(struct bb_crash){0});
     check_image(mending, memory,
                 &(struct bb_crash){.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_ALL});
@@ -193,7 +195,7 @@ static void run(uint64_t seed, enum harm harm, bool has_links)
                   " repaired\n",
                   has_links ? "links" : "copies", mending.calls, mending.images, mending.as_it_was,
                   mending.repaired);
-    assert_true(mending.as_it_was > mending.calls && mending.repaired > 0);
+    assert_true(mending.as_it_was * bb_test_step() > mending.calls && mending.repaired > 0);
 }
 
 static void repair__at_every_call(void **state)

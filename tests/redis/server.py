@@ -15,6 +15,9 @@ import unittest
 from program import unfit
 from resp import Client, Refused
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from share import SharedLoader  # noqa: E402
+
 MODULE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
 PRELOAD = sys.argv[2] if len(sys.argv) > 2 else "-"
 SKIPPED = 77
@@ -151,4 +154,4 @@ def main():
     if reason is not None:
         print(f"skipped: {reason}")
         sys.exit(SKIPPED)
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    unittest.main(testLoader=SharedLoader(), argv=[sys.argv[0], *sys.argv[3:]])

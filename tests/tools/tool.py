@@ -13,13 +13,15 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from share import SharedLoader  # noqa: E402
+
 FOUND, ABSENT, USAGE, IO, CORRUPT, UNSUPPORTED, INCONSISTENT, OVERFULL, RECOVERED = range(9)
 
 BINARY = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
 SOURCE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 
 STEP = int(os.environ.get("BB_TEST_STEP", "1"))
-SHARE = int(os.environ.get("BB_TEST_SHARE", "1"))
 
 
 def fewer(count):
@@ -150,13 +152,6 @@ def test_random():
     seed = int(os.environ.get("BB_TEST_SEED", "20261123"))
     print(f"seed {seed}  (BB_TEST_SEED={seed} repeats)", file=sys.stderr)
     return random.Random(seed)
-
-
-class SharedLoader(unittest.TestLoader):
-    """The first test of each class, and each SHARE-th after it."""
-
-    def getTestCaseNames(self, testCaseClass):
-        return super().getTestCaseNames(testCaseClass)[::SHARE]
 
 
 def main():

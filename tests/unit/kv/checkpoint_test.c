@@ -11,6 +11,7 @@
 
 #include "base/sync.h"
 #include "tests/support/file_fault.h"
+#include "tests/support/step.h"
 #include "tests/support/temp_dir.h"
 
 #define COPY_PATH "/data/copy"
@@ -324,8 +325,9 @@ static void checkpoint__beside_a_writer(void **state)
     store.options.deterministic = false;
     store_open(&store);
     struct writer writer = {.db = store.db};
+    const int copies = bb_test_step() > 1 ? 3 : 8;
     assert_ok(bb_thread_create(&thread, write_in_order, &writer));
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < copies; i++) {
         uint32_t before = atomic_load(&writer.written);
         atomic_store(&writer.allowed, before + 4000);
         while (atomic_load(&writer.written) < before + 700)
@@ -337,7 +339,7 @@ static void checkpoint__beside_a_writer(void **state)
     }
     atomic_store(&writer.is_over, true);
     bb_thread_join(&thread);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < copies; i++) {
         snprintf(path, sizeof(path), "/data/copy%d", i);
         assert_verifies(&store, path);
     }

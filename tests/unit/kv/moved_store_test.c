@@ -11,9 +11,10 @@
 
 #include "base/file.h"
 #include "bb/db_files.h"
+#include "tests/support/step.h"
 #include "tests/support/temp_dir.h"
 
-#define KEYS 3000
+#define KEYS (3000 / (int)bb_test_step())
 
 struct fixture {
     struct bb_temp_dir dir;

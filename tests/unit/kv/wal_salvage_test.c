@@ -19,6 +19,7 @@
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define PATH       "/000007.wal"
 #define LOG_NUMBER 7
@@ -136,7 +137,7 @@ static void wal_salvage__what_is_beside_the_damage_is_given(void **state)
     size_t size = 0;
     uint8_t *bytes = bb_file_memory_bytes(log.memory, PATH, &size);
     uint8_t *damaged = bb_must_alloc_zeroed(size);
-    for (int round = 0; round < 400; round++) {
+    for (size_t round = 0; round < 400; round += bb_test_step()) {
         uint64_t begin = bb_rng_between(&rng, BB_WAL_HEADER_SIZE, size - 1);
         uint64_t length = 1 + bb_rng_skewed(&rng, size - begin - 1);
         memcpy(damaged, bytes, size);
@@ -155,7 +156,8 @@ static void wal_salvage__what_is_beside_the_damage_is_given(void **state)
         assert_true(lost == 0 || report.bytes_lost >= length / 2);
         lost_in_all += lost;
     }
-    assert_true(lost_in_all > 400 && found_after > 400);
+    size_t least = 400 / bb_test_step();
+    assert_true(lost_in_all > least && found_after > least);
     free(damaged);
     log_deinit(&log);
 }
@@ -193,7 +195,7 @@ static void wal_salvage__a_cut_log_is_given_up_to_the_cut(void **state)
     log_init(&log, &rng);
     size_t size = 0;
     uint8_t *bytes = bb_file_memory_bytes(log.memory, PATH, &size);
-    for (int round = 0; round < 300; round++) {
+    for (size_t round = 0; round < 300; round += bb_test_step()) {
         size_t cut = bb_rng_between(&rng, BB_WAL_HEADER_SIZE, size);
         struct bb_wal_salvage_report report = salvage_bytes(&log, bytes, cut);
         for (size_t i = 0; i < RECORDS; i++)

@@ -218,7 +218,9 @@ static void long_lines__are_whole(void **state)
     struct fixture fixture;
     uint8_t *line = NULL;
     fixture_init(&fixture, 12);
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(sizes); i++) {
+    /* A sanitizer checks each of the 100 MB. */
+    size_t count = BB_ARRAY_LENGTH(sizes) - (bb_test_step() > 1);
+    for (size_t i = 0; i < count; i++) {
         bb_buf_reset(&fixture.bytes);
         assert_ok(bb_buf_print(&fixture.bytes, "first needle\n"));
         assert_ok(bb_buf_extend(&fixture.bytes, sizes[i], &line));

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "skip/condition/needle_scan.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define TEXT_SIZE 400
 #define DRAWS     100000
@@ -69,7 +70,7 @@ static void searcher__finds_the_first_place(void **state)
     (void)state;
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("searcher", 11));
-    for (size_t i = 0; i < DRAWS; i++) {
+    for (size_t i = 0; i < DRAWS; i += bb_test_step()) {
         uint8_t text[TEXT_SIZE];
         uint8_t wanted[20];
         size_t size = draw(&rng, text, TEXT_SIZE);
@@ -89,7 +90,7 @@ static void searcher__ignores_the_case_of_letters_only(void **state)
     static const uint8_t lower[] = {'a', 'z', '[', '{', '@', '`', '0', 0x10, 0xc1, 0xe1};
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("searcher", 14));
-    for (size_t i = 0; i < DRAWS / 10; i++) {
+    for (size_t i = 0; i < DRAWS / 10; i += bb_test_step()) {
         uint8_t text[TEXT_SIZE];
         uint8_t wanted[6];
         size_t size = (size_t)bb_rng_skewed(&rng, TEXT_SIZE);
@@ -132,7 +133,7 @@ static void searcher__a_set_finds_the_first_place_of_any(void **state)
     (void)state;
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("searcher", 15));
-    for (size_t i = 0; i < DRAWS / 50; i++) {
+    for (size_t i = 0; i < DRAWS / 50; i += bb_test_step()) {
         uint8_t bytes[TEXT_SIZE];
         uint8_t wanted[BB_SEARCHER_SET_MAX][8];
         size_t sizes[BB_SEARCHER_SET_MAX];
@@ -187,7 +188,7 @@ static void searcher__finds_the_first_run_of_digits(void **state)
     static const uint8_t bytes[] = {'0', '9', '5', '/', ':', 0, 0xb5};
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("searcher", 13));
-    for (size_t i = 0; i < DRAWS; i++) {
+    for (size_t i = 0; i < DRAWS; i += bb_test_step()) {
         uint8_t text[TEXT_SIZE];
         size_t size = (size_t)bb_rng_skewed(&rng, TEXT_SIZE);
         size_t run =
