@@ -327,8 +327,8 @@ static enum bb_status check_members(struct bb_skip_proof *proof, struct proof_in
     }
     enum bb_status status = bb_buf_reserve(&spare, members->pair_count * sizeof(uint64_t));
     if (status == BB_OK) {
-        bb_member_pairs_permute(members->pairs, members->pair_count, segment->inverted.factor);
-        bb_member_pairs_sort(members->pairs, (uint64_t *)(void *)spare.data, members->pair_count);
+        bb_member_pairs_sort(members->pairs, (uint64_t *)(void *)spare.data, members->pair_count,
+                             segment->inverted.factor);
         status = check_pairs(proof, index);
     }
     bb_buf_deinit(&spare);

@@ -124,8 +124,8 @@ enum bb_status bb_member_index_builder_end_segment(struct bb_member_index_builde
     if (status != BB_OK)
         return status;
     uint64_t factor = bb_member_pairs_factor(members->pairs, members->pair_count);
-    bb_member_pairs_permute(members->pairs, members->pair_count, factor);
-    bb_member_pairs_sort(members->pairs, (uint64_t *)(void *)spare->data, members->pair_count);
+    bb_member_pairs_sort(members->pairs, (uint64_t *)(void *)spare->data, members->pair_count,
+                         factor);
     status = bb_segment_builder_build(&builder->segment, members->pairs, members->pair_count,
                                       members->granule, builder->spec.rate);
     builder->segment.segment.factor = factor;

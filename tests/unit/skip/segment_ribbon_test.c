@@ -44,7 +44,7 @@ static size_t draw_pairs(struct shape shape, uint64_t seed)
                 pairs[count++] = bb_member_pair(bb_hash_mix(seed << 40 | first << 20 | i), granule);
         }
     }
-    bb_member_pairs_sort(pairs, spare, count);
+    bb_member_pairs_sort(pairs, spare, count, 1);
     return count;
 }
 
@@ -186,7 +186,7 @@ static void frequent_members__get_no_ribbons(void **state)
     for (uint32_t member = 0; member < 500; member++)
         for (uint32_t granule = 0; granule < 600; granule += 1 + member % 3)
             pairs[count++] = bb_member_pair(bb_hash_mix(member), granule);
-    bb_member_pairs_sort(pairs, spare, count);
+    bb_member_pairs_sort(pairs, spare, count, 1);
     assert_ok(bb_segment_builder_build(&builder, pairs, count, 600, 0.01));
     assert_false(bb_segment_has_ribbons(&builder.segment));
     bb_segment_builder_deinit(&builder);
