@@ -48,7 +48,8 @@ void bb_bit_writer_put_gamma(struct bb_bit_writer *writer, uint64_t value);
 void bb_bit_writer_put_rice(struct bb_bit_writer *writer, uint64_t value, uint32_t shift);
 /* REQUIRES: value < count <= 2^55. With w = bb_bit_width(count), the first 2^w - count values have
  * w - 1 bits. The others are moved up by as many, and their lowest bit is the last one, so that a
- * reader knows after w - 1 bits. */
+ * reader knows after w - 1 bits. Which of both is chosen without a branch: it is as good as random.
+ */
 static inline void bb_bit_writer_put_bounded(struct bb_bit_writer *writer, uint64_t value,
                                              uint64_t count)
 {
@@ -58,10 +59,9 @@ static inline void bb_bit_writer_put_bounded(struct bb_bit_writer *writer, uint6
         return;
     uint64_t short_count = (UINT64_C(1) << width) - count;
     uint64_t moved = value + short_count;
-    if (value < short_count)
-        bb_bit_writer_put(writer, value, width - 1);
-    else
-        bb_bit_writer_put(writer, moved >> 1 | (moved & 1) << (width - 1), width);
+    bool is_short = value < short_count;
+    uint64_t longer = moved >> 1 | (moved & 1) << (width - 1);
+    bb_bit_writer_put(writer, is_short ? value : longer, width - is_short);
 }
 
 /* Fills the last byte with zeros and gives the first failure. The writer may be used further. */

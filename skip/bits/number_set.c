@@ -7,7 +7,7 @@
 static void write_between(struct bb_bit_writer *writer, const uint64_t *numbers, size_t count,
                           uint64_t low, uint64_t end)
 {
-    while (count > 0 && end - low != count) {
+    while (count > 1 && end - low != count) {
         size_t middle = count / 2;
         uint64_t number = numbers[middle];
         bb_bit_writer_put_bounded(writer, number - low - middle, end - low - count + 1);
@@ -16,6 +16,8 @@ static void write_between(struct bb_bit_writer *writer, const uint64_t *numbers,
         count -= middle + 1;
         low = number + 1;
     }
+    if (count == 1)
+        bb_bit_writer_put_bounded(writer, *numbers - low, end - low);
 }
 
 static void write_gaps(struct bb_bit_writer *writer, const uint64_t *numbers, size_t count,

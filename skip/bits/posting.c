@@ -6,7 +6,7 @@
 static void write_between(struct bb_bit_writer *writer, const uint16_t *granules, uint32_t count,
                           uint32_t low, uint32_t end)
 {
-    while (count > 0 && end - low != count) {
+    while (count > 1 && end - low != count) {
         uint32_t middle = count / 2;
         uint32_t first = low + middle;
         uint32_t value = granules[middle];
@@ -16,6 +16,8 @@ static void write_between(struct bb_bit_writer *writer, const uint16_t *granules
         count -= middle + 1;
         low = value + 1;
     }
+    if (count == 1)
+        bb_bit_writer_put_bounded(writer, *granules - low, end - low);
 }
 
 void bb_posting_write(struct bb_bit_writer *writer, const uint16_t *granules, uint32_t count,

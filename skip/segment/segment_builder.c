@@ -50,6 +50,7 @@ static enum bb_status list_members(struct bb_segment_builder *builder, uint64_t 
                                    struct bb_member_pairs *pairs)
 {
     uint32_t shift = BB_MEMBER_HASH_BITS - builder->segment.bucket_bits;
+    const uint64_t *start = pairs->first;
     builder->member_count = 0;
     while (pairs->first < pairs->end) {
         uint64_t hash = bb_member_pair_hash(*pairs->first);
@@ -65,6 +66,7 @@ static enum bb_status list_members(struct bb_segment_builder *builder, uint64_t 
             .hash = hash, .pairs = pairs->first, .count = (uint32_t)(end - pairs->first)};
         pairs->first = end;
     }
+    builder->pair_count = (size_t)(pairs->first - start);
     return BB_OK;
 }
 
@@ -94,24 +96,40 @@ static uint32_t list_granules(struct bb_segment_builder *builder,
     return member->count;
 }
 
-/* Into its place, which is near the end: only members with one address come out of order. */
-static enum bb_status add_number(struct bb_segment_builder *builder, uint64_t number)
+/* Makes space for all pairs of a bucket. */
+static enum bb_status reserve_numbers(struct bb_segment_builder *builder, size_t count)
 {
-    enum bb_status status =
-        bb_array_reserve(&builder->numbers, builder->number_count, &builder->number_capacity,
-                         sizeof(builder->numbers[0]), "pairs of an index");
-    if (status != BB_OK)
-        return status;
+    enum bb_status status = BB_OK;
+    while (builder->number_capacity < count && status == BB_OK)
+        status = bb_array_grow(&builder->numbers, &builder->number_capacity,
+                               sizeof(builder->numbers[0]), "pairs of an index");
+    return status;
+}
+
+/* Into its place, which is near the end. */
+static void insert_number(struct bb_segment_builder *builder, uint64_t number)
+{
     size_t at = builder->number_count;
     while (at > 0 && builder->numbers[at - 1] > number)
         at--;
     if (at > 0 && builder->numbers[at - 1] == number)
-        return BB_OK;
+        return;
     memmove(builder->numbers + at + 1, builder->numbers + at,
             (builder->number_count - at) * sizeof(number));
     builder->numbers[at] = number;
     builder->number_count++;
-    return BB_OK;
+}
+
+/* There is space. Only members with one address come out of order. */
+static inline void add_number(struct bb_segment_builder *builder, uint64_t number)
+{
+    size_t count = builder->number_count;
+    if (count > 0 && builder->numbers[count - 1] >= number) {
+        insert_number(builder, number);
+        return;
+    }
+    builder->numbers[count] = number;
+    builder->number_count = count + 1;
 }
 
 /* Gives a pair to the ribbon of the chunk, if that has room. */
@@ -128,38 +146,47 @@ static bool add_key(struct bb_segment_builder *builder, uint64_t hash, uint32_t 
     return true;
 }
 
-/* Pairs of a rare member: into the ribbon, or else as numbers. */
-static enum bb_status list_member(struct bb_segment_builder *builder,
-                                  const struct bb_segment_member *member)
+/* Pairs of a rare member as numbers. */
+static void list_numbers(struct bb_segment_builder *builder, const struct bb_segment_member *member)
 {
     const struct bb_segment *segment = &builder->segment;
-    bool has_keys = member->count <= builder->form.ribbon_limit;
+    uint64_t first = bb_segment_address(segment, member->hash) * segment->granule_count;
+    for (uint32_t i = 0; i < member->count; i++)
+        add_number(builder, first + bb_member_pair_granule(member->pairs[i]));
+}
+
+/* Pairs of a rare member: into the ribbon, or else as numbers. */
+static void list_keys(struct bb_segment_builder *builder, const struct bb_segment_member *member)
+{
+    const struct bb_segment *segment = &builder->segment;
     /* Most members of a log are in one granule: its stripe is free. */
-    if (has_keys && member->count == 1 &&
+    if (member->count == 1 &&
         add_key(builder, member->hash, bb_member_pair_granule(*member->pairs)))
-        return BB_OK;
+        return;
     uint64_t first = bb_segment_address(segment, member->hash) * segment->granule_count;
     struct bb_segment_stripes stripes = {{0}};
-    enum bb_status status = BB_OK;
-    for (uint32_t i = 0; i < member->count && status == BB_OK; i++) {
+    for (uint32_t i = 0; i < member->count; i++) {
         uint32_t granule = bb_member_pair_granule(member->pairs[i]);
         uint32_t stripe = bb_segment_ribbon_stripe(bb_segment_deal(segment), granule);
-        if (has_keys && bb_segment_stripes_take(&stripes, stripe) &&
-            add_key(builder, member->hash, granule))
-            continue;
-        status = add_number(builder, first + granule);
+        if (!bb_segment_stripes_take(&stripes, stripe) || !add_key(builder, member->hash, granule))
+            add_number(builder, first + granule);
     }
-    return status;
 }
 
 /* Lists the pairs of rare members. */
 static enum bb_status list_pairs(struct bb_segment_builder *builder)
 {
-    enum bb_status status = BB_OK;
+    enum bb_status status = reserve_numbers(builder, builder->pair_count);
     builder->number_count = 0;
-    for (size_t i = 0; i < builder->member_count && status == BB_OK; i++)
-        if (!is_frequent(builder, builder->members[i].count))
-            status = list_member(builder, &builder->members[i]);
+    for (size_t i = 0; i < builder->member_count && status == BB_OK; i++) {
+        const struct bb_segment_member *member = &builder->members[i];
+        if (is_frequent(builder, member->count))
+            continue;
+        if (member->count <= builder->form.ribbon_limit)
+            list_keys(builder, member);
+        else
+            list_numbers(builder, member);
+    }
     return status;
 }
 

@@ -26,7 +26,8 @@ struct bb_segment_builder {
     struct bb_segment_member *members; /* owned: of the current bucket */
     size_t member_count;
     size_t member_capacity;
-    uint64_t *numbers; /* owned: the pairs of the current bucket */
+    size_t pair_count; /* of these members */
+    uint64_t *numbers; /* owned: its pairs with addresses */
     size_t number_count;
     size_t number_capacity;
     uint16_t granules[BB_SEGMENT_GRANULES_MAX]; /* of the current member */

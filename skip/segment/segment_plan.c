@@ -64,8 +64,29 @@ static uint32_t count_extras(uint32_t stripe_bits, const uint64_t *first, const 
     return extras;
 }
 
+/* Estimates of postings of few granules, which most members have: one logarithm for each number of
+ * granules, not for each member. */
+struct estimates {
+    uint32_t granule_count;
+    double bits[BB_SEGMENT_GRANULES_MAX / BB_SEGMENT_FREQUENT_SHARE + 1];
+};
+
+static void list_estimates(uint32_t granule_count, struct estimates *estimates)
+{
+    estimates->granule_count = granule_count;
+    for (uint32_t count = 1; count < sizeof(estimates->bits) / sizeof(estimates->bits[0]); count++)
+        estimates->bits[count] = posting_bits(granule_count, count);
+}
+
+static double estimate(const struct estimates *estimates, uint64_t count)
+{
+    return count < sizeof(estimates->bits) / sizeof(estimates->bits[0])
+               ? estimates->bits[count]
+               : posting_bits(estimates->granule_count, (double)count);
+}
+
 /* A member that is not apart. */
-static void count_rare(struct bb_segment_counts *counts, uint32_t granule_count,
+static void count_rare(struct bb_segment_counts *counts, const struct estimates *estimates,
                        struct bb_segment_form form, const uint64_t *first, const uint64_t *end)
 {
     uint32_t count = (uint32_t)(end - first);
@@ -78,20 +99,22 @@ static void count_rare(struct bb_segment_counts *counts, uint32_t granule_count,
     counts->rare_pairs += as_address;
     counts->rare_members += as_address > 0;
     if (as_address > 0)
-        counts->bucket_bits += posting_bits(granule_count, as_address);
+        counts->bucket_bits += estimate(estimates, as_address);
 }
 
 struct bb_segment_counts bb_segment_plan_count(uint32_t granule_count, struct bb_segment_form form,
                                                struct bb_member_pairs pairs)
 {
     struct bb_segment_counts counts = {.pairs = (double)(pairs.end - pairs.first)};
+    struct estimates estimates;
+    list_estimates(granule_count, &estimates);
     while (pairs.first < pairs.end) {
         const uint64_t *end = bb_member_pairs_next(pairs);
         uint64_t count = (uint64_t)(end - pairs.first);
         if (count > form.frequent_limit)
-            counts.bucket_bits += BB_MEMBER_HASH_BITS + posting_bits(granule_count, (double)count);
+            counts.bucket_bits += BB_MEMBER_HASH_BITS + estimate(&estimates, count);
         else
-            count_rare(&counts, granule_count, form, pairs.first, end);
+            count_rare(&counts, &estimates, form, pairs.first, end);
         pairs.first = end;
     }
     return counts;
