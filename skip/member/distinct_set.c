@@ -7,11 +7,22 @@
 #define GRANULE_MASK ((UINT64_C(1) << (BB_MEMBER_GRANULE_BITS + 1)) - 1)
 
 #define SLOTS_MIN ((size_t)4096)
-#define PAIRS_MIN ((size_t)16 * 1024)
+
+/* Tables of up to this many slots have four of them for each member, larger ones two. In a denser
+ * table more new members find a taken slot, and that branch is mispredicted. */
+#define SPARSE_SLOTS_MAX ((size_t)64 * 1024)
+#define PAIRS_MIN        ((size_t)16 * 1024)
 
 static void clear(struct bb_distinct_set *set)
 {
     memset(set->slots, 0, (set->slot_mask + 1) * sizeof(set->slots[0]));
+}
+
+/* How many members of a granule a table takes before it grows. */
+static inline size_t members_for(size_t slot_count)
+{
+    size_t members = slot_count <= SPARSE_SLOTS_MAX ? slot_count / 4 : slot_count / 2;
+    return members < BB_DISTINCT_MEMBERS_MAX ? members : BB_DISTINCT_MEMBERS_MAX;
 }
 
 static inline uint64_t slot_word(uint64_t hash40, uint32_t granule)
@@ -86,14 +97,21 @@ static bool make_room(struct bb_distinct_set *set)
         return false;
     if (set->pair_count == set->pair_capacity)
         grow_pairs(set);
-    if (set->status == BB_OK && members >= (set->slot_mask + 1) / 2)
+    if (set->status == BB_OK && members >= members_for(set->slot_mask + 1))
         grow_slots(set);
     return set->status == BB_OK;
 }
 
-/* Adds members while there is room for them, and gives how many of them it saw. The loop's
- * variables are in registers: the compiler cannot know that slots and pairs are no part of the
- * set. */
+/* Whether a slot has another member of the granule. differs: its word and the wanted one. No branch
+ * tells equal words apart: which members are known is as good as random. */
+static inline bool is_taken(uint64_t differs)
+{
+    return ((differs | (differs == 0)) & GRANULE_MASK) == 0;
+}
+
+/* Adds members while there is room for them, and gives how many of them it saw. A known member is
+ * written again, and overwritten by the next pair. The loop's variables are in registers: the
+ * compiler cannot know that slots and pairs are no part of the set. */
 static size_t add_some(struct bb_distinct_set *set, const uint64_t *hashes, size_t count)
 {
     uint64_t *slots = set->slots;
@@ -101,22 +119,21 @@ static size_t add_some(struct bb_distinct_set *set, const uint64_t *hashes, size
     size_t mask = set->slot_mask;
     uint32_t granule = set->granule;
     size_t end = set->pair_count;
-    size_t members_max = (mask + 1) / 2;
-    if (members_max > BB_DISTINCT_MEMBERS_MAX)
-        members_max = BB_DISTINCT_MEMBERS_MAX;
-    size_t limit = set->granule_start + members_max;
+    size_t limit = set->granule_start + members_for(mask + 1);
     limit = limit < set->pair_capacity ? limit : set->pair_capacity;
     size_t i = 0;
     for (; i < count && end < limit; i++) {
         uint64_t hash40 = hashes[i] >> (64 - BB_MEMBER_HASH_BITS);
         uint64_t wanted = slot_word(hash40, granule);
         size_t slot = (size_t)hash40 & mask;
-        while (slots[slot] != wanted && ((slots[slot] ^ wanted) & GRANULE_MASK) == 0)
+        uint64_t differs = slots[slot] ^ wanted;
+        while (__builtin_expect(is_taken(differs), 0)) {
             slot = (slot + 1) & mask;
-        if (slots[slot] == wanted)
-            continue;
+            differs = slots[slot] ^ wanted;
+        }
         slots[slot] = wanted;
-        pairs[end++] = bb_member_pair(hashes[i], granule);
+        pairs[end] = bb_member_pair(hashes[i], granule);
+        end += differs != 0;
     }
     set->pair_count = end;
     return i;

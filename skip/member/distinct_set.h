@@ -2,8 +2,8 @@
  * list.
  *
  * A slot holds a hash and the granule that it was set for: slots of earlier granules count as
- * empty, so the table is not cleared between granules. It doubles where half of the slots are
- * taken.
+ * empty, so the table is not cleared between granules. It doubles where a quarter of the slots is
+ * taken, a large table where half of them are.
  *
  * Threads: one.
  */
