@@ -20,18 +20,15 @@ size_t bb_bytes_shared_prefix(struct bb_bytes a, struct bb_bytes b)
     return shared;
 }
 
-static uint64_t load32_big_endian(const uint8_t *p)
-{
-    return __builtin_bswap32(bb_load32(p));
-}
-
 /* Short keys are joined from loads that overlap: a loop or a memcpy of variable length costs a call
  * or a mispredicted branch per key, and this runs once per key of a search. */
 static uint64_t prefix64_of_short(const uint8_t *p, size_t size)
 {
     if (size >= 4) {
+        uint64_t head = __builtin_bswap32(bb_load32(p));
+        uint64_t tail = __builtin_bswap32(bb_load32(p + size - 4));
         /* Bytes that both loads have fall on the same place. */
-        return load32_big_endian(p) << 32 | load32_big_endian(p + size - 4) << (8 * (8 - size));
+        return head << 32 | tail << (8 * (8 - size));
     }
     if (size == 0)
         return 0;

@@ -76,14 +76,9 @@ struct place {
     uint64_t hash;
 };
 
-static uint64_t hash_of(uint64_t owner, uint64_t offset)
-{
-    return bb_hash_mix(offset + owner * UINT64_C(0x9e3779b97f4a7c15));
-}
-
 static struct place place_of(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
 {
-    uint64_t hash = hash_of(owner, offset);
+    uint64_t hash = bb_hash_mix(offset + owner * UINT64_C(0x9e3779b97f4a7c15));
     return (struct place){&cache->shards[(hash >> 32) & (cache->shard_count - 1)], hash};
 }
 
@@ -119,38 +114,36 @@ static uint64_t hash_bit(uint64_t hash)
     return UINT64_C(1) << (hash >> 58);
 }
 
-static struct bb_cache_item **find_link(struct place place, uint64_t owner, uint64_t offset)
-{
-    struct bb_cache_item **link = &bucket_of(place.shard, place.hash)->chain;
-    while (*link != NULL && ((*link)->offset != offset || (*link)->owner != owner))
-        link = &(*link)->chain;
-    return link;
-}
-
 static struct bb_cache_item *find_item(struct place place, uint64_t owner, uint64_t offset)
 {
-    if ((bucket_of(place.shard, place.hash)->hashes & hash_bit(place.hash)) == 0)
+    const struct bucket *bucket = bucket_of(place.shard, place.hash);
+    if ((bucket->hashes & hash_bit(place.hash)) == 0)
         return NULL;
-    return *find_link(place, owner, offset);
+    struct bb_cache_item *item = bucket->chain;
+    while (item != NULL && (item->offset != offset || item->owner != owner))
+        item = item->chain;
+    return item;
 }
 
-static void chain_add(struct shard *shard, uint64_t hash, struct bb_cache_item *item)
+static void chain_add(struct shard *shard, struct bb_cache_item *item)
 {
-    struct bucket *bucket = bucket_of(shard, hash);
+    struct bucket *bucket = bucket_of(shard, item->hash);
     item->chain = bucket->chain;
     bucket->chain = item;
-    bucket->hashes |= hash_bit(hash);
+    bucket->hashes |= hash_bit(item->hash);
 }
 
-/* Removes the item at link from the bucket's chain. */
-static void chain_remove(struct bucket *bucket, struct bb_cache_item **link)
+static void chain_remove(struct shard *shard, struct bb_cache_item *item)
 {
-    struct bb_cache_item *item = *link;
+    struct bucket *bucket = bucket_of(shard, item->hash);
+    struct bb_cache_item **link = &bucket->chain;
+    while (*link != item)
+        link = &(*link)->chain;
     *link = item->chain;
     item->chain = item;
     bucket->hashes = 0;
     for (const struct bb_cache_item *left = bucket->chain; left != NULL; left = left->chain)
-        bucket->hashes |= hash_bit(hash_of(left->owner, left->offset));
+        bucket->hashes |= hash_bit(left->hash);
 }
 
 /* Without memory for more buckets the chains grow longer, which is slower but correct. */
@@ -170,7 +163,7 @@ static void grow_if_full(struct shard *shard)
         while (old[i].chain != NULL) {
             struct bb_cache_item *item = old[i].chain;
             old[i].chain = item->chain;
-            chain_add(shard, hash_of(item->owner, item->offset), item);
+            chain_add(shard, item);
         }
     }
     bb_free(old);
@@ -181,14 +174,12 @@ static bool is_detached(const struct bb_cache_item *item)
     return item->chain == item;
 }
 
-/* Removes the item at link from the cache and drops the cache's reference. Without pins, the item
- * goes to the list to destroy. */
-static void detach(struct shard *shard, struct bucket *bucket, struct bb_cache_item **link,
-                   struct bb_cache_item **dead)
+/* Removes the item from the cache and drops the cache's reference. Without pins, the item goes to
+ * the list to destroy. */
+static void detach(struct shard *shard, struct bb_cache_item *item, struct bb_cache_item **dead)
 {
-    BB_DEBUG_ASSERT(shard->item_count > 0 && shard->used_bytes >= (*link)->charge);
-    struct bb_cache_item *item = *link;
-    chain_remove(bucket, link);
+    BB_DEBUG_ASSERT(shard->item_count > 0 && shard->used_bytes >= item->charge);
+    chain_remove(shard, item);
     shard->item_count--;
     shard->used_bytes -= item->charge;
     if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) > 1) {
@@ -200,14 +191,6 @@ static void detach(struct shard *shard, struct bucket *bucket, struct bb_cache_i
     *dead = item;
 }
 
-static void detach_oldest(struct shard *shard, struct bb_cache_item **dead)
-{
-    BB_DEBUG_ASSERT(shard->ring.newer != &shard->ring);
-    const struct bb_cache_item *item = shard->ring.newer;
-    struct place place = {shard, hash_of(item->owner, item->offset)};
-    detach(shard, bucket_of(shard, place.hash), find_link(place, item->owner, item->offset), dead);
-}
-
 static bool has_unpinned(const struct shard *shard)
 {
     return shard->ring.newer != &shard->ring;
@@ -216,7 +199,7 @@ static bool has_unpinned(const struct shard *shard)
 static void evict_surplus(struct shard *shard, struct bb_cache_item **dead)
 {
     while (shard->used_bytes > shard->share_bytes && has_unpinned(shard)) {
-        detach_oldest(shard, dead);
+        detach(shard, shard->ring.newer, dead);
         shard->evictions++;
     }
 }
@@ -345,7 +328,7 @@ static bool shard_clear(struct shard *shard)
     if (!bb_mutex_enter(&shard->mutex))
         return false;
     while (has_unpinned(shard))
-        detach_oldest(shard, &dead);
+        detach(shard, shard->ring.newer, &dead);
     bb_mutex_unlock(&shard->mutex);
     destroy_list(dead);
     return true;
@@ -496,7 +479,8 @@ static void attach(struct bb_block_cache *cache, struct place place, struct bb_c
     struct shard *shard = place.shard;
     grow_if_full(shard);
     item->cache = cache;
-    chain_add(shard, place.hash, item);
+    item->hash = place.hash;
+    chain_add(shard, item);
     atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
     shard->item_count++;
     shard->used_bytes += item->charge;
@@ -532,12 +516,12 @@ struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64
 static void drop_from_chain(struct shard *shard, size_t bucket, uint64_t owner,
                             struct bb_cache_item **dead)
 {
-    struct bb_cache_item **link = &shard->buckets[bucket].chain;
-    while (*link != NULL) {
-        if ((*link)->owner == owner)
-            detach(shard, &shard->buckets[bucket], link, dead);
-        else
-            link = &(*link)->chain;
+    struct bb_cache_item *item = shard->buckets[bucket].chain;
+    while (item != NULL) {
+        struct bb_cache_item *next = item->chain;
+        if (item->owner == owner)
+            detach(shard, item, dead);
+        item = next;
     }
 }
 

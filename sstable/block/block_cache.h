@@ -24,6 +24,7 @@ struct bb_cache_item {
     /* Private to the cache: */
     uint64_t owner;
     uint64_t offset;
+    uint64_t hash;
     struct bb_cache_item *chain;
     struct bb_cache_item *newer;
     struct bb_cache_item *older;
