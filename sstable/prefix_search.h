@@ -31,25 +31,36 @@ static inline uint32_t bb_prefix_ties(const uint64_t *numbers, uint32_t count, u
     return number == UINT64_MAX ? count : bb_prefix_search(numbers, count, number + 1);
 }
 
-/* Compares a prefix of up to eight bytes, given as a number, with a key: < 0 when the prefix sorts
- * before the key, 0 when the key begins with it, > 0 when it sorts after the key. */
-static inline int bb_prefix_compare(uint64_t prefix, uint32_t prefix_size, struct bb_bytes key)
+/* A prefix that keys share. Short ones, the usual case, are compared as numbers: the bytes would
+ * cost another cache miss. */
+struct bb_prefix {
+    uint64_t number;      /* bb_bytes_prefix64 of the bytes */
+    const uint8_t *bytes; /* borrowed */
+    uint32_t size;        /* 0 also under an order that is not bytewise */
+};
+
+static inline struct bb_prefix bb_prefix_of(struct bb_bytes bytes)
 {
-    if (prefix_size == 0)
-        return 0;
-    uint64_t number = bb_bytes_prefix64(key) & UINT64_MAX << (64 - 8 * prefix_size);
-    if (number != prefix)
-        return prefix < number ? -1 : 1;
-    /* The zeros that pad a short key look like zeros of the prefix. */
-    return key.size < prefix_size;
+    return (struct bb_prefix){
+        .number = bb_bytes_prefix64(bytes), .bytes = bytes.data, .size = (uint32_t)bytes.size};
 }
 
-/* The same for a prefix of any size, given as bytes. */
-static inline int bb_prefix_compare_bytes(struct bb_bytes prefix, struct bb_bytes key)
+/* < 0: the prefix sorts before the key; 0: the key begins with it; > 0: it sorts after the key. */
+static inline int bb_prefix_compare(const struct bb_prefix *prefix, struct bb_bytes key)
 {
-    size_t shorter = key.size < prefix.size ? key.size : prefix.size;
-    int order = shorter == 0 ? 0 : memcmp(prefix.data, key.data, shorter);
-    return order != 0 ? order : shorter < prefix.size;
+    size_t shorter = key.size < prefix->size ? key.size : prefix->size;
+    if (shorter == 0)
+        return prefix->size > 0;
+    int order = 0;
+    if (prefix->size > sizeof(uint64_t)) {
+        order = memcmp(prefix->bytes, key.data, shorter);
+    } else {
+        uint64_t number = bb_bytes_prefix64(key) & UINT64_MAX << (64 - 8 * prefix->size);
+        if (number != prefix->number)
+            order = prefix->number < number ? -1 : 1;
+    }
+    /* The zeros that pad a short key look like zeros of the prefix. */
+    return order != 0 ? order : shorter < prefix->size;
 }
 
 #endif

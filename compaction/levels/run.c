@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "sstable/prefix_search.h"
 #include "sstable/table/table_lookup.h"
 
 static struct bb_bytes smallest(const struct bb_table_file *file)
@@ -45,21 +44,14 @@ static void add_up(struct bb_run *run)
 }
 
 /* The shared prefix of the first and last bound is shared by all bounds between them. */
-static size_t shared_by_all(const struct bb_run *run)
-{
-    return bb_bytes_shared_prefix(smallest(run->files[0]), largest(run->files[run->count - 1]));
-}
-
 static void take_shared(struct bb_run *run)
 {
-    uint8_t head[sizeof(uint64_t)] = {0};
-    run->shared_size = shared_by_all(run);
-    run->shared = smallest(run->files[0]).data;
-    size_t size = run->shared_size < sizeof(head) ? run->shared_size : sizeof(head);
-    if (size > 0)
-        memcpy(head, run->shared, size);
-    run->shared_head = bb_load64(head);
-    run->shared_mask = size == 0 ? 0 : UINT64_MAX >> (8 * (sizeof(head) - size));
+    struct bb_bytes first = smallest(run->files[0]);
+    size_t shared = bb_bytes_shared_prefix(first, largest(run->files[run->count - 1]));
+    run->shared = bb_prefix_of(bb_bytes_of(first.data, shared));
+    size_t size = shared < sizeof(uint64_t) ? shared : sizeof(uint64_t);
+    run->shared_head = __builtin_bswap64(run->shared.number);
+    run->shared_mask = size == 0 ? 0 : UINT64_MAX >> (8 * (sizeof(uint64_t) - size));
 }
 
 /* Bytewise only: under another order, keys between two keys need not share their prefix. */
@@ -72,8 +64,8 @@ static enum bb_status take_prefixes(struct bb_run *run)
         return bb_fail(BB_NO_MEMORY, "no memory for the fences of %zu tables", run->count);
     take_shared(run);
     for (size_t i = 0; i < run->count; i++) {
-        struct bb_bytes low = bb_bytes_after(smallest(run->files[i]), run->shared_size);
-        struct bb_bytes high = bb_bytes_after(largest(run->files[i]), run->shared_size);
+        struct bb_bytes low = bb_bytes_after(smallest(run->files[i]), run->shared.size);
+        struct bb_bytes high = bb_bytes_after(largest(run->files[i]), run->shared.size);
         run->largest_prefixes[i] = bb_bytes_prefix64(high);
         run->places[i].smallest_prefix = bb_bytes_prefix64(low);
         atomic_init(&run->places[i].table_filter, NULL);
@@ -168,12 +160,10 @@ size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *c
 {
     if (run->largest_prefixes == NULL)
         return search(run, comparator, 0, run->count, key);
-    struct bb_bytes shared = bb_bytes_of(run->shared, run->shared_size);
-    struct bb_bytes head = key.size < shared.size ? key : bb_bytes_of(key.data, shared.size);
-    int order = bb_bytes_compare(head, shared);
+    int order = bb_prefix_compare(&run->shared, key);
     if (order != 0)
-        return order < 0 ? 0 : run->count;
-    uint64_t prefix = bb_bytes_prefix64(bb_bytes_after(key, shared.size));
+        return order < 0 ? run->count : 0;
+    uint64_t prefix = bb_bytes_prefix64(bb_bytes_after(key, run->shared.size));
     uint32_t count = (uint32_t)run->count;
     uint32_t below = bb_prefix_search(run->largest_prefixes, count, prefix);
     uint32_t ties = bb_prefix_ties(run->largest_prefixes + below, count - below, prefix);

@@ -12,6 +12,7 @@
 #include "compaction/levels/table_file.h"
 #include "sstable/filter/table_filter.h"
 #include "sstable/index/prefix_guide.h"
+#include "sstable/prefix_search.h"
 
 /* Data next to a table's largest key, for lookups that found the table by that key. */
 struct bb_run_place {
@@ -32,9 +33,8 @@ struct bb_run {
     uint64_t *largest_prefixes;   /* owned; NULL with a comparator */
     struct bb_run_place *places;  /* owned; parallel to largest_prefixes */
     struct bb_prefix_guide guide; /* over largest_prefixes */
-    size_t shared_size;
-    const uint8_t *shared; /* borrowed from a bound */
-    /* First eight bytes of `shared`; shared_mask selects the bytes that exist. */
+    struct bb_prefix shared;      /* by all bounds; empty with a comparator */
+    /* Its first eight bytes; shared_mask selects the bytes that exist. */
     uint64_t shared_head;
     uint64_t shared_mask;
     uint64_t key_count;
@@ -53,11 +53,11 @@ void bb_run_deinit(struct bb_run *run);
  * comparator. */
 static inline bool bb_run_begins_alike(const struct bb_run *run, struct bb_bytes key)
 {
-    if (run->largest_prefixes == NULL || key.size < run->shared_size + sizeof(uint64_t))
+    if (run->largest_prefixes == NULL || key.size < run->shared.size + sizeof(uint64_t))
         return false;
     return ((bb_load64(key.data) ^ run->shared_head) & run->shared_mask) == 0 &&
-           (run->shared_size <= sizeof(uint64_t) ||
-            memcmp(key.data, run->shared, run->shared_size) == 0);
+           (run->shared.size <= sizeof(uint64_t) ||
+            memcmp(key.data, run->shared.bytes, run->shared.size) == 0);
 }
 
 /* The result for a key with this prefix, without the guide: the simple form of the search. */
@@ -71,7 +71,7 @@ static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes
     size_t index = 0;
     if (!bb_run_begins_alike(run, key))
         return false;
-    uint64_t prefix = __builtin_bswap64(bb_load64(key.data + run->shared_size));
+    uint64_t prefix = __builtin_bswap64(bb_load64(key.data + run->shared.size));
     if (bb_prefix_guide_find(&run->guide, run->largest_prefixes, prefix, &index) &&
         run->places[index].smallest_prefix < prefix && prefix < run->largest_prefixes[index]) {
         *ret_index = index;

@@ -164,14 +164,13 @@ static void compute_prefixes(struct bb_block *block)
     struct bb_block_record last = record_of_restart(block, block->restart_count - 1);
     size_t common =
         bb_bytes_shared_prefix(bb_block_record_suffix(&first), bb_block_record_suffix(&last));
-    block->common_size = (uint32_t)common;
-    block->common_number = bb_bytes_prefix64(bb_bytes_of(first.suffix, common));
+    block->common = bb_prefix_of(bb_bytes_of(first.suffix, common));
     for (uint32_t i = 0; i < block->restart_count; i++) {
         struct bb_block_record record = record_of_restart(block, i);
         /* Keys between two keys with a shared prefix share it too. A key out of order may be
          * shorter. */
         uint32_t skipped =
-            record.unshared < block->common_size ? record.unshared : block->common_size;
+            record.unshared < block->common.size ? record.unshared : block->common.size;
         block->prefixes[i] =
             bb_bytes_prefix64(bb_bytes_of(record.suffix + skipped, record.unshared - skipped));
     }
@@ -210,27 +209,17 @@ static uint32_t find_by_comparison(const struct bb_block *block,
     return from;
 }
 
-/* < 0, 0, > 0: the common prefix sorts before the key, is a prefix of it, sorts after it. A short
- * prefix is compared as a number: the first entry would cost another cache miss. */
-static int compare_common(const struct bb_block *block, struct bb_bytes key)
-{
-    if (block->common_size <= sizeof(uint64_t))
-        return bb_prefix_compare(block->common_number, block->common_size, key);
-    struct bb_block_record first = record_of_restart(block, 0);
-    return bb_prefix_compare_bytes(bb_bytes_of(first.suffix, block->common_size), key);
-}
-
 uint32_t bb_block_find_restart(const struct bb_block *block, const struct bb_comparator *comparator,
                                struct bb_bytes key, uint64_t sequence)
 {
     uint32_t count = block->restart_count;
     if (comparator != NULL)
         return find_by_comparison(block, comparator, key, sequence, 0, count);
-    int order = compare_common(block, key);
+    int order = bb_prefix_compare(&block->common, key);
     if (order != 0)
         return order < 0 ? count : 0;
 
-    uint64_t number = bb_bytes_prefix64(bb_bytes_after(key, block->common_size));
+    uint64_t number = bb_bytes_prefix64(bb_bytes_after(key, block->common.size));
     uint32_t below = bb_prefix_search(block->prefixes, count, number);
     if (below == count || block->prefixes[below] != number)
         return below;

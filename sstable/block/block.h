@@ -17,6 +17,7 @@
 #include "sstable/block/block_spares.h"
 #include "sstable/entry.h"
 #include "sstable/format.h"
+#include "sstable/prefix_search.h"
 
 /* Memory layout: struct | inline space for restarts | payload. The parts that a search touches
  * first are adjacent. */
@@ -25,8 +26,7 @@ struct bb_block {
     uint64_t *prefixes;        /* one per restart; NULL before the block is indexed */
     uint32_t *restarts;        /* offsets of the restart entries */
     uint8_t *payload;
-    uint64_t common_number; /* first eight bytes of the restart keys' shared prefix */
-    uint32_t common_size;   /* size of that prefix; 0 when not bytewise */
+    struct bb_prefix common; /* of the restart keys */
     uint32_t restart_count;
     uint32_t entries_size;
     uint32_t raw_size;

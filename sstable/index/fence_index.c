@@ -29,25 +29,14 @@ static int compare_suffix(const struct bb_fence_index *index, uint32_t i,
     return bb_entry_compare(comparator, fence.key, fence.sequence, suffix, sequence);
 }
 
-/* < 0, 0, > 0: the common prefix sorts before the key, is a prefix of it, sorts after it. Short
- * prefixes, the usual ones, are compared as numbers: the stored bytes would cost another cache
- * line. */
-static int compare_common(const struct bb_fence_index *index, struct bb_bytes key)
-{
-    uint32_t size = index->common_size;
-    if (size <= sizeof(uint64_t))
-        return bb_prefix_compare(index->common_number, size, key);
-    return bb_prefix_compare_bytes(bb_bytes_of(index->common, size), key);
-}
-
 int bb_fence_index_compare(const struct bb_fence_index *index, uint32_t i,
                            const struct bb_comparator *comparator, struct bb_bytes key,
                            uint64_t sequence)
 {
-    int order = compare_common(index, key);
+    int order = bb_prefix_compare(&index->common, key);
     if (order != 0)
         return order;
-    struct bb_bytes suffix = bb_bytes_after(key, index->common_size);
+    struct bb_bytes suffix = bb_bytes_after(key, index->common.size);
     uint64_t number = index->prefixes == NULL ? 0 : bb_bytes_prefix64(suffix);
     if (index->prefixes != NULL && index->prefixes[i] != number)
         return index->prefixes[i] < number ? -1 : 1;
@@ -77,10 +66,10 @@ uint32_t bb_fence_index_find(const struct bb_fence_index *index,
     if (index->prefixes == NULL)
         return find_by_comparison(index, comparator, key, sequence, 0, index->count);
 
-    int order = compare_common(index, key);
+    int order = bb_prefix_compare(&index->common, key);
     if (order != 0)
         return order < 0 ? index->count : 0;
-    struct bb_bytes suffix = bb_bytes_after(key, index->common_size);
+    struct bb_bytes suffix = bb_bytes_after(key, index->common.size);
     uint64_t number = bb_bytes_prefix64(suffix);
     uint32_t below = bb_prefix_search(index->prefixes, index->count, number);
     if (below == index->count || index->prefixes[below] != number)
@@ -96,7 +85,7 @@ static bool add_fence(struct bb_fence_index *index, const struct bb_comparator *
 {
     if (prefixes != NULL)
         prefixes[i] = bb_bytes_prefix64(fence->key);
-    if (index->common_size + fence->key.size > BB_KEY_SIZE_MAX)
+    if (index->common.size + fence->key.size > BB_KEY_SIZE_MAX)
         return false;
     return i == 0 || bb_entry_compare(comparator, previous->key, previous->sequence, fence->key,
                                       fence->sequence) < 0;
@@ -143,9 +132,7 @@ bool bb_fence_index_init(struct bb_fence_index *index, const struct bb_comparato
     uint32_t *offsets = (uint32_t *)(prefixes + count);
     *index = (struct bb_fence_index){
         .count = count,
-        .common_size = (uint32_t)common.size,
-        .common_number = bb_bytes_prefix64(common),
-        .common = common.data,
+        .common = bb_prefix_of(common),
         .text = cursor->position,
         .text_end = cursor->end,
         .prefixes = comparator == NULL ? prefixes : NULL,

@@ -13,15 +13,14 @@
 #define BB_SSTABLE_INDEX_FENCE_INDEX_H
 
 #include "sstable/index/fence.h"
+#include "sstable/prefix_search.h"
 
 struct bb_fence_index {
     const uint64_t *prefixes; /* one per fence; NULL when not bytewise */
-    uint64_t common_number;   /* the first eight bytes of the common prefix */
-    uint32_t common_size;
     uint32_t count;
+    struct bb_prefix common; /* in the stored bytes */
     /* Rarely used by a search: */
-    const uint8_t *common; /* in the stored bytes */
-    const uint8_t *text;   /* the stored fences */
+    const uint8_t *text; /* the stored fences */
     const uint8_t *text_end;
     const uint32_t *offsets; /* of each fence in text */
 };

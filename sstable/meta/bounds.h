@@ -11,12 +11,12 @@
 
 #include "base/bytes.h"
 #include "base/coding.h"
+#include "sstable/prefix_search.h"
 
 struct bb_bounds {
     uint64_t low; /* below high; if not, the numbers are not used */
     uint64_t high;
-    uint64_t common_number; /* first eight bytes of the shared prefix */
-    uint32_t common_size;
+    struct bb_prefix common;
     struct bb_bytes smallest; /* borrowed; inclusive */
     struct bb_bytes largest;
     bool largest_is_exclusive;
@@ -32,7 +32,7 @@ bool bb_bounds_contain_any(const struct bb_bounds *bounds, const struct bb_compa
  * applies when the bounds share no prefix and the key has at least eight bytes. */
 static inline bool bb_bounds_contain_at_once(const struct bb_bounds *bounds, struct bb_bytes key)
 {
-    if (bounds->common_size > 0 || key.size < sizeof(uint64_t))
+    if (bounds->common.size > 0 || key.size < sizeof(uint64_t))
         return false;
     uint64_t number = __builtin_bswap64(bb_load64(key.data));
     return bounds->low < number && number < bounds->high;

@@ -41,7 +41,8 @@ static enum bb_status read_fence(struct bb_table_walk *walk)
         return BB_OK;
     struct bb_fence fence = bb_fence_index_get(fences, ordinal - 1);
     walk->fence_sequence = fence.sequence;
-    enum bb_status status = bb_buf_append(&walk->fence_key, fences->common, fences->common_size);
+    enum bb_status status =
+        bb_buf_append(&walk->fence_key, fences->common.bytes, fences->common.size);
     if (status == BB_OK)
         status = bb_buf_append(&walk->fence_key, fence.key.data, fence.key.size);
     return status;

@@ -8,7 +8,8 @@ static enum bb_status copy_fence(const struct bb_fence_index *fences, uint32_t i
                                  struct bb_buf *key)
 {
     struct bb_fence fence = bb_fence_index_get(fences, i);
-    enum bb_status status = bb_buf_assign(key, bb_bytes_of(fences->common, fences->common_size));
+    enum bb_status status =
+        bb_buf_assign(key, bb_bytes_of(fences->common.bytes, fences->common.size));
     return status == BB_OK ? bb_buf_append(key, fence.key.data, fence.key.size) : status;
 }
 

@@ -75,11 +75,11 @@ static void search_around(const struct bb_index_page *page, const struct bb_comp
                           uint32_t i)
 {
     struct bb_fence fence = bb_fence_index_get(&page->fences, i);
-    size_t common = page->fences.common_size;
+    size_t common = page->fences.common.size;
     size_t size = common + fence.key.size;
     uint8_t *key = bb_must_alloc_zeroed(size + 1);
     if (common > 0)
-        memcpy(key, page->fences.common, common);
+        memcpy(key, page->fences.common.bytes, common);
     if (fence.key.size > 0)
         memcpy(key + common, fence.key.data, fence.key.size);
     search(page, comparator, bb_bytes_of(key, size), fence.sequence);

@@ -238,7 +238,7 @@ static void table_builder__pages_end_with_their_prefix(void **state)
         struct bb_index_page *page = NULL;
         struct bb_read_stats stats = {0};
         assert_ok(bb_table_page_acquire(table, i, &stats, &page));
-        aligned += page->fences.common_size >= strlen("http://www.host-00.example.com/");
+        aligned += page->fences.common.size >= strlen("http://www.host-00.example.com/");
     }
     assert_true(table->root.page_count >= 20);
     assert_true(aligned * 4 >= table->root.page_count * 3);

@@ -139,8 +139,8 @@ static void print_table_filter(struct bb_buf *text, struct bb_table *table)
         if (i > 0) {
             struct bb_buf key = {0};
             struct bb_fence fence = bb_fence_index_get(&table_filter->fences, i - 1);
-            assert_ok(
-                bb_buf_append(&key, table_filter->fences.common, table_filter->fences.common_size));
+            assert_ok(bb_buf_append(&key, table_filter->fences.common.bytes,
+                                    table_filter->fences.common.size));
             assert_ok(bb_buf_append(&key, fence.key.data, fence.key.size));
             assert_ok(bb_buf_print(text, ", from "));
             print_quoted(text, bb_buf_bytes(&key));
