@@ -105,18 +105,6 @@ static uint64_t space_left(struct store *store)
     return left;
 }
 
-/* The disk of a crashed store, as full as at the crash. */
-static void die_on_full_disk(struct store *store, uint64_t space)
-{
-    struct bb_file_memory *image = bb_file_memory_clone(store->memory);
-    bb_file_memory_set_space(store->memory, 0);
-    store_close(store);
-    bb_file_memory_destroy(store->memory);
-    store->memory = image;
-    store->options.file_system = bb_file_memory_system(image);
-    bb_file_memory_set_space(image, space);
-}
-
 /* Regression: a store that had filled its disk could not be opened for writing, since recovery
  * needs space too. It opens, can be read, refuses writes, changes nothing, and the first write
  * after space is available succeeds. */
@@ -133,7 +121,7 @@ static void full_disk__opening_can_wait(void **state)
         store_open(&store);
         bb_file_memory_set_space(store.memory, space);
         int count = fill_up(&store);
-        die_on_full_disk(&store, space);
+        store_die_on_full_disk(&store, space);
         for (int i = 0; i < 3; i++) {
             uint64_t left = space_left(&store);
             store_open(&store);
@@ -177,9 +165,7 @@ static void full_disk__opening_can_wait(void **state)
 static void store_cut_power_closed(struct store *store)
 {
     struct bb_file_memory *image = bb_file_memory_crash(store->memory, &(struct bb_crash){0});
-    bb_file_memory_destroy(store->memory);
-    store->memory = image;
-    store->options.file_system = bb_file_memory_system(image);
+    store_replace_disk(store, image);
     store_open(store);
 }
 
@@ -195,7 +181,7 @@ static bool open_on_full_disk(enum bb_file_call call, uint64_t nth, uint64_t *wa
         if (i == 100)
             assert_ok(bb_db_flush(store.db));
     }
-    die_on_full_disk(&store, 0);
+    store_die_on_full_disk(&store, 0);
     struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store.memory));
     store.options.file_system = bb_file_fault_system(fault);
     bb_file_fault_arm(fault,
@@ -258,13 +244,8 @@ static void full_disk__closing(void **state)
         if (status != BB_OK)
             assert_status(status, BB_NO_SPACE);
         bb_file_memory_set_space(store.memory, 0);
-        if (was_durable) {
-            struct bb_file_memory *image =
-                bb_file_memory_crash(store.memory, &(struct bb_crash){0});
-            bb_file_memory_destroy(store.memory);
-            store.memory = image;
-            store.options.file_system = bb_file_memory_system(image);
-        }
+        if (was_durable)
+            store_replace_disk(&store, bb_file_memory_crash(store.memory, &(struct bb_crash){0}));
         store_open(&store);
         assert_has(&store, count);
         store_deinit(&store);

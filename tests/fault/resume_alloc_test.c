@@ -25,13 +25,7 @@ static int fill_up(struct store *store)
     bb_file_memory_set_space(store->memory, SPACE);
     while (put(store, count) == BB_OK)
         count++;
-    struct bb_file_memory *image = bb_file_memory_clone(store->memory);
-    bb_file_memory_set_space(store->memory, 0);
-    store_close(store);
-    bb_file_memory_destroy(store->memory);
-    store->memory = image;
-    store->options.file_system = bb_file_memory_system(image);
-    bb_file_memory_set_space(image, SPACE);
+    store_die_on_full_disk(store, SPACE);
     return count;
 }
 

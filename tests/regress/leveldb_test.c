@@ -26,9 +26,7 @@ static void continue_on(struct store *store, struct bb_file_fault *fault,
     store->db = NULL;
     if (fault != NULL)
         bb_file_fault_destroy(fault);
-    bb_file_memory_destroy(store->memory);
-    store->memory = image;
-    store->options.file_system = bb_file_memory_system(image);
+    store_replace_disk(store, image);
     store_open(store);
 }
 

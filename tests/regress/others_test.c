@@ -304,9 +304,7 @@ static void pebble_788_file_number_reused(void **state)
         struct bb_crash crash = {.names = BB_CRASH_NAMES_ALL, .bytes = BB_CRASH_BYTES_NONE};
         struct bb_file_memory *image = bb_file_memory_crash(store.memory, &crash);
         store_close(&store);
-        bb_file_memory_destroy(store.memory);
-        store.memory = image;
-        store.options.file_system = bb_file_memory_system(image);
+        store_replace_disk(&store, image);
         greatest = 0;
         struct bb_file_system *fs = bb_file_memory_system(image);
         struct bb_file_names names = {0};

@@ -23,9 +23,7 @@ static void restart_without_fault(struct store *store, struct bb_file_fault *fau
     (void)!bb_db_close(store->db);
     store->db = NULL;
     bb_file_fault_destroy(fault);
-    bb_file_memory_destroy(store->memory);
-    store->memory = image;
-    store->options.file_system = bb_file_memory_system(image);
+    store_replace_disk(store, image);
     store_open(store);
 }
 

@@ -45,9 +45,7 @@ static size_t open_after(bool is_zeroed)
     if (is_zeroed)
         memset(log + before, 0, after - before);
     store_close(&store);
-    bb_file_memory_destroy(store.memory);
-    store.memory = image;
-    store.options.file_system = bb_file_memory_system(image);
+    store_replace_disk(&store, image);
     store.options.on_event = count_reports;
     store.options.event_context = &reports;
     open_foreseen(&store, &report);

@@ -108,16 +108,34 @@ static inline void store_deinit(struct store *store)
     bb_file_memory_destroy(store->memory);
 }
 
+/* The closed store continues on this disk, which it owns then. */
+static inline void store_replace_disk(struct store *store, struct bb_file_memory *image)
+{
+    assert_null(store->db);
+    bb_file_memory_destroy(store->memory);
+    store->memory = image;
+    store->options.file_system = bb_file_memory_system(image);
+}
+
 /* Simulates a crash of the process: only data given to the operating system survives. The store is
  * open again afterwards. */
 static inline void store_kill(struct store *store)
 {
     struct bb_file_memory *image = bb_file_memory_clone(store->memory);
     store_close(store);
-    bb_file_memory_destroy(store->memory);
-    store->memory = image;
-    store->options.file_system = bb_file_memory_system(image);
+    store_replace_disk(store, image);
     store_open(store);
+}
+
+/* The same on a full disk, with this space for everything (0: no limit). Closing the old store has
+ * space. The store is closed afterwards. */
+static inline void store_die_on_full_disk(struct store *store, uint64_t space)
+{
+    struct bb_file_memory *image = bb_file_memory_clone(store->memory);
+    bb_file_memory_set_space(store->memory, 0);
+    store_close(store);
+    store_replace_disk(store, image);
+    bb_file_memory_set_space(image, space);
 }
 
 /* Simulates a power failure that destroys all unsynced data. */
@@ -125,9 +143,7 @@ static inline void store_cut_power(struct store *store)
 {
     struct bb_file_memory *image = bb_file_memory_crash(store->memory, &(struct bb_crash){0});
     store_close(store);
-    bb_file_memory_destroy(store->memory);
-    store->memory = image;
-    store->options.file_system = bb_file_memory_system(image);
+    store_replace_disk(store, image);
     store_open(store);
 }
 

@@ -293,9 +293,7 @@ static void db_rest__not_after_a_death(void **state)
     assert_ok(bb_db_flush(store.db));
     struct bb_file_memory *image = bb_file_memory_clone(store.memory);
     store_close(&store);
-    bb_file_memory_destroy(store.memory);
-    store.memory = image;
-    store.options.file_system = bb_file_memory_system(image);
+    store_replace_disk(&store, image);
     assert_is_not_at_rest(&store);
     store_close(&store);
     assert_is_at_rest(&store);
