@@ -279,6 +279,25 @@ static enum bb_status decode_field(const struct decoder *decoder, struct bb_curs
     return BB_OK;
 }
 
+/* Tags ascend. Some fields may repeat. */
+struct field_order {
+    bool (*may_repeat)(uint64_t tag);
+    const char *violation;
+};
+
+/* Replaces *field, the previous one or zeros, by the next. */
+static enum bb_status decode_next(const struct decoder *decoder, struct bb_cursor *cursor,
+                                  const struct field_order *order, struct field *field)
+{
+    uint64_t tag_before = field->tag;
+    enum bb_status status = decode_field(decoder, cursor, field);
+    if (status != BB_OK)
+        return status;
+    if (field->tag < tag_before || (field->tag == tag_before && !order->may_repeat(field->tag)))
+        return corrupt_at(decoder, field->start, order->violation);
+    return BB_OK;
+}
+
 static enum bb_status pass_over(const struct decoder *decoder, const struct field *field)
 {
     if ((field->tag & 1) != 0)
@@ -381,22 +400,23 @@ static enum bb_status decode_extension(const struct decoder *decoder, const stru
     }
 }
 
+static bool may_repeat_in_table(uint64_t tag)
+{
+    return (tag & 1) != 0 && tag != TABLE_TAG_TOMBSTONE_SEQUENCE_MIN;
+}
+
 /* Fields after a table, including later versions' fields. */
 static enum bb_status decode_extensions(const struct decoder *decoder, struct bb_cursor *cursor,
                                         struct bb_edit_table *table)
 {
-    uint64_t tag_before = 0;
+    static const struct field_order order = {may_repeat_in_table,
+                                             "a field of a table out of order or twice"};
+    struct field field = {0};
     enum bb_status status = BB_OK;
     while (bb_cursor_left(cursor) > 0 && status == BB_OK) {
-        struct field field = {0};
-        status = decode_field(decoder, cursor, &field);
-        if (status != BB_OK)
-            break;
-        bool may_repeat = (field.tag & 1) != 0 && field.tag != TABLE_TAG_TOMBSTONE_SEQUENCE_MIN;
-        if (field.tag < tag_before || (field.tag == tag_before && !may_repeat))
-            return corrupt_at(decoder, field.start, "a field of a table out of order or twice");
-        tag_before = field.tag;
-        status = decode_extension(decoder, &field, table);
+        status = decode_next(decoder, cursor, &order, &field);
+        if (status == BB_OK)
+            status = decode_extension(decoder, &field, table);
     }
     return status;
 }
@@ -518,17 +538,13 @@ static bool may_repeat(uint64_t tag)
 
 static enum bb_status decode_fields(struct decoder *decoder, struct bb_cursor *cursor)
 {
-    uint64_t tag_before = 0;
+    static const struct field_order order = {may_repeat, "a field out of order or twice"};
+    struct field field = {0};
     enum bb_status status = BB_OK;
     while (bb_cursor_left(cursor) > 0 && status == BB_OK) {
-        struct field field = {0};
-        status = decode_field(decoder, cursor, &field);
-        if (status != BB_OK)
-            break;
-        if (field.tag < tag_before || (field.tag == tag_before && !may_repeat(field.tag)))
-            return corrupt_at(decoder, field.start, "a field out of order or twice");
-        tag_before = field.tag;
-        status = decode_value(decoder, &field);
+        status = decode_next(decoder, cursor, &order, &field);
+        if (status == BB_OK)
+            status = decode_value(decoder, &field);
     }
     return status;
 }
