@@ -73,7 +73,9 @@ static void leave_backward(struct uncovered_iter *iter)
         bb_iter_seek_last(stream);
 }
 
-static void skip_forward(struct uncovered_iter *iter)
+/* Skips hidden entries, in steps or by leaving a hidden region. */
+static void skip(struct uncovered_iter *iter, void (*step)(struct bb_iter *),
+                 void (*leave)(struct uncovered_iter *))
 {
     enum bb_status status = BB_OK;
     while (iter->stream->is_valid) {
@@ -81,26 +83,21 @@ static void skip_forward(struct uncovered_iter *iter)
         if (status != BB_OK || !is_entry_hidden(iter))
             break;
         if (is_region_hidden(iter))
-            leave_forward(iter);
+            leave(iter);
         else
-            bb_iter_next(iter->stream);
+            step(iter->stream);
     }
     show(iter, status);
 }
 
+static void skip_forward(struct uncovered_iter *iter)
+{
+    skip(iter, bb_iter_next, leave_forward);
+}
+
 static void skip_backward(struct uncovered_iter *iter)
 {
-    enum bb_status status = BB_OK;
-    while (iter->stream->is_valid) {
-        status = bb_range_tombstone_cover_find(&iter->cover, iter->stream->entry.key);
-        if (status != BB_OK || !is_entry_hidden(iter))
-            break;
-        if (is_region_hidden(iter))
-            leave_backward(iter);
-        else
-            bb_iter_prev(iter->stream);
-    }
-    show(iter, status);
+    skip(iter, bb_iter_prev, leave_backward);
 }
 
 static void seek_first(struct bb_iter *base)
