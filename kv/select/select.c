@@ -39,14 +39,8 @@ struct bb_select {
 static enum bb_status take_options(const struct bb_select_options *options,
                                    struct bb_select_options *ret_options)
 {
-    enum bb_status status = BB_OK;
     *ret_options = options == NULL ? (struct bb_select_options){0} : *options;
-    if (ret_options->where != NULL && ret_options->condition != NULL)
-        status =
-            bb_fail(BB_INVALID, "a selection has both a condition as text and a built condition");
-    if (status == BB_OK && ret_options->condition != NULL && ret_options->schema == NULL)
-        status = bb_fail(BB_INVALID, "a built condition needs the schema that it was built for");
-    return status;
+    return bb_matcher_check(ret_options->where, ret_options->condition, ret_options->schema);
 }
 
 static enum bb_status take_condition(struct bb_select *select,
@@ -54,13 +48,8 @@ static enum bb_status take_condition(struct bb_select *select,
 {
     const struct bb_schema *schema =
         options->schema != NULL ? options->schema : select->catalog->schema;
-    const struct bb_condition *condition = options->condition;
-    enum bb_status status = BB_OK;
-    if (options->where != NULL) {
-        status = bb_condition_parse(schema, bb_bytes_of_text(options->where), &select->condition);
-        condition = select->condition;
-    }
-    return status == BB_OK ? bb_matcher_init(&select->source.matcher, schema, condition) : status;
+    return bb_matcher_init_with(&select->source.matcher, schema, options->where, options->condition,
+                                &select->condition);
 }
 
 /* ---- making ---- */

@@ -2,6 +2,7 @@
 #include "skip/condition/matcher.h"
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/status.h"
 
 /* The reader of the condition's attributes. */
@@ -32,6 +33,27 @@ enum bb_status bb_matcher_init(struct bb_matcher *matcher, const struct bb_schem
         return BB_OK;
     bb_needle_scan_init_finder(&matcher->finder, condition, schema);
     return create_reader(matcher);
+}
+
+enum bb_status bb_matcher_check(const char *where, const struct bb_condition *condition,
+                                const struct bb_schema *schema)
+{
+    if (where != NULL && condition != NULL)
+        return bb_fail(BB_INVALID,
+                       "a selection has both a condition as text and a built condition");
+    if (condition != NULL && schema == NULL)
+        return bb_fail(BB_INVALID, "a built condition needs the schema that it was built for");
+    return BB_OK;
+}
+
+enum bb_status bb_matcher_init_with(struct bb_matcher *matcher, const struct bb_schema *schema,
+                                    const char *where, const struct bb_condition *condition,
+                                    struct bb_condition **ret_parsed)
+{
+    if (where == NULL)
+        return bb_matcher_init(matcher, schema, condition);
+    enum bb_status status = bb_condition_parse(schema, bb_bytes_of_text(where), ret_parsed);
+    return status == BB_OK ? bb_matcher_init(matcher, schema, *ret_parsed) : status;
 }
 
 void bb_matcher_deinit(struct bb_matcher *matcher)

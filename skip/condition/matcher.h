@@ -28,6 +28,19 @@ BB_MUST_CHECK enum bb_status bb_matcher_init(struct bb_matcher *matcher,
                                              const struct bb_condition *condition);
 void bb_matcher_deinit(struct bb_matcher *matcher);
 
+/* Checks the condition of a selection: a text, or one built for the schema, or NULL for both.
+ * Otherwise BB_INVALID. */
+BB_MUST_CHECK enum bb_status bb_matcher_check(const char *where,
+                                              const struct bb_condition *condition,
+                                              const struct bb_schema *schema);
+/* bb_matcher_init with such a condition. A text is parsed to *ret_parsed, which must outlive the
+ * matcher and is the caller's (bb_condition_destroy), even after a failure. Errors:
+ * bb_condition_parse. */
+BB_MUST_CHECK enum bb_status bb_matcher_init_with(struct bb_matcher *matcher,
+                                                  const struct bb_schema *schema, const char *where,
+                                                  const struct bb_condition *condition,
+                                                  struct bb_condition **ret_parsed);
+
 /* False: no value that is a part of these bytes matches. */
 bool bb_matcher_may_match(const struct bb_matcher *matcher, struct bb_bytes bytes);
 

@@ -62,14 +62,8 @@ struct bb_lines_select {
 static enum bb_status take_options(const struct bb_lines_select_options *options,
                                    struct bb_lines_select_options *ret_options)
 {
-    enum bb_status status = BB_OK;
     *ret_options = options == NULL ? (struct bb_lines_select_options){0} : *options;
-    if (ret_options->where != NULL && ret_options->condition != NULL)
-        status =
-            bb_fail(BB_INVALID, "a selection has both a condition as text and a built condition");
-    if (status == BB_OK && ret_options->condition != NULL && ret_options->schema == NULL)
-        status = bb_fail(BB_INVALID, "a built condition needs the schema that it was built for");
-    return status;
+    return bb_matcher_check(ret_options->where, ret_options->condition, ret_options->schema);
 }
 
 /* The schema of a selection without a schema. */
@@ -91,11 +85,11 @@ static enum bb_status find_schema(struct bb_lines_select *select, bool has_condi
     return status;
 }
 
-static enum bb_status ask_index(struct bb_lines_select *select,
-                                const struct bb_condition *condition,
-                                const struct bb_schema *schema)
+static enum bb_status ask_index(struct bb_lines_select *select)
 {
     struct bb_skip_file *index = select->lines->index;
+    const struct bb_condition *condition = select->matcher.condition;
+    const struct bb_schema *schema = select->matcher.schema;
     select->accounts =
         bb_alloc_zeroed(bb_skip_file_index_count(index) + 1, sizeof(select->accounts[0]));
     if (select->accounts == NULL)
@@ -111,8 +105,7 @@ static enum bb_status ask_index(struct bb_lines_select *select,
 
 /* Queries the index, if there is one. */
 static enum bb_status choose_granules(struct bb_lines_select *select,
-                                      const struct bb_lines_select_options *options,
-                                      const struct bb_condition *condition)
+                                      const struct bb_lines_select_options *options)
 {
     const struct bb_lines *lines = select->lines;
     select->account.damaged_indexes += lines->index_state == BB_LINES_INDEX_UNREADABLE;
@@ -120,26 +113,21 @@ static enum bb_status choose_granules(struct bb_lines_select *select,
         return BB_OK;
     select->granule_count = bb_lines_granule_count(lines);
     select->account.granules = select->granule_count;
-    return condition != NULL && select->granule_count > 0
-               ? ask_index(select, condition, select->matcher.schema)
-               : BB_OK;
+    return select->matcher.condition != NULL && select->granule_count > 0 ? ask_index(select)
+                                                                          : BB_OK;
 }
 
 static enum bb_status fill(struct bb_lines_select *select,
                            const struct bb_lines_select_options *options)
 {
     const struct bb_schema *schema = options->schema;
-    const struct bb_condition *condition = options->condition;
     enum bb_status status =
         schema == NULL ? find_schema(select, options->where != NULL, &schema) : BB_OK;
-    if (status == BB_OK && options->where != NULL) {
-        status = bb_condition_parse(schema, bb_bytes_of_text(options->where), &select->condition);
-        condition = select->condition;
-    }
     if (status == BB_OK)
-        status = bb_matcher_init(&select->matcher, schema, condition);
+        status = bb_matcher_init_with(&select->matcher, schema, options->where, options->condition,
+                                      &select->condition);
     if (status == BB_OK)
-        status = choose_granules(select, options, condition);
+        status = choose_granules(select, options);
     select->limit = options->limit;
     select->progress = options->progress;
     select->progress_context = options->progress_context;
