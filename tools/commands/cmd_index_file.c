@@ -26,14 +26,6 @@ struct index_file {
     struct progress progress;
 };
 
-static bool go_on(void *context, uint64_t bytes_done, uint64_t bytes)
-{
-    struct index_file *self = context;
-    self->progress.total = bytes;
-    atomic_store_explicit(&self->progress.done, bytes_done, memory_order_relaxed);
-    return !interrupt_is_wanted();
-}
-
 /* Attributes may come from the index file that is there. */
 static enum bb_status read_schema(struct index_file *self)
 {
@@ -101,8 +93,8 @@ static enum bb_status create(struct index_file *self)
                                              .spec_count = self->indexes.count,
                                              .granule_bytes = self->granule_bytes,
                                              .rebuild = self->is_rebuilding,
-                                             .progress = go_on,
-                                             .progress_context = self};
+                                             .progress = progress_follow,
+                                             .progress_context = &self->progress};
     enum bb_status status = prepare(self);
     if (status != BB_OK)
         return status;

@@ -205,14 +205,6 @@ static enum exit_code run_list(const struct command *command, int argc, char **a
 
 /* ---- drop ---- */
 
-static bool go_on(void *context, uint64_t bytes_done, uint64_t bytes)
-{
-    struct file_indexes *self = context;
-    self->progress.total = bytes;
-    atomic_store_explicit(&self->progress.done, bytes_done, memory_order_relaxed);
-    return !interrupt_is_wanted();
-}
-
 /* Next to the file of path. */
 static enum bb_status remove_index_file(struct file_indexes *self)
 {
@@ -265,8 +257,8 @@ static enum bb_status write_kept(struct file_indexes *self)
     struct bb_lines_index_options options = {.schema = bb_lines_schema(self->lines),
                                              .specs = self->kept,
                                              .spec_count = self->kept_count,
-                                             .progress = go_on,
-                                             .progress_context = self};
+                                             .progress = progress_follow,
+                                             .progress_context = &self->progress};
     progress_start(&self->progress, "indexing", 0, true);
     enum bb_status status = bb_lines_index_create((const char *)self->path.data, &options, NULL);
     progress_stop(&self->progress);

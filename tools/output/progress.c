@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/output/interrupt.h"
 #include "tools/output/number_text.h"
 #include "tools/output/process_reads.h"
 
@@ -110,6 +111,14 @@ void progress_next(struct progress *progress, const char *label)
     bool is_bytes = progress->is_bytes;
     progress_stop(progress);
     progress_start(progress, label, 0, is_bytes);
+}
+
+bool progress_follow(void *context, uint64_t done, uint64_t total)
+{
+    struct progress *progress = context;
+    progress->total = total;
+    atomic_store_explicit(&progress->done, done, memory_order_relaxed);
+    return !interrupt_is_wanted();
 }
 
 void progress_stop(struct progress *progress)

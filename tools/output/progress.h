@@ -34,6 +34,9 @@ void progress_start(struct progress *progress, const char *label, uint64_t total
 void progress_start_reads(struct progress *progress, const char *label, uint64_t total);
 /* The work has a next part, of unknown size. label: borrowed. */
 void progress_next(struct progress *progress, const char *label);
+/* For a call of the library that reports its progress; context is the struct progress. False after
+ * an interrupt. */
+bool progress_follow(void *context, uint64_t done, uint64_t total);
 /* Removes the bar. */
 void progress_stop(struct progress *progress);
 
