@@ -146,7 +146,7 @@ static bool set_number(const struct bb_definition *definition, const uint8_t *by
     return true;
 }
 
-static void read_slot(const struct bb_slot *slot, struct bb_record *record)
+static void read_slot(struct bb_slot *slot, struct bb_record *record)
 {
     const struct bb_definition *definition = slot->definition;
     struct bb_attribute *attribute = &record->attributes[slot->attribute];

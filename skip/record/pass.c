@@ -4,10 +4,9 @@
 #include "skip/record/number.h"
 
 /* The value of a text for the types that are not bytes; false when it is no value of the type. */
-static bool read_value(const struct bb_definition *definition, struct bb_bytes text,
-                       struct bb_attribute *attribute)
+static bool read_value(struct bb_slot *slot, struct bb_bytes text, struct bb_attribute *attribute)
 {
-    switch (definition->type) {
+    switch (slot->definition->type) {
     case BB_ATTRIBUTE_BYTES:
         attribute->as.bytes = text;
         return true;
@@ -20,10 +19,10 @@ static bool read_value(const struct bb_definition *definition, struct bb_bytes t
     case BB_ATTRIBUTE_TIME:
         break;
     }
-    return bb_time_format_read(&definition->time, text, &attribute->as.i64);
+    return bb_time_memo_read(&slot->time, &slot->definition->time, text, &attribute->as.i64);
 }
 
-void bb_pass_slot_set_text(const struct bb_slot *slot, struct bb_record *record,
+void bb_pass_slot_set_text(struct bb_slot *slot, struct bb_record *record,
                            enum bb_attribute_state state, struct bb_bytes text)
 {
     const struct bb_definition *definition = slot->definition;
@@ -34,6 +33,6 @@ void bb_pass_slot_set_text(const struct bb_slot *slot, struct bb_record *record,
         return;
     if (text.size == 0 && definition->type != BB_ATTRIBUTE_BYTES)
         attribute->state = BB_ATTRIBUTE_NULL;
-    else if (!read_value(definition, text, attribute))
+    else if (!read_value(slot, text, attribute))
         attribute->state = BB_ATTRIBUTE_MALFORMED;
 }

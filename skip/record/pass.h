@@ -8,11 +8,13 @@
 
 #include "skip/record/definition.h"
 #include "skip/record/scratch.h"
+#include "skip/record/time_memo.h"
 
 /* An attribute that a pass has to find. */
 struct bb_slot {
     const struct bb_definition *definition;
     size_t attribute; /* its number in the schema */
+    struct bb_time_memo time;
 };
 
 /* A record that is being read. */
@@ -49,12 +51,12 @@ struct bb_pass_type {
 
 /* Sets the attribute of the slot to the text, as its type reads it. The text counts if the state is
  * PRESENT. */
-void bb_pass_slot_set_text(const struct bb_slot *slot, struct bb_record *record,
+void bb_pass_slot_set_text(struct bb_slot *slot, struct bb_record *record,
                            enum bb_attribute_state state, struct bb_bytes text);
 
 /* WHY inline: a field passed as a whole is copied by loads that are wider than the stores that made
  * it, and each such copy waits for the stores. */
-static inline void bb_slot_set(const struct bb_slot *slot, struct bb_record *record,
+static inline void bb_slot_set(struct bb_slot *slot, struct bb_record *record,
                                struct bb_field field)
 {
     bb_pass_slot_set_text(slot, record, field.state, field.text);

@@ -57,7 +57,7 @@ static enum bb_status add_attribute(struct bb_record_reader *reader, const struc
     enum bb_status status = pass_for(reader, definition, &pass);
     if (status != BB_OK)
         return status;
-    return add_slot(pass, (struct bb_slot){definition, attribute});
+    return add_slot(pass, (struct bb_slot){.definition = definition, .attribute = attribute});
 }
 
 static enum bb_status fill(struct bb_record_reader *reader, const struct bb_schema *schema,

@@ -341,7 +341,8 @@ static void form_open(struct form *form)
         snprintf(definition, sizeof(definition), "x%zu %s = json(%s)", i, types[i % TYPE_COUNT],
                  PATHS[i / TYPE_COUNT]);
         assert_ok(bb_schema_add(form->schema, definition));
-        form->slots[i] = (struct bb_slot){form->schema->definitions[i], i};
+        form->slots[i] =
+            (struct bb_slot){.definition = form->schema->definitions[i], .attribute = i};
     }
     form->pass = (struct bb_pass){.slots = form->slots, .slot_count = SLOT_COUNT};
     assert_ok(bb_json_tree_init(&form->tree, &form->pass));

@@ -1,5 +1,5 @@
 /* Times: every format, its limits, and random dates against the C library's timegm. */
-#include "skip/record/time_format.h"
+#include "skip/record/time_memo.h"
 
 #include <time.h>
 
@@ -160,6 +160,42 @@ static void time_format__dates_are_those_of_timegm(void **state)
     }
 }
 
+/* Times of a log, a few seconds apart, of which some are damaged or end with a leap second; and
+ * times at the limits. */
+static void time_memo__reads_as_without_it(void **state)
+{
+    static const char *const limits[] = {
+        "11/Apr/2262:23:47:16 +0000", "11/Apr/2262:23:47:17 +0000", "11/Apr/2262:23:47:59 +0000",
+        "21/Sep/1677:00:12:44 +0000", "21/Sep/1677:00:12:43 +0000", "21/Sep/1677:00:12:00 +0000",
+    };
+    struct bb_time_format format;
+    struct bb_time_memo memo = {.minute = 0};
+    struct bb_rng rng;
+    time_t seconds = 1431857103;
+    (void)state;
+    bb_rng_init(&rng, bb_rng_seed("time_memo__reads_as_without_it", 20261123));
+    assert_true(bb_time_format_named(bb_bytes_of_text("clf"), &format));
+    for (int i = 0; i < 50000; i++) {
+        char text[40];
+        struct tm tm;
+        int64_t found = 77;
+        int64_t expected = 77;
+        seconds += (time_t)bb_rng_below(&rng, 4) - 1;
+        assert_non_null(gmtime_r(&seconds, &tm));
+        strftime(text, sizeof(text), "%d/%b/%Y:%H:%M:%S +0000", &tm);
+        if (i % 50 == 49)
+            snprintf(text, sizeof(text), "%s", limits[(size_t)i / 50 % BB_ARRAY_LENGTH(limits)]);
+        if (i % 7 == 6)
+            text[bb_rng_below(&rng, 26)] = (char)('0' + (char)bb_rng_below(&rng, 12));
+        if (i % 61 == 60)
+            memcpy(text + 18, "60", 2);
+        struct bb_bytes bytes = bb_bytes_of_text(text);
+        bool is_time = bb_time_format_read(&format, bytes, &expected);
+        assert_int_equal(bb_time_memo_read(&memo, &format, bytes, &found), is_time);
+        assert_true(found == expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +204,7 @@ int main(void)
         cmocka_unit_test(time_format__counts),
         cmocka_unit_test(time_format__patterns),
         cmocka_unit_test(time_format__dates_are_those_of_timegm),
+        cmocka_unit_test(time_memo__reads_as_without_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
