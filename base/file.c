@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/path.h"
 #include "base/status.h"
@@ -62,6 +63,20 @@ void bb_file_forget(struct bb_file *file)
 {
     if (file->ops->forget != NULL)
         file->ops->forget(file);
+}
+
+enum bb_status bb_file_map_create(struct bb_file *file, uint64_t size, struct bb_file_map **ret_map)
+{
+    BB_ASSERT(size > 0);
+    if (file->ops->map == NULL)
+        return bb_fail(BB_UNSUPPORTED, "%s: this file system does not map files", file->path);
+    return file->ops->map(file, size, ret_map);
+}
+
+void bb_file_map_destroy(struct bb_file_map *map)
+{
+    if (map != NULL)
+        map->ops->destroy(map);
 }
 
 enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data)

@@ -37,6 +37,15 @@ BB_MUST_CHECK bool bb_file_read_now(struct bb_file *file, uint64_t offset, void 
                                     size_t size);
 void bb_file_will_need(struct bb_file *file, uint64_t offset, uint64_t size);
 void bb_file_forget(struct bb_file *file);
+/* REQUIRES: size > 0. */
+BB_MUST_CHECK enum bb_status bb_file_map_create(struct bb_file *file, uint64_t size,
+                                                struct bb_file_map **ret_map);
+static inline bool bb_file_map_is_sound(const struct bb_file_map *map)
+{
+    return map->ops->is_sound(map);
+}
+/* NULL is allowed. */
+void bb_file_map_destroy(struct bb_file_map *map);
 BB_MUST_CHECK enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data);
 BB_MUST_CHECK enum bb_status bb_file_sync(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_size);

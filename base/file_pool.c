@@ -230,6 +230,18 @@ static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
     leave(file);
 }
 
+/* The map needs no descriptor. */
+static enum bb_status map_file(struct bb_file *base, uint64_t size, struct bb_file_map **ret_map)
+{
+    struct pooled_file *file = file_of(base);
+    enum bb_status status = enter(file);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_map_create(file->inner, size, ret_map);
+    leave(file);
+    return status;
+}
+
 static enum bb_status append(struct bb_file *file, const void *data, size_t size)
 {
     (void)data;
@@ -267,6 +279,7 @@ static const struct bb_file_ops file_ops = {
     .read_at = read_at,
     .read_now = read_now,
     .will_need = will_need,
+    .map = map_file,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,

@@ -125,6 +125,11 @@ static void forget(struct bb_file *base)
     (void)posix_fadvise(posix_file_of(base)->fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
+static enum bb_status map_file(struct bb_file *base, uint64_t size, struct bb_file_map **ret_map)
+{
+    return bb_posix_map(posix_file_of(base)->fd, base->path, size, ret_map);
+}
+
 static enum bb_status check_writable(const struct posix_file *file, const char *operation)
 {
     if (!file->writable)
@@ -218,6 +223,7 @@ static const struct bb_file_ops file_ops = {
     .read_now = read_now,
     .will_need = will_need,
     .forget = forget,
+    .map = map_file,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,

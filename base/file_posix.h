@@ -64,6 +64,10 @@ BB_MUST_CHECK enum bb_status bb_posix_check_process(struct bb_file_system *fs, c
 BB_MUST_CHECK enum bb_status bb_posix_open_regular(struct bb_file_system *fs, const char *path,
                                                    int flags, int *ret_fd);
 
+/* file_map_posix.c. path: for messages. */
+BB_MUST_CHECK enum bb_status bb_posix_map(int fd, const char *path, uint64_t size,
+                                          struct bb_file_map **ret_map);
+
 /* directory_posix.c */
 enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, const char *to);
 enum bb_status bb_posix_link(struct bb_file_system *fs, const char *from, const char *to);

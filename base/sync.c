@@ -183,6 +183,11 @@ void bb_thread_join(struct bb_thread *thread)
     must_succeed(pthread_join(thread->handle, NULL), "pthread_join");
 }
 
+void bb_once_run(struct bb_once *once, void (*run)(void))
+{
+    must_succeed(pthread_once(&once->handle, run), "pthread_once");
+}
+
 enum bb_status bb_fork_watch(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
 {
     int error_number = pthread_atfork(before, in_parent, in_child);

@@ -1,4 +1,5 @@
-/* Mutex, condition, thread: wrappers of POSIX threads. A failing lock call is a bug and aborts.
+/* Mutex, condition, thread, once: wrappers of POSIX threads. A failing lock call is a bug and
+ * aborts.
  *
  * A child made by fork inherits mutexes held by threads of its parent, and conditions that these
  * wait for; the threads do not exist in it. So deinit does not touch objects of another process:
@@ -55,6 +56,16 @@ void bb_condvar_broadcast(struct bb_condvar *condition);
 BB_MUST_CHECK enum bb_status bb_thread_create(struct bb_thread *thread, void (*run)(void *),
                                               void *argument);
 void bb_thread_join(struct bb_thread *thread);
+
+/* Runs a function once per process: later and concurrent calls return after the first one ended. */
+struct bb_once {
+    pthread_once_t handle;
+};
+#define BB_ONCE_STATIC                                                                             \
+    {                                                                                              \
+        .handle = PTHREAD_ONCE_INIT                                                                \
+    }
+void bb_once_run(struct bb_once *once, void (*run)(void));
 
 /* Registers functions that every later fork calls, in the forking thread: before the fork, and
  * after it in the parent and the child. They cannot be unregistered. in_child may only call

@@ -41,6 +41,22 @@ struct bb_file_names {
 };
 BB_API void bb_file_names_deinit(struct bb_file_names *list);
 
+/* Bytes of a file in the address space: they are read without a call. A file may be truncated while
+ * it is mapped, or its device may fail. Then the pages that cannot be read have zeros, and is_sound
+ * returns false from then on. So bytes are the file's if is_sound returns true after they were
+ * read. Any thread may read a map. */
+struct bb_file_map {
+    const struct bb_file_map_ops *ops;
+    const uint8_t *bytes;
+    uint64_t size;
+};
+
+struct bb_file_map_ops {
+    bool (*is_sound)(const struct bb_file_map *map);
+    /* No thread reads the bytes any more. */
+    void (*destroy)(struct bb_file_map *map);
+};
+
 struct bb_file_ops {
     /* Reads size bytes at offset. *ret_size is smaller only at the end of the file. Never waits for
      * more bytes. */
@@ -56,6 +72,10 @@ struct bb_file_ops {
     /* Tells the system that it need not keep the file's bytes in memory. If it complies, the next
      * reads come from the device. Only a hint; NULL: not supported. */
     void (*forget)(struct bb_file *file);
+    /* Maps the first size bytes of the file, of which there are that many, for reads in any order.
+     * The map outlives the file. Errors: BB_UNSUPPORTED, BB_NO_MEMORY, BB_IO. NULL: not
+     * supported. */
+    enum bb_status (*map)(struct bb_file *file, uint64_t size, struct bb_file_map **ret_map);
     /* Appends all of data. After a failure any part of it may have been written. One write(2) if
      * the system accepts all bytes. */
     enum bb_status (*append)(struct bb_file *file, const void *data, size_t size);

@@ -306,6 +306,12 @@ bool bb_mutex_is_free(struct bb_mutex *mutex)
     return true;
 }
 
+/* Without stops in between: no explored part uses it from two threads. */
+void bb_once_run(struct bb_once *once, void (*run)(void))
+{
+    (void)pthread_once(&once->handle, run);
+}
+
 void bb_condvar_init(struct bb_condvar *condition)
 {
     condition->process = 0;

@@ -5,6 +5,7 @@ static const char *const names[] = {
     [BB_FILE_CALL_OPEN] = "open",
     [BB_FILE_CALL_CREATE] = "create",
     [BB_FILE_CALL_READ_AT] = "read_at",
+    [BB_FILE_CALL_MAP] = "map",
     [BB_FILE_CALL_APPEND] = "append",
     [BB_FILE_CALL_SYNC] = "sync",
     [BB_FILE_CALL_SIZE] = "size",

@@ -154,6 +154,13 @@ static void forget(struct bb_file *base)
     bb_file_forget(fault_file_of(base)->inner);
 }
 
+static enum bb_status map_file(struct bb_file *base, uint64_t size, struct bb_file_map **ret_map)
+{
+    struct fault_file *file = fault_file_of(base);
+    enum bb_status status = admit(file->fault, BB_FILE_CALL_MAP, base->path);
+    return status == BB_OK ? bb_file_map_create(file->inner, size, ret_map) : status;
+}
+
 /* A file whose write failed is in an unknown state. The call is executed: the records
  * show the calls of the engine. */
 static void note_write(struct fault_file *file)
@@ -220,6 +227,7 @@ static const struct bb_file_ops file_ops = {
     .read_now = read_now,
     .will_need = will_need,
     .forget = forget,
+    .map = map_file,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,

@@ -62,6 +62,10 @@ void bb_file_memory_set_links(struct bb_file_memory *memory, bool has_links);
 /* One in this many calls of read_now would have to wait; 0, the default: never. */
 void bb_file_memory_set_cold(struct bb_file_memory *memory, uint32_t one_in);
 
+/* Counted over all maps, the n-th check of a map's soundness succeeds, and the map loses its bytes
+ * right after it; 0, the default: never. */
+void bb_file_memory_lose_map(struct bb_file_memory *memory, uint64_t nth);
+
 /* Files and locks that are open. */
 size_t bb_file_memory_open_files(struct bb_file_memory *memory);
 

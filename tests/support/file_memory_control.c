@@ -48,6 +48,13 @@ void bb_file_memory_set_cold(struct bb_file_memory *memory, uint32_t one_in)
     bb_mutex_unlock(&memory->mutex);
 }
 
+void bb_file_memory_lose_map(struct bb_file_memory *memory, uint64_t nth)
+{
+    bb_mutex_lock(&memory->mutex);
+    memory->lost_after = nth;
+    bb_mutex_unlock(&memory->mutex);
+}
+
 size_t bb_file_memory_open_files(struct bb_file_memory *memory)
 {
     bb_mutex_lock(&memory->mutex);

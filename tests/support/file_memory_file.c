@@ -64,6 +64,48 @@ static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
     bb_mutex_unlock(&memory->mutex);
 }
 
+/* A copy: the file's bytes are never changed, except by tests that damage them. */
+struct memory_map {
+    struct bb_file_map base;
+    struct bb_file_memory *memory;
+    uint8_t *copy;
+    bool is_lost;
+};
+
+static bool is_sound(const struct bb_file_map *base)
+{
+    struct memory_map *map = (struct memory_map *)(uintptr_t)base;
+    bb_mutex_lock(&map->memory->mutex);
+    bool is_sound = !map->is_lost;
+    if (is_sound && map->memory->lost_after > 0 && --map->memory->lost_after == 0) {
+        memset(map->copy, 0, base->size);
+        map->is_lost = true;
+    }
+    bb_mutex_unlock(&map->memory->mutex);
+    return is_sound;
+}
+
+static void destroy_map(struct bb_file_map *base)
+{
+    struct memory_map *map = (struct memory_map *)base;
+    free(map->copy);
+    free(map);
+}
+
+static const struct bb_file_map_ops map_ops = {.is_sound = is_sound, .destroy = destroy_map};
+
+static enum bb_status map_file(struct bb_file *base, uint64_t size, struct bb_file_map **ret_map)
+{
+    size_t got = 0;
+    struct memory_map *map = bb_must_alloc_zeroed(sizeof(*map));
+    map->memory = memory_file_of(base)->memory;
+    map->copy = bb_must_alloc_zeroed((size_t)size);
+    map->base = (struct bb_file_map){.ops = &map_ops, .bytes = map->copy, .size = size};
+    enum bb_status status = read_at(base, 0, map->copy, (size_t)size, &got);
+    *ret_map = &map->base;
+    return status;
+}
+
 static enum bb_status check_writable(const struct bb_memory_file *file, const char *operation)
 {
     if (!file->writable)
@@ -137,6 +179,7 @@ static const struct bb_file_ops file_ops = {
     .read_at = read_at,
     .read_now = read_now,
     .will_need = will_need,
+    .map = map_file,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,

@@ -107,11 +107,15 @@ static enum bb_status call_everything(struct bb_file_system *fs, struct bb_file 
     uint64_t number = 0;
     bool is_directory = false;
     struct bb_file_names list = {0};
+    struct bb_file_map *map = NULL;
     enum bb_status status = bb_file_read_at(reader, 0, &byte, 1, &got);
     if (status == BB_OK)
         status = bb_file_size(reader, &number);
     if (status == BB_OK)
         status = bb_file_append(writer, bb_bytes_of_text("x"));
+    if (status == BB_OK)
+        status = bb_file_map_create(reader, 1, &map);
+    bb_file_map_destroy(map);
     if (status == BB_OK)
         status = bb_file_sync(writer);
     if (status == BB_OK)
