@@ -59,6 +59,9 @@ extern const size_t bench_engine_count;
 extern const char *const bench_engines_absent[];
 
 extern const struct bench_engine bench_engine_bloomblock;
+extern const struct bench_engine bench_engine_bloomblock_mapped;
+extern const struct bench_engine bench_engine_bloomblock_mapped_lz4;
+extern const struct bench_engine bench_engine_bloomblock_plain;
 extern const struct bench_engine bench_engine_bloomblock_default;
 extern const struct bench_engine bench_engine_bloomblock_leveled;
 extern const struct bench_engine bench_engine_bloomblock_tiered;

@@ -7,8 +7,10 @@
 #include "bench/engine.h"
 
 /* The same as the filters of the others; the default is a target rate. */
-static const struct bb_filter_amount bits_per_key = {BB_FILTER_BITS_PER_KEY, 10};
-static const struct bb_filter_amount default_amount;
+#define BITS_PER_KEY                                                                               \
+    {                                                                                              \
+        BB_FILTER_BITS_PER_KEY, 10                                                                 \
+    }
 
 struct store {
     struct bb_db *db;
@@ -21,46 +23,61 @@ static void must(enum bb_status status)
         bench_die("bloomblock: %s: %s", bb_status_name(status), bb_error_last()->message);
 }
 
-static void *open_with(const struct bench_settings *settings, struct bb_filter_amount filter_amount,
-                       enum bb_compaction_style style)
+static void *open_with(const struct bench_settings *settings, struct bb_db_options options)
 {
     struct store *store = calloc(1, sizeof(*store));
     if (store == NULL)
         bench_die("bloomblock: no memory");
-    struct bb_db_options options = {
-        .create_if_missing = true,
-        .write_buffer_bytes = settings->write_buffer_bytes,
-        .cache_bytes = settings->cache_bytes,
-        .filter_amount = filter_amount,
-        .compaction_style = style,
-    };
+    options.create_if_missing = true;
+    options.write_buffer_bytes = settings->write_buffer_bytes;
+    options.cache_bytes = settings->cache_bytes;
     must(bb_db_open(settings->directory, &options, &store->db));
     return store;
 }
 
 static void *open_store(const struct bench_settings *settings)
 {
-    return open_with(settings, bits_per_key, BB_COMPACTION_DEFAULT);
+    return open_with(settings, (struct bb_db_options){.filter_amount = BITS_PER_KEY});
+}
+
+static void *open_mapped(const struct bench_settings *settings)
+{
+    return open_with(settings, (struct bb_db_options){.filter_amount = BITS_PER_KEY,
+                                                      .read_mode = BB_READ_MAPPED,
+                                                      .compression = BB_COMPRESSION_NONE});
+}
+
+static void *open_mapped_lz4(const struct bench_settings *settings)
+{
+    return open_with(settings, (struct bb_db_options){.filter_amount = BITS_PER_KEY,
+                                                      .read_mode = BB_READ_MAPPED});
+}
+
+static void *open_plain(const struct bench_settings *settings)
+{
+    return open_with(settings, (struct bb_db_options){.filter_amount = BITS_PER_KEY,
+                                                      .compression = BB_COMPRESSION_NONE});
 }
 
 static void *open_defaults(const struct bench_settings *settings)
 {
-    return open_with(settings, default_amount, BB_COMPACTION_DEFAULT);
+    return open_with(settings, (struct bb_db_options){0});
 }
 
 static void *open_leveled(const struct bench_settings *settings)
 {
-    return open_with(settings, default_amount, BB_COMPACTION_LEVELED);
+    return open_with(settings, (struct bb_db_options){.compaction_style = BB_COMPACTION_LEVELED});
 }
 
 static void *open_tiered(const struct bench_settings *settings)
 {
-    return open_with(settings, default_amount, BB_COMPACTION_TIERED);
+    return open_with(settings, (struct bb_db_options){.compaction_style = BB_COMPACTION_TIERED});
 }
 
 static void *open_lazy(const struct bench_settings *settings)
 {
-    return open_with(settings, default_amount, BB_COMPACTION_LAZY_LEVELING);
+    return open_with(settings,
+                     (struct bb_db_options){.compaction_style = BB_COMPACTION_LAZY_LEVELING});
 }
 
 static void close_store(void *memory)
@@ -131,10 +148,11 @@ static void compact(void *memory)
     must(bb_db_compact(store->db));
 }
 
-#define OPTIONS(filters_)                                                                          \
-    "write_buffer_bytes, cache_bytes as given; " filters_                                          \
-    ", blocks of 4 KiB, LZ4; each put is a commit and one write(2), no sync; checksums verified "  \
-    "on every read"
+#define OPTIONS_OF(filters_, compression_, reads_)                                                 \
+    "write_buffer_bytes, cache_bytes as given; " filters_ ", blocks of 4 KiB, " compression_       \
+    "; each put is a commit and one write(2), no sync; " reads_
+#define OPTIONS(filters_) OPTIONS_OF(filters_, "LZ4", "checksums verified on every read")
+#define MAPPED            "tables mapped, checksums verified on first read"
 #define ENGINE(name_, options_, open_)                                                             \
     {                                                                                              \
         .name = name_, .version = BENCH_BLOOMBLOCK_VERSION, .options = options_, .open = open_,    \
@@ -144,6 +162,14 @@ static void compact(void *memory)
 
 const struct bench_engine bench_engine_bloomblock =
     ENGINE("bloomblock", OPTIONS("10 bits per key"), open_store);
+const struct bench_engine bench_engine_bloomblock_mapped = ENGINE(
+    "bloomblock-mapped", OPTIONS_OF("10 bits per key", "no compression", MAPPED), open_mapped);
+const struct bench_engine bench_engine_bloomblock_mapped_lz4 =
+    ENGINE("bloomblock-mapped-lz4", OPTIONS_OF("10 bits per key", "LZ4", MAPPED), open_mapped_lz4);
+const struct bench_engine bench_engine_bloomblock_plain =
+    ENGINE("bloomblock-plain",
+           OPTIONS_OF("10 bits per key", "no compression", "checksums verified on every read"),
+           open_plain);
 const struct bench_engine bench_engine_bloomblock_default =
     ENGINE("bloomblock-default", OPTIONS("0.01 wasted reads (default)"), open_defaults);
 const struct bench_engine bench_engine_bloomblock_leveled =

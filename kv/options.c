@@ -221,7 +221,7 @@ static enum bb_status resolve_style(struct bb_db_options *o)
     return BB_OK;
 }
 
-static enum bb_status check_residency(const struct bb_db_options *o)
+static enum bb_status check_reading(const struct bb_db_options *o)
 {
     if (o->index_residency != BB_INDEX_PINNED && o->index_residency != BB_INDEX_CACHED)
         return bb_fail(BB_INVALID,
@@ -235,6 +235,9 @@ static enum bb_status check_residency(const struct bb_db_options *o)
                        "and %d (unused)",
                        (int)o->table_filter_residency, (int)BB_TABLE_FILTER_PINNED,
                        (int)BB_TABLE_FILTER_CACHED, (int)BB_TABLE_FILTER_UNUSED);
+    if (o->read_mode != BB_READ_CALLS && o->read_mode != BB_READ_MAPPED)
+        return bb_fail(BB_INVALID, "option read_mode is %d, allowed are %d (calls) and %d (mapped)",
+                       (int)o->read_mode, (int)BB_READ_CALLS, (int)BB_READ_MAPPED);
     return BB_OK;
 }
 
@@ -292,7 +295,7 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
     if (status == BB_OK)
         status = resolve_compression(&o.compression);
     if (status == BB_OK)
-        status = check_residency(&o);
+        status = check_reading(&o);
     if (status == BB_OK)
         status = resolve_style(&o);
     if (status == BB_OK)
@@ -348,6 +351,7 @@ void bb_options_for_table(const struct bb_db_options *options, struct bb_file_sy
         .secret = secret,
         .cache = block_cache,
         .index_residency = block_cache == NULL ? BB_INDEX_PINNED : options->index_residency,
+        .read_mode = options->read_mode,
     };
 }
 

@@ -147,6 +147,7 @@ struct bb_db_options {
 
     bool cache_off; /* every block request reads the file */
     enum bb_index_residency index_residency;
+    enum bb_read_mode read_mode; /* of tables: bb/table.h */
     /* Maximum number of open table files, 16 ... 1,000,000; default 1000. Limited to half of the
      * process's descriptor limit at the time of opening. */
     uint32_t open_tables_max;

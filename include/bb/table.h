@@ -138,6 +138,22 @@ enum bb_index_residency {
     BB_INDEX_CACHED = 1, /* in the block cache, evicted like blocks (needs a cache) */
 };
 
+/* How data blocks of an open table are read. */
+enum bb_read_mode {
+    /* One pread per block, whose checksum is verified each time. */
+    BB_READ_CALLS = 0,
+    /* From a map of the file, without a call. A lookup uses an uncompressed block where it is, and
+     * the checksum of a block is verified when it is first used. So damage that the system reads in
+     * later, after it dropped the page from memory, is found by verification and compaction, not by
+     * lookups. If the file is truncated or its device fails, the reads fail with a status: a
+     * handler of SIGBUS is installed with the first map of the process, and calls the handler that
+     * was there before. A handler that the program installs later must call this one.
+     *
+     * Reads with bypass_fill, batches of keys, and compactions use calls, which read ahead. So do
+     * tables that the system cannot map. */
+    BB_READ_MAPPED = 1,
+};
+
 /* As filter_granularity: all blocks of an index page share one filter. */
 #define BB_GRANULARITY_PAGE UINT32_MAX
 
@@ -197,6 +213,7 @@ struct bb_table_options {
     struct bb_block_cache *cache;
     enum bb_index_residency index_residency;
     enum bb_table_filter_residency table_filter_residency;
+    enum bb_read_mode read_mode;
 
     /* For writing: approximate number of filter_rate's bits per key that the table filter gets. 1
      * ... 24, or one of BB_TABLE_FILTER_*. The block filters get the rest, rounded to a whole

@@ -36,17 +36,17 @@ static void forget_block(struct bb_cache_item *item)
 }
 
 struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t capacity,
-                                     bool is_stored)
+                                     const uint8_t *payload)
 {
     struct bb_block *block = (struct bb_block *)(void *)scratch->block;
     uint32_t room = restart_room(capacity);
-    size_t size = sizeof(struct bb_block) + room + (is_stored ? 0 : capacity);
-    if (size > sizeof(scratch->block) || (is_stored && capacity > sizeof(scratch->stored)))
+    size_t size = sizeof(struct bb_block) + room + (payload != NULL ? 0 : capacity);
+    if (size > sizeof(scratch->block))
         return NULL;
     *block = (struct bb_block){
         .capacity = capacity,
         .restart_room = room,
-        .payload = is_stored ? scratch->stored : (uint8_t *)block->room + room,
+        .payload = payload != NULL ? (uint8_t *)(uintptr_t)payload : (uint8_t *)block->room + room,
     };
     bb_block_cache_item_init(&block->item, forget_block, 0);
     return block;

@@ -54,11 +54,11 @@ struct bb_block_scratch {
     _Alignas(64) uint8_t block[BB_BLOCK_SCRATCH_SIZE];
 };
 
-/* A block in the scratch. With is_stored its payload is `stored`, else the space after the block.
- * It is unreferenced as usual, before the scratch goes out of scope. NULL when the scratch is too
- * small. */
+/* A block in the scratch, with the given payload, which is only read; NULL: with the space after
+ * the block. It is unreferenced as usual, before scratch and payload go out of scope. NULL when the
+ * scratch is too small. */
 struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t capacity,
-                                     bool is_stored);
+                                     const uint8_t *payload);
 
 /* Parses the payload, which has raw_size bytes, and prepares it for searching. place is the block's
  * place in the file; offsets in messages are within the raw payload. Errors: BB_CORRUPT,

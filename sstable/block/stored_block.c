@@ -158,21 +158,22 @@ static enum bb_status fill(const uint8_t *stored, uint32_t size,
     return status;
 }
 
-enum bb_status bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, uint32_t size,
-                                              bool is_kept, struct bb_block_spares *spares,
+enum bb_status bb_stored_block_decode_scratch(struct bb_block_scratch *scratch,
+                                              const uint8_t *stored, uint32_t size, bool is_kept,
+                                              struct bb_block_spares *spares,
                                               const struct bb_comparator *comparator,
                                               struct bb_place place, struct bb_block **ret_block)
 {
-    BB_DEBUG_ASSERT(size >= BB_BLOCK_TRAILER_SIZE && size <= BB_BLOCK_SCRATCH_SIZE);
+    BB_DEBUG_ASSERT(size >= BB_BLOCK_TRAILER_SIZE);
     struct bb_stored_block_info info = {0};
     struct bb_block *block = NULL;
-    enum bb_status status = bb_stored_block_info(scratch->stored, size, place, &info);
+    enum bb_status status = bb_stored_block_info(stored, size, place, &info);
     if (status != BB_OK)
         return status;
     if (!is_kept)
-        block =
-            bb_block_in_scratch(scratch, info.raw_size, info.compression == BB_COMPRESSION_NONE);
-    return fill(scratch->stored, size, &info, block, spares, comparator, place, ret_block);
+        block = bb_block_in_scratch(scratch, info.raw_size,
+                                    info.compression == BB_COMPRESSION_NONE ? stored : NULL);
+    return fill(stored, size, &info, block, spares, comparator, place, ret_block);
 }
 
 enum bb_status bb_stored_block_copy(const uint8_t *stored, uint32_t size,

@@ -33,14 +33,17 @@ BB_MUST_CHECK enum bb_status bb_stored_block_decode(struct bb_block **block, uin
                                                     const struct bb_comparator *comparator,
                                                     struct bb_place place);
 
-/* The same for the bytes in scratch->stored. With is_kept the result is a separate block, else it
- * is in the scratch if it fits. spares as for bb_block_create_from.
+/* The same for any verified stored bytes. With is_kept the result is a separate block. Else it is
+ * in the scratch if it fits, and its payload is `stored` itself if that is uncompressed. spares as
+ * for bb_block_create_from.
  *
- * REQUIRES: BB_BLOCK_TRAILER_SIZE <= size <= BB_BLOCK_SCRATCH_SIZE.
+ * REQUIRES: size >= BB_BLOCK_TRAILER_SIZE.
  */
-BB_MUST_CHECK enum bb_status bb_stored_block_decode_scratch(
-    struct bb_block_scratch *scratch, uint32_t size, bool is_kept, struct bb_block_spares *spares,
-    const struct bb_comparator *comparator, struct bb_place place, struct bb_block **ret_block);
+BB_MUST_CHECK enum bb_status
+bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, const uint8_t *stored,
+                               uint32_t size, bool is_kept, struct bb_block_spares *spares,
+                               const struct bb_comparator *comparator, struct bb_place place,
+                               struct bb_block **ret_block);
 
 /* The same for any verified stored bytes, into a separate block; spares as above.
  *

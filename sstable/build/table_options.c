@@ -71,6 +71,9 @@ static enum bb_status check_options(const struct bb_table_options *options)
         options->cache == NULL)
         status = bb_fail(BB_INVALID,
                          "option table_filter_residency needs a cache, but there is no cache");
+    if (status == BB_OK)
+        status =
+            check_range("read_mode", (uint64_t)options->read_mode, BB_READ_CALLS, BB_READ_MAPPED);
     return status;
 }
 

@@ -65,6 +65,7 @@ struct bb_index_page {
     uint32_t group_count;
     uint32_t shard_count;
     uint32_t filter_area_size; /* as stored, with its checksum */
+    uint64_t first_block;      /* number of block 0, counted over the table; set by the reader */
 };
 
 static_assert(sizeof(struct bb_index_page) - sizeof(struct bb_cache_item) >= BB_FILTER_LEAD_BYTES,

@@ -63,6 +63,7 @@ static bool decode_page(struct bb_cursor *cursor, struct bb_root *root, struct b
     if (page->page_size < BB_PAGE_HEADER_SIZE || page->page_size > BB_PAGE_STORED_SIZE_MAX)
         return false;
     page->data_offset = root->data_end;
+    page->first_block = root->block_count;
     page->page_offset = root->data_end + data_size;
     root->data_end = page->page_offset + page->page_size;
     root->block_count += page->block_count;

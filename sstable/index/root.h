@@ -18,6 +18,7 @@
 
 struct bb_root_page {
     uint64_t data_offset; /* of its first block */
+    uint64_t first_block; /* its number, counted over the table */
     uint64_t page_offset;
     uint32_t page_size;
     uint32_t block_count;

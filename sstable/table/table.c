@@ -323,6 +323,8 @@ enum bb_status bb_table_open_in(const char *path, const struct bb_table_options 
     set_up_filters(table, &resolved);
     if (table->cache != NULL)
         table->cache_owner = bb_block_cache_new_owner(table->cache);
+    if (resolved.read_mode == BB_READ_MAPPED)
+        bb_table_map_init(&table->map, table->file, table->root.data_end, table->root.block_count);
     *ret_table = table;
     return BB_OK;
 }
@@ -350,6 +352,7 @@ void bb_table_close(struct bb_table *table)
     bb_table_filter_destroy(atomic_load_explicit(&table->table_filter, memory_order_relaxed));
     if (table->cache != NULL && table->cache_owner != 0)
         bb_block_cache_drop_owner(table->cache, table->cache_owner);
+    bb_table_map_deinit(&table->map);
     bb_table_meta_deinit(&table->meta);
     bb_range_tombstones_destroy(table->range_tombstones);
     bb_properties_deinit(&table->properties);
@@ -379,6 +382,6 @@ uint64_t bb_table_memory(const struct bb_table *table)
 {
     uint64_t slots = table->pages == NULL ? 0 : table->root.page_count * sizeof(table->pages[0]);
     uint64_t ranges = table->range_tombstones == NULL ? 0 : table->range_tombstones->memory_size;
-    return sizeof(*table) + slots + table->root.memory_size + ranges +
+    return sizeof(*table) + slots + table->root.memory_size + ranges + table->map.memory_size +
            atomic_load_explicit(&table->pinned_bytes, memory_order_relaxed);
 }

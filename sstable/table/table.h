@@ -1,7 +1,8 @@
 /* Internals of an open table.
  *
  *     table.c          opening, closing, metadata
- *     table_read.c     index pages and data blocks: from memory, cache or file
+ *     table_read.c     index pages and data blocks: from memory, cache, map or file
+ *     table_map.c      data blocks in a map of the file
  *     table_filter_read.c  the table filter: from memory, cache or file
  *     table_lookup.c   one lookup
  *     table_offset.c   the position of a key in the file
@@ -25,6 +26,7 @@
 #include "sstable/meta/properties.h"
 #include "sstable/meta/table_directory.h"
 #include "sstable/ranges/range_tombstones.h"
+#include "sstable/table/table_map.h"
 
 struct bb_table {
     struct bb_file_system *own_fs; /* owned; NULL when the options name one */
@@ -67,6 +69,8 @@ struct bb_table {
      * would have to be checked first. */
     _Atomic(struct bb_table_filter *) ready_table_filter;
     _Atomic bool is_distrusted; /* no filter is probed: one of them denied a key that is present */
+
+    struct bb_table_map map; /* nothing, unless read_mode is mapped */
 
     /* One slot per pinned page; NULL until first used. */
     _Atomic(struct bb_index_page *) *pages;

@@ -235,8 +235,11 @@ static enum bb_status search(struct bb_table_lookup *lookup, struct bb_block *bl
         bb_block_find(block, table->comparator, place, ask->key, ask->sequence, &match);
     bool is_found = match.is_found && match.sequence >= lookup->covering;
     bool is_put = is_found && match.kind == BB_ENTRY_PUT;
+    bool is_in_map = bb_table_map_has(&table->map, block->payload);
     if (status == BB_OK && is_put)
         status = deliver(lookup, &block, match.value);
+    if (is_in_map && !bb_table_map_is_sound(&table->map))
+        status = bb_table_map_fail(place);
     bb_block_unref(block);
     if (status != BB_OK)
         return status;

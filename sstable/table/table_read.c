@@ -53,11 +53,13 @@ static enum bb_status read_page(struct bb_table *table, const struct bb_root_pag
         status = bb_index_page_decode(&reading, bb_bytes_of(buffer, where->page_size), &page);
     if (status == BB_OK)
         status = check_page(page, where, reading.place);
-    if (status == BB_OK)
-        *ret_page = page;
-    else
+    if (status != BB_OK) {
         bb_index_page_unref(page);
-    return status;
+        return status;
+    }
+    page->first_block = where->first_block;
+    *ret_page = page;
+    return BB_OK;
 }
 
 static enum bb_status load_page(struct bb_table *table, uint32_t index,
@@ -217,10 +219,10 @@ static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch
         return load_alone(table, offset, size, stats, ret_block);
     struct bb_place place = bb_table_place(table, offset);
     enum bb_status status = read_stored(table, scratch->stored, place, size, stats);
-    return status == BB_OK
-               ? bb_stored_block_decode_scratch(scratch, size, is_kept, spares_of(table),
-                                                table->comparator, place, ret_block)
-               : status;
+    return status == BB_OK ? bb_stored_block_decode_scratch(scratch, scratch->stored, size, is_kept,
+                                                            spares_of(table), table->comparator,
+                                                            place, ret_block)
+                           : status;
 }
 
 /* Returns the block, after inserting it into the cache if is_wanted. */
@@ -259,6 +261,41 @@ static struct bb_block *find_cached(struct bb_table *table, const struct bb_read
     return (struct bb_block *)item;
 }
 
+/* Decodes a block from the map, if the table has one. *ret_block is NULL if the map is missing or
+ * unsound, or the block in it is damaged: reading the file then reports the reason. Its pages may
+ * vanish at any time, so a result counts only if the map is sound afterwards. */
+static enum bb_status take_mapped(struct bb_table *table, const struct bb_index_page *page,
+                                  uint32_t ordinal, struct bb_block_scratch *scratch, bool is_kept,
+                                  struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    struct bb_block *block = NULL;
+    const uint8_t *stored =
+        bb_table_map_stored(&table->map, table->id, place, size, page->first_block + ordinal);
+    if (stored == NULL)
+        return BB_OK;
+    enum bb_status status = bb_stored_block_decode_scratch(
+        scratch, stored, size, is_kept, spares_of(table), table->comparator, place, &block);
+    if (!bb_table_map_is_sound(&table->map)) {
+        bb_block_unref(block);
+        return BB_OK;
+    }
+    bb_counter_add(&stats->block_reads, 1);
+    bb_counter_add(&stats->block_read_bytes, size);
+    *ret_block = block;
+    return status;
+}
+
+/* WHY such blocks are not cached: finding one in the cache takes longer than parsing the one in the
+ * map. */
+static bool is_used_in_place(const struct bb_table *table, const struct bb_read_options *options,
+                             bool is_kept)
+{
+    return !is_kept && !options->bypass_fill && table->map.file != NULL &&
+           table->properties.compression == BB_COMPRESSION_NONE;
+}
+
 enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
                                       const struct bb_index_page *page, uint32_t ordinal,
                                       struct bb_block_scratch *scratch, bool is_kept,
@@ -267,11 +304,21 @@ enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_re
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
     bool is_wanted = false;
-    struct bb_block *block = find_cached(table, options, offset, stats, &is_wanted);
-    if (block == NULL)
+    struct bb_block *block = NULL;
+    enum bb_status status = BB_OK;
+    if (is_used_in_place(table, options, is_kept))
+        bb_counter_add(&stats->block_requests, 1);
+    else
+        block = find_cached(table, options, offset, stats, &is_wanted);
+    if (block == NULL && !options->bypass_fill) {
+        status = take_mapped(table, page, ordinal, scratch, is_kept || is_wanted, stats, &block);
+        if (status == BB_OK && block != NULL)
+            block = keep(table, is_wanted, offset, block);
+    }
+    if (status == BB_OK && block == NULL)
         return read_block(table, scratch, is_kept, is_wanted, offset, size, stats, ret_block);
     *ret_block = block;
-    return BB_OK;
+    return status;
 }
 
 enum bb_status bb_table_block_acquire_both(struct bb_table *table,
@@ -333,8 +380,8 @@ enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_o
     struct bb_block *block = find_cached(table, options, offset, stats, ret_is_wanted);
     enum bb_status status = BB_OK;
     if (block == NULL && read_stored_now(table, scratch, place, size, stats)) {
-        status = bb_stored_block_decode_scratch(scratch, size, *ret_is_wanted, spares_of(table),
-                                                table->comparator, place, &block);
+        status = bb_stored_block_decode_scratch(scratch, scratch->stored, size, *ret_is_wanted,
+                                                spares_of(table), table->comparator, place, &block);
         if (status == BB_OK)
             block = keep(table, *ret_is_wanted, offset, block);
     } else if (block == NULL) {

@@ -67,6 +67,7 @@ static void small_cache(struct bb_db_options *o)
 
 static void tiny_blocks(struct bb_db_options *o)
 {
+    o->read_mode = BB_READ_MAPPED;
     o->block_size_bytes = 64;
     o->restart_interval = 1;
     o->compression = BB_COMPRESSION_NONE;
@@ -74,6 +75,7 @@ static void tiny_blocks(struct bb_db_options *o)
 
 static void large_blocks(struct bb_db_options *o)
 {
+    o->read_mode = BB_READ_MAPPED;
     o->block_size_bytes = 16 * 1024;
     o->restart_interval = 100;
     o->table_size_bytes = 256 * 1024;

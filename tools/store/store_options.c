@@ -27,6 +27,8 @@ static void add_memory(struct store_options *store)
     add(store, "cache", "SIZE", OPTION_SIZE, &db->cache_bytes, "block cache (64M)");
     add(store, "cache-off", NULL, OPTION_FLAG, &db->cache_off,
         "no block cache: every block request is a read");
+    add(store, "mapped", NULL, OPTION_FLAG, &store->mapped,
+        "read blocks from a map of each table, not by calls");
     add(store, "index-cached", NULL, OPTION_FLAG, &store->index_cached,
         "index pages live in the block cache instead of staying in memory");
     add(store, "open-tables", "N", OPTION_COUNT32, &db->open_tables_max,
@@ -274,6 +276,8 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
         return bb_fail(BB_INVALID, "options --cache-off and --index-cached exclude each other");
     if (store->index_cached)
         db->index_residency = BB_INDEX_CACHED;
+    if (store->mapped)
+        db->read_mode = BB_READ_MAPPED;
     enum bb_status status = decode_texts(store);
     if (status == BB_OK)
         status = take_amount(store);

@@ -17,6 +17,7 @@ struct store_options {
     const char *directory;         /* of the opening; NULL before; borrowed */
     const char *compression;       /* "lz4" or "none", NULL: not given */
     bool index_cached;
+    bool mapped;
     const char *table_filter_bits;      /* a number, "none" or "all", NULL: not given */
     const char *style;                  /* "leveled", "tiered" or "lazy", NULL: not given */
     const char *table_filter_residency; /* "pinned", "cached" or "unused", NULL: not given */

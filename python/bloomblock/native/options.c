@@ -3,6 +3,7 @@
 
 static const char *const compressions[] = {"", "none", "lz4", NULL};
 static const char *const residencies[] = {"pinned", "cached", NULL};
+static const char *const read_modes[] = {"calls", "mapped", NULL};
 static const char *const table_filter_residencies[] = {"pinned", "cached", "unused", NULL};
 static const char *const recoveries[] = {"synced", "strict", "point-in-time", "salvage", NULL};
 static const char *const styles[] = {"", "leveled", "tiered", "lazy-leveling", NULL};
@@ -19,6 +20,7 @@ static const struct field fields[] = {
     OPTION(U64, cache_bytes),
     OPTION(BOOL, cache_off),
     CHOICE(index_residency, residencies),
+    CHOICE(read_mode, read_modes),
     OPTION(U32, open_tables_max),
     OPTION(FILTER_AMOUNT, filter_amount),
     OPTION(FILTER_KIND, filter_kind),

@@ -401,6 +401,17 @@ static void options__index_residency(void **state)
     assert_refused(&options, "index_residency");
 }
 
+static void options__read_mode(void **state)
+{
+    (void)state;
+    struct bb_db_options resolved;
+    struct bb_db_options options = {.read_mode = BB_READ_MAPPED};
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_int_equal(resolved.read_mode, BB_READ_MAPPED);
+    options.read_mode = (enum bb_read_mode)2;
+    assert_refused(&options, "read_mode");
+}
+
 static void options__table_filter(void **state)
 {
     (void)state;
@@ -558,6 +569,7 @@ int main(void)
         cmocka_unit_test(options__no_filters_where_different_bytes_are_equal),
         cmocka_unit_test(options__compressions),
         cmocka_unit_test(options__index_residency),
+        cmocka_unit_test(options__read_mode),
         cmocka_unit_test(options__table_filter),
         cmocka_unit_test(options__borrowed_and_flags_are_kept),
         cmocka_unit_test(options__for_a_table),

@@ -155,13 +155,12 @@ static void block__larger_than_its_scratch(void **state)
 {
     (void)state;
     struct bb_block_scratch scratch;
-    struct bb_block *block = bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE, true);
+    struct bb_block *block = bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE, scratch.stored);
     assert_non_null(block);
     assert_ptr_equal(block->payload, scratch.stored);
     bb_block_unref(block);
-    assert_null(bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE + 1, true));
-    assert_null(bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE, false));
-    block = bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE / 2, false);
+    assert_null(bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE, NULL));
+    block = bb_block_in_scratch(&scratch, BB_BLOCK_SCRATCH_SIZE / 2, NULL);
     assert_non_null(block);
     assert_true(block->payload > scratch.block &&
                 block->payload + block->capacity <= scratch.block + BB_BLOCK_SCRATCH_SIZE);

@@ -71,8 +71,8 @@ static void check_scratch(const struct bb_buf *stored, bool is_kept, struct bb_b
         return;
     memset(&scratch, 0xdd, sizeof(scratch));
     memcpy(scratch.stored, stored->data, stored->size);
-    assert_ok(bb_stored_block_decode_scratch(&scratch, (uint32_t)stored->size, is_kept, NULL, NULL,
-                                             place, &block));
+    assert_ok(bb_stored_block_decode_scratch(&scratch, scratch.stored, (uint32_t)stored->size,
+                                             is_kept, NULL, NULL, place, &block));
     bool is_inside = (uint8_t *)block == scratch.block;
     assert_int_equal(is_inside, !is_kept && payload.size <= sizeof(scratch.block) - 512);
     assert_int_equal(block->raw_size, payload.size);
