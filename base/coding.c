@@ -52,6 +52,13 @@ enum bb_status bb_append_u64(struct bb_buf *buf, uint64_t value)
     return bb_buf_append(buf, bytes, sizeof(bytes));
 }
 
+enum bb_status bb_append_double(struct bb_buf *buf, double value)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof(bits));
+    return bb_append_u64(buf, bits);
+}
+
 enum bb_status bb_append_varint(struct bb_buf *buf, uint64_t value)
 {
     uint8_t bytes[BB_VARINT64_SIZE_MAX];
@@ -100,6 +107,15 @@ bool bb_decode_u64(struct bb_cursor *cursor, uint64_t *ret_value)
         return false;
     *ret_value = bb_load64(cursor->position);
     cursor->position += 8;
+    return true;
+}
+
+bool bb_decode_double(struct bb_cursor *cursor, double *ret_value)
+{
+    uint64_t bits = 0;
+    if (!bb_decode_u64(cursor, &bits))
+        return false;
+    memcpy(ret_value, &bits, sizeof(bits));
     return true;
 }
 

@@ -65,6 +65,8 @@ BB_MUST_CHECK enum bb_status bb_append_u8(struct bb_buf *buf, uint8_t value);
 BB_MUST_CHECK enum bb_status bb_append_u16(struct bb_buf *buf, uint16_t value);
 BB_MUST_CHECK enum bb_status bb_append_u32(struct bb_buf *buf, uint32_t value);
 BB_MUST_CHECK enum bb_status bb_append_u64(struct bb_buf *buf, uint64_t value);
+/* The bits of an IEEE 754 double. */
+BB_MUST_CHECK enum bb_status bb_append_double(struct bb_buf *buf, double value);
 BB_MUST_CHECK enum bb_status bb_append_varint(struct bb_buf *buf, uint64_t value);
 /* varint length, then the bytes. */
 BB_MUST_CHECK enum bb_status bb_append_bytes(struct bb_buf *buf, struct bb_bytes bytes);
@@ -91,6 +93,8 @@ BB_MUST_CHECK bool bb_decode_u8(struct bb_cursor *cursor, uint8_t *ret_value);
 BB_MUST_CHECK bool bb_decode_u16(struct bb_cursor *cursor, uint16_t *ret_value);
 BB_MUST_CHECK bool bb_decode_u32(struct bb_cursor *cursor, uint32_t *ret_value);
 BB_MUST_CHECK bool bb_decode_u64(struct bb_cursor *cursor, uint64_t *ret_value);
+/* Any bits: NaN, infinities and both zeros too. */
+BB_MUST_CHECK bool bb_decode_double(struct bb_cursor *cursor, double *ret_value);
 BB_MUST_CHECK bool bb_decode_varint32(struct bb_cursor *cursor, uint32_t *ret_value);
 BB_MUST_CHECK bool bb_decode_varint64(struct bb_cursor *cursor, uint64_t *ret_value);
 /* size raw bytes, borrowed from the cursor's bytes. */

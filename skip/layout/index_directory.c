@@ -99,13 +99,6 @@ enum bb_status bb_index_directory_set_attributes(struct bb_index_directory *dire
 
 /* --- Writing --- */
 
-static enum bb_status append_double(struct bb_buf *buf, double value)
-{
-    uint64_t word = 0;
-    memcpy(&word, &value, sizeof(word));
-    return bb_append_u64(buf, word);
-}
-
 static enum bb_status append_varints(struct bb_buf *buf, const uint64_t *values, size_t count)
 {
     enum bb_status status = BB_OK;
@@ -134,7 +127,7 @@ static enum bb_status append_fields(const struct bb_directory_entry *index, stru
     if (status == BB_OK)
         status = bb_append_varint(buf, index->spec.attribute);
     if (status == BB_OK)
-        status = append_double(buf, index->spec.rate);
+        status = bb_append_double(buf, index->spec.rate);
     if (status == BB_OK)
         status = bb_append_varint(buf, index->spec.set_values_max);
     if (status == BB_OK)
@@ -147,7 +140,7 @@ static enum bb_status append_fields(const struct bb_directory_entry *index, stru
     if (status == BB_OK)
         status = append_varints(buf, numbers, sizeof(numbers) / sizeof(numbers[0]));
     if (status == BB_OK)
-        status = append_double(buf, index->predicted_rate);
+        status = bb_append_double(buf, index->predicted_rate);
     return status == BB_OK ? append_words(index, buf) : status;
 }
 
@@ -195,15 +188,6 @@ enum bb_status bb_index_directory_append(const struct bb_index_directory *direct
 
 /* --- Reading --- */
 
-static bool decode_double(struct bb_cursor *cursor, double *ret_value)
-{
-    uint64_t word = 0;
-    if (!bb_decode_u64(cursor, &word))
-        return false;
-    memcpy(ret_value, &word, sizeof(word));
-    return true;
-}
-
 static bool decode_section(struct bb_cursor *cursor, uint64_t file_size,
                            struct bb_skip_section *ret_section)
 {
@@ -217,7 +201,7 @@ static bool decode_spec(struct bb_cursor *cursor, struct bb_skip_spec *spec)
 {
     uint8_t flags = 0;
     bool is_read = bb_decode_varint32(cursor, &spec->attribute) &&
-                   decode_double(cursor, &spec->rate) &&
+                   bb_decode_double(cursor, &spec->rate) &&
                    bb_decode_varint32(cursor, &spec->set_values_max) &&
                    bb_decode_varint32(cursor, &spec->ngram_size) && bb_decode_u8(cursor, &flags);
     spec->folds_case = (flags & FLAG_FOLDS) != 0;
@@ -266,7 +250,7 @@ static bool decode_fields(struct bb_cursor *cursor, uint64_t file_size,
            bb_decode_varint64(cursor, &index->unindexed_granules) &&
            bb_decode_varint64(cursor, &index->pair_count) &&
            bb_decode_varint64(cursor, &index->data_bytes) &&
-           decode_double(cursor, &index->predicted_rate) && decode_words(cursor, index) &&
+           bb_decode_double(cursor, &index->predicted_rate) && decode_words(cursor, index) &&
            bb_cursor_left(cursor) == 0;
 }
 

@@ -4,6 +4,7 @@
  * inputs in heap blocks of exactly their size, for the sanitizer. */
 #include "tests/support/assert_status.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,29 @@ static void coding__fixed_is_little_endian(void **state)
     bb_buf_deinit(&buf);
 }
 
+static void coding__doubles_are_their_bits(void **state)
+{
+    (void)state;
+    struct bb_buf buf = {0};
+    assert_ok(bb_append_double(&buf, -0.0));
+    assert_ok(bb_append_double(&buf, (double)NAN));
+    assert_ok(bb_append_double(&buf, 1.5));
+    assert_int_equal(buf.size, 24);
+    assert_memory_equal(buf.data, "\0\0\0\0\0\0\0\x80", 8);
+    assert_memory_equal(buf.data + 16, "\0\0\0\0\0\0\xf8\x3f", 8);
+
+    struct bb_cursor cursor = bb_cursor_of(bb_buf_bytes(&buf));
+    double value = 9;
+    assert_true(bb_decode_double(&cursor, &value));
+    assert_true(value == 0 && signbit(value));
+    assert_true(bb_decode_double(&cursor, &value));
+    assert_true(isnan(value));
+    assert_true(bb_decode_double(&cursor, &value));
+    assert_true(value == 1.5);
+    assert_int_equal(bb_cursor_left(&cursor), 0);
+    bb_buf_deinit(&buf);
+}
+
 static void coding__fixed_needs_all_its_bytes(void **state)
 {
     (void)state;
@@ -52,12 +76,14 @@ static void coding__fixed_needs_all_its_bytes(void **state)
         uint16_t u16 = 9;
         uint32_t u32 = 9;
         uint64_t u64 = 9;
+        double real = 9;
         assert_true(size >= 1 || !bb_decode_u8(&cursor, &u8));
         assert_true(size >= 2 || !bb_decode_u16(&cursor, &u16));
         assert_true(size >= 4 || !bb_decode_u32(&cursor, &u32));
         assert_false(bb_decode_u64(&cursor, &u64));
+        assert_false(bb_decode_double(&cursor, &real));
         assert_ptr_equal(cursor.position, position);
-        assert_true(u8 == 9 && u16 == 9 && u32 == 9 && u64 == 9);
+        assert_true(u8 == 9 && u16 == 9 && u32 == 9 && u64 == 9 && real == 9);
         free(block);
     }
 }
@@ -257,6 +283,7 @@ int main(void)
     bb_rng_init(&rng, bb_rng_seed("coding_test", 3));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coding__fixed_is_little_endian),
+        cmocka_unit_test(coding__doubles_are_their_bits),
         cmocka_unit_test(coding__fixed_needs_all_its_bytes),
         cmocka_unit_test(coding__varint_bytes_are_fixed),
         cmocka_unit_test_prestate(coding__varint_round_trip, &rng),
