@@ -205,6 +205,25 @@ bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format, u
     return bits % 8 == 0 || payload[bits / 8] >> bits % 8 == 0;
 }
 
+double bb_block_filter_rate(const struct bb_block_filter_format *format, uint16_t descriptor,
+                            const uint8_t *payload)
+{
+    if (descriptor == BB_DESCRIPTOR_NONE)
+        return 1;
+    switch (format->kind) {
+    case BB_FILTER_RIBBON:
+        return bb_rate_ribbon(format->rank + bb_descriptor_decode(descriptor).step);
+    case BB_FILTER_BLOCKED_BLOOM:
+        return bb_blocked_bloom_rate(payload, descriptor, format->rank);
+    case BB_FILTER_BLOOM: {
+        double fill = (double)bb_bloom_set_count(payload, descriptor) / (8.0 * descriptor);
+        return pow(fill, format->rank);
+    }
+    default:
+        return 1;
+    }
+}
+
 static void ribbon_info(const struct bb_block_filter_format *format, uint16_t descriptor,
                         struct bb_block_filter_info *info)
 {
@@ -213,18 +232,14 @@ static void ribbon_info(const struct bb_block_filter_format *format, uint16_t de
     info->slots = parts.bit_exact ? parts.size : parts.size * BB_RIBBON_GROUP_ROWS;
     info->seed = parts.seed;
     info->bits_per_probe = format->rank + parts.step;
-    info->predicted_rate = bb_rate_ribbon(info->bits_per_probe);
 }
 
-static void bloom_info(const struct bb_block_filter_format *format, uint16_t descriptor,
-                       struct bb_bytes payload, struct bb_block_filter_info *info)
+static void bloom_info(const struct bb_block_filter_format *format, struct bb_bytes payload,
+                       struct bb_block_filter_info *info)
 {
-    bool lines = format->kind == BB_FILTER_BLOCKED_BLOOM;
-    info->layout = lines ? "lines" : "bits";
+    info->layout = format->kind == BB_FILTER_BLOCKED_BLOOM ? "lines" : "bits";
     info->slots = (uint32_t)payload.size * 8;
     info->bits_per_probe = format->rank;
-    info->predicted_rate = lines ? bb_blocked_bloom_rate(payload.data, descriptor, format->rank)
-                                 : pow(info->fill, format->rank);
 }
 
 bool bb_block_filter_info(const struct bb_block_filter_format *format, uint16_t descriptor,
@@ -233,8 +248,10 @@ bool bb_block_filter_info(const struct bb_block_filter_format *format, uint16_t 
     size_t size = 0;
     if (!bb_block_filter_size(format, descriptor, &size) || size != payload.size)
         return false;
-    struct bb_block_filter_info info = {
-        .layout = "none", .size_bytes = (uint32_t)size, .predicted_rate = 1};
+    struct bb_block_filter_info info = {.layout = "none",
+                                        .size_bytes = (uint32_t)size,
+                                        .predicted_rate =
+                                            bb_block_filter_rate(format, descriptor, payload.data)};
     if (size > 0) {
         bool ribbon = format->kind == BB_FILTER_RIBBON;
         double set = (double)bb_bloom_set_count(payload.data, payload.size);
@@ -243,7 +260,7 @@ bool bb_block_filter_info(const struct bb_block_filter_format *format, uint16_t 
             ribbon_info(format, descriptor, &info);
             info.fill = set / ((double)info.slots * info.bits_per_probe);
         } else {
-            bloom_info(format, descriptor, payload, &info);
+            bloom_info(format, payload, &info);
         }
     }
     *ret_info = info;

@@ -78,6 +78,9 @@ BB_MUST_CHECK enum bb_status bb_block_filter_builder_add(struct bb_block_filter_
                                                          uint64_t hash);
 /* Distinct-or-not number of hashes added since the last finish. */
 size_t bb_block_filter_builder_key_count(const struct bb_block_filter_builder *builder);
+/* The mean predicted rate of the finished filters, each weighted by its keys; 1 before the first.
+ * */
+double bb_block_filter_builder_rate(const struct bb_block_filter_builder *builder);
 /* The excess of a shard builder (shard.h), to be continued by the builder of the next table. */
 double bb_block_filter_builder_excess(const struct bb_block_filter_builder *builder);
 void bb_block_filter_builder_set_excess(struct bb_block_filter_builder *builder, double excess);
@@ -99,6 +102,12 @@ BB_MUST_CHECK bool bb_block_filter_size(const struct bb_block_filter_format *for
  * that the format allows, and its payload. */
 BB_MUST_CHECK bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format,
                                                 uint16_t descriptor, const uint8_t *payload);
+
+/* The predicted rate of a filter, from its stored bytes: of a ribbon from its fingerprint bits, of
+ * the Bloom kinds from their set bits; 1 for BB_DESCRIPTOR_NONE. For a descriptor that the format
+ * allows, and its payload. */
+double bb_block_filter_rate(const struct bb_block_filter_format *format, uint16_t descriptor,
+                            const uint8_t *payload);
 
 /* A key's part of a probe that is the same for all filters of a table: derive once per table and
  * lookup. */

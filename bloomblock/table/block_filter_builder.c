@@ -71,6 +71,11 @@ size_t bb_block_filter_builder_key_count(const struct bb_block_filter_builder *b
     return builder->count;
 }
 
+double bb_block_filter_builder_rate(const struct bb_block_filter_builder *builder)
+{
+    return bb_rate_mean(&builder->shards.mean);
+}
+
 double bb_block_filter_builder_excess(const struct bb_block_filter_builder *builder)
 {
     return builder->shards.excess;

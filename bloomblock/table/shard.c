@@ -29,6 +29,7 @@ void bb_shard_builder_init(struct bb_shard_builder *builder,
 {
     builder->format = *format;
     builder->excess = 0;
+    builder->mean = (struct bb_rate_mean){0};
     builder->bytes_per_key = 0;
     bb_ribbon_solver_use(&builder->solver, bb_cpu_best());
     if (format->kind == BB_FILTER_BLOOM || format->kind == BB_FILTER_BLOCKED_BLOOM)
@@ -144,11 +145,10 @@ static enum bb_status encode_bits(struct bb_shard_builder *builder, const uint64
     return BB_OK;
 }
 
-enum bb_status bb_shard_encode(struct bb_shard_builder *builder, const uint64_t *hashes,
-                               size_t count, double weight, struct bb_buf *payload,
-                               uint16_t *ret_descriptor)
+static enum bb_status encode_kind(struct bb_shard_builder *builder, const uint64_t *hashes,
+                                  size_t count, double weight, struct bb_buf *payload,
+                                  uint16_t *ret_descriptor)
 {
-    *ret_descriptor = BB_DESCRIPTOR_NONE;
     if (count == 0 || count > BB_FILTER_GROUP_KEYS_MAX)
         return BB_OK;
     switch (builder->format.kind) {
@@ -161,6 +161,21 @@ enum bb_status bb_shard_encode(struct bb_shard_builder *builder, const uint64_t 
     default:
         return BB_OK;
     }
+}
+
+enum bb_status bb_shard_encode(struct bb_shard_builder *builder, const uint64_t *hashes,
+                               size_t count, double weight, struct bb_buf *payload,
+                               uint16_t *ret_descriptor)
+{
+    size_t start = payload->size;
+    *ret_descriptor = BB_DESCRIPTOR_NONE;
+    enum bb_status status = encode_kind(builder, hashes, count, weight, payload, ret_descriptor);
+    if (status != BB_OK)
+        return status;
+    const uint8_t *built = *ret_descriptor == BB_DESCRIPTOR_NONE ? NULL : payload->data + start;
+    bb_rate_mean_add(&builder->mean, weight,
+                     bb_block_filter_rate(&builder->format, *ret_descriptor, built));
+    return BB_OK;
 }
 
 /* Adds a group per shard for rounding, one for the second attempt, and the minimum number of

@@ -13,6 +13,7 @@
 #define BB_BLOOMBLOCK_TABLE_SHARD_H
 
 #include "bloomblock/table/block_filter.h"
+#include "bloomblock/table/rate_mean.h"
 #include "bloomblock/sizing/rate.h"
 #include "bloomblock/ribbon/ribbon_solver.h"
 
@@ -22,6 +23,7 @@ struct bb_shard_builder {
      * builders whose filters are probed for the same lookups: a mean over few filters would often
      * be far below the target. */
     double excess;
+    struct bb_rate_mean mean;       /* of the filters that this builder built */
     double bytes_per_key;           /* Bloom kinds: of a large set */
     struct bb_ribbon_solver solver; /* RIBBON only */
     struct bb_rate_line line;       /* BLOCKED_BLOOM only */

@@ -47,6 +47,11 @@ void bb_sharded_filter_builder_destroy(struct bb_shard_builder *builder)
     bb_free(builder);
 }
 
+double bb_sharded_filter_builder_rate(const struct bb_shard_builder *builder)
+{
+    return bb_rate_mean(&builder->mean);
+}
+
 double bb_sharded_filter_builder_excess(const struct bb_shard_builder *builder)
 {
     return builder->excess;

@@ -34,6 +34,8 @@ bb_sharded_filter_builder_create(const struct bb_block_filter_format *format,
                                  struct bb_shard_builder **ret_builder);
 /* NULL is allowed. */
 void bb_sharded_filter_builder_destroy(struct bb_shard_builder *builder);
+/* The mean predicted rate of all shards so far, each weighted by its share of the absent keys. */
+double bb_sharded_filter_builder_rate(const struct bb_shard_builder *builder);
 /* The excess of a shard builder (shard.h), to be continued by the next one. */
 double bb_sharded_filter_builder_excess(const struct bb_shard_builder *builder);
 void bb_sharded_filter_builder_set_excess(struct bb_shard_builder *builder, double excess);

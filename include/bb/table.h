@@ -247,6 +247,12 @@ struct bb_table_meta {
     /* The table filter's share of the rate, filter_rate ... 1; 1: no table filter. The rate of the
      * block filters is filter_rate / table_filter_rate. */
     double table_filter_rate;
+    /* The rates that follow from the stored filters: the mean over the block filters, and the table
+     * filter's; above 0, at most 1, and 1 without such filters. They differ from the targets where
+     * a few filters cannot mix to them. A lookup of an absent key passes both with the product.
+     * Both are 0 if an older version wrote the table. */
+    double predicted_block_rate;
+    double predicted_table_filter_rate;
     struct bb_buf smallest; /* bounds of entries and range tombstones, inclusive */
     struct bb_buf largest;
     /* A range tombstone ends at largest, after all entries. */

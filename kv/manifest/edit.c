@@ -117,6 +117,8 @@ static const char *meta_defect(const struct bb_table_meta *meta)
         return "a filter rate outside 0 ... 1";
     if (!(meta->table_filter_rate >= meta->filter_rate && meta->table_filter_rate <= 1))
         return "a table filter's rate outside that of all filters ... 1";
+    if (!bb_properties_can_predict(meta->predicted_block_rate, meta->predicted_table_filter_rate))
+        return "predicted rates of filters outside 0 ... 1, or one without the other";
     if (meta->smallest.size > BB_KEY_SIZE_MAX || meta->largest.size > BB_KEY_SIZE_MAX)
         return "a bound beyond the limit of keys";
     return NULL;

@@ -14,7 +14,10 @@
  *                    2: varint, run; omitted when 0
  *                    4: varint, range tombstones; omitted when 0
  *                    6: empty; the largest key is exclusive
+ *                    7: varint, sequence of the oldest tombstone; omitted when 0
  *                    8: varint, number of the index file; omitted when 0
+ *                    9: u64, u64: predicted rates of the block filters and of the table filter
+ *                       (IEEE 754); omitted when 0
  *
  * One edit has exactly one encoding: numbers of 0 are omitted, varints are minimal, fields are in
  * order. Threads: any, on different edits.
@@ -51,6 +54,7 @@ enum table_tag {
     TABLE_TAG_LARGEST_IS_EXCLUSIVE = 6,
     TABLE_TAG_TOMBSTONE_SEQUENCE_MIN = 7, /* odd: readers may skip it */
     TABLE_TAG_INDEX = 8,
+    TABLE_TAG_PREDICTED_RATES = 9, /* odd: readers may skip it */
 };
 
 #define IDENTITY_SIZE_FIXED (4 + BB_STORE_ID_SIZE + BB_HASH_SECRET_SIZE)
@@ -97,13 +101,6 @@ static void list_counts(struct bb_table_meta *meta, uint64_t *ret_counts[META_CO
     memcpy(ret_counts, counts, sizeof(counts));
 }
 
-static enum bb_status encode_rate(double rate, struct bb_buf *buf)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, &rate, sizeof(bits));
-    return bb_append_u64(buf, bits);
-}
-
 static enum bb_status encode_meta(const struct bb_table_meta *meta, struct bb_buf *buf)
 {
     struct bb_table_meta shallow = *meta;
@@ -113,9 +110,9 @@ static enum bb_status encode_meta(const struct bb_table_meta *meta, struct bb_bu
     for (size_t i = 0; i < META_COUNTS && status == BB_OK; i++)
         status = bb_append_varint(buf, *counts[i]);
     if (status == BB_OK)
-        status = encode_rate(meta->filter_rate, buf);
+        status = bb_append_double(buf, meta->filter_rate);
     if (status == BB_OK)
-        status = encode_rate(meta->table_filter_rate, buf);
+        status = bb_append_double(buf, meta->table_filter_rate);
     if (status == BB_OK)
         status = bb_append_bytes(buf, bb_buf_bytes(&meta->smallest));
     return status == BB_OK ? bb_append_bytes(buf, bb_buf_bytes(&meta->largest)) : status;
@@ -130,6 +127,16 @@ static enum bb_status encode_extensions(const struct bb_table_meta *meta, struct
     if (status == BB_OK)
         status = encode_number(TABLE_TAG_TOMBSTONE_SEQUENCE_MIN, meta->tombstone_sequence_min, buf);
     return status;
+}
+
+static enum bb_status encode_predictions(const struct bb_table_meta *meta, struct bb_buf *buf)
+{
+    if (meta->predicted_block_rate == 0)
+        return BB_OK;
+    enum bb_status status = append_head(buf, TABLE_TAG_PREDICTED_RATES, 2 * sizeof(uint64_t));
+    if (status == BB_OK)
+        status = bb_append_double(buf, meta->predicted_block_rate);
+    return status == BB_OK ? bb_append_double(buf, meta->predicted_table_filter_rate) : status;
 }
 
 /* value is scratch space, because a field's size precedes it. */
@@ -148,6 +155,8 @@ static enum bb_status encode_table(const struct bb_edit_table *table, struct bb_
         status = encode_extensions(&table->meta, value);
     if (status == BB_OK)
         status = encode_number(TABLE_TAG_INDEX, table->index_number, value);
+    if (status == BB_OK)
+        status = encode_predictions(&table->meta, value);
     if (status == BB_OK)
         status = append_head(buf, TAG_ADDED, value->size);
     return status == BB_OK ? bb_buf_append(buf, value->data, value->size) : status;
@@ -351,15 +360,6 @@ static enum bb_status decode_identity(struct decoder *decoder, const struct fiel
     return BB_OK;
 }
 
-static bool decode_rate(struct bb_cursor *cursor, double *ret_rate)
-{
-    uint64_t bits = 0;
-    if (!bb_decode_u64(cursor, &bits))
-        return false;
-    memcpy(ret_rate, &bits, sizeof(bits));
-    return true;
-}
-
 static bool decode_meta(struct bb_cursor *cursor, struct bb_table_meta *meta,
                         struct bb_bytes *ret_smallest, struct bb_bytes *ret_largest)
 {
@@ -373,9 +373,24 @@ static bool decode_meta(struct bb_cursor *cursor, struct bb_table_meta *meta,
         if (!bb_decode_varint64(cursor, counts[i]))
             return false;
     }
-    if (!decode_rate(cursor, &meta->filter_rate) || !decode_rate(cursor, &meta->table_filter_rate))
+    if (!bb_decode_double(cursor, &meta->filter_rate) ||
+        !bb_decode_double(cursor, &meta->table_filter_rate))
         return false;
     return bb_decode_bytes(cursor, ret_smallest) && bb_decode_bytes(cursor, ret_largest);
+}
+
+/* Other limits: meta_defect. A rate of 0 would be a field that is omitted. */
+static enum bb_status decode_predictions(const struct decoder *decoder, const struct field *field,
+                                         struct bb_table_meta *meta)
+{
+    struct bb_cursor cursor = bb_cursor_of(field->value);
+    if (!bb_decode_double(&cursor, &meta->predicted_block_rate) ||
+        !bb_decode_double(&cursor, &meta->predicted_table_filter_rate) ||
+        bb_cursor_left(&cursor) > 0)
+        return corrupt_at(decoder, field->start, "predicted rates that are not two numbers");
+    if (meta->predicted_block_rate == 0)
+        return corrupt_at(decoder, field->start, "a predicted rate of 0");
+    return BB_OK;
 }
 
 static enum bb_status decode_extension(const struct decoder *decoder, const struct field *field,
@@ -395,14 +410,18 @@ static enum bb_status decode_extension(const struct decoder *decoder, const stru
         return decode_number(decoder, field, BB_SEQUENCE_MAX, &table->meta.tombstone_sequence_min);
     case TABLE_TAG_INDEX:
         return decode_number(decoder, field, BB_FILE_NUMBER_MAX, &table->index_number);
+    case TABLE_TAG_PREDICTED_RATES:
+        return decode_predictions(decoder, field, &table->meta);
     default:
         return pass_over(decoder, field);
     }
 }
 
+/* Only an unknown field may repeat, since this version skips it. */
 static bool may_repeat_in_table(uint64_t tag)
 {
-    return (tag & 1) != 0 && tag != TABLE_TAG_TOMBSTONE_SEQUENCE_MIN;
+    return (tag & 1) != 0 && tag != TABLE_TAG_TOMBSTONE_SEQUENCE_MIN &&
+           tag != TABLE_TAG_PREDICTED_RATES;
 }
 
 /* Fields after a table, including later versions' fields. */

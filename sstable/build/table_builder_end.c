@@ -64,9 +64,20 @@ static enum bb_status write_root(struct bb_table_builder *builder,
     return status == BB_OK ? write_section(builder, directory, BB_SECTION_ROOT) : status;
 }
 
+/* A table without filters of a kind passes everything there. */
+static void predict_rates(struct bb_table_builder *builder)
+{
+    struct bb_properties *p = &builder->properties;
+    p->predicted_block_rate =
+        builder->filters == NULL ? 1 : bb_block_filter_builder_rate(builder->filters);
+    p->predicted_table_filter_rate =
+        builder->table_filter == NULL ? 1 : bb_table_filter_builder_rate(builder->table_filter);
+}
+
 static enum bb_status write_properties(struct bb_table_builder *builder,
                                        struct bb_table_directory *directory)
 {
+    predict_rates(builder);
     bb_buf_reset(&builder->stored);
     enum bb_status status = bb_properties_encode(&builder->properties, &builder->stored);
     return status == BB_OK ? write_section(builder, directory, BB_SECTION_PROPERTIES) : status;

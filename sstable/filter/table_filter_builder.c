@@ -88,6 +88,11 @@ size_t bb_table_filter_builder_key_count(const struct bb_table_filter_builder *b
     return builder->count;
 }
 
+double bb_table_filter_builder_rate(const struct bb_table_filter_builder *builder)
+{
+    return bb_sharded_filter_builder_rate(builder->shards);
+}
+
 double bb_table_filter_builder_excess(const struct bb_table_filter_builder *builder)
 {
     return bb_sharded_filter_builder_excess(builder->shards);

@@ -25,6 +25,8 @@ BB_MUST_CHECK enum bb_status bb_table_filter_builder_add(struct bb_table_filter_
                                                          uint64_t key_hash);
 /* Number of keys in the current part. */
 size_t bb_table_filter_builder_key_count(const struct bb_table_filter_builder *builder);
+/* The mean predicted rate over absent keys, of all shards so far. */
+double bb_table_filter_builder_rate(const struct bb_table_filter_builder *builder);
 /* The excess (bloomblock/table/shard.h) at the end of this table, from which the builder of the
  * next table continues. */
 double bb_table_filter_builder_excess(const struct bb_table_filter_builder *builder);

@@ -54,6 +54,8 @@ static const struct bb_property_field fields[] = {
     FIELD(71, REAL, filter_slack, 0),
     OPTIONAL(72, REAL, filter_excess),
     OPTIONAL(73, REAL, table_filter_excess),
+    OPTIONAL(74, REAL, predicted_block_rate),
+    OPTIONAL(75, REAL, predicted_table_filter_rate),
     FIELD(80, NUMBER, hash_id, 0),
     FIELD(81, SECRET, hash_secret, BB_HASH_SECRET_SIZE),
 };
@@ -255,6 +257,18 @@ static enum bb_status check_excess(const char *name, double excess, struct bb_pl
     return bb_corrupt(place, 0, "property %s is %g, expected %g ... 0", name, excess, EXCESS_MIN);
 }
 
+/* Both are 0: they are unknown. */
+static enum bb_status check_predictions(const struct bb_properties *p, struct bb_place place)
+{
+    if (bb_properties_can_predict(p->predicted_block_rate, p->predicted_table_filter_rate))
+        return BB_OK;
+    return bb_corrupt(
+        place, 0,
+        "predicted rates %g of the block filters and %g of the table filter, expected "
+        "both above 0 and at most 1, or none",
+        p->predicted_block_rate, p->predicted_table_filter_rate);
+}
+
 static enum bb_status check_filters(const struct bb_properties *p, struct bb_place place)
 {
     enum bb_status status =
@@ -277,8 +291,9 @@ static enum bb_status check_filters(const struct bb_properties *p, struct bb_pla
         return bb_corrupt(place, 0, "property filter_slack is %g, expected 0 ... %g",
                           p->filter_slack, BB_FILTER_SLACK_MAX);
     status = check_excess("filter_excess", p->filter_excess, place);
-    return status == BB_OK ? check_excess("table_filter_excess", p->table_filter_excess, place)
-                           : status;
+    if (status == BB_OK)
+        status = check_excess("table_filter_excess", p->table_filter_excess, place);
+    return status == BB_OK ? check_predictions(p, place) : status;
 }
 
 static enum bb_status check_properties(const struct bb_properties *p, struct bb_place place)

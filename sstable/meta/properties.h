@@ -62,6 +62,12 @@ struct bb_properties {
      * tables of the same compaction. Omitted when 0. */
     double filter_excess; /* of the block filters */
     double table_filter_excess;
+    /* The mean predicted rates of the stored filters, above 0 and at most 1: over the block
+     * filters, weighted by keys; and of the table filter. 1: no such filters. They differ from the
+     * targets where few filters cannot mix to them. Both are 0 and omitted when the table is older
+     * than these properties. */
+    double predicted_block_rate;
+    double predicted_table_filter_rate;
     uint64_t hash_id;
     struct bb_buf hash_secret; /* 192 bytes; never displayed */
 };
@@ -70,6 +76,14 @@ struct bb_properties {
 static inline double bb_properties_block_rate(const struct bb_properties *properties)
 {
     return properties->filter_rate / properties->table_filter_rate;
+}
+
+/* Are these predicted rates of block filters and table filter in range? Both 0: unknown. */
+static inline bool bb_properties_can_predict(double block_rate, double table_filter_rate)
+{
+    bool is_unknown = block_rate == 0 && table_filter_rate == 0;
+    return is_unknown ||
+           (block_rate > 0 && block_rate <= 1 && table_filter_rate > 0 && table_filter_rate <= 1);
 }
 
 /* Notes a tombstone of this sequence. Call before it is counted. */

@@ -47,6 +47,8 @@ enum bb_status bb_table_meta_init(const struct bb_properties *properties, uint64
         .sequence_max = properties->sequence_max,
         .filter_rate = properties->filter_rate,
         .table_filter_rate = properties->table_filter_rate,
+        .predicted_block_rate = properties->predicted_block_rate,
+        .predicted_table_filter_rate = properties->predicted_table_filter_rate,
         .largest_is_exclusive = properties->largest_is_exclusive != 0,
         .range_tombstone_count = properties->range_tombstone_count,
         .tombstone_sequence_min = properties->tombstone_sequence_min,
@@ -92,6 +94,15 @@ static bool is_age_other(const struct bb_table_meta *wanted, const struct bb_tab
            wanted->tombstone_sequence_min != found->tombstone_sequence_min;
 }
 
+/* Older tables have no prediction, in the manifest or in the table. */
+static bool is_prediction_other(const struct bb_table_meta *wanted,
+                                const struct bb_table_meta *found)
+{
+    bool is_known = wanted->predicted_block_rate != 0 && found->predicted_block_rate != 0;
+    return is_known && (wanted->predicted_block_rate != found->predicted_block_rate ||
+                        wanted->predicted_table_filter_rate != found->predicted_table_filter_rate);
+}
+
 enum bb_status bb_table_meta_check(const char *path, const struct bb_table_meta *wanted,
                                    const struct bb_table_meta *found)
 {
@@ -112,6 +123,11 @@ enum bb_status bb_table_meta_check(const char *path, const struct bb_table_meta 
         return bb_corrupt(place, 0, "filters of rate %.9g (%.9g), the manifest has %.9g (%.9g)",
                           found->filter_rate, found->table_filter_rate, wanted->filter_rate,
                           wanted->table_filter_rate);
+    if (is_prediction_other(wanted, found))
+        return bb_corrupt(place, 0,
+                          "filters of predicted rate %.9g (%.9g), the manifest has %.9g (%.9g)",
+                          found->predicted_block_rate, found->predicted_table_filter_rate,
+                          wanted->predicted_block_rate, wanted->predicted_table_filter_rate);
     if (!bb_bytes_equal(bb_buf_bytes(&wanted->smallest), bb_buf_bytes(&found->smallest)) ||
         !bb_bytes_equal(bb_buf_bytes(&wanted->largest), bb_buf_bytes(&found->largest)) ||
         wanted->largest_is_exclusive != found->largest_is_exclusive)

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "bloomblock/table/rate_mean.h"
 #include "sstable/filter/table_filter_builder.h"
 
 struct bb_table_filter_verifier {
@@ -137,6 +138,23 @@ enum bb_status bb_table_filter_verifier_add(struct bb_table_filter_verifier *v,
     if (status == BB_OK && v->rebuilt != NULL)
         status = bb_table_filter_builder_add(v->rebuilt, hash);
     return status;
+}
+
+double bb_table_filter_verifier_rate(const struct bb_table_filter_verifier *v)
+{
+    struct bb_rate_mean mean = {0};
+    const struct bb_table_filter *filter = v->table_filter;
+    for (uint32_t i = 0; i < filter->part_count; i++) {
+        const struct bb_table_filter_part *part = &filter->parts[i];
+        double weight = (double)part->key_count / part->shard_count;
+        for (uint32_t shard = 0; shard < part->shard_count; shard++) {
+            bb_filter_place place = filter->places[part->first_shard + shard];
+            bb_rate_mean_add(&mean, weight,
+                             bb_block_filter_rate(&v->table->table_filter_format, (uint16_t)place,
+                                                  filter->chunks + (place >> 16)));
+        }
+    }
+    return bb_rate_mean(&mean);
 }
 
 /* The section's checksum includes the list too; opening left it to verification. */

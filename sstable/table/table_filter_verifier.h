@@ -22,6 +22,8 @@ void bb_table_filter_verifier_destroy(struct bb_table_filter_verifier *verifier)
 BB_MUST_CHECK enum bb_status
 bb_table_filter_verifier_add(struct bb_table_filter_verifier *verifier, struct bb_place place,
                              struct bb_bytes last_key, uint64_t last_sequence, struct bb_bytes key);
+/* The mean predicted rate of the shards that were read. */
+double bb_table_filter_verifier_rate(const struct bb_table_filter_verifier *verifier);
 /* Call after the last key. */
 BB_MUST_CHECK enum bb_status
 bb_table_filter_verifier_finish(struct bb_table_filter_verifier *verifier,

@@ -7,9 +7,11 @@
  * builder wrote the table. Finally the counts are compared. One thread per call.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/assert.h"
 #include "base/buf.h"
+#include "bloomblock/table/rate_mean.h"
 #include "bloomblock/table_kind.h"
 #include "sstable/build/table_ranges.h"
 #include "sstable/table/table_filter_verifier.h"
@@ -21,6 +23,8 @@ struct verification {
     struct bb_properties counted;                  /* counts of the entries read */
     struct bb_block_filter_builder *rebuilt;       /* NULL: no comparison */
     struct bb_table_filter_verifier *table_filter; /* NULL if none */
+    size_t group_keys;                             /* keys of the open filter group so far */
+    struct bb_rate_mean mean;                      /* of the block filters read */
     struct bb_buf descriptors;
     struct bb_buf payload;
     struct bb_buf last_key;
@@ -120,8 +124,7 @@ static enum bb_status verify_member(struct verification *v, struct bb_bytes key,
 {
     if (!v->table->has_filters)
         return BB_OK;
-    bool is_first_of_group =
-        v->rebuilt != NULL && bb_block_filter_builder_key_count(v->rebuilt) == 0;
+    bool is_first_of_group = v->group_keys == 0;
     bool is_first_of_block = v->walk.entries.offset == 0;
     if (!is_new_key && !is_first_of_group && !is_first_of_block)
         return BB_OK;
@@ -131,7 +134,10 @@ static enum bb_status verify_member(struct verification *v, struct bb_bytes key,
                           "the filter of the block denies its key %s",
                           bb_bytes_escape(key, text, sizeof(text)));
     }
-    if (v->rebuilt == NULL || !(is_new_key || is_first_of_group))
+    if (!is_new_key && !is_first_of_group)
+        return BB_OK;
+    v->group_keys++;
+    if (v->rebuilt == NULL)
         return BB_OK;
     return bb_block_filter_builder_add(v->rebuilt, bb_hash_key(&v->table->secret, key));
 }
@@ -153,6 +159,20 @@ static bool is_group_as_rebuilt(const struct verification *v, uint32_t shard_cou
     return bb_bytes_equal(stored, bb_buf_bytes(&v->payload));
 }
 
+/* Notes the rates of the group's filters: of the bits that are read, not of a rebuilt filter. */
+static void note_rates(struct verification *v)
+{
+    const struct bb_index_page *page = v->walk.page;
+    const struct bb_block_filter_format *format = &v->table->filter_format;
+    uint32_t count = 0;
+    uint32_t first = bb_index_page_group_shards(page, v->walk.group, &count);
+    double weight = (double)v->group_keys / count;
+    for (uint32_t i = first; i < first + count; i++)
+        bb_rate_mean_add(&v->mean, weight,
+                         bb_block_filter_rate(format, page->descriptors[i],
+                                              page->filters + page->shard_offsets[i]));
+}
+
 /* Call after the last block of a group. */
 static enum bb_status verify_group(struct verification *v)
 {
@@ -162,6 +182,8 @@ static enum bb_status verify_group(struct verification *v)
     if (!is_last || !v->table->has_filters)
         return BB_OK;
     v->report.filters += v->walk.shard_count;
+    note_rates(v);
+    v->group_keys = 0;
     if (v->rebuilt == NULL)
         return BB_OK;
     uint32_t shards = 0;
@@ -297,6 +319,24 @@ static enum bb_status verify_count(const struct verification *v, const char *nam
                       "property %s is %" PRIu64 ", counted %" PRIu64, name, said, counted);
 }
 
+/* Relative. A mathematical library of another system may round powers differently. */
+#define PREDICTION_TOLERANCE 1e-9
+
+/* said is 0 in a table older than the property. */
+static enum bb_status verify_prediction(const struct verification *v, const char *name, double said,
+                                        double found)
+{
+    if (said == 0 || fabs(said - found) <= PREDICTION_TOLERANCE * found)
+        return BB_OK;
+    return bb_corrupt(bb_table_place(v->table, 0), 0,
+                      "property %s is %.9g, the filters have a rate of %.9g", name, said, found);
+}
+
+static double table_filter_rate(const struct verification *v)
+{
+    return v->table_filter == NULL ? 1 : bb_table_filter_verifier_rate(v->table_filter);
+}
+
 static enum bb_status verify_bound(const struct verification *v, const char *name,
                                    const struct bb_buf *said, const struct bb_buf *found)
 {
@@ -344,6 +384,12 @@ static enum bb_status verify_properties(const struct verification *v)
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(counts) && status == BB_OK; i++)
         status = verify_count(v, counts[i].name, counts[i].said, counts[i].counted);
+    if (status == BB_OK)
+        status = verify_prediction(v, "predicted_block_rate", said->predicted_block_rate,
+                                   bb_rate_mean(&v->mean));
+    if (status == BB_OK)
+        status = verify_prediction(v, "predicted_table_filter_rate",
+                                   said->predicted_table_filter_rate, table_filter_rate(v));
     if (status == BB_OK)
         status = verify_bound(v, "smallest", &said->smallest, &counted->smallest);
     if (status == BB_OK)

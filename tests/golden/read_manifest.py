@@ -124,8 +124,8 @@ def read_identity(value):
 
 
 def read_table_fields(value):
-    """Run, range tombstones, whether the largest key is exclusive, oldest tombstone, index file."""
-    run, ranges, is_exclusive, oldest, index, before = 0, 0, False, 0, 0, 0
+    """Run, range tombstones, whether the largest key is exclusive, oldest tombstone, index file, predicted rates."""
+    run, ranges, is_exclusive, oldest, index, predicted, before = 0, 0, False, 0, 0, None, 0
     for tag, field in read_fields(value):
         must(tag > before or tag % 2, "fields of a table out of order")
         before = tag
@@ -145,9 +145,13 @@ def read_table_fields(value):
         elif tag == 8:
             index = field.varint()
             must(0 < index < 1 << 62 and field.left() == 0, "an index file")
+        elif tag == 9:
+            must(predicted is None, "predicted rates twice")
+            predicted = field.number("<d"), field.number("<d")
+            must(field.left() == 0 and all(0 < rate <= 1 for rate in predicted), "predicted rates")
         else:
             must(tag % 2 == 1, f"unsupported tag {tag} of a table")
-    return run, ranges, is_exclusive, oldest, index
+    return run, ranges, is_exclusive, oldest, index, predicted
 
 
 def read_table(value):
@@ -155,7 +159,7 @@ def read_table(value):
     size, entries, keys, tombstones, blocks, raw, filters, table_filter, least, greatest = \
         (value.varint() for _ in range(10))
     rate, table_filter_rate, smallest, largest = value.number("<d"), value.number("<d"), value.bytes(), value.bytes()
-    run, ranges, is_exclusive, oldest, index = read_table_fields(value)
+    run, ranges, is_exclusive, oldest, index, predicted = read_table_fields(value)
     must(level < 7 and (run == 0 or level > 0) and 0 < rate <= table_filter_rate <= 1 and smallest <= largest, "table")
     alone = entries == keys == blocks == 0 and ranges > 0
     must(size > 0 and (alone or min(entries, keys, blocks) > 0) and max(keys, tombstones) <= entries,
@@ -169,6 +173,7 @@ def read_table(value):
         f"to {greatest}, keys {escape(smallest)} to {escape(largest)}{' (exclusive)' if is_exclusive else ''}, " \
         + (f"{ranges} range tombstones, " if ranges else "") \
         + (f"oldest tombstone {oldest}, " if oldest else "") \
+        + (f"predicted rates {predicted[0]:.9g} and {predicted[1]:.9g}, " if predicted else "") \
         + (f"index file {index}, " if index else "") + f"id {table_id.hex()}"
 
 

@@ -36,10 +36,13 @@ PROPERTIES = {
     71: ("filter_slack", REAL),
     72: ("filter_excess", REAL),
     73: ("table_filter_excess", REAL),
+    74: ("predicted_block_rate", REAL),
+    75: ("predicted_table_filter_rate", REAL),
     80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
 }
 OPTIONAL = ("range_tombstone_count", "largest_is_exclusive", "tombstone_sequence_min",
-            "filter_excess", "table_filter_excess")  # left out when they are 0
+            "filter_excess", "table_filter_excess", "predicted_block_rate",
+            "predicted_table_filter_rate")  # left out when they are 0
 
 
 class Corrupt(Exception):
@@ -157,6 +160,8 @@ class Table:
         self.distinct = []
         self.blocks = 0
         self.filter_size = 0
+        self.group_keys = set()
+        self.block_rates, self.table_filter_rates = [], []  # (weight, rate) of each filter
 
     def say(self, line):
         self.lines.append(line)
@@ -179,6 +184,8 @@ class Table:
         self.read_table_filter()
         self.read_ranges()
         self.check_counts()
+        self.check_prediction("predicted_block_rate", self.block_rates)
+        self.check_prediction("predicted_table_filter_rate", self.table_filter_rates)
         self.say_end()
         return "\n".join(self.lines) + "\n"
 
@@ -314,8 +321,13 @@ class Table:
         else:
             must(groups == shards == 0, "groups without filters")
         for ordinal, size in enumerate(sizes):
-            self.read_block(data_at, size, fences[ordinal], filters.get(ordinal // granularity, []))
+            group = ordinal // granularity
+            self.read_block(data_at, size, fences[ordinal], filters.get(group, []))
             data_at += size
+            if filters and (ordinal + 1 == blocks or (ordinal + 1) // granularity != group):
+                rates = self.group_rates[group]
+                self.block_rates += [(len(self.group_keys) / len(rates), rate) for rate in rates]
+                self.group_keys = set()
         return at + page_size
 
     def read_filters(self, area, groups, shards, has_counts):
@@ -324,11 +336,15 @@ class Table:
         must(sum(counts) == shards, "number of filters")
         descriptors = [u16(cursor.raw(2), 0) for _ in range(shards)]
         filters = {}
+        self.group_rates = {}
         for group, count in enumerate(counts):
             filters[group] = []
+            self.group_rates[group] = []
             for _ in range(count):
                 descriptor = descriptors.pop(0)
                 payload = cursor.raw(self.payload_size(descriptor))
+                self.group_rates[group].append(
+                    predicted_rate(self.properties["filter_kind"], self.properties["filter_rank"], descriptor, payload))
                 shown = quoted(payload) if len(payload) > SHOWN_MAX else payload.hex()
                 filters[group].append(f"  filter of group {group}: descriptor {descriptor:04x}, {len(payload)} bytes "
                                       f"{shown}")
@@ -413,6 +429,7 @@ class Table:
         if self.last is None or self.last[0] != key:
             self.keys += 1
             self.distinct.append(key)
+        self.group_keys.add(key)
         self.entries += 1
         self.tombstones += kind == 0
         if kind == 0:
@@ -450,6 +467,9 @@ class Table:
         for number, (count, size) in enumerate(zip(counts, sizes)):
             self.read_chunk(number, at, size, count)
             at += size
+        rates = iter([predicted_rate(2, self.properties["table_filter_rank"], descriptor, payload)
+                      for payload, descriptor in self.shards])
+        self.table_filter_rates = [(keys / shards, next(rates)) for keys, shards in parts for _ in range(shards)]
         self.ask_table_filter(parts, [fence[0] for fence in fences])
 
     def read_chunk(self, number, at, size, count):
@@ -535,6 +555,11 @@ class Table:
         buried = self.buried + [sequence for piece in self.ranges for sequence in piece[2]]
         must(p["tombstone_sequence_min"] in (0, min(buried, default=0)), "the oldest tombstone")
 
+    def check_prediction(self, name, rates):
+        weight = sum(weight for weight, _ in rates)
+        mean = sum(weight * rate for weight, rate in rates) / weight if weight else 1
+        must(self.properties[name] == 0 or abs(self.properties[name] - mean) <= 1e-9 * mean, f"{name}: {mean}")
+
     def say_end(self):
         self.lines.extend(self.property_lines)
         for number, flags, offset, size, _ in self.sections:
@@ -548,6 +573,17 @@ def common_prefix(a, b):
     while size < len(a) and size < len(b) and a[size] == b[size]:
         size += 1
     return size
+
+
+def predicted_rate(kind, rank, descriptor, payload):
+    if descriptor == 0:
+        return 1
+    if kind == 2:
+        return 2.0 ** -split_descriptor(descriptor, rank)[1]
+    size = 64 if kind == 3 else len(payload)
+    units = [payload[at:at + size] for at in range(0, len(payload), size)]
+    fills = [bin(int.from_bytes(unit, "little")).count("1") / (8 * size) for unit in units]
+    return sum(fill ** rank for fill in fills) / len(fills)
 
 
 def read_table(data):

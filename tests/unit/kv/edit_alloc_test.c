@@ -28,6 +28,7 @@ static struct bb_edit full_edit(void)
     edit.added[0].meta.range_tombstone_count = 4;
     edit.added[0].meta.tombstone_sequence_min = edit.added[0].meta.sequence_min + 1;
     edit.added[0].meta.sequence_max += 1;
+    edit.added[0].meta.predicted_block_rate = edit.added[0].meta.predicted_table_filter_rate = 0.5;
     edit.added[0].meta.largest_is_exclusive = true;
     assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of_text("catalog")));
     sample_add_log_end(&rng, &edit);

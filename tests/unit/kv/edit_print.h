@@ -72,6 +72,10 @@ static enum bb_status print_table(const struct bb_edit_table *table, struct bb_b
     if (status == BB_OK && table->meta.tombstone_sequence_min > 0)
         status = bb_buf_print(text, "oldest tombstone %" PRIu64 ", ",
                               table->meta.tombstone_sequence_min);
+    if (status == BB_OK && table->meta.predicted_block_rate > 0)
+        status =
+            bb_buf_print(text, "predicted rates %.9g and %.9g, ", table->meta.predicted_block_rate,
+                         table->meta.predicted_table_filter_rate);
     if (status == BB_OK && table->index_number != 0)
         status = bb_buf_print(text, "index file %" PRIu64 ", ", table->index_number);
     if (status == BB_OK)

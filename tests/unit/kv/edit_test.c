@@ -2,16 +2,13 @@
  * round trips of random edits; for one edit with every kind of field, every truncation and every
  * change of every byte either fails or is the encoding of its decoded edit; hand-made fields of
  * later versions and beyond the limits. */
-#include "tests/unit/kv/sample_edit.h"
+#include "tests/unit/kv/edit_fields.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/coding.h"
 #include "kv/manifest/filename.h"
 #include "tests/unit/kv/edit_print.h"
-
-static const struct bb_place here = {.file = "MANIFEST-000009", .offset = 1000};
 
 /* Decodes, encodes again and compares: the bytes must be canonical. Only a field that became a
  * skippable one may be missing. False when decoding failed with a permitted status. */
@@ -129,30 +126,6 @@ static void edit__corrupt_byte(void **state)
 
 /* ---- hand-made fields ---- */
 
-static void add_field(struct bb_buf *bytes, uint64_t tag, const void *value, size_t size)
-{
-    assert_ok(bb_append_varint(bytes, tag));
-    assert_ok(bb_append_bytes(bytes, bb_bytes_of(value, size)));
-}
-
-static void add_number(struct bb_buf *bytes, uint64_t tag, uint64_t number)
-{
-    uint8_t value[BB_VARINT64_SIZE_MAX];
-    add_field(bytes, tag, value, (size_t)(bb_store_varint(value, number) - value));
-}
-
-static void expect(struct bb_buf *bytes, enum bb_status status, const char *message)
-{
-    struct bb_edit edit;
-    assert_status(bb_edit_decode(bb_buf_bytes(bytes), here, &edit), status);
-    if (status == BB_OK)
-        bb_edit_deinit(&edit);
-    else
-        assert_message(message);
-    bb_buf_reset(bytes);
-    assert_ok(bb_append_u8(bytes, 0));
-}
-
 static void edit__unknown_fields(void **state)
 {
     (void)state;
@@ -188,80 +161,6 @@ static void edit__newer_format(void **state)
     expect(&bytes, BB_UNSUPPORTED, "format version 1, this version reads up to 0");
     bb_buf_deinit(&bytes);
     bb_edit_deinit(&edit);
-}
-
-/* The value of an added table, without fields after it. */
-static struct bb_buf plain_table(int level)
-{
-    struct bb_edit edit;
-    struct bb_rng rng;
-    struct bb_buf plain = {0};
-    struct bb_buf value = {0};
-    struct bb_bytes table;
-    bb_rng_init(&rng, 4);
-    bb_edit_init(&edit);
-    sample_add_table(&rng, &edit, level, 8, 100);  /* of run 0 */
-    edit.added[0].meta.tombstone_sequence_min = 0; /* stored in a separate field */
-    assert_ok(bb_edit_encode(&edit, &plain));
-    struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
-    assert_true(bb_decode_bytes(&cursor, &table));
-    assert_ok(bb_buf_assign(&value, table));
-    bb_buf_deinit(&plain);
-    bb_edit_deinit(&edit);
-    return value;
-}
-
-/* An edit with this table. Releases the value. */
-static void assign_table(struct bb_buf *value, struct bb_buf *bytes)
-{
-    bb_buf_reset(bytes);
-    assert_ok(bb_append_u8(bytes, 0));
-    add_field(bytes, 14, value->data, value->size);
-    bb_buf_deinit(value);
-}
-
-static void extended_table(uint64_t tag, int times, struct bb_buf *bytes)
-{
-    struct bb_buf value = plain_table(1);
-    while (times-- > 0)
-        add_field(&value, tag, "later", 5);
-    assign_table(&value, bytes);
-}
-
-static void table_of_run(int level, uint64_t run, bool is_twice, struct bb_buf *bytes)
-{
-    struct bb_buf value = plain_table(level);
-    for (int i = 0; i < 1 + is_twice; i++)
-        add_number(&value, 2, run);
-    assign_table(&value, bytes);
-}
-
-static void edit__run_of_a_table(void **state)
-{
-    (void)state;
-    struct bb_buf bytes = {0};
-    table_of_run(1, BB_RUN_NUMBER_MAX, false, &bytes);
-    expect(&bytes, BB_OK, NULL);
-    table_of_run(1, BB_RUN_NUMBER_MAX + 1, false, &bytes);
-    expect(&bytes, BB_CORRUPT, "a number out of range");
-    table_of_run(1, 0, false, &bytes);
-    expect(&bytes, BB_CORRUPT, "a number out of range");
-    table_of_run(0, 1, false, &bytes);
-    expect(&bytes, BB_CORRUPT, "a run out of range");
-    table_of_run(1, 7, true, &bytes);
-    expect(&bytes, BB_CORRUPT, "a field of a table out of order or twice");
-    bb_buf_deinit(&bytes);
-}
-
-static void edit__unknown_fields_of_a_table(void **state)
-{
-    (void)state;
-    struct bb_buf bytes = {0};
-    extended_table(11, 2, &bytes);
-    expect(&bytes, BB_OK, NULL);
-    extended_table(10, 1, &bytes);
-    expect(&bytes, BB_UNSUPPORTED, "a field with tag 10, which must not be skipped");
-    bb_buf_deinit(&bytes);
 }
 
 static void edit__corrupt_order(void **state)
@@ -438,96 +337,6 @@ static void edit__in_memory_is_named(void **state)
 
 /* ---- tables that cannot be ---- */
 
-static void expect_defect(const struct bb_table_meta *meta, int level, uint64_t number,
-                          const char *message)
-{
-    struct bb_edit edit;
-    struct bb_buf bytes = {0};
-    bb_edit_init(&edit);
-    assert_ok(bb_edit_add_table(&edit, level, number, meta));
-    if (level >= 0) {
-        assert_ok(bb_edit_encode(&edit, &bytes));
-        struct bb_edit found;
-        assert_status(bb_edit_decode(bb_buf_bytes(&bytes), here, &found), BB_CORRUPT);
-        assert_message(message);
-        assert_message("at offset 1001: ");
-    }
-    assert_string_equal(bb_edit_table_defect(&edit.added[0]), message);
-    bb_edit_deinit(&edit);
-    bb_buf_deinit(&bytes);
-}
-
-static void edit__corrupt_table(void **state)
-{
-    (void)state;
-    struct bb_rng rng;
-    bb_rng_init(&rng, 3);
-    struct bb_table_meta good = sample_meta(&rng, 1000);
-    good.entry_count = good.key_count = good.tombstone_count = 10;
-    struct bb_table_meta bad = good;
-    expect_defect(&good, BB_LEVEL_COUNT, 1, "a level that does not exist");
-    expect_defect(&good, -1, 1, "a level that does not exist");
-    expect_defect(&good, 0, 0, "a file number out of range");
-    expect_defect(&good, 0, BB_FILE_NUMBER_MAX + 1, "a file number out of range");
-    bad.file_size = 0;
-    expect_defect(&bad, 0, 1, "a table of no bytes");
-    bad = good;
-    bad.entry_count = 0;
-    expect_defect(&bad, 0, 1, "a table without entries, keys or blocks");
-    bad = good;
-    bad.key_count = 11;
-    expect_defect(&bad, 0, 1, "more keys or tombstones than entries");
-    bad = good;
-    bad.tombstone_count = 11;
-    expect_defect(&bad, 0, 1, "more keys or tombstones than entries");
-    bad = good;
-    bad.block_count = 0;
-    expect_defect(&bad, 0, 1, "a table without entries, keys or blocks");
-    bad = good;
-    bad.filter_bytes = bad.file_size + 1;
-    expect_defect(&bad, 0, 1, "filters larger than their file");
-    bad = good;
-    bad.table_filter_bytes = bad.filter_bytes + 1;
-    expect_defect(&bad, 0, 1, "a table filter larger than all filters");
-    bad = good;
-    bad.sequence_min = bad.sequence_max + 1;
-    expect_defect(&bad, 0, 1, "impossible sequences");
-    bad = good;
-    bad.sequence_max = BB_SEQUENCE_MAX + 1;
-    expect_defect(&bad, 0, 1, "impossible sequences");
-    bad = good;
-    bad.tombstone_sequence_min = bad.sequence_max + 1;
-    expect_defect(&bad, 0, 1, "an oldest tombstone that cannot be");
-    bad = good;
-    bad.tombstone_sequence_min = bad.sequence_max;
-    bad.tombstone_count = bad.range_tombstone_count = 0;
-    bad.largest_is_exclusive = false;
-    expect_defect(&bad, 0, 1, "an oldest tombstone that cannot be");
-    static const double rates[] = {0, -0.0, -0.5, 1.0000001, HUGE_VAL, -HUGE_VAL, (double)NAN};
-    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-        bad = good;
-        bad.filter_rate = rates[i];
-        expect_defect(&bad, 0, 1, "a filter rate outside 0 ... 1");
-    }
-    const double table_filter_rates[] = {0,         -0.5,     good.filter_rate / 2,
-                                         1.0000001, HUGE_VAL, (double)NAN};
-    for (size_t i = 0; i < sizeof(table_filter_rates) / sizeof(table_filter_rates[0]); i++) {
-        bad = good;
-        bad.table_filter_rate = table_filter_rates[i];
-        expect_defect(&bad, 0, 1, "a table filter's rate outside that of all filters ... 1");
-    }
-    bad = good;
-    bad.largest = (struct bb_buf){0};
-    uint8_t *key = NULL;
-    assert_ok(bb_buf_extend(&bad.largest, BB_KEY_SIZE_MAX + 1, &key));
-    expect_defect(&bad, 0, 1, "a bound beyond the limit of keys");
-    bad.largest.size--;
-    struct bb_edit_table table = {.number = 1, .meta = bad};
-    assert_null(bb_edit_table_defect(&table));
-    bb_buf_deinit(&bad.largest);
-    bb_table_meta_deinit(&good);
-}
-
 static void edit__print(void **state)
 {
     (void)state;
@@ -545,7 +354,9 @@ static void edit__print(void **state)
                                  .sequence_min = 7,
                                  .sequence_max = 99,
                                  .filter_rate = 0.01,
-                                 .table_filter_rate = 0.08};
+                                 .table_filter_rate = 0.08,
+                                 .predicted_block_rate = 0.12,
+                                 .predicted_table_filter_rate = 0.0625};
     assert_ok(bb_buf_append(&meta.smallest, "a\n", 2));
     assert_ok(bb_buf_append(&meta.largest, "zz", 2));
     bb_edit_init(&edit);
@@ -569,7 +380,7 @@ static void edit__print(void **state)
         "remove table 4\n"
         "add table 10 to level 2: 5000 bytes, 40 entries (2 tombstones), 30 keys, 3 blocks, 9000 "
         "raw bytes, 80 filter bytes (50 table filter) at rate 0.01 (0.08), sequences 7 to 99, keys "
-        "a\\x0a to zz, id ab010000000000000000000000000000\n");
+        "a\\x0a to zz, predicted rates 0.12 and 0.0625, id ab010000000000000000000000000000\n");
     assert_null(strstr((const char *)text.data, "7777"));
     bb_buf_deinit(&text);
     bb_table_meta_deinit(&meta);
@@ -585,15 +396,12 @@ int main(void)
         cmocka_unit_test(edit__corrupt_byte),
         cmocka_unit_test(edit__unknown_fields),
         cmocka_unit_test(edit__newer_format),
-        cmocka_unit_test(edit__run_of_a_table),
-        cmocka_unit_test(edit__unknown_fields_of_a_table),
         cmocka_unit_test(edit__corrupt_order),
         cmocka_unit_test(edit__corrupt_numbers),
         cmocka_unit_test(edit__corrupt_comparator),
         cmocka_unit_test(edit__corrupt_close),
         cmocka_unit_test(edit__catalog_of_its_limit),
         cmocka_unit_test(edit__in_memory_is_named),
-        cmocka_unit_test(edit__corrupt_table),
         cmocka_unit_test(edit__print),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,9 +125,13 @@ static void twist_place(struct bb_rng *rng, struct bb_edit_table *table)
 
 static void twist_table(struct bb_rng *rng, struct bb_edit_table *table)
 {
-    switch (bb_rng_below(rng, 6)) {
+    switch (bb_rng_below(rng, 7)) {
     case 0:
         table->meta.filter_rate = absurd_rate(rng);
+        break;
+    case 5:
+        table->meta.predicted_block_rate = absurd_rate(rng);
+        table->meta.predicted_table_filter_rate = absurd_rate(rng);
         break;
     case 1:
         table->meta.table_filter_rate = absurd_rate(rng);

@@ -24,7 +24,9 @@ static struct bb_table_meta make_meta(uint8_t id, const char *smallest, const ch
                                  .sequence_min = 100U * id,
                                  .sequence_max = 100U * id + 99,
                                  .filter_rate = 0.0078125,
-                                 .table_filter_rate = 0.0625};
+                                 .table_filter_rate = 0.0625,
+                                 .predicted_block_rate = 0.1015625,
+                                 .predicted_table_filter_rate = 0.0625};
     memset(meta.table_id, id, sizeof(meta.table_id));
     assert_ok(bb_buf_assign(&meta.smallest, bb_bytes_of_text(smallest)));
     assert_ok(bb_buf_assign(&meta.largest, bb_bytes_of_text(largest)));
@@ -55,6 +57,7 @@ static void add_ranges(struct bb_edit *edit, uint64_t number, uint64_t count, bo
         meta.entry_count = meta.key_count = meta.tombstone_count = meta.block_count = 0;
         meta.raw_bytes = meta.filter_bytes = meta.table_filter_bytes = 0;
         meta.filter_rate = meta.table_filter_rate = 1;
+        meta.predicted_block_rate = meta.predicted_table_filter_rate = 0; /* an older table */
         meta.largest_is_exclusive = true;
     }
     assert_ok(bb_edit_add_table(edit, 0, number, &meta));

@@ -46,6 +46,10 @@ static inline struct bb_table_meta sample_meta(struct bb_rng *rng, uint64_t sequ
     meta.sequence_min = bb_rng_below(rng, meta.sequence_max + 1);
     meta.filter_rate = (double)bb_rng_between(rng, 1, 1000) / 1000.0;
     meta.table_filter_rate = meta.key_count % 3 == 0 ? 1 : (1 + meta.filter_rate) / 2;
+    if (meta.key_count % 4 != 0) {
+        meta.predicted_block_rate = 1 - meta.filter_rate / 2;
+        meta.predicted_table_filter_rate = meta.table_filter_rate;
+    }
     meta.range_tombstone_count = meta.key_count % 5 == 0 ? meta.block_count : 0;
     meta.largest_is_exclusive = meta.range_tombstone_count % 2 == 1;
     if (meta.tombstone_count > 0 || meta.range_tombstone_count > 0)
@@ -127,6 +131,8 @@ static inline void assert_metas_equal(const struct bb_table_meta *a, const struc
     assert_int_equal(a->tombstone_sequence_min, b->tombstone_sequence_min);
     assert_true(a->filter_rate == b->filter_rate);
     assert_true(a->table_filter_rate == b->table_filter_rate);
+    assert_true(a->predicted_block_rate == b->predicted_block_rate);
+    assert_true(a->predicted_table_filter_rate == b->predicted_table_filter_rate);
     assert_true(bb_bytes_equal(bb_buf_bytes(&a->smallest), bb_buf_bytes(&b->smallest)));
     assert_true(bb_bytes_equal(bb_buf_bytes(&a->largest), bb_buf_bytes(&b->largest)));
 }

@@ -49,6 +49,8 @@ static struct bb_properties sample(void)
         .filter_slack = 0.03,
         .filter_excess = -2.5,
         .table_filter_excess = -0x1p48,
+        .predicted_block_rate = 0.1,
+        .predicted_table_filter_rate = 0.0625,
         .hash_id = BB_HASH_ID_XXH3,
     };
     assign(&p.table_id, "0123456789abcdef", 16);
@@ -191,7 +193,7 @@ static void properties__unknown_ids(void **state)
 {
     (void)state;
     struct bb_properties found = {0};
-    static const uint16_t ids[] = {0, 5, 75, 0x7fff};
+    static const uint16_t ids[] = {0, 5, 76, 0x7fff};
     for (size_t i = 0; i < 4; i++) {
         struct bb_buf section = section_with(ids[i], true, bb_bytes_of_text("whatever"));
         assert_ok(bb_properties_decode(bb_buf_bytes(&section), place, &found));
@@ -289,6 +291,15 @@ CHANGE(not_a_slack, p->filter_slack = (double)NAN)
 CHANGE(positive_excess, p->filter_excess = 0.1)
 CHANGE(not_an_excess, p->table_filter_excess = (double)NAN)
 CHANGE(endless_excess, p->table_filter_excess = -(double)INFINITY)
+CHANGE(negative_prediction, p->predicted_block_rate = -0.1)
+CHANGE(negative_nothing, p->predicted_block_rate = -0.0)
+CHANGE(not_a_prediction, p->predicted_block_rate = (double)NAN)
+CHANGE(prediction_over_one, p->predicted_block_rate = 1.0000001)
+CHANGE(blocks_not_predicted, p->predicted_block_rate = 0)
+CHANGE(table_filter_not_predicted, p->predicted_table_filter_rate = 0)
+CHANGE(negative_table_filter_prediction, p->predicted_table_filter_rate = -1)
+CHANGE(not_a_table_filter_prediction, p->predicted_table_filter_rate = (double)NAN)
+CHANGE(endless_table_filter_prediction, p->predicted_table_filter_rate = (double)INFINITY)
 CHANGE(newer_format, p->format_version = 1)
 CHANGE(mixed_hash, p->hash_id = 1)
 CHANGE(other_hash, p->hash_id = 3)
@@ -324,9 +335,36 @@ static void properties__corrupt_ranges(void **state)
     check_range(positive_excess, BB_CORRUPT, "filter_excess is 0.1, expected");
     check_range(not_an_excess, BB_CORRUPT, "table_filter_excess");
     check_range(endless_excess, BB_CORRUPT, "table_filter_excess");
+    check_range(negative_prediction, BB_CORRUPT, "predicted rates -0.1 of the block filters");
+    check_range(negative_nothing, BB_CORRUPT, "predicted rates -0");
+    check_range(not_a_prediction, BB_CORRUPT, "predicted rates");
+    check_range(prediction_over_one, BB_CORRUPT, "expected both above 0 and at most 1, or none");
+    check_range(blocks_not_predicted, BB_CORRUPT, "predicted rates 0 of the block filters");
+    check_range(table_filter_not_predicted, BB_CORRUPT, "and 0 of the table filter");
+    check_range(negative_table_filter_prediction, BB_CORRUPT, "and -1 of the table filter");
+    check_range(not_a_table_filter_prediction, BB_CORRUPT, "predicted rates");
+    check_range(endless_table_filter_prediction, BB_CORRUPT, "and inf of the table filter");
     check_range(newer_format, BB_UNSUPPORTED, "version 1, this version reads up to 0");
     check_range(mixed_hash, BB_UNSUPPORTED, "hash 1, this version reads only 2");
     check_range(other_hash, BB_UNSUPPORTED, "hash 3, this version reads only 2");
+}
+
+/* A table of an older version has neither; a filter may pass everything. */
+static void properties__without_predictions(void **state)
+{
+    (void)state;
+    static const double rates[] = {0, 1};
+    for (size_t i = 0; i < 2; i++) {
+        struct bb_properties p = sample();
+        struct bb_properties found = {0};
+        p.predicted_block_rate = p.predicted_table_filter_rate = rates[i];
+        struct bb_buf section = encode(&p);
+        assert_ok(bb_properties_decode(bb_buf_bytes(&section), place, &found));
+        assert_true(found.predicted_block_rate == rates[i]);
+        assert_true(found.predicted_table_filter_rate == rates[i]);
+        bb_properties_deinit(&found);
+        bb_buf_deinit(&section);
+    }
 }
 
 static void properties__corrupt_key_size(void **state)
@@ -376,6 +414,7 @@ int main(void)
         cmocka_unit_test(properties__corrupt_order),
         cmocka_unit_test(properties__corrupt_truncation),
         cmocka_unit_test(properties__corrupt_ranges),
+        cmocka_unit_test(properties__without_predictions),
         cmocka_unit_test(properties__corrupt_key_size),
         cmocka_unit_test(properties__are_printed_but_the_secret),
     };

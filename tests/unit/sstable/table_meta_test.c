@@ -1,6 +1,6 @@
 /* Goal: a table that differs from the manifest's description in any field is refused, with a
- * message that tells the field; unknown ages of tombstones agree with all. Method: one field
- * changed at a time. */
+ * message that tells the field; unknown ages of tombstones and predicted rates agree with all.
+ * Method: one field changed at a time. */
 #include "sstable/meta/table_meta.h"
 
 #include <stddef.h>
@@ -29,6 +29,8 @@ static struct bb_table_meta sample(void)
         .tombstone_sequence_min = 60,
         .filter_rate = 0.01,
         .table_filter_rate = 0.1,
+        .predicted_block_rate = 0.09,
+        .predicted_table_filter_rate = 0.125,
     };
     assert_ok(bb_buf_assign(&meta.smallest, bb_bytes_of_text("a")));
     assert_ok(bb_buf_assign(&meta.largest, bb_bytes_of_text("m")));
@@ -57,6 +59,8 @@ static void table_meta__each_other_number_is_refused(void **state)
         {offsetof(struct bb_table_meta, tombstone_sequence_min), "sequences"},
         {offsetof(struct bb_table_meta, filter_rate), "filters of rate"},
         {offsetof(struct bb_table_meta, table_filter_rate), "filters of rate"},
+        {offsetof(struct bb_table_meta, predicted_block_rate), "filters of predicted rate"},
+        {offsetof(struct bb_table_meta, predicted_table_filter_rate), "filters of predicted rate"},
     };
     struct bb_table_meta wanted = sample();
     struct bb_table_meta found = sample();
@@ -92,12 +96,14 @@ static void table_meta__each_other_bound_is_refused(void **state)
     bb_table_meta_deinit(&found);
 }
 
-static void table_meta__unknown_age_agrees_with_all(void **state)
+/* Of a table, or of a manifest, that an older version wrote. */
+static void table_meta__unknown_age_and_prediction_agree_with_all(void **state)
 {
     (void)state;
     struct bb_table_meta wanted = sample();
     struct bb_table_meta found = sample();
     found.tombstone_sequence_min = 0;
+    found.predicted_block_rate = found.predicted_table_filter_rate = 0;
     assert_ok(bb_table_meta_check(PATH, &wanted, &found));
     assert_ok(bb_table_meta_check(PATH, &found, &wanted));
     bb_table_meta_deinit(&wanted);
@@ -109,7 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_meta__each_other_number_is_refused),
         cmocka_unit_test(table_meta__each_other_bound_is_refused),
-        cmocka_unit_test(table_meta__unknown_age_agrees_with_all),
+        cmocka_unit_test(table_meta__unknown_age_and_prediction_agree_with_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,8 +73,9 @@ static inline struct bb_buf *parts_section(struct table_parts *parts, enum bb_se
     return &parts->sections[section - parts->directory.sections];
 }
 
-/* Replaces the value of a property. */
-static inline void parts_set_property(struct table_parts *parts, uint16_t id, struct bb_bytes value)
+/* Replaces the value of a property; NULL drops it. */
+static inline void parts_change_property(struct table_parts *parts, uint16_t id,
+                                         const struct bb_bytes *value)
 {
     struct bb_buf *section = parts_section(parts, BB_SECTION_PROPERTIES);
     struct bb_buf changed = {0};
@@ -83,11 +84,24 @@ static inline void parts_set_property(struct table_parts *parts, uint16_t id, st
         uint16_t next = 0;
         struct bb_bytes old = {0};
         assert_true(bb_decode_u16(&cursor, &next) && bb_decode_bytes(&cursor, &old));
+        if (next == id && value == NULL)
+            continue;
         assert_ok(bb_append_u16(&changed, next));
-        assert_ok(bb_append_bytes(&changed, next == id ? value : old));
+        assert_ok(bb_append_bytes(&changed, next == id ? *value : old));
     }
     bb_buf_deinit(section);
     *section = changed;
+}
+
+static inline void parts_set_property(struct table_parts *parts, uint16_t id, struct bb_bytes value)
+{
+    parts_change_property(parts, id, &value);
+}
+
+static inline void parts_drop_predictions(struct table_parts *parts)
+{
+    parts_change_property(parts, 74, NULL);
+    parts_change_property(parts, 75, NULL);
 }
 
 static inline void parts_set_number(struct table_parts *parts, uint16_t id, uint64_t number)

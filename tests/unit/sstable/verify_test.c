@@ -160,18 +160,27 @@ static void verify__filter_that_says_yes(void **state)
     assert_defect(&world, "differ from the filters rebuilt from its keys");
 }
 
-/* Of another builder's filters only the answers count. */
+/* A filter of another builder, with five bytes that return maybe for every key. */
+static void world_init_foreign(struct world *world)
+{
+    size_t size = 0;
+    world_init(world, BB_FILTER_BLOOM);
+    uint8_t *area = parts_filter_area(&world->parts, world->page_offset, &size);
+    memset(area + size - 5, 0xff, 5);
+    parts_seal_page(&world->parts, world->page_offset);
+    parts_set_property(&world->parts, 4, bb_bytes_of_text("somebody else"));
+}
+
+/* Of another builder's filters only the answers count, and the rate that they are said to have. */
 static void verify__filter_of_another_builder(void **state)
 {
     (void)state;
     struct world world;
     struct bb_table_verify_report report = {0};
-    size_t size = 0;
-    world_init(&world, BB_FILTER_BLOOM);
-    uint8_t *area = parts_filter_area(&world.parts, world.page_offset, &size);
-    memset(area + size - 5, 0xff, 5);
-    parts_seal_page(&world.parts, world.page_offset);
-    parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
+    world_init_foreign(&world);
+    assert_defect(&world, "property predicted_block_rate is 0.0095");
+    world_init_foreign(&world);
+    parts_drop_predictions(&world.parts);
     parts_write(&world.parts, world.memory);
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
     assert_true(report.filters > 0 && report.filters_compared == 0);
@@ -240,25 +249,31 @@ static void verify__table_filter(void **state)
     assert_defect(&world, "table filter");
 }
 
-/* One without any filter in it always returns maybe, but is still wrong. */
+/* A table filter without any filter in it, which always returns maybe. */
+static void table_filter_init_that_says_yes(struct world *world)
+{
+    static const uint8_t list[] = {6, 1, 0xc4, 0x13, 1, 16, 0}; /* 2,500 keys, a shard, a chunk */
+    uint8_t directory[8] = {0};
+    table_filter_init(world, 0);
+    uint64_t at = world->parts.data.size;
+    struct bb_table_id id = world->parts.id;
+    struct bb_buf *section = parts_section(&world->parts, BB_SECTION_TABLE_FILTER);
+    bb_buf_reset(section);
+    assert_ok(bb_buf_append(section, directory, sizeof(directory)));
+    assert_ok(bb_append_u64(
+        section, bb_checksum(id, BB_STORED_TABLE_FILTER, at, directory, sizeof(directory))));
+    assert_ok(bb_buf_append(section, list, sizeof(list)));
+    assert_ok(bb_append_u32(section, sizeof(list)));
+    assert_ok(bb_append_u64(section, bb_checksum(id, BB_STORED_CHUNKS, at + 16, section->data + 16,
+                                                 section->size - 16)));
+    parts_set_number(&world->parts, 26, section->size);
+}
+
 static void verify__table_filter_that_says_yes(void **state)
 {
     (void)state;
-    static const uint8_t list[] = {6, 1, 0xc4, 0x13, 1, 16, 0}; /* 2,500 keys, a shard, a chunk */
     struct world world;
-    uint8_t directory[8] = {0};
-    table_filter_init(&world, 0);
-    uint64_t at = world.parts.data.size;
-    struct bb_buf *section = parts_section(&world.parts, BB_SECTION_TABLE_FILTER);
-    bb_buf_reset(section);
-    assert_ok(bb_buf_append(section, directory, sizeof(directory)));
-    assert_ok(bb_append_u64(section, bb_checksum(world.parts.id, BB_STORED_TABLE_FILTER, at,
-                                                 directory, sizeof(directory))));
-    assert_ok(bb_buf_append(section, list, sizeof(list)));
-    assert_ok(bb_append_u32(section, sizeof(list)));
-    assert_ok(bb_append_u64(section, bb_checksum(world.parts.id, BB_STORED_CHUNKS, at + 16,
-                                                 section->data + 16, section->size - 16)));
-    parts_set_number(&world.parts, 26, section->size);
+    table_filter_init_that_says_yes(&world);
     assert_defect(&world, "differs from the one rebuilt from the table's keys");
 }
 
@@ -292,6 +307,65 @@ static void verify__table_filter_of_other_keys(void **state)
                bb_checksum(world.parts.id, BB_STORED_CHUNKS, world.parts.data.size + start,
                            section->data + start, checked - start));
     assert_defect(&world, "counted 2500");
+}
+
+/* ---- predicted rates ---- */
+
+static void set_predictions(struct world *world, double block_rate, double table_filter_rate)
+{
+    parts_set_real(&world->parts, 74, block_rate);
+    parts_set_real(&world->parts, 75, table_filter_rate);
+}
+
+static void verify__predicted_rate_that_the_filters_do_not_have(void **state)
+{
+    (void)state;
+    static const enum bb_filter_kind kinds[] = {BB_FILTER_NONE, BB_FILTER_RIBBON,
+                                                BB_FILTER_BLOCKED_BLOOM, BB_FILTER_BLOOM};
+    struct world world;
+    for (size_t i = 0; i < 4; i++) {
+        world_init(&world, kinds[i]);
+        set_predictions(&world, 0.01, 1); /* the target: no filters have it exactly */
+        assert_defect(&world, "property predicted_block_rate is 0.01, the filters have a rate of ");
+        world_init(&world, kinds[i]);
+        parts_set_real(&world.parts, 75, 0.5);
+        assert_defect(&world, "property predicted_table_filter_rate is 0.5, the filters have a "
+                              "rate of 1");
+    }
+    table_filter_init(&world, 0);
+    parts_set_real(&world.parts, 75, 0.0626);
+    assert_defect(&world, "property predicted_table_filter_rate is 0.0626, the filters have a "
+                          "rate of 0.0625");
+}
+
+/* Filters that always return maybe have the rate 1, also when another builder made them. */
+static void verify__predicted_rate_of_a_filter_that_says_yes(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_table_verify_report report = {0};
+    table_filter_init_that_says_yes(&world);
+    parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
+    assert_defect(&world, "predicted_table_filter_rate is 0.0625, the filters have a rate of 1");
+    table_filter_init_that_says_yes(&world);
+    parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
+    parts_set_real(&world.parts, 75, 1);
+    parts_write(&world.parts, world.memory);
+    assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
+    world_deinit(&world);
+}
+
+static void verify__table_without_predictions(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_table_verify_report report = {0};
+    table_filter_init(&world, 0);
+    parts_drop_predictions(&world.parts);
+    parts_write(&world.parts, world.memory);
+    assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
+    assert_true(report.filters_compared > 0 && report.table_filter_chunks_compared == 1);
+    world_deinit(&world);
 }
 
 /* ---- properties ---- */
@@ -492,6 +566,9 @@ int main(void)
         cmocka_unit_test(verify__table_filter_that_says_yes),
         cmocka_unit_test(verify__table_filter_of_another_builder),
         cmocka_unit_test(verify__table_filter_of_other_keys),
+        cmocka_unit_test(verify__predicted_rate_that_the_filters_do_not_have),
+        cmocka_unit_test(verify__predicted_rate_of_a_filter_that_says_yes),
+        cmocka_unit_test(verify__table_without_predictions),
         cmocka_unit_test(verify__numbers_that_do_not_add_up),
         cmocka_unit_test(verify__bounds_that_are_none),
         cmocka_unit_test(verify__another_rank),
