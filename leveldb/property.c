@@ -104,9 +104,9 @@ static void print_table(struct text *text, const struct bb_db_table *table)
 {
     const char *slash = strrchr(table->path, '/');
     const char *name = slash == NULL ? table->path : slash + 1;
-    print(text, " %.*s:%" PRIu64 "[%" PRIu64 " entries, filter rate %g]\n",
+    print(text, " %.*s:%" PRIu64 "[%" PRIu64 " entries, predicted filter rate %g]\n",
           (int)strspn(name, "0123456789"), name, table->file_size, table->entry_count,
-          table->filter_rate);
+          table->predicted_rate);
 }
 
 static void print_tables(leveldb_t *db, struct text *text)

@@ -40,6 +40,7 @@ static void add_up(struct bb_run *run)
         run->file_bytes += file->meta.file_size;
         run->range_tombstone_count += file->meta.range_tombstone_count;
         run->rate_keys += file->filter_rate * (double)file->meta.key_count;
+        run->predicted_rate_keys += file->predicted_rate * (double)file->meta.key_count;
     }
 }
 

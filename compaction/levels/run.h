@@ -40,7 +40,8 @@ struct bb_run {
     uint64_t key_count;
     uint64_t file_bytes;
     uint64_t range_tombstone_count;
-    double rate_keys; /* sum of rate times keys of the filters */
+    double rate_keys;           /* sum of the filters' rate times keys */
+    double predicted_rate_keys; /* sum of their predicted rate times keys */
 };
 
 /* Fills in the fields that follow from files and count. On failure there is nothing to deinit.
@@ -113,11 +114,17 @@ void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *c
 void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *comparator,
                        const struct bb_key_range *range, size_t *ret_first, size_t *ret_end);
 
-/* Expected wasted requests of a lookup of an absent key: the mean of the tables' rates, weighted by
- * keys. */
+/* Wasted requests of a lookup of an absent key, as planned: the mean of the target rates of the
+ * tables, weighted by keys. */
 static inline double bb_run_rate(const struct bb_run *run)
 {
     return run->key_count == 0 ? 0 : run->rate_keys / (double)run->key_count;
+}
+
+/* The same for the stored filters, from their predicted rates. */
+static inline double bb_run_predicted_rate(const struct bb_run *run)
+{
+    return run->key_count == 0 ? 0 : run->predicted_rate_keys / (double)run->key_count;
 }
 
 #endif

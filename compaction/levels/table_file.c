@@ -24,12 +24,25 @@ void bb_table_file_env_deinit(struct bb_table_file_env *env)
     bb_mutex_deinit(&env->mutex);
 }
 
+static bool probes_table_filter(const struct bb_table_file_env *env)
+{
+    return env->options.table_filter_residency != BB_TABLE_FILTER_UNUSED;
+}
+
 static double asked_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
 {
-    bool is_unused = env->options.table_filter_residency == BB_TABLE_FILTER_UNUSED;
     if (meta->key_count == 0)
         return 0;
-    return is_unused ? meta->filter_rate / meta->table_filter_rate : meta->filter_rate;
+    return probes_table_filter(env) ? meta->filter_rate
+                                    : meta->filter_rate / meta->table_filter_rate;
+}
+
+static double predicted_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
+{
+    if (meta->key_count == 0 || meta->predicted_block_rate == 0)
+        return asked_rate(env, meta);
+    return meta->predicted_block_rate *
+           (probes_table_filter(env) ? meta->predicted_table_filter_rate : 1);
 }
 
 enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t number,
@@ -52,6 +65,7 @@ enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t numb
     file->number = number;
     file->env = env;
     file->filter_rate = asked_rate(env, meta);
+    file->predicted_rate = predicted_rate(env, meta);
     *ret_file = file;
     return BB_OK;
 }

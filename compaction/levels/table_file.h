@@ -45,6 +45,9 @@ struct bb_table_file {
     /* Of the filters that lookups probe: meta's, or only the block filters' if the table filter is
      * not used. 0 without keys: a table with only range tombstones wastes no request. */
     double filter_rate;
+    /* Of the same filters: the rate that follows from their stored bytes (struct bb_table_meta). In
+     * an older table it is unknown; then it is filter_rate. */
+    double predicted_rate;
     struct bb_table_file_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
     bool is_opening;                  /* by one thread; guarded by the environment's mutex */

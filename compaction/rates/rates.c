@@ -102,7 +102,8 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
         const struct bb_run *run = &level->runs[i - 1];
         double share = visit_share(levels, weights, older);
         sum.visit_share += share / (double)level->run_count;
-        sum.waste += share * bb_run_rate(run);
+        sum.rate_sum += bb_run_predicted_rate(run);
+        sum.waste += share * bb_run_predicted_rate(run);
         older += (double)run->key_count;
     }
     return sum;

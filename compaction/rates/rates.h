@@ -40,7 +40,7 @@
 #define BB_RATES_EXCESS      1.085
 #define BB_RATES_SLACK       1.1
 
-/* Expected wasted requests of a level per lookup of an absent key. */
+/* Wasted requests of a level per lookup of an absent key, as its rates are planned. */
 double bb_rates_level_waste(const struct bb_levels *levels, int level);
 
 /* The expected wasted requests of all levels per lookup, as rates are planned: each run counts with
@@ -48,13 +48,15 @@ double bb_rates_level_waste(const struct bb_levels *levels, int level);
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
                       int last_level);
 
-/* The current waste of a level. Summed over all levels it is never more than bb_rates_waste with
- * the deepest level as the last one. */
+/* The current waste of a level, for statistics: unlike the sums above, from the predicted rates of
+ * the stored filters. */
 struct bb_rate_level {
     /* Share of all lookups that check a run of the level in vain; the mean over its runs. */
     double visit_share;
+    /* Per lookup of an absent key: the sum of the predicted rates of the level's runs. */
+    double rate_sum;
     /* Per lookup: the sum over the level's runs of the share of lookups that check the run in vain,
-     * times its rate. */
+     * times its predicted rate. */
     double waste;
 };
 struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int level,

@@ -259,7 +259,8 @@ struct bb_db_table {
     char *path;
     uint64_t file_size;
     uint64_t entry_count;
-    double filter_rate;
+    double filter_rate;    /* the target of its filters; 1: none */
+    double predicted_rate; /* of those that are probed; struct bb_level_stats */
     bool is_damaged; /* its latest verification (bb_db_scrub, scrub_interval_seconds) failed */
     bool is_index_damaged; /* the same for its index file */
 };

@@ -28,9 +28,16 @@ struct bb_level_stats {
     uint64_t range_tombstone_count; /* stored fragments: struct bb_table_meta */
     uint64_t filter_bytes;          /* including table filters */
     uint64_t table_filter_bytes;    /* of these */
-    /* Expected wasted requests per lookup of an absent key that reaches the level, given the
-     * filters that are probed (table_filter_residency). */
+    /* Expected wasted requests per lookup of an absent key that reaches the level: the predicted
+     * rates of the filters that are probed (table_filter_residency), summed over the runs. The
+     * predicted rate of a table follows from its stored filters (struct bb_table_meta). It is 0 in
+     * a table with only range tombstones, and the target in a table of an older version. */
     double filter_rate_sum;
+    /* Tables with keys whose filters rule out no key: a predicted rate of 1. Most have no
+     * filters. */
+    uint64_t passing_table_count;
+    /* Tables of an older version, without a predicted rate: filter_rate_sum has their target. */
+    uint64_t unpredicted_table_count;
     /* Share of lookups that search a run of the level and do not find their key there; the mean
      * over its runs. 1 while absent_share is 1. */
     double visit_share;
@@ -74,10 +81,12 @@ struct bb_db_stats {
      * are full; 1e-6 if the budget is larger than useful, above 1 if it is too small for filters in
      * all levels. 0: no target, because tables are written without filters. */
     double target_wasted_reads;
-    /* Sum over the levels: at most 1.1 times the target; with a budget, the value that its filters
-     * achieve. It exceeds the target until the next compaction if tables hidden by a range deletion
-     * were removed, and the remaining tables have higher rates. No lookup then costs more than
-     * before, but a smaller share of lookups is cheap. */
+    /* Sum over the levels, computed from the stored filters. They are planned for at most 1.1 times
+     * the target; with a budget, for the value that it achieves. A table of few keys has a lower
+     * rate than its plan, or a higher one that its neighbours balance. The sum exceeds the target
+     * until the next compaction if tables hidden by a range deletion were removed, and the
+     * remaining tables have higher rates. No lookup then costs more than before, but a smaller
+     * share of lookups is cheap. */
     double expected_wasted_reads;
     uint64_t filter_bytes; /* of all live tables */
     /* The current budget in bytes, also if filter_amount is bits per key; 0: no budget. */

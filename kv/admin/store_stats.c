@@ -9,8 +9,9 @@
 #include "kv/store/inherited.h"
 #include "kv/store/store.h"
 
-static void add_table(struct bb_level_stats *level, const struct bb_table_meta *meta)
+static void add_table(struct bb_level_stats *level, const struct bb_table_file *file)
 {
+    const struct bb_table_meta *meta = &file->meta;
     level->table_count++;
     level->file_bytes += meta->file_size;
     level->entry_count += meta->entry_count;
@@ -19,6 +20,8 @@ static void add_table(struct bb_level_stats *level, const struct bb_table_meta *
     level->range_tombstone_count += meta->range_tombstone_count;
     level->filter_bytes += meta->filter_bytes;
     level->table_filter_bytes += meta->table_filter_bytes;
+    level->passing_table_count += file->predicted_rate == 1;
+    level->unpredicted_table_count += meta->predicted_block_rate == 0;
 }
 
 static double ratio_of(double amount, double base)
@@ -51,15 +54,15 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
         size_t count = bb_levels_table_count(view->levels, number);
         for (size_t i = 0; i < count; i++) {
             struct bb_table_file *file = bb_levels_table(view->levels, number, i);
-            add_table(level, &file->meta);
+            add_table(level, file);
             stats->table_memory_bytes += bb_table_file_memory(file);
             stats->damaged_files +=
                 atomic_load(&file->is_damaged) + (uint64_t)is_index_damaged(file);
         }
         level->run_count = view->levels->levels[number].run_count;
-        level->filter_rate_sum = bb_rates_level_waste(view->levels, number);
         struct bb_rate_level rates = bb_rates_level(view->levels, number, &target.weights);
         level->visit_share = rates.visit_share;
+        level->filter_rate_sum = rates.rate_sum;
         level->expected_wasted_reads = rates.waste;
         stats->expected_wasted_reads += rates.waste;
         stats->filter_bytes += level->filter_bytes;
@@ -226,6 +229,7 @@ static enum bb_status list_table(struct bb_db *db, int level, struct bb_table_fi
                                                        .file_size = file->meta.file_size,
                                                        .entry_count = file->meta.entry_count,
                                                        .filter_rate = file->meta.filter_rate,
+                                                       .predicted_rate = file->predicted_rate,
                                                        .is_damaged = atomic_load(&file->is_damaged),
                                                        .is_index_damaged = is_index_damaged(file)};
     return BB_OK;

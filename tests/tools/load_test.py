@@ -155,10 +155,35 @@ class Filters(ToolTest):
         self.assertEqual(report["levels"][-1]["visit_share"], 0.001)
         self.assertEqual(report["levels"][-1]["expected_wasted_reads"], 0.001)
         self.assertEqual(report["expected_wasted_reads"], 0.001)
+        self.assertEqual(report["passing_tables"], report["table_count"])
         self.assertIn("per lookup, weighted: target 0.01000, expected 0.00100",
                       self.ok("stat", self.store, *options).text)
         self.assertIn("per lookup, weighted: target", self.ok("stat", self.store).text)
         self.assertIn("per absent lookup: target", self.ok("stat", self.store, "--absent-share", "1").text)
+
+    def test_tables_that_rule_out_nothing_are_reported(self):
+        self.load(words(3000), "--absent-share", "0.001")
+        self.ok("compact", self.store)
+        self.assertIn("NO KEY IS RULED OUT: the store has no filters.", self.ok("stat", self.store).text)
+        self.load("one more\n")
+        report = self.ok("stat", self.store, "--json").json
+        self.assertEqual((report["passing_tables"], report["unpredicted_tables"]), (1, 0))
+        self.assertEqual([table["predicted_rate"] == 1 for table in report["tables"]], [False, True])
+        self.assertIn("1 of 2 tables rule out no key:", self.ok("stat", self.store).text)
+        self.ok("compact", self.store, "--absent-share", "1")
+        text = self.ok("stat", self.store).text
+        self.assertNotIn("rule out", text)
+        self.assertNotIn("RULED OUT", text)
+
+    def test_the_expectation_is_that_of_the_stored_filters(self):
+        """A single table of few keys has a lower rate than its target."""
+        self.load(words(900), "--target", "0.3", "--table-filter-bits", "none")
+        report = self.ok("stat", self.store, "--json").json
+        table, = report["tables"]
+        self.assertLess(table["predicted_rate"], 0.99 * table["filter_rate"])
+        self.assertEqual(report["expected_wasted_reads"], table["predicted_rate"])
+        filters = self.ok("filters", table["path"], "--json").json
+        self.assertAlmostEqual(filters["total"]["predicted_rate"], table["predicted_rate"], places=9)
 
     def test_the_store_keeps_the_options_that_shape_its_data(self):
         self.load(words(3000), "--target", "0.001", "--block-size", "1K", "--style", "tiered", "--write-buffer", "64K")

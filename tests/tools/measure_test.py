@@ -109,6 +109,9 @@ class Measure(ToolTest):
         self.assertTrue(document["ok"])
         for run in document["runs"]:
             self.assertEqual(run["block_requests_avoided"], 0)
+        self.assertEqual(document["passing_tables"], document["tables"])
+        self.assertIn("NO KEY IS RULED OUT: the store has no filters.",
+                      self.ok("measure", self.store, "--keys", self.keys).text)
 
     def test_tombstones_old_versions_and_the_log_are_counted(self):
         self.make()

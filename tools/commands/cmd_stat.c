@@ -82,6 +82,8 @@ static void write_text(struct stat_report *report)
                  stats->target_wasted_reads > 0 ? number_rate(stats->target_wasted_reads).text
                                                 : "none",
                  number_rate(stats->expected_wasted_reads).text);
+    struct bb_level_stats total = level_report_total(stats);
+    level_report_write_doubts(&total, out);
     if (stats->filter_budget_bytes > 0)
         output_print(out, "filters: %s of a budget of %s, %.1f %%; %.2f bits per key\n",
                      number_bytes(stats->filter_bytes).text,
@@ -124,6 +126,8 @@ static void write_json(struct stat_report *report)
     json_set_real(document, "filter_bits_per_key", stats->filter_bits_per_key);
     json_set_real(document, "target_wasted_reads", stats->target_wasted_reads);
     json_set_real(document, "expected_wasted_reads", stats->expected_wasted_reads);
+    json_set_count(document, "passing_tables", total.passing_table_count);
+    json_set_count(document, "unpredicted_tables", total.unpredicted_table_count);
     json_set_count(document, "memtable_bytes", stats->memtable_bytes);
     json_set_count(document, "table_memory_bytes", stats->table_memory_bytes);
     json_set_count(document, "last_sequence", stats->last_sequence);

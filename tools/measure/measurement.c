@@ -175,14 +175,9 @@ static void describe_store(struct measurement *measurement, struct half *half)
 {
     struct bb_db_stats stats = {0};
     bb_db_stats(half->db, &stats);
-    struct bb_level_stats total = level_report_total(&stats);
-    measurement->table_count = total.table_count;
-    measurement->run_count = total.run_count;
-    measurement->file_bytes = total.file_bytes;
-    measurement->entry_count = total.entry_count;
+    measurement->total = level_report_total(&stats);
     measurement->cache_bytes = stats.cache.capacity_bytes;
     measurement->target_wasted_reads = stats.target_wasted_reads;
-    measurement->expected_wasted_reads = stats.expected_wasted_reads;
 }
 
 static bool are_tables_equal(const struct bb_db_table_list *a, const struct bb_db_table_list *b)

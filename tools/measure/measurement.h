@@ -55,13 +55,9 @@ struct measurement {
     /* Found. */
     struct measurement_run runs[MEASUREMENT_RUN_COUNT];
     struct system_counters counters;
-    uint64_t table_count;
-    uint64_t run_count;
-    uint64_t file_bytes;
-    uint64_t entry_count;
+    struct bb_level_stats total; /* of the levels */
     uint64_t cache_bytes;
     double target_wasted_reads;
-    double expected_wasted_reads;
     bool is_store_changed; /* tables changed between the halves: the halves cannot be compared */
     uint64_t answers_differing; /* lookups that found something in one half and not in the other */
 };

@@ -103,14 +103,16 @@ json_t *measurement_report_json(const struct measurement *measurement,
     json_set_text(document, "store", measurement->directory);
     json_set_count(document, "keys", measurement->keys->count);
     json_set_count(document, "repeat", measurement->repeat);
-    json_set_count(document, "tables", measurement->table_count);
-    json_set_count(document, "runs_of_store", measurement->run_count);
-    json_set_count(document, "file_bytes", measurement->file_bytes);
-    json_set_count(document, "entries", measurement->entry_count);
+    json_set_count(document, "tables", measurement->total.table_count);
+    json_set_count(document, "runs_of_store", measurement->total.run_count);
+    json_set_count(document, "file_bytes", measurement->total.file_bytes);
+    json_set_count(document, "entries", measurement->total.entry_count);
     json_set_bool(document, "cache_off", measurement->store->db.cache_off);
     json_set_count(document, "cache_bytes", measurement->cache_bytes);
     json_set_real(document, "target_wasted_reads", measurement->target_wasted_reads);
-    json_set_real(document, "expected_wasted_reads", measurement->expected_wasted_reads);
+    json_set_real(document, "expected_wasted_reads", measurement->total.expected_wasted_reads);
+    json_set_count(document, "passing_tables", measurement->total.passing_table_count);
+    json_set_count(document, "unpredicted_tables", measurement->total.unpredicted_table_count);
     json_set_real(document, "measured_wasted_reads",
                   measurement_wasted_rate(&measurement->runs[MEASUREMENT_ON_COLD]));
     json_t *runs = json_array();

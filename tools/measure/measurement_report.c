@@ -8,6 +8,7 @@
 #include "tools/output/number_text.h"
 #include "tools/measure/read_stats.h"
 #include "tools/output/text_table.h"
+#include "tools/store/level_report.h"
 
 double measurement_wasted_rate(const struct measurement_run *run)
 {
@@ -171,11 +172,12 @@ static void write_target(const struct measurement *measurement, struct output *o
                  measurement->target_wasted_reads > 0
                      ? number_rate(measurement->target_wasted_reads).text
                      : "none",
-                 number_rate(measurement->expected_wasted_reads).text,
+                 number_rate(measurement->total.expected_wasted_reads).text,
                  number_rate(measurement_wasted_rate(run)).text);
 }
 
-/* A run that was not cold, counts that are missing, filters that could not be probed. */
+/* A run that was not cold, counts that are missing, filters that could not be probed or rule out no
+ * key. */
 static void write_doubts(const struct measurement *measurement, struct output *out)
 {
     for (size_t i = 0; i < MEASUREMENT_RUN_COUNT; i++) {
@@ -190,6 +192,7 @@ static void write_doubts(const struct measurement *measurement, struct output *o
             output_print(out, "%s: %s probes of damaged filters, which ruled out nothing\n", name,
                          number_grouped(run->reads.damaged_filters).text);
     }
+    level_report_write_doubts(&measurement->total, out);
     if (!measurement->runs[0].has_system)
         output_print(out, "no counts of the operating system: %s\n", measurement->counters.reason);
 }
@@ -197,9 +200,10 @@ static void write_doubts(const struct measurement *measurement, struct output *o
 void measurement_report_write_head(const struct measurement *m, struct output *out)
 {
     output_print(out, "%s\n%s in %s of %s, %s; block cache ", m->directory,
-                 number_of(m->entry_count, "entry", "entries").text,
-                 number_of(m->table_count, "table", "tables").text,
-                 number_of(m->run_count, "run", "runs").text, number_bytes(m->file_bytes).text);
+                 number_of(m->total.entry_count, "entry", "entries").text,
+                 number_of(m->total.table_count, "table", "tables").text,
+                 number_of(m->total.run_count, "run", "runs").text,
+                 number_bytes(m->total.file_bytes).text);
     output_print(out, "%s\n", m->store->db.cache_off ? "off" : number_bytes(m->cache_bytes).text);
     output_print(out, "%s, ", number_of(m->keys->count, "lookup", "lookups").text);
     output_print(out, "%s of absent keys", number_grouped(m->runs[0].absent).text);

@@ -47,6 +47,8 @@ struct bb_level_stats level_report_total(const struct bb_db_stats *stats)
         total.key_count += level->key_count;
         total.filter_bytes += level->filter_bytes;
         total.filter_rate_sum += level->filter_rate_sum;
+        total.passing_table_count += level->passing_table_count;
+        total.unpredicted_table_count += level->unpredicted_table_count;
         total.expected_wasted_reads += level->expected_wasted_reads;
     }
     return total;
@@ -71,6 +73,34 @@ void level_report_write(const struct bb_db_stats *stats, struct output *out)
     text_table_deinit(&table);
 }
 
+static void write_passing(const struct bb_level_stats *total, struct output *out)
+{
+    if (total->passing_table_count == total->table_count)
+        output_print(
+            out,
+            "NO KEY IS RULED OUT: the store has %s. A lookup of an absent key requests a block "
+            "in each run\n",
+            total->filter_bytes == 0 ? "no filters" : "filters that pass every key");
+    else
+        output_print(out,
+                     "%s of %s rule out no key: they have no filters, or filters that pass every "
+                     "key\n",
+                     number_grouped(total->passing_table_count).text,
+                     number_of(total->table_count, "table", "tables").text);
+}
+
+void level_report_write_doubts(const struct bb_level_stats *total, struct output *out)
+{
+    if (total->passing_table_count > 0)
+        write_passing(total, out);
+    if (total->unpredicted_table_count > 0)
+        output_print(out,
+                     "%s of %s do not record the rate of their filters, because an older version "
+                     "wrote them: they count with their target\n",
+                     number_grouped(total->unpredicted_table_count).text,
+                     number_of(total->table_count, "table", "tables").text);
+}
+
 json_t *level_report_json(const struct bb_db_stats *stats)
 {
     json_t *levels = json_array();
@@ -89,6 +119,8 @@ json_t *level_report_json(const struct bb_db_stats *stats)
         json_set_count(row, "table_filter_bytes", level->table_filter_bytes);
         json_set_real(row, "filter_bits_per_key", bits_per_key(level));
         json_set_real(row, "expected_rate", level->filter_rate_sum);
+        json_set_count(row, "passing_tables", level->passing_table_count);
+        json_set_count(row, "unpredicted_tables", level->unpredicted_table_count);
         json_set_real(row, "visit_share", level->visit_share);
         json_set_real(row, "expected_wasted_reads", level->expected_wasted_reads);
         json_array_append_new(levels, row);

@@ -10,7 +10,8 @@
 
 void table_report_write(const struct bb_db_table_list *tables, struct output *out)
 {
-    static const char *const headers[] = {"table", "level", "size", "entries", "filter rate"};
+    static const char *const headers[] = {"table",   "level",       "size",
+                                          "entries", "target rate", "predicted rate"};
     struct text_table table;
     text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
     for (size_t i = 0; i < tables->count; i++) {
@@ -20,6 +21,7 @@ void table_report_write(const struct bb_db_table_list *tables, struct output *ou
         text_table_add(&table, "%s", number_bytes(row->file_size).text);
         text_table_add(&table, "%s", number_grouped(row->entry_count).text);
         text_table_add(&table, "%s", number_rate(row->filter_rate).text);
+        text_table_add(&table, "%s", number_rate(row->predicted_rate).text);
     }
     text_table_write(&table, out);
     text_table_deinit(&table);
@@ -35,6 +37,7 @@ json_t *table_report_json(const struct bb_db_table_list *tables)
         json_set_count(row, "file_bytes", tables->tables[i].file_size);
         json_set_count(row, "entries", tables->tables[i].entry_count);
         json_set_real(row, "filter_rate", tables->tables[i].filter_rate);
+        json_set_real(row, "predicted_rate", tables->tables[i].predicted_rate);
         json_array_append_new(rows, row);
     }
     return rows;

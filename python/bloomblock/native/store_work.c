@@ -280,8 +280,8 @@ PyObject *store_stats(PyObject *self, PyObject *nothing)
 
 static const struct field table_fields[] = {
     FIELD(bb_db_table, U64, file_size),    FIELD(bb_db_table, U64, entry_count),
-    FIELD(bb_db_table, REAL, filter_rate), FIELD(bb_db_table, BOOL, is_damaged),
-    FIELD(bb_db_table, U32, level),
+    FIELD(bb_db_table, REAL, filter_rate), FIELD(bb_db_table, REAL, predicted_rate),
+    FIELD(bb_db_table, BOOL, is_damaged),  FIELD(bb_db_table, U32, level),
 };
 
 static PyObject *table_of(const struct bb_db_table *table)

@@ -34,6 +34,35 @@ static void rates__expected_adds_runs_and_weighs_tables(void **state)
     drawn_env_deinit(&drawn);
 }
 
+/* Statistics have the rates of the stored filters. Level 0: a table whose rate is lower than its
+ * target, and one without filters. Level 1: tables of one run, of which the second is older than
+ * predicted rates. */
+static void rates__statistics_add_the_predicted_rates(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels =
+        draw(&drawn, "0: 9[a-z]*5~0.01^0.0078125 8[a-z]~1^1\n1: 3[a-d]*3~0.1^0.0625 2[m-q]~0.2");
+    struct bb_rate_level level = bb_rates_level(levels, 0, NULL);
+    assert_near(level.rate_sum, 1.0078125);
+    assert_near(level.waste, 1.0078125);
+    level = bb_rates_level(levels, 1, NULL);
+    assert_near(level.rate_sum, (3 * 0.0625 + 0.2) / 4);
+    struct bb_read_weights weights = {.absent_share = 0.2};
+    level = bb_rates_level(levels, 0, &weights);
+    double older = 0.2 + 0.8 * 4 / 10;
+    double younger = 0.2 + 0.8 * 5 / 10;
+    assert_near(level.rate_sum, 1.0078125);
+    assert_near(level.waste, younger * 0.0078125 + older);
+    assert_near(bb_rates_level(levels, 1, &weights).waste, 0.2 * (3 * 0.0625 + 0.2) / 4);
+    /* Plans keep to the targets. */
+    assert_near(bb_rates_level_waste(levels, 0), 1.01);
+    assert_near(bb_rates_level_waste(levels, 1), 0.125);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
 static int level_of(const struct bb_levels *levels, const struct bb_table_file *file)
 {
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
@@ -354,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates__expected_adds_runs_and_weighs_tables),
+        cmocka_unit_test(rates__statistics_add_the_predicted_rates),
         cmocka_unit_test(rates__first_runs_share_with_those_to_come),
         cmocka_unit_test(rates__only_run_gets_the_target),
         cmocka_unit_test(rates__never_beyond_what_others_leave),

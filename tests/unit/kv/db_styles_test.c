@@ -115,7 +115,9 @@ static void look_for_tiers(struct world *world)
 {
     struct bb_db_stats stats;
     bb_db_stats(world->store.db, &stats);
-    assert_true(stats.expected_wasted_reads <= 1.1 * stats.target_wasted_reads);
+    /* A filter of a few keys may have up to twice its target; the filters that balanced it may be
+     * gone. */
+    assert_true(stats.expected_wasted_reads <= 2 * 1.1 * stats.target_wasted_reads);
     uint64_t runs = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         runs += stats.levels[level].run_count;
