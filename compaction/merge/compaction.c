@@ -56,8 +56,8 @@ static enum bb_status open_streams(struct bb_compaction *c, struct bb_iter **str
         size_t end = i + 1;
         while (end < c->plan.input_count && is_same_run(&c->plan, i, end))
             end++;
-        status = bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator, &options,
-                                    &c->reads, &streams[*count]);
+        status = bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator, NULL,
+                                    &options, &c->reads, &streams[*count]);
         if (status == BB_OK)
             bb_run_iter_keep_stored(streams[(*count)++]);
         i = end;

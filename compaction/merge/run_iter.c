@@ -199,11 +199,11 @@ static enum bb_status create(struct bb_table_file *const *files, size_t count,
     return BB_OK;
 }
 
-enum bb_status bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
-                                        const struct bb_comparator *comparator,
-                                        const struct bb_key_range *range,
-                                        const struct bb_read_options *options,
-                                        struct bb_read_stats *stats, struct bb_iter **ret_iter)
+enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
+                                  const struct bb_comparator *comparator,
+                                  const struct bb_key_range *range,
+                                  const struct bb_read_options *options,
+                                  struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
     struct run_iter *run = NULL;
     enum bb_status status = create(files, count, comparator, &run);
@@ -229,12 +229,4 @@ enum bb_status bb_run_iter_create_opened(struct bb_table_file *const *files, siz
     run->opener = *opener;
     *ret_iter = &run->base;
     return BB_OK;
-}
-
-enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
-                                  const struct bb_comparator *comparator,
-                                  const struct bb_read_options *options,
-                                  struct bb_read_stats *stats, struct bb_iter **ret_iter)
-{
-    return bb_run_iter_create_range(files, count, comparator, NULL, options, stats, ret_iter);
 }

@@ -4,24 +4,20 @@
 
 #include "compaction/levels/table_file.h"
 
-/* files: ascending; a reference is taken to each. Tables are opened when the stream reaches them.
- * stats may be NULL and must outlive the stream. Owned: bb_iter_destroy. */
+/* files: ascending, the tables that overlap the range; a reference is taken to each. Tables are
+ * opened when the stream reaches them. range: as in sstable/table/table_iter.h, blocks outside are
+ * not read; borrowed until the stream is destroyed; NULL: all keys. stats may be NULL and must
+ * outlive the stream. Owned: bb_iter_destroy. */
 BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
                                                 const struct bb_comparator *comparator,
+                                                const struct bb_key_range *range,
                                                 const struct bb_read_options *options,
                                                 struct bb_read_stats *stats,
                                                 struct bb_iter **ret_iter);
 /* Makes bb_iter_stored return the stored form of entries with a separate block
  * (sstable/block/stored_entry.h). Call before the first move. REQUIRES: the iterator is a stream of
- * bb_run_iter_create or bb_run_iter_create_range. */
+ * bb_run_iter_create. */
 void bb_run_iter_keep_stored(struct bb_iter *iter);
-/* A stream over a key range, as in sstable/table/table_iter.h: blocks outside are not read. range:
- * borrowed until the stream is destroyed. files: the tables that overlap the range. */
-BB_MUST_CHECK enum bb_status
-bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
-                         const struct bb_comparator *comparator, const struct bb_key_range *range,
-                         const struct bb_read_options *options, struct bb_read_stats *stats,
-                         struct bb_iter **ret_iter);
 
 /* open makes the stream over one table of a run. The run's stream owns *ret_iter. */
 struct bb_run_opener {

@@ -45,18 +45,6 @@ double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_option
     return (double)level->file_bytes / bb_shape_level_bytes(shape, number);
 }
 
-void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
-                     const struct bb_plan *plan, struct bb_table_options *table)
-{
-    bb_plan_rates_set(levels, options, plan, table);
-}
-
-double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_options *options,
-                           const struct bb_plan *plan, double rate)
-{
-    return bb_plan_rates_waste_added(levels, options, plan, rate);
-}
-
 /* ---- a table of a level that is one run ---- */
 
 /* The tables of a level in order of their overlap with the level below, relative to their size;

@@ -50,14 +50,4 @@ BB_MUST_CHECK enum bb_status bb_pick_all(const struct bb_levels *levels,
                                          const struct bb_pick_options *options,
                                          struct bb_plan *ret_plan);
 
-/* Sets the filter rate for the output of a plan, and the table filter's share of the bits. A
- * request merges everything: its result matches the target exactly, and no other runs are planned
- * for. */
-void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
-                     const struct bb_plan *plan, struct bb_table_options *table);
-/* The weighted waste that a plan adds to the store when it runs with that rate; 0 when it reduces
- * the waste. For a flush that is planned at the same time. */
-double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_options *options,
-                           const struct bb_plan *plan, double rate);
-
 #endif

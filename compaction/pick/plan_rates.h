@@ -1,6 +1,5 @@
 /* The effect of a plan on the target of wasted reads, or on the budget that replaces it.
- *
- * Used by the pick functions. Pure functions.
+ * Pure functions.
  */
 #ifndef BB_COMPACTION_PICK_PLAN_RATES_H
 #define BB_COMPACTION_PICK_PLAN_RATES_H
@@ -18,14 +17,17 @@ int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pic
 /* The filter rate for the output of a plan. */
 double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_options *options,
                          const struct bb_plan *plan);
-/* Implementation of bb_pick_filters. */
+/* Sets the filter rate for the output of a plan, and the table filter's share of the bits. A
+ * request merges everything: its result matches the target exactly, and no other runs are planned
+ * for. */
 void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,
                        const struct bb_plan *plan, struct bb_table_options *table);
 
 /* The expected waste after a plan; for a move, with its present filters. */
 double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_options *options,
                            const struct bb_plan *plan);
-/* Implementation of bb_pick_waste_added. */
+/* The weighted waste that a plan adds to the store when it runs with that rate; 0 when it reduces
+ * the waste. For a flush that is planned at the same time. */
 double bb_plan_rates_waste_added(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, const struct bb_plan *plan,
                                  double rate);

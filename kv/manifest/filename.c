@@ -18,21 +18,16 @@ _Static_assert(BB_FILE_NUMBER_MAX < UINT64_C(10000000000000000000), "19 digits a
 /* A name is prefix, number, suffix, or one fixed word. */
 struct form {
     enum bb_file_kind kind;
-    const char *noun;
     const char *prefix;
     const char *suffix;
     bool has_number;
 };
 
 static const struct form forms[] = {
-    {BB_FILE_CURRENT, "CURRENT", "CURRENT", "", false},
-    {BB_FILE_LOCK, "lock", "LOCK", "", false},
-    {BB_FILE_MANIFEST, "manifest", "MANIFEST-", "", true},
-    {BB_FILE_LOG, "log", "", ".wal", true},
-    {BB_FILE_TABLE, "table", "", ".bbt", true},
-    {BB_FILE_NEW_TABLE, "new table", "", ".bbt.new", true},
-    {BB_FILE_INDEX, "index file", "", ".bbi", true},
-    {BB_FILE_TEMPORARY, "temporary", "", ".tmp", true},
+    {BB_FILE_CURRENT, "CURRENT", "", false},   {BB_FILE_LOCK, "LOCK", "", false},
+    {BB_FILE_MANIFEST, "MANIFEST-", "", true}, {BB_FILE_LOG, "", ".wal", true},
+    {BB_FILE_TABLE, "", ".bbt", true},         {BB_FILE_NEW_TABLE, "", ".bbt.new", true},
+    {BB_FILE_INDEX, "", ".bbi", true},         {BB_FILE_TEMPORARY, "", ".tmp", true},
 };
 
 /* NULL for FOREIGN. */

@@ -127,14 +127,25 @@ int64_t bb_readers_pinned_values(const struct bb_readers *readers)
     return sum;
 }
 
+_Static_assert(sizeof(struct bb_read_stats) % sizeof(uint64_t) == 0 &&
+                   sizeof(struct bb_reader_counts) % sizeof(uint64_t) == 0,
+               "a field is not a 64-bit counter");
+
+/* All fields are 64-bit counters, so the structs can be treated as arrays. */
+static void add_counters(void *sum, const void *part, size_t size)
+{
+    uint64_t *to = sum;
+    const uint64_t *from = part;
+    for (size_t i = 0; i < size / sizeof(uint64_t); i++) {
+        uint64_t amount = bb_counter_get(&from[i]);
+        if (amount != 0)
+            bb_counter_add(&to[i], amount);
+    }
+}
+
 void bb_readers_add_stats(struct bb_read_stats *sum, const struct bb_read_stats *part)
 {
-    /* All fields are 64-bit counters, so the struct can be treated as an array. */
-    _Static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "a field is not a 64-bit counter");
-    uint64_t *to = (uint64_t *)sum;
-    const uint64_t *from = (const uint64_t *)part;
-    for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
-        bb_counter_add(&to[i], bb_counter_get(&from[i]));
+    add_counters(sum, part, sizeof(*sum));
 }
 
 void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats)
@@ -144,34 +155,14 @@ void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats 
     release(slot);
 }
 
-static void add_counts(struct bb_reader_counts *sum, const struct bb_reader_counts *part)
-{
-    sum->gets += bb_counter_get(&part->gets);
-    sum->gets_found += bb_counter_get(&part->gets_found);
-    sum->shadow_checks += bb_counter_get(&part->shadow_checks);
-    sum->shadow_contradictions += bb_counter_get(&part->shadow_contradictions);
-    sum->memtable_visits += bb_counter_get(&part->memtable_visits);
-    sum->memtable_hits += bb_counter_get(&part->memtable_hits);
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        bb_readers_add_stats(&sum->level_reads[level], &part->level_reads[level]);
-    bb_readers_add_stats(&sum->scan_reads, &part->scan_reads);
-}
-
 void bb_reader_add_counts(struct bb_reader *reader, const struct bb_reader_counts *counts)
 {
-    /* All fields are 64-bit counters, so the struct can be treated as an array. */
-    _Static_assert(sizeof(*counts) % sizeof(uint64_t) == 0, "a field is not a 64-bit counter");
-    uint64_t *to = (uint64_t *)&reader->counts;
-    const uint64_t *from = (const uint64_t *)counts;
-    for (size_t i = 0; i < sizeof(*counts) / sizeof(uint64_t); i++) {
-        if (from[i] != 0)
-            bb_counter_add(&to[i], from[i]);
-    }
+    add_counters(&reader->counts, counts, sizeof(*counts));
 }
 
 void bb_readers_sum(const struct bb_readers *readers, struct bb_reader_counts *ret_counts)
 {
     memset(ret_counts, 0, sizeof(*ret_counts));
     for (size_t i = 0; i < BB_READER_COUNT; i++)
-        add_counts(ret_counts, &readers->slots[i].counts);
+        add_counters(ret_counts, &readers->slots[i].counts, sizeof(*ret_counts));
 }

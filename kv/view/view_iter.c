@@ -49,8 +49,8 @@ static enum bb_status add_files(struct streams *streams, struct bb_table_file *c
                                 size_t count)
 {
     struct bb_iter *iter = NULL;
-    enum bb_status status = bb_run_iter_create_range(
-        files, count, streams->comparator, streams->range, streams->options, streams->stats, &iter);
+    enum bb_status status = bb_run_iter_create(files, count, streams->comparator, streams->range,
+                                               streams->options, streams->stats, &iter);
     return status == BB_OK ? add(streams, iter) : status;
 }
 

@@ -24,7 +24,8 @@ static void fill(struct bb_entry_array *array, struct bb_rng *rng, size_t count)
 static struct bb_iter *iter_over(struct shelf *shelf, struct bb_table_file **files, size_t count)
 {
     struct bb_iter *iter = NULL;
-    assert_ok(bb_run_iter_create(files, count, shelf->env.options.comparator, &plain, NULL, &iter));
+    assert_ok(
+        bb_run_iter_create(files, count, shelf->env.options.comparator, NULL, &plain, NULL, &iter));
     return iter;
 }
 
