@@ -216,7 +216,6 @@ static enum bb_status write_manifest(struct checkpoint *c)
 {
     struct bb_edit edit;
     struct bb_manifest_state state = {0};
-    struct bb_manifest *manifest = NULL;
     bb_edit_init(&edit);
     enum bb_status status = describe(c, &edit);
     edit.log_number = c->log_number;
@@ -225,13 +224,7 @@ static enum bb_status write_manifest(struct checkpoint *c)
     if (status == BB_OK)
         status = bb_manifest_state_apply(&state, &edit, (struct bb_place){.file = "a checkpoint"});
     if (status == BB_OK)
-        status = bb_manifest_create(c->fs, c->directory, c->manifest_number, &state, &manifest);
-    if (status == BB_OK)
-        status = bb_manifest_note_close(manifest, NULL, 0);
-    if (status == BB_OK)
-        status = bb_manifest_close(manifest);
-    else
-        (void)!bb_manifest_close(manifest);
+        status = bb_manifest_write(c->fs, c->directory, c->manifest_number, true, &state);
     bb_manifest_state_deinit(&state);
     bb_edit_deinit(&edit);
     return status;

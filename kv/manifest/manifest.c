@@ -325,6 +325,19 @@ enum bb_status bb_manifest_note_close(struct bb_manifest *manifest,
     return status;
 }
 
+enum bb_status bb_manifest_write(struct bb_file_system *fs, const char *directory, uint64_t number,
+                                 bool is_closed, struct bb_manifest_state *state)
+{
+    struct bb_manifest *manifest = NULL;
+    enum bb_status status = bb_manifest_create(fs, directory, number, state, &manifest);
+    if (status == BB_OK && is_closed)
+        status = bb_manifest_note_close(manifest, NULL, 0);
+    if (status == BB_OK)
+        return bb_manifest_close(manifest);
+    (void)!bb_manifest_close(manifest);
+    return status;
+}
+
 bool bb_manifest_is_due(const struct bb_manifest *manifest)
 {
     if (manifest->log == NULL)

@@ -134,6 +134,11 @@ BB_MUST_CHECK enum bb_status bb_manifest_append(struct bb_manifest *manifest,
 BB_MUST_CHECK enum bb_status bb_manifest_note_close(struct bb_manifest *manifest,
                                                     const struct bb_wal_end *log_ends,
                                                     size_t log_end_count);
+/* For a store that is not opened: bb_manifest_create and bb_manifest_close. is_closed: the store
+ * counts as cleanly closed, without logs. */
+BB_MUST_CHECK enum bb_status bb_manifest_write(struct bb_file_system *fs, const char *directory,
+                                               uint64_t number, bool is_closed,
+                                               struct bb_manifest_state *state);
 bool bb_manifest_is_poisoned(const struct bb_manifest *manifest);
 
 /* True when a new manifest is due: this one belongs to another process, or has grown too far past

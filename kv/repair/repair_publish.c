@@ -101,7 +101,6 @@ static enum bb_status set_counters(struct bb_repair *repair)
 static enum bb_status put_in_force(struct bb_repair *repair)
 {
     struct bb_manifest_state state = {0};
-    struct bb_manifest *manifest = NULL;
     uint64_t number = 0;
     enum bb_status status = bb_repair_new_number(repair, &number);
     if (status == BB_OK)
@@ -111,14 +110,8 @@ static enum bb_status put_in_force(struct bb_repair *repair)
             bb_manifest_state_apply(&state, &repair->edit, (struct bb_place){.file = "repair"});
     if (status == BB_OK) {
         repair->is_published = true;
-        status = bb_manifest_create(repair->fs, repair->path, number, &state, &manifest);
+        status = bb_manifest_write(repair->fs, repair->path, number, !repair->keeps_logs, &state);
     }
-    if (status == BB_OK && !repair->keeps_logs)
-        status = bb_manifest_note_close(manifest, NULL, 0);
-    if (status == BB_OK)
-        status = bb_manifest_close(manifest);
-    else
-        (void)!bb_manifest_close(manifest);
     bb_manifest_state_deinit(&state);
     return status;
 }
