@@ -322,7 +322,7 @@ static enum bb_status verify_count(const struct verification *v, const char *nam
 /* Relative. A mathematical library of another system may round powers differently. */
 #define PREDICTION_TOLERANCE 1e-9
 
-/* said is 0 in a table older than the property. */
+/* A table that is older than the property has 0. */
 static enum bb_status verify_prediction(const struct verification *v, const char *name, double said,
                                         double found)
 {
