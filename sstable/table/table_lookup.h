@@ -1,4 +1,4 @@
-/* One lookup in one table. Its rule is written here and nowhere else:
+/* One lookup in one table. This is the only place of its rule:
  *
  *     NEW           bounds, range tombstones, table filter
  *      |  begin

@@ -35,7 +35,7 @@ static bool is_verified(const struct bb_table_map *map, uint64_t number)
     return (bits >> number % 8 & 1) != 0;
 }
 
-/* Zeros in the place of a lost page do not count as damage: the map is unsound then. */
+/* The zeros of a lost page are not damage: the map is unsound then. */
 static bool verify(struct bb_table_map *map, const uint8_t *stored, struct bb_table_id table,
                    struct bb_place place, uint32_t size, uint64_t number)
 {

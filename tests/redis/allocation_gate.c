@@ -1,5 +1,8 @@
-/* Preloaded into a server together with AddressSanitizer: no thread is inside the allocator while
- * the process forks.
+/* Preloaded into a server together with AddressSanitizer: all memory is AddressSanitizer's, and no
+ * thread is inside the allocator while the process forks.
+ *
+ * Redis 8 allocates memory for Lua with jemalloc's own functions and calls malloc_usable_size for
+ * it, which AddressSanitizer replaces. So this library replaces jemalloc's functions.
  *
  * The C library's allocator and jemalloc take their locks before a fork and release them in the
  * child. That of AddressSanitizer does so from LLVM 17 on only: with an older one, a child inherits
@@ -12,6 +15,12 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+
+/* jemalloc's, whose header may be missing. */
+void *mallocx(size_t size, int flags);
+void *rallocx(void *memory, size_t size, int flags);
+void dallocx(void *memory, int flags);
+size_t nallocx(size_t size, int flags);
 
 /* AddressSanitizer's own. */
 void *__interceptor_malloc(size_t size);
@@ -74,4 +83,32 @@ void free(void *memory)
     enter();
     __interceptor_free(memory);
     leave();
+}
+
+/* ---- jemalloc's functions, of which the flags choose arenas and caches ---- */
+
+#define MALLOCX_ZERO 0x40
+
+void *mallocx(size_t size, int flags)
+{
+    return (flags & MALLOCX_ZERO) != 0 ? calloc(1, size) : malloc(size);
+}
+
+void *rallocx(void *memory, size_t size, int flags)
+{
+    (void)flags;
+    return realloc(memory, size);
+}
+
+void dallocx(void *memory, int flags)
+{
+    (void)flags;
+    free(memory);
+}
+
+/* The size that an allocation of `size` bytes has. */
+size_t nallocx(size_t size, int flags)
+{
+    (void)flags;
+    return size;
 }
