@@ -20,7 +20,9 @@ from tool import (ABSENT, BINARY, CORRUPT, FOUND, IO, OVERFULL, SOURCE, UNSUPPOR
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "tests", "golden"))
+sys.path.insert(0, os.path.join(SOURCE, "tests", "redis"))
 import xxh3  # noqa: E402
+from partition import xxh64  # noqa: E402
 
 KINDS = ["ribbon", "bloom", "blocked-bloom", "split-block", "partitioned"]
 
@@ -36,6 +38,30 @@ class Create(FilterTest):
                 self.assertEqual(self.maybe_count(self.keys), self.COUNT)
                 expected = report["predicted_rate"] * len(self.strangers)
                 self.assertAlmostEqual(self.maybe_count(self.strangers), expected, delta=6 * expected ** 0.5 + 6)
+
+    def test_a_filter_that_cannot_keep_its_target_is_reported(self):
+        result = self.expect(OVERFULL, "filter", "create", self.filter, "--kind", "none", "--rate", "0.01",
+                             stdin=lines_of(self.keys))
+        self.assertIn("the rate of the filter is 1.00000, its target is 0.01000: kind none passes every key; "
+                      "choose another --kind", result.err)
+        self.create("--kind", "none", "--force")
+        # Parquet's hash has no secret. These keys fall into one block of 19, and fill it.
+        names = [f"chosen {number}" for number in range(8000)]
+        chosen = [name for name in names if xxh64(name.encode()) >> 32 < 2**32 // 20][:300]
+        result = self.expect(OVERFULL, "filter", "create", self.filter, "--kind", "split-block", "--rate", "0.001",
+                             "--force", "--json", stdin=lines_of(chosen))
+        self.assertGreater(result.json["predicted_rate"], 0.04)
+        self.assertFalse(result.json["overfull"])
+        self.assertRegex(result.err, r"the rate of the filter is 0.05\d+, its target is 0.00100: its keys set "
+                                     r"more bits than random keys do; create it with --kind ribbon")
+        self.assertEqual(self.ok("filter", "info", self.filter, "--json").json["verdict"], "above")
+        self.create("--kind", "ribbon", "--rate", "0.001", "--force", keys=chosen)
+
+    def test_filters_of_few_keys_keep_their_target_or_are_within_chance(self):
+        for kind in KINDS + ["counting", "scalable"]:
+            for count in (1, 2, 3, 10, 40, 150):
+                rate = ("0.3", "0.01", "1e-5")[count % 3]
+                self.create("--kind", kind, "--rate", rate, "--force", keys=self.keys[:count])
 
     def test_files_and_standard_input_give_the_same_filter(self):
         half = self.COUNT // 2

@@ -110,7 +110,7 @@ static enum exit_code report(struct change *change, const struct command *comman
         report_text(change, path);
     if (change->is_removal)
         return change->growth.absent_count > 0 ? EXIT_ABSENT : EXIT_FOUND;
-    return filter_report_overfull(command, &change->info, &change->parts);
+    return filter_report_target(command, &change->info, &change->parts, 0);
 }
 
 static enum exit_code run(const struct command *command, int argc, char **argv)

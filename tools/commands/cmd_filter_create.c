@@ -161,10 +161,11 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum exit_code code = EXIT_FOUND;
     if (!parse(&create, command, argc, argv, &arguments, &code))
         return code;
+    double target_rate = create.maker.options.target_rate; /* kind none forgets it */
     enum bb_status status = build(&create, &arguments);
     if (status == BB_OK) {
         report(&create, arguments.values[0]);
-        code = filter_report_overfull(command, &create.maker.info, &create.parts);
+        code = filter_report_target(command, &create.maker.info, &create.parts, target_rate);
     } else {
         code = command_fail(command, status);
     }
@@ -185,7 +186,8 @@ const struct command command_filter_create = {
         "Kinds: ribbon is the smallest and cannot be extended. The others can (`filter "
         "add`), up to --keys. blocked-bloom is fast; split-block is Parquet's filter, "
         "bit for bit; counting allows `filter remove`; scalable is for an unknown "
-        "number of keys. With more keys than planned the exit code is 7.\n"
+        "number of keys. If the filter does not keep its target, as with more keys than "
+        "planned, a message has the rate and the reason, and the exit code is 7.\n"
         "\n"
         "Examples:\n"
         "  bloomblock filter create words.bbf /usr/share/dict/words --rate 0.001\n"

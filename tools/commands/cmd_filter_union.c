@@ -228,7 +228,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
             write_json(&unite, arguments.values[0]);
         else
             write_text(&unite, arguments.values[0]);
-        code = filter_report_overfull(command, &unite.info, &unite.parts);
+        code = filter_report_target(command, &unite.info, &unite.parts, 0);
     }
     release(&unite);
     return command_finish(command, &unite.out, code);
@@ -248,7 +248,7 @@ const struct command command_filter_union = {
                    "partitioned), the same number\n"
                    "of probes, and the same size or a multiple of it. Others are rejected with the "
                    "reason. The exit code\n"
-                   "is 7 if the union holds more keys than planned.\n"
+                   "is 7 if the union is above its target, as with more keys than planned.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock filter create monday.bbf monday.txt --kind bloom --keys 100000\n"

@@ -1,6 +1,7 @@
 /* See filter_report.h. */
 #include "tools/filter/filter_report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -48,19 +49,41 @@ const char *filter_verdict_name(enum filter_verdict verdict)
     return names[verdict];
 }
 
-enum exit_code filter_report_overfull(const struct command *command,
-                                      const struct bb_filter_info *info,
-                                      const struct bb_filter_file *parts)
+/* The reason and the remedy. The rate of a ribbon is the same for all keys. */
+static void explain_above(const struct bb_filter_info *info, const struct bb_filter_file *parts,
+                          char *ret_text, size_t size)
 {
-    char message[320] = "";
-    if (!filter_report_is_overfull(info, parts))
+    if (info->kind == BB_FILTER_NONE)
+        snprintf(ret_text, size, "kind none passes every key; choose another --kind");
+    else if (filter_report_is_overfull(info, parts))
+        snprintf(ret_text, size,
+                 "it holds %s keys, %s were planned; create it with --keys %" PRIu64 " or more",
+                 number_grouped(info->key_count).text,
+                 number_grouped(parts->planned_key_count).text, info->key_count);
+    else if (info->kind == BB_FILTER_RIBBON)
+        snprintf(ret_text, size, "a part of it could not be built; create it again");
+    else
+        snprintf(ret_text, size,
+                 "its keys set more bits than random keys do; create it with --kind ribbon, whose "
+                 "rate does not depend on the keys");
+}
+
+enum exit_code filter_report_target(const struct command *command,
+                                    const struct bb_filter_info *info,
+                                    const struct bb_filter_file *parts, double target_rate)
+{
+    char reason[192] = "";
+    char message[384] = "";
+    struct bb_filter_info wanted = *info;
+    if (target_rate != 0)
+        wanted.target_rate = target_rate;
+    if (filter_report_verdict(&wanted, parts) != FILTER_ABOVE)
         return EXIT_FOUND;
-    snprintf(message, sizeof(message),
-             "the filter holds %s keys, %s were planned: its rate is now %s, the target is %s",
-             number_grouped(info->key_count).text, number_grouped(parts->planned_key_count).text,
-             number_rate(info->predicted_rate).text, number_rate(info->target_rate).text);
+    explain_above(&wanted, parts, reason, sizeof(reason));
+    snprintf(message, sizeof(message), "the rate of the filter is %s, its target is %s: %s",
+             number_rate(wanted.predicted_rate).text, number_rate(wanted.target_rate).text, reason);
     command_warn(command, message);
-    return EXIT_OVERFULL;
+    return EXIT_ABOVE_TARGET;
 }
 
 void filter_report_line(struct output *out, const char *path, const struct bb_filter_info *info)

@@ -33,9 +33,10 @@ enum filter_verdict filter_report_verdict(const struct bb_filter_info *info,
 /* "within the target", ...; "within", ... */
 const char *filter_verdict_text(enum filter_verdict verdict);
 const char *filter_verdict_name(enum filter_verdict verdict);
-/* Reports an overfull filter on stderr. EXIT_OVERFULL, or EXIT_FOUND if it is not overfull. */
-enum exit_code filter_report_overfull(const struct command *command,
-                                      const struct bb_filter_info *info,
-                                      const struct bb_filter_file *parts);
+/* Reports on stderr that a filter is above its target, why, and the remedy. target_rate: the one
+ * that the user gave; 0: the filter's own. EXIT_ABOVE_TARGET, or EXIT_FOUND if it is not above. */
+enum exit_code filter_report_target(const struct command *command,
+                                    const struct bb_filter_info *info,
+                                    const struct bb_filter_file *parts, double target_rate);
 
 #endif
