@@ -3,7 +3,6 @@
 
 #include "base/assert.h"
 #include "base/coding.h"
-#include "base/status.h"
 
 size_t bb_bytes_shared_prefix(struct bb_bytes a, struct bb_bytes b)
 {

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/status.h"
 
 #define CLOCK_STEP_NANOSECONDS 1000

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/buf.h"
 #include "base/coding.h"
 #include "base/hash.h"

@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "bb/skip.h"
 #include "bench/die.h"
 #include "bench/log_lines.h"

@@ -3,7 +3,6 @@
 
 #include <time.h>
 
-#include "base/bytes.h"
 #include "base/hash.h"
 #include "bench/die.h"
 

@@ -28,7 +28,6 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "base/coding.h"
 #include "base/hash.h"
 #include "bb/table.h"
 #include "bench/die.h"

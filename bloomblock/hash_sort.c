@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/assert.h"
-
 #define BUCKET_BITS_MAX  6
 #define SCATTER_MAX      2048 /* hashes that are sorted through a second array */
 #define SCATTER_BITS_MAX 12

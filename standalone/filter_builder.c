@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/status.h"
 #include "bb/filter.h"
 #include "bloomblock/hash_sort.h"

@@ -1,7 +1,6 @@
 /* Filters that grow (bb/filter_sets.h): scalable_bloom.h with a salt, and its way into an envelope.
  */
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/status.h"
 #include "bloomblock/domain.h"
 #include "standalone/bloom/scalable_bloom.h"

@@ -3,7 +3,6 @@
 
 #include "base/assert.h"
 #include "base/buf.h"
-#include "base/status.h"
 
 static enum bb_status gather(struct bb_table_file *const *inputs, size_t input_count,
                              struct bb_range_tombstone_array *array)

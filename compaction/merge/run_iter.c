@@ -3,8 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "sstable/block/stored_entry.h"
 #include "sstable/table/table_iter.h"

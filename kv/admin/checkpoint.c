@@ -14,7 +14,6 @@
  */
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/bytes.h"
 #include "base/path.h"
 #include "base/status.h"
 #include "bb/db_files.h"

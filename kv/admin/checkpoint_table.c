@@ -1,8 +1,6 @@
 /* See checkpoint_table.h. */
 #include "kv/admin/checkpoint_table.h"
 
-#include "base/alloc.h"
-#include "base/status.h"
 #include "compaction/merge/compaction.h"
 #include "kv/background/waste_target.h"
 #include "kv/memtable/memtable.h"

@@ -10,7 +10,6 @@
 #include "kv/background/table_index.h"
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_file.h"
-#include "kv/indexes/store_catalog.h"
 #include "kv/store/call.h"
 #include "kv/store/current_view.h"
 #include "kv/store/inherited.h"

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/file_pool.h"
 #include "base/path.h"
 #include "base/status.h"
 #include "bb/db_files.h"

@@ -1,7 +1,6 @@
 /* See page_cache.h. */
 #include "kv/background/page_cache.h"
 
-#include "base/buf.h"
 #include "base/status.h"
 
 void bb_page_cache_forget(struct bb_db *db, enum bb_file_kind kind, uint64_t number)

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "base/buf.h"
 #include "base/status.h"
 #include "kv/background/page_cache.h"
 #include "kv/indexes/index_check.h"

@@ -1,7 +1,6 @@
 /* See worker.h. */
 #include "kv/background/worker.h"
 
-#include "base/alloc.h"
 #include "base/file_limit.h"
 #include "base/status.h"
 #include "kv/background/compaction_work.h"

@@ -1,6 +1,5 @@
 /* Lists a store's indexes and their sizes. See bb/select.h. */
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/status.h"
 #include "bb/select.h"
 #include "kv/indexes/index_demand.h"

@@ -2,7 +2,6 @@
 #include "kv/ingest/intake.h"
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "kv/background/waste_target.h"
 #include "kv/manifest/filename.h"

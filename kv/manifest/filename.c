@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "base/file.h"
 #include "base/path.h"
 
 #define DIGITS_MIN 6

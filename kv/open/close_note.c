@@ -1,7 +1,6 @@
 /* See close_note.h. */
 #include "kv/open/close_note.h"
 
-#include "base/status.h"
 #include "kv/manifest/manifest.h"
 #include "kv/store/file_number.h"
 #include "kv/view/view.h"

@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "kv/background/edit_install.h"
 #include "kv/directory/directory.h"
-#include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
 #include "kv/manifest/current.h"
 #include "kv/manifest/filename.h"

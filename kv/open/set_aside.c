@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "base/status.h"
 #include "kv/directory/unnamed.h"
 
 static void tell(struct bb_db *db, const char *from, const char *to)

@@ -3,7 +3,6 @@
 #include "bb/db_explain.h"
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/counter.h"
 #include "base/status.h"
 #include "kv/call_options.h"

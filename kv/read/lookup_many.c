@@ -11,7 +11,6 @@
  * for single gets. Probes of table filters beyond that point are not counted.
  */
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/counter.h"
 #include "base/status.h"
 #include "kv/call_options.h"

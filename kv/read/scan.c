@@ -2,7 +2,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/buf.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "kv/call_options.h"
 #include "kv/read/visible.h"

@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/status.h"
 
 #define CAPACITY_MAX (UINT64_C(24) << 30)

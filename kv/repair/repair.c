@@ -4,8 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "kv/options.h"
-
 void bb_repair_tell(struct bb_repair *repair, const char *format, ...)
 {
     char text[512];

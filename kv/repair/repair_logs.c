@@ -7,7 +7,6 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "compaction/merge/compaction.h"
 #include "kv/batch.h"

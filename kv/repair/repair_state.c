@@ -13,7 +13,6 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "kv/options.h"
 #include "kv/repair/repair.h"
 #include "kv/wal/wal_salvage.h"
 #include "sstable/meta/table_meta.h"

@@ -1,5 +1,4 @@
 /* Writes the tables of a repair. See repair.h. */
-#include "base/status.h"
 #include "kv/options.h"
 #include "kv/repair/repair.h"
 

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/path.h"
 #include "base/status.h"
 #include "kv/admin/store_verify.h"

@@ -1,7 +1,6 @@
 /* See newest.h. */
 #include "kv/select/newest.h"
 
-#include "base/hash.h"
 #include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
 

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "kv/indexes/index_demand.h"
 #include "kv/indexes/store_catalog.h"
@@ -14,7 +12,6 @@
 #include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
 #include "kv/store/store.h"
-#include "sstable/entry.h"
 #include "sstable/kept_range.h"
 
 struct bb_select {

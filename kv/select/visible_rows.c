@@ -2,7 +2,6 @@
 #include "kv/select/visible_rows.h"
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/status.h"
 #include "kv/select/newest.h"
 #include "skip/query/truth_bits.h"

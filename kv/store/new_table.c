@@ -1,7 +1,6 @@
 /* See new_table.h. */
 #include "kv/store/new_table.h"
 
-#include "base/status.h"
 #include "kv/manifest/filename.h"
 
 enum bb_status bb_new_table_rename(struct bb_db *db, uint64_t number, uint64_t new_number)

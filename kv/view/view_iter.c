@@ -1,7 +1,5 @@
 /* The stream over a view: see view.h. */
 #include "base/alloc.h"
-#include "base/buf.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "compaction/levels/levels.h"
 #include "compaction/merge/merge.h"

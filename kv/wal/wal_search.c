@@ -2,7 +2,6 @@
 #include "kv/wal/wal_search.h"
 
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "kv/wal/wal_fragment.h"
 
 /* The limit for bytes hashed in vain in one block. A block of random bytes needs less than

@@ -1,7 +1,6 @@
 /* See index_builder.h. */
 #include "skip/build/index_builder.h"
 
-#include "base/assert.h"
 #include "skip/member/spec.h"
 
 enum bb_status bb_index_builder_init(struct bb_index_builder *builder,

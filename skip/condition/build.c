@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/buf.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "skip/condition/ranges.h"
 #include "skip/condition/text.h"

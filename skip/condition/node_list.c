@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/status.h"
 
 enum bb_status bb_node_list_add(struct bb_node_list *list, struct bb_condition *condition)
 {

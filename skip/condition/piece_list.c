@@ -3,7 +3,6 @@
 #include "skip/condition/piece_list.h"
 
 #include "base/assert.h"
-#include "base/buf.h"
 
 static struct bb_piece *pieces_of(const struct bb_piece_list *list, size_t *ret_count)
 {

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "skip/condition/lexer.h"

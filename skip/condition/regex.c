@@ -5,7 +5,6 @@
 #include <pcre2.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/status.h"
 
 /* Of backtracking and nesting without JIT; pcre2's own default for depth is the number of steps. */

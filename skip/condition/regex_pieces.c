@@ -6,7 +6,6 @@
  */
 #include "skip/condition/regex_pieces.h"
 
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "skip/condition/search.h"
 

@@ -2,7 +2,6 @@
 #include "skip/condition/text.h"
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "skip/condition/regex_pieces.h"

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "skip/member/canonical.h"
 #include "skip/record/attribute.h"

@@ -1,7 +1,6 @@
 /* Asking a set index. See value_set.h. */
 #include <string.h>
 
-#include "base/bytes.h"
 #include "skip/member/canonical.h"
 #include "skip/member/tokenizer.h"
 #include "skip/kind/value_set.h"

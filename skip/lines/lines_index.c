@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/path.h"
 #include "skip/build/take_over.h"
 #include "skip/lines/line_window.h"
 #include "skip/lines/lines.h"

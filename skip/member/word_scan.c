@@ -1,7 +1,6 @@
 /* Words of Unicode as members. See member_scan.h. */
 #include <assert.h>
 
-#include "base/assert.h"
 #include "base/bytes.h"
 #include "skip/member/member_scan.h"
 

@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "skip/member/canonical.h"
-#include "skip/record/attribute.h"
 
 /* Of a token it is not known whether it is a whole word. */
 static bool tells_of_words(const struct bb_skip_spec *spec, const struct bb_leaf *leaf)

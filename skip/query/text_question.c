@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "skip/condition/search.h"
 #include "skip/member/member_scan.h"
 
 /* Searching this number of blocks takes less time than reading a granule: 2.5 us each, against 31

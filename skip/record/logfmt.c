@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "skip/record/formats.h"

@@ -1,7 +1,6 @@
 /* Options of tables: defaults and ranges. Any thread. */
 #include "sstable/build/table_options.h"
 
-#include "base/bytes.h"
 #include "base/comparator.h"
 #include "base/status.h"
 #include "sstable/filter/filter_split.h"

@@ -1,9 +1,6 @@
 /* Reads an index page and probes its filters. See the header. Threads: constant after load. */
 #include "sstable/index/index_page.h"
 
-#include "base/alloc.h"
-#include "base/assert.h"
-
 struct page_header {
     uint32_t fence_size;
     uint32_t filter_size;

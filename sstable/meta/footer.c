@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "base/assert.h"
 #include "base/bytes.h"
 
 #define FOOTER_RESERVED_OFFSET 36

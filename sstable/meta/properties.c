@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "bloomblock/table/block_filter.h"
 
 #define FIELD(id, type, member, size)                                                              \
     {                                                                                              \

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "base/assert.h"
-#include "base/bytes.h"
 
 const char *bb_table_directory_section_name(uint16_t id)
 {

@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/status.h"
 
 /* One end of a tombstone. */

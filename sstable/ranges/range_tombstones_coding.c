@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 
-#include "base/buf.h"
 #include "sstable/format.h"
 
 /* A fragment has at least: low, high of one byte or an empty one, count, sequence. */

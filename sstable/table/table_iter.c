@@ -15,7 +15,6 @@
 #include "base/assert.h"
 #include "sstable/block/block_iter.h"
 #include "sstable/block/stored_entry.h"
-#include "sstable/table/read_options.h"
 #include "sstable/table/table.h"
 
 struct table_iter {

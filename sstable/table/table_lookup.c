@@ -5,7 +5,6 @@
 #include "base/assert.h"
 #include "base/counter.h"
 #include "base/pinned.h"
-#include "bloomblock/domain.h"
 #include "sstable/table/read_options.h"
 #include "sstable/table/table.h"
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "base/coding.h"
 #include "bloomblock/bloom/blocked_bloom.h"
 #include "bloomblock/bloom/bloom.h"
 #include "standalone/bloom/counting_bloom.h"

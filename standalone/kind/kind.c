@@ -3,7 +3,6 @@
 
 #include "base/assert.h"
 #include "base/buf.h"
-#include "base/status.h"
 #include "bloomblock/bloom/bloom.h"
 #include "bloomblock/sizing/rate.h"
 #include "standalone/bloom/cells.h"

@@ -1,10 +1,7 @@
 /* The standalone Bloom filter in lines of 64 bytes. Parameters: lines, probes. */
 #include "standalone/kind/kind.h"
 
-#include "base/buf.h"
-#include "base/status.h"
 #include "bloomblock/bloom/blocked_bloom_probe.h"
-#include "bloomblock/bloom/bloom.h"
 #include "bloomblock/sizing/rate.h"
 
 static enum bb_status choose(struct bb_envelope *envelope)

@@ -3,10 +3,7 @@
 
 #include <math.h>
 
-#include "base/buf.h"
-#include "base/status.h"
 #include "bloomblock/bloom/bloom.h"
-#include "bloomblock/sizing/rate.h"
 
 static void add(const uint64_t *parameters, uint8_t *payload, uint64_t hash)
 {

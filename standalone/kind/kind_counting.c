@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "standalone/bloom/counting_bloom.h"
-#include "bloomblock/sizing/rate.h"
 
 static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
                              struct bb_buf *buf)

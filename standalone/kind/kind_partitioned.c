@@ -1,8 +1,6 @@
 /* The standalone partitioned Bloom filter. Parameters: bits, in slices of one width; probes. */
 #include "standalone/kind/kind.h"
 
-#include "base/buf.h"
-#include "base/status.h"
 #include "bloomblock/bloom/bloom.h"
 #include "standalone/bloom/partitioned_bloom.h"
 #include "standalone/sizing/rate_partitioned.h"

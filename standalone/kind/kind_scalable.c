@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "base/buf.h"
 #include "base/coding.h"
 #include "base/status.h"
 #include "bloomblock/bloom/bloom.h"

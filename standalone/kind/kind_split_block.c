@@ -2,9 +2,7 @@
  * blocks, probes (always 8). */
 #include "standalone/kind/kind.h"
 
-#include "base/buf.h"
 #include "base/status.h"
-#include "bloomblock/bloom/bloom.h"
 #include "standalone/bloom/split_block.h"
 #include "standalone/bloom/split_block_avx2.h"
 

@@ -14,7 +14,6 @@
 
 #include "bloomblock/ribbon/ribbon_shape.h"
 #include "bloomblock/sizing/rate.h"
-#include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/table/shard.h"
 #include "bloomblock/table/shard_directory.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "tools/cluster/reply.h"
 

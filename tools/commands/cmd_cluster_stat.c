@@ -1,6 +1,5 @@
 /* bloomblock cluster stat: where the partitions of a collection are, and the reads avoided. */
 #include "base/assert.h"
-#include "base/status.h"
 #include "tools/cluster/cluster_options.h"
 #include "tools/cluster/totals.h"
 #include "tools/commands/cmd_cluster.h"

@@ -1,7 +1,6 @@
 /* bloomblock compact: merges all runs into one, or the tables of a range of keys. */
 #include "base/assert.h"
 #include "base/buf.h"
-#include "base/status.h"
 #include "tools/output/clock.h"
 #include "tools/keys/key_argument.h"
 #include "tools/store/level_report.h"

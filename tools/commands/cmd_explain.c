@@ -3,7 +3,6 @@
 
 #include "base/assert.h"
 #include "base/buf.h"
-#include "base/bytes.h"
 #include "bb/db_explain.h"
 #include "tools/store/explain_json.h"
 #include "tools/keys/key_argument.h"

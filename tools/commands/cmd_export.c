@@ -5,8 +5,6 @@
 
 #include "base/assert.h"
 #include "base/buf.h"
-#include "base/bytes.h"
-#include "base/status.h"
 #include "tools/output/escape.h"
 #include "tools/output/json_row.h"
 #include "tools/keys/key_range.h"

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
 #include "tools/dump/index_dump.h"

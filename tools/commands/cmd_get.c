@@ -2,7 +2,6 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/status.h"
 #include "tools/keys/key_argument.h"
 #include "tools/output/output.h"
 #include "tools/store/store_options.h"

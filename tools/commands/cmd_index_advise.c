@@ -4,8 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "tools/commands/cmd_index.h"
 #include "tools/output/number_text.h"

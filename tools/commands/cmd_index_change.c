@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "tools/commands/cmd_index.h"
 #include "tools/output/interrupt.h"
-#include "tools/output/number_text.h"
 #include "tools/output/progress.h"
 #include "tools/records/definitions.h"
 #include "tools/records/index_report.h"

@@ -1,6 +1,5 @@
 /* bloomblock index estimate: the cost and the saving of an index that does not exist yet. */
 #include "base/assert.h"
-#include "base/status.h"
 #include "bb/select.h"
 #include "tools/commands/cmd_index.h"
 #include "tools/output/number_text.h"

@@ -1,7 +1,6 @@
 /* bloomblock index create --file: the index file of a file of lines. */
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/status.h"
 #include "tools/commands/cmd_index.h"
 #include "tools/output/interrupt.h"

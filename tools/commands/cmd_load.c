@@ -4,7 +4,6 @@
 
 #include "base/assert.h"
 #include "base/buf.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "tools/output/clock.h"
 #include "tools/output/escape.h"

@@ -2,9 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/commands/cmd_select.h"

@@ -1,6 +1,5 @@
 /* bloomblock stat: the parts of a store. */
 #include "base/assert.h"
-#include "base/status.h"
 #include "tools/store/level_report.h"
 #include "tools/output/number_text.h"
 #include "tools/output/output.h"

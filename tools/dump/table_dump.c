@@ -1,7 +1,6 @@
 /* See table_dump.h. */
 #include "tools/dump/table_dump.h"
 
-#include "base/buf.h"
 #include "tools/store/range_rows.h"
 
 void table_dump_init(struct table_dump *dump, struct bb_table *table, struct output *out)

@@ -1,7 +1,6 @@
 /* See filter_table_filter.h. */
 #include "tools/filter/table_filter_report.h"
 
-#include "base/buf.h"
 #include "base/bytes.h"
 
 /* Sums over shards, each weighted by its share of absent keys. */

@@ -2,7 +2,6 @@
  * hexadecimal digits under key_hex, value_hex. */
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/status.h"
 #include "tools/output/escape.h"
 #include "tools/import/import.h"
 #include "tools/import/import_lines.h"

@@ -1,7 +1,6 @@
 /* import text: the form of mdb_dump and db_dump, drawn in docs/tools.md. */
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/status.h"
 #include "tools/output/escape.h"
 #include "tools/import/import.h"
 #include "tools/import/import_lines.h"

@@ -2,7 +2,6 @@
 #include "tools/keys/key_list.h"
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/status.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
 
 /* Adding records moves their bytes, so entries hold offsets instead of addresses. */
 static struct bb_bytes shifted(const uint8_t *base, struct bb_bytes bytes)

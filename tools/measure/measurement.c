@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "tools/output/clock.h"
 #include "tools/store/level_report.h"

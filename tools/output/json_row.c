@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/status.h"
 #include "tools/output/escape.h"
 #include "tools/output/json_text.h"
 

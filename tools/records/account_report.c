@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "base/buf.h"
 #include "tools/output/number_text.h"
 
 #define INDEX_NAME_SIZE 96

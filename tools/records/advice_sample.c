@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "bb/table.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/records/attribute_text.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/records/caret.h"

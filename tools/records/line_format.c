@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "tools/records/definitions.h"
 
 enum bb_status line_format_init(struct line_format *format, const char *text)
 {

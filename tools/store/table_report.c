@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "base/assert.h"
-#include "base/status.h"
 #include "tools/output/number_text.h"
 #include "tools/output/text_table.h"
 
