@@ -12,8 +12,10 @@
 
 #define SAMPLE_BUCKETS 64
 
-/* Pairs of a trial. Each form is written for this many: 16,384 of 600,000 are a fortieth. */
-#define TRIAL_PAIRS 16384
+/* Pairs of a trial, at least; at most twice as many. Each form is written for them. With four times
+ * as many, trials took a sixth of the time of building min_max(time) and values(host), and segments
+ * were not smaller (docs/decisions/0037-cheaper-building.md). */
+#define TRIAL_PAIRS 4096
 
 /* The share of a segment that ribbons have to save to be chosen (measured:
  * docs/decisions/0027-ribbons-in-segments.md). They take 10 ns a pair more to build with AVX-512,
