@@ -16,7 +16,7 @@ import unittest
 
 from filter_case import HEADER, FilterTest, lines_of
 from tool import (ABSENT, BINARY, CORRUPT, FOUND, IO, OVERFULL, SOURCE, UNSUPPORTED, USAGE, fewer, main, run,
-                  some, strace_works, test_random)
+                  some, strace_works, test_random, traceable)
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "tests", "golden"))
@@ -214,9 +214,8 @@ class Create(FilterTest):
     def test_the_file_is_synced_before_it_has_its_name_and_the_name_after(self):
         self.create("--kind", "bloom")
         trace = self.path("trace")
-        environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
         subprocess.run(["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", "-o", trace,
-                        BINARY, "filter", "add", self.filter], input=b"a\n", env=environment, stdout=subprocess.PIPE,
+                        BINARY, "filter", "add", self.filter], input=b"a\n", env=traceable(), stdout=subprocess.PIPE,
                        stderr=subprocess.PIPE, check=False, timeout=300)
         calls = re.findall(r"(sync|rename)[a-z0-9]*\((.*)\) += 0", self.content(trace).decode())
         self.assertEqual([name for name, _ in calls], ["sync", "rename", "sync"])

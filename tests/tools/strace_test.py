@@ -10,7 +10,7 @@ import re
 import subprocess
 import unittest
 
-from tool import BINARY, ToolTest, main, strace_works, words
+from tool import BINARY, ToolTest, main, strace_works, traceable, words
 
 
 @unittest.skipUnless(strace_works(), "strace is not available here: the engine's preads were not compared with it")
@@ -26,9 +26,8 @@ class Strace(ToolTest):
         return [BINARY, "measure", self.store, "--keys", self.keys, "--json", "--cache-off"]
 
     def measure(self, *wrapper):
-        environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")  # the leak check itself needs ptrace
         process = subprocess.run([*wrapper, *self.command()], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 env=environment, timeout=300, check=False)
+                                 env=traceable(), timeout=300, check=False)
         self.assertEqual(process.returncode, 0, process.stderr[-2000:])
         return process.stdout
 

@@ -137,6 +137,13 @@ def words(count, prefix="word"):
     return [f"{prefix}-{(i * 2654435761) % 4294967296:010d}-{i}" for i in range(count)]
 
 
+def traceable():
+    """The environment of a program that runs under strace: the leak check of a sanitizer would need
+    ptrace for itself. Its other options stay, which some compilers need."""
+    options = filter(None, [os.environ.get("ASAN_OPTIONS"), "detect_leaks=0"])
+    return dict(os.environ, ASAN_OPTIONS=":".join(options))
+
+
 def strace_works():
     if shutil.which("strace") is None:
         return False
