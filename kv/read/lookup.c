@@ -132,8 +132,9 @@ static enum bb_status run(struct lookup *lookup)
     if (lookup->counts == NULL)
         lookup->counts = &lookup->reader->counts;
     struct bb_shadow shadow;
-    if (!lookup->ask.is_immediate)
-        lookup->shadow = bb_shadow_begin(&shadow, lookup->db, lookup->reader, view->levels);
+    lookup->shadow = lookup->ask.is_immediate
+                         ? NULL
+                         : bb_shadow_begin(&shadow, lookup->db, lookup->reader, view->levels);
     lookup->is_plain &= lookup->shadow == NULL;
     /* WHY the view is loaded first: a merge may drop a version older than last_sequence between the
      * two loads, but never from a view that is already pinned. */
@@ -173,11 +174,20 @@ static enum bb_status get(struct bb_db *db, const struct bb_get_options *options
                           struct bb_bytes key, struct bb_buf *value, struct bb_pinned *pinned)
 {
     const struct bb_get_call call = bb_call_options_get(options);
-    struct lookup lookup = {
-        .db = db,
-        .options = &call,
-        .ask = {.options = call.read, .key = key, .value = value, .pinned = pinned},
-        .is_plain = call.stats == NULL && bb_read_options_permit_denials(&call.read)};
+    struct lookup lookup;
+    /* WHY by field: an initializer of the whole clears 96 bytes with `rep stos`, which takes 8 ns,
+     * a sixth of an absent get. The rest is set by answer and run. */
+    lookup.db = db;
+    lookup.options = &call;
+    lookup.ask.options = call.read;
+    lookup.ask.key = key;
+    lookup.ask.value = value;
+    lookup.ask.pinned = pinned;
+    lookup.ask.is_immediate = false;
+    lookup.counts = NULL;
+    lookup.is_plain = call.stats == NULL && bb_read_options_permit_denials(&call.read);
+    lookup.is_decided = false;
+    lookup.is_present = false;
     return answer(&lookup);
 }
 
