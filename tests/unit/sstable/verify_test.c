@@ -168,7 +168,7 @@ static void world_init_foreign(struct world *world)
     uint8_t *area = parts_filter_area(&world->parts, world->page_offset, &size);
     memset(area + size - 5, 0xff, 5);
     parts_seal_page(&world->parts, world->page_offset);
-    parts_set_property(&world->parts, 4, bb_bytes_of_text("somebody else"));
+    parts_set_property(&world->parts, 4, bb_bytes_of_text("another program"));
 }
 
 /* Of another builder's filters only the answers count, and the rate that they are said to have. */
@@ -283,13 +283,13 @@ static void verify__table_filter_of_another_builder(void **state)
     struct world world;
     struct bb_table_verify_report report = {0};
     table_filter_init(&world, 0);
-    parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
+    parts_set_property(&world.parts, 4, bb_bytes_of_text("another program"));
     parts_write(&world.parts, world.memory);
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
     assert_true(report.table_filter_chunks == 1 && report.table_filter_chunks_compared == 0);
     world_deinit(&world);
     table_filter_init(&world, 0xff);
-    parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
+    parts_set_property(&world.parts, 4, bb_bytes_of_text("another program"));
     assert_defect(&world, "denies the key");
 }
 
@@ -345,10 +345,10 @@ static void verify__predicted_rate_of_a_filter_that_says_yes(void **state)
     struct world world;
     struct bb_table_verify_report report = {0};
     table_filter_init_that_says_yes(&world);
-    parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
+    parts_set_property(&world.parts, 4, bb_bytes_of_text("another program"));
     assert_defect(&world, "predicted_table_filter_rate is 0.0625, the filters have a rate of 1");
     table_filter_init_that_says_yes(&world);
-    parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
+    parts_set_property(&world.parts, 4, bb_bytes_of_text("another program"));
     parts_set_real(&world.parts, 75, 1);
     parts_write(&world.parts, world.memory);
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
