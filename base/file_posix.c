@@ -337,6 +337,11 @@ static const struct bb_file_system_ops file_system_ops = {
     .open_files_max = open_files_max,
 };
 
+bool bb_posix_is(const struct bb_file_system *fs)
+{
+    return fs->ops == &file_system_ops;
+}
+
 enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs)
 {
     struct bb_posix_file_system *fs = bb_alloc_zeroed(1, sizeof(*fs));

@@ -35,6 +35,9 @@ static inline struct bb_posix_file_system *bb_posix_of(struct bb_file_system *fs
     return (struct bb_posix_file_system *)fs; /* base is the first member */
 }
 
+/* file_posix.c. True for a file system of bb_file_system_posix_create. */
+bool bb_posix_is(const struct bb_file_system *fs);
+
 /* A counter orders no other memory. */
 static inline void bb_posix_count(_Atomic uint64_t *counter, uint64_t amount)
 {

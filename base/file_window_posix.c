@@ -1,0 +1,94 @@
+/* See file_window.h. */
+#include "base/file_window.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file_posix.h"
+#include "base/map_watch.h"
+#include "base/status.h"
+
+struct bb_file_window {
+    uint8_t *bytes;
+    size_t size;
+    struct bb_map_watch *watch;
+};
+
+/* WHY the space is reserved: the store into a page without space raises SIGBUS on a full disk. */
+static enum bb_status reserve(int fd, const char *path, size_t size)
+{
+    int error_number = posix_fallocate(fd, 0, (off_t)size);
+    if (error_number == EOPNOTSUPP || error_number == EINVAL || error_number == ENODEV)
+        return bb_fail(BB_UNSUPPORTED, "%s: its file system cannot reserve space", path);
+    return error_number == 0 ? BB_OK : bb_fail_errno(error_number, "posix_fallocate", path);
+}
+
+static enum bb_status map_window(int fd, const char *path, struct bb_file_window *window)
+{
+    void *bytes = mmap(NULL, window->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED)
+        return bb_fail_errno(errno, "mmap", path);
+    enum bb_status status = bb_map_watch_begin(bytes, window->size, true, path, &window->watch);
+    if (status == BB_OK)
+        window->bytes = bytes;
+    else
+        (void)munmap(bytes, window->size);
+    return status;
+}
+
+static enum bb_status create(struct bb_file_system *fs, const char *path,
+                             struct bb_file_window *window)
+{
+    int fd = -1;
+    enum bb_status status = bb_posix_open_regular(fs, path, O_RDWR | O_CREAT | O_EXCL, &fd);
+    if (status != BB_OK)
+        return status;
+    status = reserve(fd, path, window->size);
+    if (status == BB_OK)
+        status = map_window(fd, path, window);
+    struct bb_error first = status == BB_OK ? (struct bb_error){.status = BB_OK} : *bb_error_last();
+    (void)close(fd); /* the map keeps the file */
+    if (status == BB_OK)
+        return BB_OK;
+    (void)!bb_posix_remove(fs, path);
+    return bb_error_restore(&first);
+}
+
+enum bb_status bb_file_window_create(struct bb_file_system *fs, const char *path, size_t size,
+                                     struct bb_file_window **ret_window)
+{
+    if (!bb_posix_is(fs))
+        return bb_fail(BB_UNSUPPORTED, "%s: its file system has no windows", path);
+    struct bb_file_window *window = bb_alloc_zeroed(1, sizeof(*window));
+    if (window == NULL)
+        return bb_fail(BB_NO_MEMORY, "%s: no memory to create it", path);
+    window->size = size;
+    enum bb_status status = create(fs, path, window);
+    if (status == BB_OK)
+        *ret_window = window;
+    else
+        bb_free(window);
+    return status;
+}
+
+void bb_file_window_destroy(struct bb_file_window *window)
+{
+    if (window == NULL)
+        return;
+    bb_map_watch_end(window->watch);
+    (void)munmap(window->bytes, window->size);
+    bb_free(window);
+}
+
+uint8_t *bb_file_window_bytes(const struct bb_file_window *window)
+{
+    return window->bytes;
+}
+
+bool bb_file_window_is_sound(const struct bb_file_window *window)
+{
+    return bb_map_watch_is_sound(window->watch);
+}
