@@ -1,5 +1,5 @@
 /* bloomblock with its defaults, except write buffer, cache and the filters' memory. One put is one
- * commit and one write(2). */
+ * commit, which a crash of the process does not lose. */
 #include <stdlib.h>
 
 #include "bb/db.h"
@@ -150,7 +150,8 @@ static void compact(void *memory)
 
 #define OPTIONS_OF(filters_, compression_, reads_)                                                 \
     "write_buffer_bytes, cache_bytes as given; " filters_ ", blocks of 4 KiB, " compression_       \
-    "; each put is a commit and one write(2), no sync; " reads_
+    "; each put is a commit, into a shared map that is written to the log when full, no "          \
+    "sync; " reads_
 #define OPTIONS(filters_) OPTIONS_OF(filters_, "LZ4", "checksums verified on every read")
 #define MAPPED            "tables mapped, checksums verified on first read"
 #define ENGINE(name_, options_, open_)                                                             \

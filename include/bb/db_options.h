@@ -224,8 +224,9 @@ struct bb_db_options {
     /* No log. A crash of the process loses writes since the last flush. A write with sync is
      * BB_INVALID; bb_db_flush makes writes durable. */
     bool wal_off;
-    /* 0 (default): each commit is one write(2). Otherwise the process buffers up to this many bytes
-     * of commits, at most 1 GiB, and a crash of the process loses them. */
+    /* 0 (default): a crash of the process loses no commit (docs/durability.md, "Commit"). Otherwise
+     * the process buffers up to this many bytes of commits, at most 1 GiB, and a crash of the
+     * process loses them. */
     uint32_t wal_buffer_bytes;
     enum bb_recovery recovery; /* handling of damage at the end of the logs */
     /* Filled in by bb_db_open, also if it fails: it then tells how much is readable. bb_db_verify

@@ -10,7 +10,8 @@
  *
  * All access of the library to files, directories, locks, randomness and time goes through a struct
  * bb_file_system. A program may implement one, for example to count or refuse calls and pass them
- * on to the file system of bb_file_system_posix_create. The library keeps these rules:
+ * on to the file system of bb_file_system_posix_create. If a store uses the latter directly, it
+ * also keeps the end of its log in a mapped file, NUMBER.window. The library keeps these rules:
  *
  * - Files are written once, front to back, and never changed afterwards.
  * - sync makes a file's bytes durable, sync_directory its name. Neither implies the other.

@@ -22,7 +22,7 @@
 #include "bb/db_files.h"
 #include "kv/directory/directory.h"
 #include "kv/options.h"
-#include "kv/wal/wal_format.h"
+#include "kv/wal/wal_window.h"
 #include "sstable/format.h"
 
 /* Our lock file has a number and a newline. */
@@ -123,6 +123,8 @@ static bool is_of_rest(struct destruction *d, const struct bb_directory_file *fi
     case BB_FILE_MANIFEST:
     case BB_FILE_LOG:
         return begins_as(d, file, BB_WAL_MAGIC);
+    case BB_FILE_WINDOW:
+        return begins_as(d, file, BB_WAL_WINDOW_MAGIC);
     case BB_FILE_TEMPORARY:
         return begins_as(d, file, "MANIFEST-");
     case BB_FILE_CURRENT:

@@ -72,8 +72,10 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
 
 static void remove_log(struct bb_db *db, uint64_t number)
 {
-    if (number != 0)
-        bb_filename_remove(db->system, db->directory, BB_FILE_LOG, number);
+    if (number == 0)
+        return;
+    bb_filename_remove(db->system, db->directory, BB_FILE_LOG, number);
+    bb_filename_remove(db->system, db->directory, BB_FILE_WINDOW, number);
 }
 
 /* Sets the first log that recovery needs once `flushed` is in a table: the log of the next newer

@@ -227,11 +227,16 @@ bool bb_directory_is_reachable(const struct bb_manifest_state *state, uint64_t n
     return number < (next == 0 ? BB_FILE_NUMBER_MAX - NUMBERS_AHEAD_MAX : next + NUMBERS_AHEAD_MAX);
 }
 
+/* True for the number of a log that recovery reads. */
+static bool is_replayed(const struct bb_manifest_state *state, uint64_t number)
+{
+    return number >= state->log_number && bb_directory_is_reachable(state, number);
+}
+
 static bool is_log_to_replay(const struct bb_directory_file *file,
                              const struct bb_manifest_state *state)
 {
-    return file->is.kind == BB_FILE_LOG && file->is.number >= state->log_number &&
-           bb_directory_is_reachable(state, file->is.number);
+    return file->is.kind == BB_FILE_LOG && is_replayed(state, file->is.number);
 }
 
 enum bb_status bb_directory_load_manifest(struct bb_file_system *fs, const char *path,
@@ -311,7 +316,8 @@ static bool is_needed(const struct bb_directory_file *file, const struct bb_mani
     case BB_FILE_MANIFEST:
         return file->is.number == manifest_number;
     case BB_FILE_LOG:
-        return is_log_to_replay(file, state);
+    case BB_FILE_WINDOW:
+        return is_replayed(state, file->is.number);
     case BB_FILE_TABLE:
         return bb_manifest_state_find(state, file->is.number) != NULL;
     case BB_FILE_INDEX:

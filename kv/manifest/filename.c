@@ -25,8 +25,9 @@ struct form {
 static const struct form forms[] = {
     {BB_FILE_CURRENT, "CURRENT", "", false},   {BB_FILE_LOCK, "LOCK", "", false},
     {BB_FILE_MANIFEST, "MANIFEST-", "", true}, {BB_FILE_LOG, "", ".wal", true},
-    {BB_FILE_TABLE, "", ".bbt", true},         {BB_FILE_NEW_TABLE, "", ".bbt.new", true},
-    {BB_FILE_INDEX, "", ".bbi", true},         {BB_FILE_TEMPORARY, "", ".tmp", true},
+    {BB_FILE_WINDOW, "", ".window", true},     {BB_FILE_TABLE, "", ".bbt", true},
+    {BB_FILE_NEW_TABLE, "", ".bbt.new", true}, {BB_FILE_INDEX, "", ".bbi", true},
+    {BB_FILE_TEMPORARY, "", ".tmp", true},
 };
 
 /* NULL for FOREIGN. */

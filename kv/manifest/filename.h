@@ -4,6 +4,7 @@
  *     LOCK               held while the store is open
  *     MANIFEST-%06u      edits, starting with a full snapshot
  *     %06u.wal           log
+ *     %06u.window        the end of this log that is not in the file yet (kv/wal/wal_window.h)
  *     %06u.bbt           table
  *     %06u.bbt.new       a table that no log repeats, before the edit that names it
  *     %06u.bbi           indexes over the values of a table
@@ -31,6 +32,7 @@ enum bb_file_kind {
     BB_FILE_LOCK,
     BB_FILE_MANIFEST,
     BB_FILE_LOG,
+    BB_FILE_WINDOW,
     BB_FILE_TABLE,
     BB_FILE_NEW_TABLE,
     BB_FILE_INDEX,

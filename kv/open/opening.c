@@ -266,12 +266,21 @@ static enum bb_status print_orphans(struct bb_buf *text, const char *directory, 
     return status == BB_OK ? bb_buf_append(text, "", 1) : status;
 }
 
-/* The previous manifest and the replayed logs are always removed; reports everything else. */
+static uint64_t window_count(const struct bb_directory *directory)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < directory->file_count; i++)
+        count += directory->files[i].is.kind == BB_FILE_WINDOW;
+    return count;
+}
+
+/* The previous manifest, the replayed logs and their windows are always removed; reports everything
+ * else. */
 static void tell_orphans(const struct bb_opening *opening, const struct bb_directory_report *report)
 {
     struct bb_db *db = opening->db;
     struct bb_buf text = {0};
-    uint64_t usual = opening->replay.log_count + 1;
+    uint64_t usual = opening->replay.log_count + window_count(&opening->directory) + 1;
     uint64_t removed = report->removed > usual ? report->removed - usual : 0;
     if (removed + report->foreign + report->failed == 0)
         return;

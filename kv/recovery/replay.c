@@ -480,17 +480,28 @@ enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *direc
     return status;
 }
 
-static enum bb_status keep_log(struct bb_db *db, uint64_t number)
+static enum bb_status keep_file(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
 {
     char from[BB_PATH_SIZE_MAX];
     char to[BB_PATH_SIZE_MAX + 16];
-    bb_filename_path(db->directory, BB_FILE_LOG, number, from);
+    bb_filename_path(db->directory, kind, number, from);
     (void)snprintf(to, sizeof(to), "%s.damaged", from);
     /* A file with this name is a copy of the same log by an earlier attempt, perhaps incomplete. */
     enum bb_status status = db->system->ops->remove(db->system, to);
     if (status == BB_OK || status == BB_NOT_FOUND)
         status = bb_file_copy_synced(db->system, from, to); /* sync S13 */
     return status;
+}
+
+static enum bb_status keep_log(struct bb_db *db, uint64_t number)
+{
+    enum bb_status status = keep_file(db, BB_FILE_LOG, number);
+    if (status != BB_OK)
+        return status;
+    struct bb_error before;
+    bb_error_save(&before);
+    status = keep_file(db, BB_FILE_WINDOW, number);
+    return bb_error_settle(status == BB_NOT_FOUND ? BB_OK : status, &before);
 }
 
 enum bb_status bb_replay_keep_cut_logs(struct bb_db *db, const struct bb_replay_report *report)

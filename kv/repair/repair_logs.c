@@ -239,13 +239,21 @@ static void count_cut(struct bb_repair *repair, const struct bb_directory_file *
     }
 }
 
+static void set_aside(struct bb_repair *repair, const struct bb_directory_file *log)
+{
+    const struct bb_directory_file *window = bb_repair_find(repair, BB_FILE_WINDOW, log->is.number);
+    bb_repair_set_aside(repair, log);
+    if (window != NULL)
+        bb_repair_set_aside(repair, window);
+}
+
 static enum bb_status read_log(struct reading *reading, const struct bb_directory_file *file)
 {
     struct bb_repair *repair = reading->repair;
     struct bb_wal_salvage_report report = {0};
     char path[BB_PATH_SIZE_MAX];
     reading->name = file->name;
-    bb_repair_set_aside(repair, file);
+    set_aside(repair, file);
     bb_filename_path(repair->path, BB_FILE_LOG, file->is.number, path);
     enum bb_status status =
         bb_wal_salvage(repair->fs, path, file->is.number, repair->state.identity.store_id,

@@ -1,4 +1,5 @@
-/* The blocks of a log file, one at a time. Threads: one. */
+/* The blocks of a log, one at a time: of its file, and of its window (wal_window.h) where it has
+ * these bytes. Threads: one. */
 #ifndef BB_KV_WAL_WAL_SOURCE_H
 #define BB_KV_WAL_WAL_SOURCE_H
 
@@ -8,8 +9,11 @@
 struct bb_wal_source {
     struct bb_file *file; /* owned */
     /* Of the file when it was opened; a read must return this much. */
-    uint64_t size;
-    uint64_t seed; /* of the log's checks */
+    uint64_t file_size;
+    uint64_t size;        /* of the log */
+    struct bb_buf window; /* its bytes; often empty */
+    uint64_t window_base; /* their place in the log */
+    uint64_t seed;        /* of the log's checks */
     /* Displacement of the blocks in bytes, to read fragments that were displaced. */
     uint64_t shift;
     uint8_t *block;        /* owned, BB_WAL_BLOCK_SIZE bytes */

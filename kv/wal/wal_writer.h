@@ -15,19 +15,21 @@
 struct bb_wal_writer;
 
 /* Creates the file and writes its header; neither the file nor its name is synced. buffer_bytes 0:
- * each append is one write. Otherwise records are buffered in the process until they exceed this
- * number of bytes, or until flush, sync or close; a crash of the process loses buffered records. A
- * file whose header cannot be written is removed again. fs is borrowed until close. Errors:
- * BB_EXISTS when the name is taken. */
+ * a record survives a crash of the process after its append. It is in the log's window
+ * (wal_window.h), or was written to the file: the first appends, and all appends where windows are
+ * not supported, are one write each. Otherwise records are buffered in the process until they
+ * exceed this number of bytes, or until flush, sync or close; a crash of the process loses buffered
+ * records. A file whose header cannot be written is removed again. fs is borrowed until close.
+ * Errors: BB_EXISTS when the name is taken. */
 BB_MUST_CHECK enum bb_status bb_wal_writer_create(struct bb_file_system *fs, const char *path,
                                                   uint64_t log_number,
                                                   const uint8_t store_id[BB_WAL_STORE_ID_SIZE],
                                                   size_t buffer_bytes,
                                                   struct bb_wal_writer **ret_writer);
 
-/* Appends count records, one for each payload, as one write to the file, or as several beyond 1
- * MiB. count 0 does nothing. Errors: BB_TOO_LARGE and BB_NO_MEMORY leave the log unchanged; others
- * are sticky. */
+/* Appends count records, one for each payload, together, or in several writes beyond 1 MiB. count 0
+ * does nothing. Errors: BB_TOO_LARGE and BB_NO_MEMORY leave the log unchanged; others are sticky.
+ */
 BB_MUST_CHECK enum bb_status bb_wal_writer_append(struct bb_wal_writer *writer,
                                                   const struct bb_bytes *payloads, size_t count);
 
@@ -36,7 +38,8 @@ BB_MUST_CHECK enum bb_status bb_wal_writer_append(struct bb_wal_writer *writer,
 BB_MUST_CHECK enum bb_status bb_wal_writer_append_parts(struct bb_wal_writer *writer,
                                                         struct bb_bytes head, struct bb_bytes tail);
 
-/* Writes the buffered records to the operating system. */
+/* Writes all records to the file, which needs no window from here on. Call it before the first
+ * append to a newer log. */
 BB_MUST_CHECK enum bb_status bb_wal_writer_flush(struct bb_wal_writer *writer);
 
 /* Flushes, and makes everything appended so far durable. */

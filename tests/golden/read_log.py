@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """A reader of logs, written from docs/format-wal.md alone: prints the records, and where and why the log ends.
 
-    read_log.py FILE NUMBER STORE_ID        prints what log.txt holds for log.bin
+    read_log.py FILE NUMBER STORE_ID [WINDOW]   prints what log.txt holds for log.bin
 """
 import struct
 import sys
 
 from xxh3 import MASK, u64, xxh3_64
 
-BLOCK, HEADER, FRAGMENT, SMALLEST = 32768, 48, 11, 19
+BLOCK, HEADER, FRAGMENT, SMALLEST, WINDOW = 32768, 48, 11, 19, 56
 FULL, FIRST, MIDDLE, LAST, MARK = 1, 2, 3, 4, 5
 SEQUENCE_MAX, KEY_MAX, VALUE_MAX = (1 << 56) - 1, 1 << 16, 1 << 30
 
@@ -33,9 +33,11 @@ def mix(x):
     return x ^ x >> 32
 
 
-def decode_fragment(data, at, seed):
-    """(type, body) of the fragment at an offset, or None."""
-    left = min(len(data) - at, BLOCK - at % BLOCK)
+def decode_fragment(data, at, seed, offset=None):
+    """(type, body) of the fragment at a place in data, written for an offset of the log (default: this place), or
+    None."""
+    offset = at if offset is None else offset
+    left = min(len(data) - at, BLOCK - offset % BLOCK)
     if left < FRAGMENT:
         return None
     check, size, kind = struct.unpack_from("<QHB", data, at)
@@ -43,7 +45,7 @@ def decode_fragment(data, at, seed):
     if not 1 <= kind <= 5 or not least <= size <= left - FRAGMENT or (kind == MARK and size != 8):
         return None
     body = data[at + FRAGMENT:at + FRAGMENT + size]
-    place = mix(mix(seed ^ at) ^ (kind << 16 | size))
+    place = mix(mix(seed ^ offset) ^ (kind << 16 | size))
     return (kind, body) if check == mix(place ^ xxh3_64(body)) else None
 
 
@@ -157,8 +159,28 @@ def read_header(data, number, store_id):
     must(found == number and data[24:40] == store_id, "another log")
 
 
-def read_log(data, number, store_id):
+def add_window(data, window, seed):
+    """The bytes of the log, with those of its window."""
+    if len(window) < WINDOW:
+        return data
+    if window[:8] == b"bb.win\r\n" and u64(window, 40) == xxh3_64(window[:40]):
+        must(struct.unpack_from("<I", window, 8)[0] == 0, "version of the window")
+    base, at, end = u64(window, HEADER), WINDOW, len(data)
+    log = bytearray(data)
+    while at < len(window):
+        place = base + at - WINDOW
+        fragment = decode_fragment(window[at:], 0, seed, place)
+        size = FRAGMENT + len(fragment[1]) if fragment is not None else 1
+        if fragment is not None and place + size > end:
+            log.extend(bytes(max(0, place + size - len(log))))
+            log[place:place + size] = window[at:at + size]
+        at += size
+    return bytes(log)
+
+
+def read_log(data, number, store_id, window=b""):
     seed = mix(mix(mix(number) ^ u64(store_id, 0)) ^ u64(store_id, 8))
+    data = add_window(data, window, seed)
     text, ends = "", [0]
     try:
         if data:
@@ -174,5 +196,9 @@ def read_log(data, number, store_id):
 
 
 if __name__ == "__main__":
+    window = b""
+    if len(sys.argv) > 4:
+        with open(sys.argv[4], "rb") as file:
+            window = file.read()
     with open(sys.argv[1], "rb") as log:
-        sys.stdout.write(read_log(log.read(), int(sys.argv[2]), bytes.fromhex(sys.argv[3])))
+        sys.stdout.write(read_log(log.read(), int(sys.argv[2]), bytes.fromhex(sys.argv[3]), window))

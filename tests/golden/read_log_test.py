@@ -32,4 +32,22 @@ for cut in (0, 20, 48, 60, 102, 120, 33000, MARK - 1, MARK):  # a tail that was 
     records = [line for line in lines if not line.startswith(("end", " ")) and "dropped" not in line]
     if any(line not in TEXT for line in records):
         sys.exit(f"a log cut at {cut} gives other records")
-print("1 golden read")
+
+with open(os.path.join(HERE, "window.bin"), "rb") as file:
+    WINDOW = file.read()
+SECOND, FOURTH = 102, 178
+WHOLE = read_log(LOG[:FOURTH], 7, STORE_ID)
+if read_log(LOG[:SECOND], 7, STORE_ID) == WHOLE:
+    sys.exit("the window is not needed")
+for cut in (SECOND, SECOND + 5, 150, FOURTH):  # a write of the window into the log was interrupted
+    if read_log(LOG[:cut], 7, STORE_ID, WINDOW + bytes(100)) != WHOLE:
+        sys.exit(f"a log cut at {cut} with its window reads otherwise")
+for at in range(48, len(WINDOW)):
+    damaged = bytearray(WINDOW)
+    damaged[at] ^= 1
+    records = read_log(LOG[:SECOND], 7, STORE_ID, bytes(damaged)).splitlines()
+    if any(line not in TEXT for line in records if not line.startswith("end") and "dropped" not in line):
+        sys.exit(f"a changed byte at {at} of the window gives other records")
+if read_log(LOG, 7, STORE_ID, WINDOW) != TEXT:
+    sys.exit("a window that the log has already changes it")
+print("2 goldens read")

@@ -13,10 +13,12 @@
 #include "base/bytes.h"
 #include "kv/batch.h"
 #include "kv/wal/wal_reader.h"
+#include "kv/wal/wal_window.h"
 #include "kv/wal/wal_writer.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/golden.h"
 #include "tests/support/must_alloc.h"
+#include "tests/support/temp_dir.h"
 
 #define PATH       "/log"
 #define LOG_NUMBER 7
@@ -94,6 +96,40 @@ static void wal_golden__log(void **state)
     bb_file_memory_destroy(memory);
 }
 
+#define SECOND_RECORD 102
+#define FOURTH_RECORD 178
+
+/* The second and the third record, in the window of a log that has the first. */
+static void wal_golden__window(void **state)
+{
+    (void)state;
+    struct bb_temp_dir directory;
+    struct bb_file_system *fs = NULL;
+    struct bb_wal_window *window = NULL;
+    struct bb_buf log = {0};
+    struct bb_buf found = {0};
+    char path[PATH_MAX];
+    bb_temp_dir_init(&directory, "wal_golden");
+    bb_golden_read(GOLDEN_PATH("log.bin"), &log);
+    assert_ok(bb_file_system_posix_create(&fs));
+    const struct bb_wal_identity identity = bb_wal_identity(LOG_NUMBER, store_id);
+    assert_ok(bb_wal_window_create(fs, bb_temp_dir_path(&directory, "000007.wal", path), &identity,
+                                   &window));
+    assert_true(
+        bb_wal_window_put(window, SECOND_RECORD,
+                          bb_bytes_of(log.data + SECOND_RECORD, FOURTH_RECORD - SECOND_RECORD)));
+    assert_ok(bb_file_read_whole(fs, bb_temp_dir_path(&directory, "000007.window", path), SIZE_MAX,
+                                 &found));
+    assert_int_equal(found.size, BB_WAL_WINDOW_FILE_SIZE);
+    assert_golden("window.bin",
+                  bb_bytes_of(found.data, BB_WAL_WINDOW_BYTES + FOURTH_RECORD - SECOND_RECORD));
+    bb_wal_window_destroy(window);
+    bb_buf_deinit(&found);
+    bb_buf_deinit(&log);
+    bb_file_system_posix_destroy(fs);
+    bb_temp_dir_deinit(&directory);
+}
+
 static void print_batch(struct bb_bytes payload, uint64_t offset, struct bb_buf *text)
 {
     struct bb_batch_cursor cursor;
@@ -148,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wal_golden__log),
+        cmocka_unit_test(wal_golden__window),
         cmocka_unit_test(wal_golden__reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
