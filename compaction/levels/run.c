@@ -115,6 +115,13 @@ bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *re
     return true;
 }
 
+bool bb_run_find_short(const struct bb_run *run, struct bb_bytes key, size_t *ret_index)
+{
+    return bb_prefix_compare(&run->shared, key) == 0 &&
+           bb_run_find_by_guide(run, bb_bytes_prefix64(bb_bytes_after(key, run->shared.size)),
+                                ret_index);
+}
+
 /* Two threads may store the same value. A thread that reads it sees the complete table filter, as
  * its table published it. The run has a reference to the file, so the table stays open. */
 const struct bb_table_filter *bb_run_take_table_filter(const struct bb_run *run, size_t index)

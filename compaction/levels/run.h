@@ -50,12 +50,9 @@ BB_MUST_CHECK enum bb_status bb_run_index(struct bb_run *run,
                                           const struct bb_comparator *comparator, int level);
 void bb_run_deinit(struct bb_run *run);
 
-/* True when the key starts with the shared prefix and has eight bytes after it. False with a
- * comparator. */
+/* True when the key starts with the shared prefix. REQUIRES: it has eight bytes after it. */
 static inline bool bb_run_begins_alike(const struct bb_run *run, struct bb_bytes key)
 {
-    if (run->largest_prefixes == NULL || key.size < run->shared.size + sizeof(uint64_t))
-        return false;
     return ((bb_load64(key.data) ^ run->shared_head) & run->shared_mask) == 0 &&
            (run->shared.size <= sizeof(uint64_t) ||
             memcmp(key.data, run->shared.bytes, run->shared.size) == 0);
@@ -64,21 +61,35 @@ static inline bool bb_run_begins_alike(const struct bb_run *run, struct bb_bytes
 /* The result for a key with this prefix, without the guide: the simple form of the search. */
 bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *ret_index);
 
-/* Finds the table whose bounds contain the key; count if none. Uses only eight bytes of the key,
- * which suffices unless a bound has the same bytes; then it returns false. */
-static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes key,
-                                       size_t *ret_index)
+/* The same with the guide. */
+static inline bool bb_run_find_by_guide(const struct bb_run *run, uint64_t prefix,
+                                        size_t *ret_index)
 {
     size_t index = 0;
-    if (!bb_run_begins_alike(run, key))
-        return false;
-    uint64_t prefix = __builtin_bswap64(bb_load64(key.data + run->shared.size));
     if (bb_prefix_guide_find(&run->guide, run->largest_prefixes, prefix, &index) &&
         run->places[index].smallest_prefix < prefix && prefix < run->largest_prefixes[index]) {
         *ret_index = index;
         return true;
     }
     return bb_run_find_by_prefix(run, prefix, ret_index);
+}
+
+/* bb_run_find_at_once for a key without eight bytes after the shared prefix. */
+bool bb_run_find_short(const struct bb_run *run, struct bb_bytes key, size_t *ret_index);
+
+/* Finds the table whose bounds contain the key; count if none. Uses only eight bytes of the key
+ * after the shared prefix, or all that it has there. They suffice unless a bound has the same
+ * bytes, or the key begins otherwise; then, and with a comparator, it returns false. */
+static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes key,
+                                       size_t *ret_index)
+{
+    if (run->largest_prefixes == NULL)
+        return false;
+    if (key.size < run->shared.size + sizeof(uint64_t))
+        return bb_run_find_short(run, key, ret_index);
+    return bb_run_begins_alike(run, key) &&
+           bb_run_find_by_guide(run, __builtin_bswap64(bb_load64(key.data + run->shared.size)),
+                                ret_index);
 }
 
 /* Returns the ready table filter of table number `index`, and stores it for the next time. NULL: it

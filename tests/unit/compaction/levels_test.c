@@ -318,6 +318,36 @@ static void levels__find_agrees_with_a_walk(void **state)
     drawn_env_deinit(&drawn);
 }
 
+/* Keys with fewer than eight bytes after the prefix that all bounds share, here "k/". */
+static void levels__short_keys_are_found_at_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key;
+        bool is_found;
+        size_t index;
+    } keys[] = {
+        {"k/b", true, 0},  {"k/f", true, 1},  {"k/d", true, 2},  {"k/z", true, 2},  {"k/", true, 2},
+        {"k/ab", true, 0}, {"k/gg", true, 2}, {"k/a", false, 0}, {"k/g", false, 0}, {"k", false, 0},
+        {"", false, 0},    {"j/b", false, 0}, {"l/b", false, 0},
+    };
+    struct drawn_env drawn;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "1: 1[k/a-k/c] 2[k/e-k/g]");
+    const struct bb_run *run = bb_levels_run(levels, 1, 0);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(keys); i++) {
+        size_t index = 0;
+        struct bb_bytes key = bb_bytes_of_text(keys[i].key);
+        assert_int_equal(bb_run_find_at_once(run, key, &index), keys[i].is_found);
+        assert_int_equal(index, keys[i].index);
+        if (keys[i].is_found)
+            assert_ptr_equal(index == run->count ? NULL : run->files[index],
+                             bb_run_find(run, NULL, key));
+    }
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
 /* A range ends before its high key: a table that begins there is outside. */
 static void levels__range_excludes_the_table_that_begins_at_its_end(void **state)
 {
@@ -362,6 +392,7 @@ int main(void)
         cmocka_unit_test(levels__corrupt_added_number),
         cmocka_unit_test(levels__corrupt_level_number),
         cmocka_unit_test(levels__find_agrees_with_a_walk),
+        cmocka_unit_test(levels__short_keys_are_found_at_once),
         cmocka_unit_test(levels__range_excludes_the_table_that_begins_at_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
