@@ -134,7 +134,7 @@ static void end_turn(struct bb_table_file *file, struct bb_table *table)
     bb_mutex_unlock(&file->env->mutex);
 }
 
-static enum bb_status open_first(struct bb_table_file *file, struct bb_table **ret_table)
+enum bb_status bb_table_file_open_first(struct bb_table_file *file, struct bb_table **ret_table)
 {
     enum bb_status status = BB_OK;
     struct bb_table *table = await_turn(file);
@@ -183,15 +183,6 @@ void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion
 void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_companion *companion)
 {
     bb_companion_unref(exchange_companion(file, companion));
-}
-
-enum bb_status bb_table_file_open(struct bb_table_file *file, struct bb_table **ret_table)
-{
-    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
-    if (table == NULL)
-        return open_first(file, ret_table);
-    *ret_table = table;
-    return BB_OK;
 }
 
 bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,

@@ -75,10 +75,21 @@ void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion
 /* The same, but the previous one's file stays, because another process owns it. */
 void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_companion *companion);
 
+/* bb_table_file_open when the table was not open yet. */
+BB_MUST_CHECK enum bb_status bb_table_file_open_first(struct bb_table_file *file,
+                                                      struct bb_table **ret_table);
+
 /* The open table, pinned as long as the caller has a reference to the file. Errors include
  * BB_CORRUPT when it is another table than meta describes. */
-BB_MUST_CHECK enum bb_status bb_table_file_open(struct bb_table_file *file,
-                                                struct bb_table **ret_table);
+static inline BB_MUST_CHECK enum bb_status bb_table_file_open(struct bb_table_file *file,
+                                                              struct bb_table **ret_table)
+{
+    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    if (table == NULL)
+        return bb_table_file_open_first(file, ret_table);
+    *ret_table = table;
+    return BB_OK;
+}
 
 /* True when the call above returns without reading the file. */
 static inline bool bb_table_file_is_open(const struct bb_table_file *file)

@@ -67,11 +67,6 @@ static inline struct bb_reader *claim(struct bb_readers *readers)
     return try_claim(own) ? own : search_free(readers, start);
 }
 
-static void release(struct bb_reader *slot)
-{
-    atomic_store_explicit(&slot->is_claimed, 0, memory_order_release);
-}
-
 struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **ret_view)
 {
     struct bb_reader *slot = claim(readers);
@@ -93,7 +88,7 @@ void bb_reader_leave(struct bb_reader *reader)
 {
     BB_DEBUG_ASSERT(atomic_load_explicit(&reader->is_claimed, memory_order_relaxed) == 1);
     atomic_store_explicit(&reader->view, NULL, memory_order_release);
-    release(reader);
+    atomic_store_explicit(&reader->is_claimed, 0, memory_order_release);
 }
 
 void bb_readers_publish(struct bb_readers *readers, struct bb_view *view)
@@ -152,7 +147,7 @@ void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats 
 {
     struct bb_reader *slot = claim(readers);
     bb_readers_add_stats(&slot->counts.scan_reads, stats);
-    release(slot);
+    bb_reader_leave(slot);
 }
 
 void bb_reader_add_counts(struct bb_reader *reader, const struct bb_reader_counts *counts)

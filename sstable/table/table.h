@@ -83,7 +83,11 @@ struct bb_table {
 BB_MUST_CHECK enum bb_status bb_table_page_acquire(struct bb_table *table, uint32_t index,
                                                    struct bb_read_stats *stats,
                                                    struct bb_index_page **ret_page);
-void bb_table_page_release(struct bb_table *table, struct bb_index_page *page);
+static inline void bb_table_page_release(const struct bb_table *table, struct bb_index_page *page)
+{
+    if (table->index_residency == BB_INDEX_CACHED)
+        bb_index_page_unref(page);
+}
 /* The page if it is in memory, else NULL; to be released. Reads nothing and counts nothing. */
 struct bb_index_page *bb_table_page_peek(struct bb_table *table, uint32_t index);
 

@@ -149,12 +149,6 @@ struct bb_index_page *bb_table_page_peek(struct bb_table *table, uint32_t index)
                                                        table->root.pages[index].page_offset);
 }
 
-void bb_table_page_release(struct bb_table *table, struct bb_index_page *page)
-{
-    if (table->index_residency == BB_INDEX_CACHED)
-        bb_index_page_unref(page);
-}
-
 /* ---- data blocks ---- */
 
 static struct bb_block_spares *spares_of(const struct bb_table *table)

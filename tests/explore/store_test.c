@@ -190,7 +190,7 @@ static const char *const not_needed[] = {
     "bb_memtable_leaf_find: load, acquire -> relaxed",
     "is_key: load, acquire -> relaxed",
     "get_from_tree: load, acquire -> relaxed",
-    "release: store, release -> relaxed",
+    "bb_reader_leave: store 2, release -> relaxed",
     "plant: store, release -> relaxed",
     "bb_memtable_leaf_append: store, release -> relaxed",
     "bb_memtable_ranges_reset: store, release -> relaxed",
