@@ -54,9 +54,7 @@ enum bb_status bb_append_u64(struct bb_buf *buf, uint64_t value)
 
 enum bb_status bb_append_double(struct bb_buf *buf, double value)
 {
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof(bits));
-    return bb_append_u64(buf, bits);
+    return bb_append_u64(buf, bb_bits_of_double(value));
 }
 
 enum bb_status bb_append_varint(struct bb_buf *buf, uint64_t value)
@@ -115,7 +113,7 @@ bool bb_decode_double(struct bb_cursor *cursor, double *ret_value)
     uint64_t bits = 0;
     if (!bb_decode_u64(cursor, &bits))
         return false;
-    memcpy(ret_value, &bits, sizeof(bits));
+    *ret_value = bb_double_of_bits(bits);
     return true;
 }
 

@@ -37,6 +37,22 @@ static inline uint64_t bb_load64(const uint8_t *p)
 #endif
 }
 
+/* The bits of an IEEE 754 double, which is how doubles are stored. Those of numbers that are not
+ * negative have the order of the numbers. */
+static inline uint64_t bb_bits_of_double(double value)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static inline double bb_double_of_bits(uint64_t bits)
+{
+    double value = 0;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
 static inline void bb_store16(uint8_t *p, uint16_t value)
 {
     p[0] = (uint8_t)value;
@@ -65,7 +81,6 @@ BB_MUST_CHECK enum bb_status bb_append_u8(struct bb_buf *buf, uint8_t value);
 BB_MUST_CHECK enum bb_status bb_append_u16(struct bb_buf *buf, uint16_t value);
 BB_MUST_CHECK enum bb_status bb_append_u32(struct bb_buf *buf, uint32_t value);
 BB_MUST_CHECK enum bb_status bb_append_u64(struct bb_buf *buf, uint64_t value);
-/* The bits of an IEEE 754 double. */
 BB_MUST_CHECK enum bb_status bb_append_double(struct bb_buf *buf, double value);
 BB_MUST_CHECK enum bb_status bb_append_varint(struct bb_buf *buf, uint64_t value);
 /* varint length, then the bytes. */

@@ -146,11 +146,7 @@ static enum bb_status append_envelope(const struct bb_filter_builder *builder,
         status = bb_envelope_encode(fields, buf);
     if (status == BB_OK && !empty)
         status = bb_kind_append(fields, builder->hashes, buf);
-    if (status == BB_OK)
-        status = bb_envelope_finish(buf, start);
-    if (status != BB_OK)
-        buf->size = start;
-    return status;
+    return bb_envelope_finish(buf, start, status);
 }
 
 enum bb_status bb_filter_builder_finish(struct bb_filter_builder *builder, struct bb_buf *envelope)

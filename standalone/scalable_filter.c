@@ -104,11 +104,7 @@ enum bb_status bb_scalable_filter_encode(const struct bb_scalable_filter *filter
     enum bb_status status = bb_envelope_encode(&fields, envelope);
     if (status == BB_OK)
         status = bb_scalable_bloom_encode(&filter->bloom, envelope);
-    if (status == BB_OK)
-        status = bb_envelope_finish(envelope, start);
-    if (status != BB_OK)
-        envelope->size = start;
-    return status;
+    return bb_envelope_finish(envelope, start, status);
 }
 
 enum bb_status bb_scalable_filter_decode(struct bb_bytes envelope,

@@ -221,22 +221,17 @@ static enum bb_status append_union(const struct overlay *overlay, struct bb_buf 
 {
     const struct bb_envelope *first = &overlay->envelopes[0];
     const struct bb_envelope *second = &overlay->envelopes[1];
-    size_t start = envelope->size;
     struct bb_envelope fields = overlay->factors[1] == 1 ? *second : *first;
     fields.kind = kind_of_bits(first);
     fields.key_count = key_count_of(overlay, bits->data);
-    if (fields.key_count == 0)
+    fields.payload = bb_buf_bytes(bits);
+    if (fields.key_count == 0) {
+        fields.payload.size = 0;
         memset(fields.parameters, 0, sizeof(fields.parameters));
+    }
     fields.target_rate =
         first->target_rate > second->target_rate ? first->target_rate : second->target_rate;
-    enum bb_status status = bb_envelope_encode(&fields, envelope);
-    if (status == BB_OK && fields.key_count > 0)
-        status = bb_buf_append(envelope, bits->data, bits->size);
-    if (status == BB_OK)
-        status = bb_envelope_finish(envelope, start);
-    if (status != BB_OK)
-        envelope->size = start;
-    return status;
+    return bb_envelope_append(&fields, envelope);
 }
 
 enum bb_status bb_filter_union(struct bb_bytes first, struct bb_bytes second,

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/coding.h"
 #include "skip/record/formats.h"
 #include "skip/record/pass.h"
 
@@ -110,12 +111,10 @@ static uint64_t load(const uint8_t *bytes, const struct fixed_form *form)
 
 static double float_of(uint64_t bits, size_t size)
 {
-    double value;
     float narrow;
     uint32_t narrow_bits = (uint32_t)bits;
     memcpy(&narrow, &narrow_bits, sizeof(narrow));
-    memcpy(&value, &bits, sizeof(value));
-    return size == sizeof(narrow) ? (double)narrow : value;
+    return size == sizeof(narrow) ? (double)narrow : bb_double_of_bits(bits);
 }
 
 /* Integers of I64 and TIME. */

@@ -11,20 +11,6 @@ _Static_assert(BB_ENVELOPE_AT_PARAMETER_1 + 8 == BB_ENVELOPE_HEADER_SIZE,
 
 const struct bb_place bb_envelope_place = {.file = "filter envelope", .offset = 0};
 
-static uint64_t bits_of_double(double value)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-static double double_of_bits(uint64_t bits)
-{
-    double value = 0;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
 enum bb_status bb_envelope_encode(const struct bb_envelope *envelope, struct bb_buf *buf)
 {
     uint8_t *header = NULL;
@@ -37,17 +23,23 @@ enum bb_status bb_envelope_encode(const struct bb_envelope *envelope, struct bb_
     bb_store16(header + BB_ENVELOPE_AT_HEADER_SIZE, BB_ENVELOPE_HEADER_SIZE);
     bb_store64(header + BB_ENVELOPE_AT_SALT, envelope->salt);
     bb_store64(header + BB_ENVELOPE_AT_KEY_COUNT, envelope->key_count);
-    bb_store64(header + BB_ENVELOPE_AT_TARGET_RATE, bits_of_double(envelope->target_rate));
+    bb_store64(header + BB_ENVELOPE_AT_TARGET_RATE, bb_bits_of_double(envelope->target_rate));
     bb_store64(header + BB_ENVELOPE_AT_PARAMETER_0, envelope->parameters[0]);
     bb_store64(header + BB_ENVELOPE_AT_PARAMETER_1, envelope->parameters[1]);
     return BB_OK;
 }
 
-enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start)
+enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start, enum bb_status status)
 {
     size_t checked_size = buf->size - start;
-    bb_store64(buf->data + start + BB_ENVELOPE_AT_SIZE, checked_size + BB_ENVELOPE_CHECKSUM_SIZE);
-    return bb_append_u64(buf, bb_hash_bytes(buf->data + start, checked_size));
+    if (status == BB_OK) {
+        uint8_t *envelope = buf->data + start;
+        bb_store64(envelope + BB_ENVELOPE_AT_SIZE, checked_size + BB_ENVELOPE_CHECKSUM_SIZE);
+        status = bb_append_u64(buf, bb_hash_bytes(envelope, checked_size));
+    }
+    if (status != BB_OK)
+        buf->size = start;
+    return status;
 }
 
 void bb_envelope_recount(struct bb_buf *envelope, uint64_t key_count)
@@ -63,11 +55,7 @@ enum bb_status bb_envelope_append(const struct bb_envelope *envelope, struct bb_
     enum bb_status status = bb_envelope_encode(envelope, buf);
     if (status == BB_OK)
         status = bb_buf_append(buf, envelope->payload.data, envelope->payload.size);
-    if (status == BB_OK)
-        status = bb_envelope_finish(buf, start);
-    if (status != BB_OK)
-        buf->size = start;
-    return status;
+    return bb_envelope_finish(buf, start, status);
 }
 
 enum bb_status bb_envelope_check_plan(uint64_t key_count, double target_rate)
@@ -135,7 +123,7 @@ static struct bb_envelope load_fields(struct bb_bytes bytes)
         .kind = (enum bb_filter_kind)bb_load16(data + BB_ENVELOPE_AT_KIND),
         .salt = bb_load64(data + BB_ENVELOPE_AT_SALT),
         .key_count = bb_load64(data + BB_ENVELOPE_AT_KEY_COUNT),
-        .target_rate = double_of_bits(bb_load64(data + BB_ENVELOPE_AT_TARGET_RATE)),
+        .target_rate = bb_double_of_bits(bb_load64(data + BB_ENVELOPE_AT_TARGET_RATE)),
         .parameters = {bb_load64(data + BB_ENVELOPE_AT_PARAMETER_0),
                        bb_load64(data + BB_ENVELOPE_AT_PARAMETER_1)},
         .payload = {data + BB_ENVELOPE_HEADER_SIZE, bytes.size - BB_ENVELOPE_SIZE_MIN}};

@@ -69,10 +69,13 @@ BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
                                                       struct bb_envelope *ret_envelope);
 
 /* Appends the header without the size; the payload is ignored. Then the caller appends the payload,
- * and finishes the envelope, which begins at offset `start` of the buffer. */
+ * and finishes the envelope, which begins at offset `start` of the buffer, with the status of all
+ * that. If it is a failure, or finishing fails, the buffer gets its earlier contents, and the
+ * failure is returned. */
 BB_MUST_CHECK enum bb_status bb_envelope_encode(const struct bb_envelope *envelope,
                                                 struct bb_buf *buf);
-BB_MUST_CHECK enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start);
+BB_MUST_CHECK enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start,
+                                                enum bb_status status);
 /* Sets the key count of a finished envelope and recomputes the checksum. */
 void bb_envelope_recount(struct bb_buf *envelope, uint64_t key_count);
 /* Writes the whole envelope: header, payload, checksum. On failure the buffer is unchanged. */

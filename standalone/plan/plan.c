@@ -2,9 +2,9 @@
 #include "standalone/plan/plan.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/assert.h"
+#include "base/coding.h"
 #include "standalone/plan/clickhouse.h"
 #include "standalone/kind/kind.h"
 
@@ -53,27 +53,13 @@ static enum bb_status plan_size(const struct bb_filter_question *question, uint6
 
 /* --- Memory and one of the others --- */
 
-static uint64_t bits_of(double rate)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, &rate, sizeof(bits));
-    return bits;
-}
-
-static double rate_of(uint64_t bits)
-{
-    double rate = 0;
-    memcpy(&rate, &bits, sizeof(rate));
-    return rate;
-}
-
 /* The variable of a search; positive doubles have the same order as their bits. */
 static enum bb_status plan_at(const struct bb_filter_question *question, uint64_t at,
                               struct bb_filter_plan *plan)
 {
     if (question->key_count == 0)
         return plan_size(question, at, question->target_rate, plan);
-    return plan_size(question, question->key_count, rate_of(at), plan);
+    return plan_size(question, question->key_count, bb_double_of_bits(at), plan);
 }
 
 /* The last number from fits on, towards misfit, with which the plan fits; fits does. */
@@ -98,7 +84,7 @@ static enum bb_status search(const struct bb_filter_question *question, uint64_t
 static enum bb_status plan_rate(const struct bb_filter_question *question,
                                 struct bb_filter_plan *plan)
 {
-    enum bb_status status = plan_at(question, bits_of(BB_FILTER_RATE_MAX), plan);
+    enum bb_status status = plan_at(question, bb_bits_of_double(BB_FILTER_RATE_MAX), plan);
     if (status == BB_OK && plan->size_bytes > question->size_bytes)
         return bb_fail(BB_INVALID,
                        "%llu keys in %llu bytes: a %s filter takes at least %llu, at a rate of %g",
@@ -107,7 +93,8 @@ static enum bb_status plan_rate(const struct bb_filter_question *question,
                        (unsigned long long)plan->size_bytes, BB_FILTER_RATE_MAX);
     if (status != BB_OK)
         return status;
-    return search(question, bits_of(BB_FILTER_RATE_MAX), bits_of(BB_FILTER_RATE_MIN), plan);
+    return search(question, bb_bits_of_double(BB_FILTER_RATE_MAX),
+                  bb_bits_of_double(BB_FILTER_RATE_MIN), plan);
 }
 
 static enum bb_status plan_keys(const struct bb_filter_question *question,

@@ -155,13 +155,11 @@ void bb_count_sketch_info(const struct bb_count_sketch *sketch,
 static enum bb_status append_head(const struct bb_count_sketch *sketch, struct bb_buf *buf)
 {
     uint8_t *head = NULL;
-    uint64_t error = 0;
     enum bb_status status = bb_buf_extend(buf, BB_COUNT_HEAD_SIZE, &head);
     if (status != BB_OK)
         return status;
-    memcpy(&error, &sketch->options.error, sizeof(error));
     bb_store64(head, sketch->total);
-    bb_store64(head + 8, error);
+    bb_store64(head + 8, bb_bits_of_double(sketch->options.error));
     bb_store32(head + 16, sketch->options.is_conservative ? BB_COUNT_CONSERVATIVE : 0);
     bb_store32(head + 20, sketch->top.capacity);
     bb_store32(head + 24, sketch->top.count);
@@ -207,19 +205,15 @@ enum bb_status bb_count_sketch_encode(const struct bb_count_sketch *sketch, stru
         status = append_head(sketch, envelope);
     if (status == BB_OK)
         status = append_top(sketch, envelope);
-    if (status == BB_OK)
-        status = bb_envelope_finish(envelope, start);
-    if (status != BB_OK)
-        envelope->size = start;
-    return status;
+    return bb_envelope_finish(envelope, start, status);
 }
 
 struct bb_count_sketch_head bb_count_sketch_head_decode(const struct bb_envelope *envelope)
 {
     const uint8_t *data = envelope->payload.data;
-    uint64_t error = bb_load64(data + 8);
     struct bb_count_sketch_head head = {
         .total = bb_load64(data),
+        .error = bb_double_of_bits(bb_load64(data + 8)),
         .flags = bb_load32(data + 16),
         .top_capacity = bb_load32(data + 20),
         .top_count = bb_load32(data + 24),
@@ -227,7 +221,6 @@ struct bb_count_sketch_head bb_count_sketch_head_decode(const struct bb_envelope
         .shape = {.columns = envelope->parameters[0], .rows = (uint32_t)envelope->parameters[1]},
         .cells = data + BB_COUNT_HEAD_SIZE};
     size_t before = BB_COUNT_HEAD_SIZE + (size_t)bb_count_min_size(&head.shape);
-    memcpy(&head.error, &error, sizeof(error));
     head.entries = (struct bb_bytes){data + before, envelope->payload.size - before};
     return head;
 }

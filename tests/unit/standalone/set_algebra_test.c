@@ -75,7 +75,7 @@ static struct bb_buf filter_of(struct shape shape, uint64_t set, uint64_t begin,
         uint64_t hash = member_hash(set, i);
         add_key(shape, payload, raw ? hash : bb_domain_hash(domain, hash));
     }
-    assert_ok(bb_envelope_finish(&buf, 0));
+    assert_ok(bb_envelope_finish(&buf, 0, BB_OK));
     return buf;
 }
 
