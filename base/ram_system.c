@@ -38,20 +38,31 @@ static int open_locked(struct bb_ram_system *system, const char *path,
     return *ret_file != NULL ? 0 : ENOMEM;
 }
 
-static enum bb_status open_file(struct bb_file_system *fs, const char *path,
-                                struct bb_file **ret_file)
+/* Calls one of the functions that make a file, with the mutex. EAGAIN: its node is locked. */
+static enum bb_status obtain(struct bb_file_system *fs, const char *path,
+                             int (*make_file)(struct bb_ram_system *, const char *,
+                                              struct bb_ram_file **),
+                             struct bb_file **ret_file)
 {
     struct bb_ram_system *system = system_of(fs);
     struct bb_ram_file *file = NULL;
     bb_mutex_lock(&system->mutex);
-    int error_number = open_locked(system, path, &file);
+    int error_number = make_file(system, path, &file);
     bb_mutex_unlock(&system->mutex);
+    if (error_number == EAGAIN)
+        return bb_fail(BB_BUSY, "%s: already locked by this process", path);
     if (error_number == EISDIR)
         return bb_fail(BB_INVALID, "%s: is a directory, expected a regular file", path);
     if (error_number != 0)
         return bb_fail_errno(error_number, "open", path);
     *ret_file = &file->base;
     return BB_OK;
+}
+
+static enum bb_status open_file(struct bb_file_system *fs, const char *path,
+                                struct bb_file **ret_file)
+{
+    return obtain(fs, path, open_locked, ret_file);
 }
 
 /* A new node under a free name. *ret_node is borrowed from the name. */
@@ -90,15 +101,7 @@ static int create_locked(struct bb_ram_system *system, const char *path,
 static enum bb_status create_file(struct bb_file_system *fs, const char *path,
                                   struct bb_file **ret_file)
 {
-    struct bb_ram_system *system = system_of(fs);
-    struct bb_ram_file *file = NULL;
-    bb_mutex_lock(&system->mutex);
-    int error_number = create_locked(system, path, &file);
-    bb_mutex_unlock(&system->mutex);
-    if (error_number != 0)
-        return bb_fail_errno(error_number, "open", path);
-    *ret_file = &file->base;
-    return BB_OK;
+    return obtain(fs, path, create_locked, ret_file);
 }
 
 /* ---- names ---- */
@@ -308,7 +311,6 @@ static enum bb_status status_of(struct bb_file_system *fs, const char *path, boo
 
 /* ---- locks ---- */
 
-/* EAGAIN: it is held. */
 static int lock_locked(struct bb_ram_system *system, const char *path,
                        struct bb_ram_file **ret_file)
 {
@@ -350,35 +352,16 @@ static int lock_shared_locked(struct bb_ram_system *system, const char *path,
     return 0;
 }
 
-static enum bb_status take_lock(struct bb_ram_system *system, const char *path,
-                                int (*take)(struct bb_ram_system *, const char *,
-                                            struct bb_ram_file **),
-                                struct bb_file **ret_lock)
-{
-    struct bb_ram_file *file = NULL;
-    bb_mutex_lock(&system->mutex);
-    int error_number = take(system, path, &file);
-    bb_mutex_unlock(&system->mutex);
-    if (error_number == EAGAIN)
-        return bb_fail(BB_BUSY, "%s: already locked by this process", path);
-    if (error_number == EISDIR)
-        return bb_fail(BB_INVALID, "%s: is a directory, expected a regular file", path);
-    if (error_number != 0)
-        return bb_fail_errno(error_number, "open", path);
-    *ret_lock = &file->base;
-    return BB_OK;
-}
-
 static enum bb_status lock_file(struct bb_file_system *fs, const char *path,
                                 struct bb_file **ret_lock)
 {
-    return take_lock(system_of(fs), path, lock_locked, ret_lock);
+    return obtain(fs, path, lock_locked, ret_lock);
 }
 
 static enum bb_status lock_file_shared(struct bb_file_system *fs, const char *path,
                                        struct bb_file **ret_lock)
 {
-    return take_lock(system_of(fs), path, lock_shared_locked, ret_lock);
+    return obtain(fs, path, lock_shared_locked, ret_lock);
 }
 
 static enum bb_status unlock_file(struct bb_file_system *fs, struct bb_file *base)
