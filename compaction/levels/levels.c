@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
@@ -65,16 +64,6 @@ struct change {
     size_t added_count;
 };
 
-static struct bb_bytes smallest(const struct bb_table_file *file)
-{
-    return bb_buf_bytes(&file->meta.smallest);
-}
-
-static struct bb_bytes largest(const struct bb_table_file *file)
-{
-    return bb_buf_bytes(&file->meta.largest);
-}
-
 /* A table and its run number. */
 struct slot {
     uint64_t run;
@@ -86,7 +75,8 @@ static bool is_before(const struct bb_levels *levels, const struct slot *a, cons
 {
     if (a->run != b->run)
         return a->run > b->run;
-    return bb_key_compare(levels->comparator, smallest(a->file), smallest(b->file)) < 0;
+    return bb_key_compare(levels->comparator, bb_table_file_smallest(a->file),
+                          bb_table_file_smallest(b->file)) < 0;
 }
 
 /* The position of a table among the tables of its level that are already in place. */
@@ -242,7 +232,8 @@ static enum bb_status check_added(const struct change *change)
         if (level < 0 || level >= BB_LEVEL_COUNT)
             return bb_fail(BB_CORRUPT, "table %" PRIu64 " has level %d, the last one is %d",
                            file->number, level, BB_LEVEL_COUNT - 1);
-        if (bb_key_compare(change->old->comparator, smallest(file), largest(file)) > 0)
+        if (bb_key_compare(change->old->comparator, bb_table_file_smallest(file),
+                           bb_table_file_largest(file)) > 0)
             return bb_fail(BB_CORRUPT, "table %" PRIu64 " has a smallest key above its largest",
                            file->number);
     }

@@ -4,20 +4,9 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "sstable/table/table_lookup.h"
-
-static struct bb_bytes smallest(const struct bb_table_file *file)
-{
-    return bb_buf_bytes(&file->meta.smallest);
-}
-
-static struct bb_bytes largest(const struct bb_table_file *file)
-{
-    return bb_buf_bytes(&file->meta.largest);
-}
 
 static enum bb_status check_order(const struct bb_run *run, const struct bb_comparator *comparator,
                                   int level)
@@ -25,7 +14,7 @@ static enum bb_status check_order(const struct bb_run *run, const struct bb_comp
     for (size_t i = 1; i < run->count; i++) {
         const struct bb_table_file *a = run->files[i - 1];
         const struct bb_table_file *b = run->files[i];
-        if (!bb_table_file_ends_before(a, comparator, smallest(b)))
+        if (!bb_table_file_ends_before(a, comparator, bb_table_file_smallest(b)))
             return bb_fail(BB_CORRUPT, "tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
                            a->number, b->number, level);
     }
@@ -47,8 +36,9 @@ static void add_up(struct bb_run *run)
 /* The shared prefix of the first and last bound is shared by all bounds between them. */
 static void take_shared(struct bb_run *run)
 {
-    struct bb_bytes first = smallest(run->files[0]);
-    size_t shared = bb_bytes_shared_prefix(first, largest(run->files[run->count - 1]));
+    struct bb_bytes first = bb_table_file_smallest(run->files[0]);
+    size_t shared =
+        bb_bytes_shared_prefix(first, bb_table_file_largest(run->files[run->count - 1]));
     run->shared = bb_prefix_of(bb_bytes_of(first.data, shared));
     size_t size = shared < sizeof(uint64_t) ? shared : sizeof(uint64_t);
     run->shared_head = __builtin_bswap64(run->shared.number);
@@ -65,8 +55,10 @@ static enum bb_status take_prefixes(struct bb_run *run)
         return bb_fail(BB_NO_MEMORY, "no memory for the fences of %zu tables", run->count);
     take_shared(run);
     for (size_t i = 0; i < run->count; i++) {
-        struct bb_bytes low = bb_bytes_after(smallest(run->files[i]), run->shared.size);
-        struct bb_bytes high = bb_bytes_after(largest(run->files[i]), run->shared.size);
+        struct bb_bytes low =
+            bb_bytes_after(bb_table_file_smallest(run->files[i]), run->shared.size);
+        struct bb_bytes high =
+            bb_bytes_after(bb_table_file_largest(run->files[i]), run->shared.size);
         run->largest_prefixes[i] = bb_bytes_prefix64(high);
         run->places[i].smallest_prefix = bb_bytes_prefix64(low);
         atomic_init(&run->places[i].table_filter, NULL);
@@ -188,7 +180,7 @@ struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comp
     if (index == run->count)
         return NULL;
     struct bb_table_file *file = run->files[index];
-    return bb_key_compare(comparator, smallest(file), key) <= 0 ? file : NULL;
+    return bb_key_compare(comparator, bb_table_file_smallest(file), key) <= 0 ? file : NULL;
 }
 
 void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *comparator,
@@ -199,7 +191,8 @@ void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *c
     size_t end = bb_run_find_index(run, comparator, high);
     /* The first table that does not end before high overlaps the range unless it begins after
      * high. */
-    if (end < run->count && bb_key_compare(comparator, smallest(run->files[end]), high) <= 0)
+    if (end < run->count &&
+        bb_key_compare(comparator, bb_table_file_smallest(run->files[end]), high) <= 0)
         end++;
     *ret_first = first;
     *ret_end = end;
@@ -214,8 +207,9 @@ void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *com
         first = bb_run_find_index(run, comparator, *range->low);
     if (range->high != NULL && first < end) {
         end = bb_run_find_index(run, comparator, *range->high);
-        end += end < run->count &&
-               bb_key_compare(comparator, smallest(run->files[end]), *range->high) < 0;
+        end +=
+            end < run->count &&
+            bb_key_compare(comparator, bb_table_file_smallest(run->files[end]), *range->high) < 0;
     }
     *ret_first = first;
     *ret_end = end < first ? first : end;

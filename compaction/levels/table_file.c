@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "sstable/meta/table_meta.h"
@@ -188,14 +187,14 @@ void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_compa
 bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
                           struct bb_bytes key)
 {
-    return bb_key_compare(comparator, bb_buf_bytes(&file->meta.smallest), key) <= 0 &&
+    return bb_key_compare(comparator, bb_table_file_smallest(file), key) <= 0 &&
            !bb_table_file_ends_before(file, comparator, key);
 }
 
 bool bb_table_file_ends_before(const struct bb_table_file *file,
                                const struct bb_comparator *comparator, struct bb_bytes key)
 {
-    int order = bb_key_compare(comparator, bb_buf_bytes(&file->meta.largest), key);
+    int order = bb_key_compare(comparator, bb_table_file_largest(file), key);
     return order < 0 || (order == 0 && file->meta.largest_is_exclusive);
 }
 

@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "base/buf.h"
 #include "base/large_pages.h"
 #include "base/path.h"
 #include "base/sync.h"
@@ -95,6 +96,17 @@ static inline BB_MUST_CHECK enum bb_status bb_table_file_open(struct bb_table_fi
 static inline bool bb_table_file_is_open(const struct bb_table_file *file)
 {
     return atomic_load_explicit(&file->table, memory_order_acquire) != NULL;
+}
+
+/* The table's bounds: its keys are from smallest to largest; if largest_is_exclusive, below it. */
+static inline struct bb_bytes bb_table_file_smallest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.smallest);
+}
+
+static inline struct bb_bytes bb_table_file_largest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.largest);
 }
 
 /* True when the table's bounds contain the key. */

@@ -1,7 +1,6 @@
 /* See pick.h. */
 #include "compaction/pick/pick.h"
 
-#include "base/buf.h"
 #include "compaction/pick/pick_excess.h"
 #include "compaction/pick/pick_level0.h"
 #include "compaction/pick/pick_tiers.h"
@@ -17,16 +16,6 @@
 /* Above this factor tables are rewritten to meet the budget. The margin is for flushes in the
  * meantime. */
 #define BUDGET_FILL 1.02
-
-static struct bb_bytes smallest(const struct bb_table_file *file)
-{
-    return bb_buf_bytes(&file->meta.smallest);
-}
-
-static struct bb_bytes largest(const struct bb_table_file *file)
-{
-    return bb_buf_bytes(&file->meta.largest);
-}
 
 /* The score of a level of several runs uses their number, because its bytes come in runs of about a
  * unit. A level that should have a single run is also due when it has more. The deepest level never
@@ -64,7 +53,8 @@ static double overlap_ratio(const struct bb_levels *levels, int level,
     const struct bb_run *below = bb_levels_oldest_run(levels, level + 1);
     if (below == NULL)
         return 0;
-    bb_run_find_overlap(below, levels->comparator, smallest(file), largest(file), &first, &end);
+    bb_run_find_overlap(below, levels->comparator, bb_table_file_smallest(file),
+                        bb_table_file_largest(file), &first, &end);
     for (size_t i = first; i < end; i++)
         bytes += below->files[i]->meta.file_size;
     return (double)bytes / (double)file->meta.file_size;
@@ -106,7 +96,8 @@ static enum bb_status plan_table(const struct bb_levels *levels,
     if (status != BB_OK)
         return status;
     bb_plan_add(plan, number, run->number, file);
-    bb_plan_aim(plan, levels, &options->shape, smallest(file), largest(file));
+    bb_plan_aim(plan, levels, &options->shape, bb_table_file_smallest(file),
+                bb_table_file_largest(file));
     /* A rewrite may drop data that range tombstones cover. */
     plan->is_move = plan->input_count == 1 && file->meta.range_tombstone_count == 0;
     *ret_waste = bb_plan_rates_waste(levels, options, plan);

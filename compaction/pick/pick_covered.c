@@ -70,7 +70,7 @@ static bool follow(const struct search *search, const struct bb_range_tombstones
 static enum bb_status is_covered_by(const struct search *search, const struct bb_run *run,
                                     const struct bb_table_file *file, bool *ret_is_covered)
 {
-    struct cover cover = {.end = bb_buf_bytes(&file->meta.smallest)};
+    struct cover cover = {.end = bb_table_file_smallest(file)};
     size_t index = bb_run_find_index(run, search->levels->comparator, cover.end);
     for (; index < run->count; index++) {
         const struct bb_range_tombstones *list = NULL;

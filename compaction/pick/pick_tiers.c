@@ -2,7 +2,6 @@
 #include "compaction/pick/pick_tiers.h"
 
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 
 /* Runs whose total size is at least this part of a unit run of the next level move there. */
@@ -10,12 +9,12 @@
 
 static struct bb_bytes smallest(const struct bb_run *run)
 {
-    return bb_buf_bytes(&run->files[0]->meta.smallest);
+    return bb_table_file_smallest(run->files[0]);
 }
 
 static struct bb_bytes largest(const struct bb_run *run)
 {
-    return bb_buf_bytes(&run->files[run->count - 1]->meta.largest);
+    return bb_table_file_largest(run->files[run->count - 1]);
 }
 
 /* The number of newest runs to take. */

@@ -4,16 +4,6 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-static struct bb_bytes smallest(const struct bb_table_file *file)
-{
-    return bb_buf_bytes(&file->meta.smallest);
-}
-
-static struct bb_bytes largest(const struct bb_table_file *file)
-{
-    return bb_buf_bytes(&file->meta.largest);
-}
-
 enum bb_status bb_range_progress_init(struct bb_range_progress *progress,
                                       const struct bb_key_range *range, uint64_t number_end,
                                       uint64_t bytes_max)
@@ -36,7 +26,8 @@ static bool meets(const struct bb_range_progress *progress, const struct bb_leve
     const struct bb_key_range *range = &progress->kept.range;
     if (range->low != NULL && bb_table_file_ends_before(file, comparator, *range->low))
         return false;
-    return range->high == NULL || bb_key_compare(comparator, smallest(file), *range->high) < 0;
+    return range->high == NULL ||
+           bb_key_compare(comparator, bb_table_file_smallest(file), *range->high) < 0;
 }
 
 /* The deepest level with tables that overlap the range. */
@@ -63,10 +54,10 @@ static void take(struct bb_plan *plan, const struct bb_levels *levels, int level
                  const struct bb_run *run, struct bb_table_file *file, struct hull *hull)
 {
     const struct bb_comparator *comparator = levels->comparator;
-    if (!hull->has_any || bb_key_compare(comparator, smallest(file), hull->low) < 0)
-        hull->low = smallest(file);
-    if (!hull->has_any || bb_key_compare(comparator, largest(file), hull->high) > 0)
-        hull->high = largest(file);
+    if (!hull->has_any || bb_key_compare(comparator, bb_table_file_smallest(file), hull->low) < 0)
+        hull->low = bb_table_file_smallest(file);
+    if (!hull->has_any || bb_key_compare(comparator, bb_table_file_largest(file), hull->high) > 0)
+        hull->high = bb_table_file_largest(file);
     hull->has_any = true;
     bb_plan_add(plan, level, run->number, file);
 }
@@ -74,8 +65,9 @@ static void take(struct bb_plan *plan, const struct bb_levels *levels, int level
 static bool meets_hull(const struct bb_levels *levels, const struct bb_table_file *file,
                        const struct hull *hull)
 {
-    return hull->has_any && bb_key_compare(levels->comparator, smallest(file), hull->high) <= 0 &&
-           bb_key_compare(levels->comparator, hull->low, largest(file)) <= 0;
+    return hull->has_any &&
+           bb_key_compare(levels->comparator, bb_table_file_smallest(file), hull->high) <= 0 &&
+           bb_key_compare(levels->comparator, hull->low, bb_table_file_largest(file)) <= 0;
 }
 
 /* Takes tables from the newest run to the oldest, and with each table those of older runs that
@@ -103,7 +95,8 @@ static bool is_done(const struct bb_range_progress *progress,
 {
     if (!progress->has_done)
         return false;
-    int order = bb_key_compare(comparator, largest(file), bb_buf_bytes(&progress->done_to));
+    int order =
+        bb_key_compare(comparator, bb_table_file_largest(file), bb_buf_bytes(&progress->done_to));
     return order < 0 ||
            (order == 0 && (file->meta.largest_is_exclusive || !progress->done_is_exclusive));
 }
@@ -209,5 +202,6 @@ void bb_range_progress_finish(struct bb_range_progress *progress, const struct b
     while (last + 1 < plan->input_count && plan->input_levels[last + 1] == plan->input_levels[0])
         last++;
     progress->done_is_exclusive = plan->inputs[last]->meta.largest_is_exclusive;
-    progress->has_done = bb_buf_assign(&progress->done_to, largest(plan->inputs[last])) == BB_OK;
+    progress->has_done =
+        bb_buf_assign(&progress->done_to, bb_table_file_largest(plan->inputs[last])) == BB_OK;
 }

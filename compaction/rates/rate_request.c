@@ -1,17 +1,9 @@
 /* See rate_request.h. */
 #include "compaction/rates/rate_request.h"
 
+#include <math.h>
+
 #include "base/assert.h"
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 static bool is_output_run(const struct bb_rate_request *request, int level, uint64_t run)
 {
@@ -59,7 +51,7 @@ static struct remainder remainder_of(const struct bb_rate_request *request, int 
 static void merge_part(const struct bb_rate_merge *merge, int number, struct bb_rate_part *part)
 {
     if (number == 0) {
-        part->keys = larger(0, part->keys - merge->keys);
+        part->keys = fmax(0, part->keys - merge->keys);
         part->runs -= merge->runs < part->runs ? merge->runs : part->runs;
     } else if (number == merge->level) {
         part->keys += merge->keys;
@@ -136,7 +128,7 @@ double bb_rate_request_free_keys(const struct bb_rate_request *request, int numb
     BB_DEBUG_ASSERT(request->shape != NULL);
     if (number == 0 || (number == request->output_level && is_tiered(request, number)))
         return room_for_runs(request, number, part);
-    return larger(0, bb_rate_request_full_keys(request, number) - part->keys);
+    return fmax(0, bb_rate_request_full_keys(request, number) - part->keys);
 }
 
 static double planned_runs(const struct bb_rate_request *request, int number)
@@ -144,7 +136,7 @@ static double planned_runs(const struct bb_rate_request *request, int number)
     double runs =
         (double)bb_shape_run_count(request->shape, number, bb_rate_request_last_level(request));
     bool has_own_plan = number == 0 && request->budget != NULL && request->budget->level0_runs > 0;
-    return has_own_plan ? smaller(runs, request->budget->level0_runs) : runs;
+    return has_own_plan ? fmin(runs, request->budget->level0_runs) : runs;
 }
 
 double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int number,
@@ -155,7 +147,7 @@ double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int n
     if (number > 0 && !bb_shape_is_tiered(request->shape, number, last))
         return part->runs == 0;
     double there = (double)part->runs + (number == request->output_level);
-    return larger(0, planned_runs(request, number) - there);
+    return fmax(0, planned_runs(request, number) - there);
 }
 
 bool bb_rate_request_is_planned(const struct bb_rate_request *request, int number,

@@ -1,6 +1,8 @@
 /* See rates.h. */
 #include "compaction/rates/rates.h"
 
+#include <math.h>
+
 #include "compaction/rates/forecast.h"
 
 /* Limits for the rate of a part of a run, as factors of the mean rate planned for the run. They
@@ -33,16 +35,6 @@ struct scene {
     /* The minimum waste of runs that do not exist yet. */
     double future_waste;
 };
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 static double mean(double sum, double keys)
 {
@@ -119,7 +111,7 @@ static double rival_keys_of(const struct bb_rate_request *request, const struct 
         return free_keys;
     bool is_planned =
         request->shape != NULL && bb_rate_request_is_planned(request, request->output_level, own);
-    return larger(free_keys, (double)request->output_keys * (is_planned ? 0.25 : 2));
+    return fmax(free_keys, (double)request->output_keys * (is_planned ? 0.25 : 2));
 }
 
 static struct scene look_around(const struct bb_rate_request *request)
@@ -171,8 +163,8 @@ static double rest_run_rate(const struct bb_rate_request *request, const struct 
 static double limit_rate(const struct bb_rate_request *request, const struct scene *scene)
 {
     double left = rest_run_rate(request, scene);
-    return smaller(rate_for_mean(scene, left, (double)request->output_keys),
-                   rate_for_mean(scene, left, keys_min(request)));
+    return fmin(rate_for_mean(scene, left, (double)request->output_keys),
+                rate_for_mean(scene, left, keys_min(request)));
 }
 
 /* The rate of the output's run when other runs have used up the target: a small part of its share.
@@ -182,7 +174,7 @@ static double least_run_rate(const struct bb_rate_request *request, const struct
                              double ideal)
 {
     double slack = (BB_RATES_SLACK * request->target - scene->waste) / scene->weight;
-    return slack <= 0 ? ideal * SHARE_MIN : smaller(ideal * SHARE_MIN, slack / 4);
+    return slack <= 0 ? ideal * SHARE_MIN : fmin(ideal * SHARE_MIN, slack / 4);
 }
 
 /* The rate of the output's run in a store that keeps the target with minimal memory. If all wasted
@@ -210,7 +202,7 @@ static double run_rate_of(const struct bb_rate_request *request, const struct sc
     double left = rest_run_rate(request, scene);
     if (left <= 0)
         return least_run_rate(request, scene, ideal);
-    return smaller(ideal, left * run_keys / (run_keys + scene->rival_keys));
+    return fmin(ideal, left * run_keys / (run_keys + scene->rival_keys));
 }
 
 /* A run has no filter only if its rate may be 1, a wasted request each time. Otherwise even the
@@ -263,7 +255,7 @@ static double bits_left(const struct bb_rate_request *request)
     double bits = 8 * bytes + (request->merge != NULL ? request->merge->bits : 0);
     double output = (double)request->output_keys;
     double left = (bb_filter_budget_planned_bits(budget, keys + output) - bits) / output;
-    return larger(left, BITS_LEFT_MIN * budget->bits_per_key);
+    return fmax(left, BITS_LEFT_MIN * budget->bits_per_key);
 }
 
 /* A budget in bytes holds if each table takes its share. So the rate does not depend on the present
@@ -281,7 +273,7 @@ static double ideal_budget_rate(const struct bb_rate_request *request)
         bb_rate_request_part(request, level, bb_rate_request_last_level(request));
     double run_keys = own.run_keys + (double)request->output_keys;
     double scaled = bb_forecast_scale(&forecast, level, run_keys, rate);
-    return clamp(smaller(scaled, BB_FILTER_RATE_MAX));
+    return clamp(fmin(scaled, BB_FILTER_RATE_MAX));
 }
 
 /* A budget in bits per key is never used in advance: levels that fill up later bring their share of
@@ -292,7 +284,7 @@ static double budget_rate(const struct bb_rate_request *request)
     double rate = ideal_budget_rate(request);
     if (budget->bytes > 0)
         return rate;
-    return clamp(larger(rate, bb_filter_cost_rate(&budget->cost, bits_left(request))));
+    return clamp(fmax(rate, bb_filter_cost_rate(&budget->cost, bits_left(request))));
 }
 
 /* ---- runs ---- */
@@ -312,8 +304,8 @@ static double target_rate(const struct bb_rate_request *request)
     if (scene.run_keys == 0 || is_replaced(request))
         return clamp(run_rate);
     double rate = rate_for_mean(&scene, run_rate, (double)request->output_keys);
-    rate = larger(smaller(rate, run_rate * UNEVEN_MAX), run_rate * UNEVEN_MIN);
-    return clamp(smaller(rate, larger(limit_rate(request, &scene), run_rate * SHARE_MIN)));
+    rate = fmax(fmin(rate, run_rate * UNEVEN_MAX), run_rate * UNEVEN_MIN);
+    return clamp(fmin(rate, fmax(limit_rate(request, &scene), run_rate * SHARE_MIN)));
 }
 
 double bb_rates_for_run(const struct bb_rate_request *request)
@@ -331,7 +323,6 @@ static double mean_after(const struct scene *scene, double new_keys, double rate
 double bb_rates_waste_after(const struct bb_rate_request *request, double rate)
 {
     struct scene scene = look_around(request);
-    return scene.waste +
-           scene.weight * larger(mean_after(&scene, (double)request->output_keys, rate),
-                                 mean_after(&scene, keys_min(request), rate));
+    return scene.waste + scene.weight * fmax(mean_after(&scene, (double)request->output_keys, rate),
+                                             mean_after(&scene, keys_min(request), rate));
 }

@@ -44,7 +44,7 @@ static void add_memtable(struct measuring *m, const struct bb_memtable *memtable
 static bool begins_before(const struct measuring *m, const struct bb_table_file *file)
 {
     return m->range->low == NULL ||
-           bb_key_compare(m->comparator, bb_buf_bytes(&file->meta.smallest), *m->range->low) >= 0;
+           bb_key_compare(m->comparator, bb_table_file_smallest(file), *m->range->low) >= 0;
 }
 
 static bool ends_after(const struct measuring *m, const struct bb_table_file *file)
@@ -92,7 +92,7 @@ static enum bb_status add_run(struct measuring *m, const struct bb_run *run)
     for (size_t i = first; i < run->count && status == BB_OK; i++) {
         struct bb_table_file *file = run->files[i];
         if (m->range->high != NULL &&
-            bb_key_compare(m->comparator, bb_buf_bytes(&file->meta.smallest), *m->range->high) >= 0)
+            bb_key_compare(m->comparator, bb_table_file_smallest(file), *m->range->high) >= 0)
             break;
         status = add_table(m, file);
     }

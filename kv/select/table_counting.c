@@ -7,16 +7,6 @@
 #include "kv/memtable/memtable_ranges.h"
 #include "sstable/entry.h"
 
-static struct bb_bytes low_of(const struct bb_table_reading *reading)
-{
-    return bb_buf_bytes(&reading->file->meta.smallest);
-}
-
-static struct bb_bytes high_of(const struct bb_table_reading *reading)
-{
-    return bb_buf_bytes(&reading->file->meta.largest);
-}
-
 static bool memtable_meets(const struct bb_table_reading *reading,
                            const struct bb_write_buffer *buffer)
 {
@@ -27,9 +17,9 @@ static bool memtable_meets(const struct bb_table_reading *reading,
     if (bb_memtable_ranges_count(buffer->memtable) > 0 ||
         bb_memtable_iter_create(buffer->memtable, &iter) != BB_OK)
         return true;
-    bb_iter_seek(iter, low_of(reading), BB_SEQUENCE_MAX);
-    bool meets = iter->is_valid &&
-                 bb_key_compare(reading->comparator, iter->entry.key, high_of(reading)) <= 0;
+    bb_iter_seek(iter, bb_table_file_smallest(reading->file), BB_SEQUENCE_MAX);
+    bool meets = iter->is_valid && bb_key_compare(reading->comparator, iter->entry.key,
+                                                  bb_table_file_largest(reading->file)) <= 0;
     meets |= iter->status != BB_OK;
     bb_iter_destroy(iter);
     return meets;
@@ -48,9 +38,11 @@ static bool is_inside_range(const struct bb_table_reading *reading)
 {
     const struct bb_key_range *range = reading->range;
     return (range->low == NULL ||
-            bb_key_compare(reading->comparator, low_of(reading), *range->low) >= 0) &&
+            bb_key_compare(reading->comparator, bb_table_file_smallest(reading->file),
+                           *range->low) >= 0) &&
            (range->high == NULL ||
-            bb_key_compare(reading->comparator, high_of(reading), *range->high) < 0);
+            bb_key_compare(reading->comparator, bb_table_file_largest(reading->file),
+                           *range->high) < 0);
 }
 
 /* True when each put of the table is visible to the reader and inside the range, unless newer data
@@ -69,7 +61,8 @@ static enum bb_status add_overlap(const struct bb_table_reading *reading, const 
     size_t first = 0;
     size_t end = 0;
     enum bb_status status = BB_OK;
-    bb_run_find_overlap(run, reading->comparator, low_of(reading), high_of(reading), &first, &end);
+    bb_run_find_overlap(run, reading->comparator, bb_table_file_smallest(reading->file),
+                        bb_table_file_largest(reading->file), &first, &end);
     for (size_t i = first; i < end && status == BB_OK; i++) {
         const struct bb_table_file *file = run->files[i];
         if (file->meta.sequence_max > reading->sequence)
