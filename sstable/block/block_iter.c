@@ -144,13 +144,16 @@ static inline enum bb_status decode_next(const struct bb_block_iter *iter, struc
                : BB_OK;
 }
 
-static enum bb_status read_next(struct bb_block_iter *iter)
+static struct bb_cursor next_cursor(const struct bb_block_iter *iter)
 {
     const struct bb_block *block = iter->block;
-    struct bb_cursor cursor = {
-        .position = block->payload + iter->next_offset,
-        .end = block->payload + block->entries_size,
-    };
+    return (struct bb_cursor){.position = block->payload + iter->next_offset,
+                              .end = block->payload + block->entries_size};
+}
+
+static enum bb_status read_next(struct bb_block_iter *iter)
+{
+    struct bb_cursor cursor = next_cursor(iter);
     struct bb_block_record record = {0};
     enum bb_status status = decode_next(iter, &cursor, &record);
     if (status == BB_OK && iter->is_valid)
@@ -162,7 +165,7 @@ static enum bb_status read_next(struct bb_block_iter *iter)
 
     iter->restart += is_at_restart(iter);
     iter->offset = iter->next_offset;
-    iter->next_offset = (uint32_t)(cursor.position - block->payload);
+    iter->next_offset = (uint32_t)(cursor.position - iter->block->payload);
     iter->entry = (struct bb_entry){
         .key = {.data = iter->key, .size = iter->key_size},
         .sequence = record.sequence,
@@ -238,11 +241,7 @@ void bb_block_iter_seek(struct bb_block_iter *iter, struct bb_bytes key, uint64_
 /* Checks the current entry against the entry before the call of prev, which follows it. */
 static void check_next(struct bb_block_iter *iter, uint32_t following)
 {
-    const struct bb_block *block = iter->block;
-    struct bb_cursor cursor = {
-        .position = block->payload + iter->next_offset,
-        .end = block->payload + block->entries_size,
-    };
+    struct bb_cursor cursor = next_cursor(iter);
     struct bb_block_record record = {0};
     enum bb_status status = iter->next_offset == following
                                 ? decode_next(iter, &cursor, &record)

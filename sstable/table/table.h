@@ -77,6 +77,12 @@ struct bb_table {
     _Atomic uint64_t pinned_bytes; /* of pages and table filter */
 };
 
+/* Memory for its blocks; NULL: the allocator's. */
+static inline struct bb_block_spares *bb_table_spares(const struct bb_table *table)
+{
+    return table->cache == NULL ? NULL : bb_block_cache_spares(table->cache);
+}
+
 /* table_read.c. stats must not be NULL. */
 
 /* Returns index page number `index`, to be released with bb_table_page_release. */

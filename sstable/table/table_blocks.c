@@ -151,12 +151,11 @@ static enum bb_status decode(struct bb_table_blocks *blocks, uint32_t ordinal,
                              struct bb_place place)
 {
     const uint8_t *stored = blocks->stored.data + (place.offset - blocks->stored_offset);
-    struct bb_block_spares *spares =
-        blocks->table->cache == NULL ? NULL : bb_block_cache_spares(blocks->table->cache);
     bb_block_unref(blocks->block);
     blocks->block = NULL;
-    return bb_stored_block_copy(stored, bb_index_page_block_size(blocks->page, ordinal), spares,
-                                blocks->table->comparator, place, &blocks->block);
+    return bb_stored_block_copy(stored, bb_index_page_block_size(blocks->page, ordinal),
+                                bb_table_spares(blocks->table), blocks->table->comparator, place,
+                                &blocks->block);
 }
 
 /* Loads a block of the current page from the piece. */

@@ -151,11 +151,6 @@ struct bb_index_page *bb_table_page_peek(struct bb_table *table, uint32_t index)
 
 /* ---- data blocks ---- */
 
-static struct bb_block_spares *spares_of(const struct bb_table *table)
-{
-    return table->cache == NULL ? NULL : bb_block_cache_spares(table->cache);
-}
-
 static enum bb_status read_once(struct bb_table *table, uint8_t *stored, struct bb_place place,
                                 uint32_t size, struct bb_read_stats *stats)
 {
@@ -178,7 +173,7 @@ enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uin
                                     struct bb_read_stats *stats, struct bb_block **ret_stored)
 {
     struct bb_block *stored = NULL;
-    enum bb_status status = bb_block_create_from(spares_of(table), size, &stored);
+    enum bb_status status = bb_block_create_from(bb_table_spares(table), size, &stored);
     if (status != BB_OK)
         return status;
     status = read_stored(table, stored->payload, bb_table_place(table, offset), size, stats);
@@ -214,8 +209,8 @@ static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch
     struct bb_place place = bb_table_place(table, offset);
     enum bb_status status = read_stored(table, scratch->stored, place, size, stats);
     return status == BB_OK ? bb_stored_block_decode_scratch(scratch, scratch->stored, size, is_kept,
-                                                            spares_of(table), table->comparator,
-                                                            place, ret_block)
+                                                            bb_table_spares(table),
+                                                            table->comparator, place, ret_block)
                            : status;
 }
 
@@ -270,7 +265,7 @@ static enum bb_status take_mapped(struct bb_table *table, const struct bb_index_
     if (stored == NULL)
         return BB_OK;
     enum bb_status status = bb_stored_block_decode_scratch(
-        scratch, stored, size, is_kept, spares_of(table), table->comparator, place, &block);
+        scratch, stored, size, is_kept, bb_table_spares(table), table->comparator, place, &block);
     if (!bb_table_map_is_sound(&table->map)) {
         bb_block_unref(block);
         return BB_OK;
@@ -375,7 +370,8 @@ enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_o
     enum bb_status status = BB_OK;
     if (block == NULL && read_stored_now(table, scratch, place, size, stats)) {
         status = bb_stored_block_decode_scratch(scratch, scratch->stored, size, *ret_is_wanted,
-                                                spares_of(table), table->comparator, place, &block);
+                                                bb_table_spares(table), table->comparator, place,
+                                                &block);
         if (status == BB_OK)
             block = keep(table, *ret_is_wanted, offset, block);
     } else if (block == NULL) {
