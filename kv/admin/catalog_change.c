@@ -59,16 +59,12 @@ static enum bb_status install(struct change *change)
 static enum bb_status apply(struct bb_db *db, const struct bb_catalog_change *wanted)
 {
     struct change change = {.db = db, .wanted = wanted};
-    enum bb_status status = bb_inherited_check(db);
-    if (status == BB_OK)
-        status = bb_call_check_change(db, "changing attributes and indexes");
-    if (status == BB_OK && db->options.comparator != NULL)
-        status = bb_fail(BB_UNSUPPORTED,
-                         "%s: the store has the comparator \"%s\"; attributes and indexes need the "
-                         "bytewise order",
-                         db->directory, db->options.comparator->name);
-    if (status == BB_OK)
-        status = bb_call_begin(db);
+    if (db->options.comparator != NULL)
+        return bb_fail(BB_UNSUPPORTED,
+                       "%s: the store has the comparator \"%s\"; attributes and indexes need the "
+                       "bytewise order",
+                       db->directory, db->options.comparator->name);
+    enum bb_status status = bb_call_begin_change(db, "changing attributes and indexes");
     if (status != BB_OK)
         return status;
     status = install(&change);

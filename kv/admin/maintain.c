@@ -76,13 +76,10 @@ static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
     struct bb_error before;
     bb_error_save(&before);
     enum bb_status status = freeze_first(db, ret_target);
-    if (status != BB_NO_SPACE || db->options.deterministic ||
-        !bb_compaction_work_begin_yield(db, BB_NEW_RUN_UNFROZEN))
+    if (status != BB_NO_SPACE || !bb_compaction_work_begin_leader_yield(db))
         return status;
-    db->leader_yields = true;
     status = freeze_first(db, ret_target);
-    db->leader_yields = false;
-    bb_compaction_work_end_yield(db);
+    bb_compaction_work_end_leader_yield(db);
     return bb_error_settle(status, &before);
 }
 

@@ -457,6 +457,19 @@ void bb_compaction_work_end_yield(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
 }
 
+bool bb_compaction_work_begin_leader_yield(struct bb_db *db)
+{
+    db->leader_yields =
+        !db->options.deterministic && bb_compaction_work_begin_yield(db, BB_NEW_RUN_UNFROZEN);
+    return db->leader_yields;
+}
+
+void bb_compaction_work_end_leader_yield(struct bb_db *db)
+{
+    db->leader_yields = false;
+    bb_compaction_work_end_yield(db);
+}
+
 static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
 {
     struct bb_table_options table;

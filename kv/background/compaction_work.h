@@ -37,5 +37,9 @@ bool bb_compaction_work_is_level0_at_limit(const struct bb_db *db, enum bb_new_r
  * is nothing to end. The mutex is not held. */
 bool bb_compaction_work_begin_yield(struct bb_db *db, enum bb_new_run new_run);
 void bb_compaction_work_end_yield(struct bb_db *db);
+/* The same for the leader, before it repeats a step that failed with BB_NO_SPACE. Until the end of
+ * the yield the leader does not wait for level 0. Always false in deterministic mode. */
+bool bb_compaction_work_begin_leader_yield(struct bb_db *db);
+void bb_compaction_work_end_leader_yield(struct bb_db *db);
 
 #endif

@@ -218,25 +218,13 @@ static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct
     return BB_OK;
 }
 
-enum bb_status bb_edit_install(struct bb_db *db, struct bb_edit *edit,
-                               struct bb_write_buffer *flushed)
-{
-    bb_mutex_lock(&db->installing);
-    struct bb_levels *levels = bb_current_view_ref_levels(db);
-    enum bb_status status = install_on(db, levels, edit, flushed, 0);
-    bb_levels_unref(levels);
-    bb_mutex_unlock(&db->installing);
-    if (status == BB_OK)
-        bb_current_view_reclaim(db);
-    return status;
-}
-
 enum bb_status bb_edit_install_placed(struct bb_db *db, struct bb_edit *edit,
                                       const struct bb_placing *placing)
 {
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_current_view_ref_levels(db);
-    enum bb_status status = placing->place(placing->context, levels, edit);
+    enum bb_status status =
+        placing->place == NULL ? BB_OK : placing->place(placing->context, levels, edit);
     if (status == BB_OK)
         status = install_on(db, levels, edit, placing->flushed, placing->sequence);
     if (status == BB_OK && placing->placed != NULL)
@@ -246,4 +234,11 @@ enum bb_status bb_edit_install_placed(struct bb_db *db, struct bb_edit *edit,
     if (status == BB_OK)
         bb_current_view_reclaim(db);
     return status;
+}
+
+enum bb_status bb_edit_install(struct bb_db *db, struct bb_edit *edit,
+                               struct bb_write_buffer *flushed)
+{
+    const struct bb_placing placing = {.flushed = flushed};
+    return bb_edit_install_placed(db, edit, &placing);
 }

@@ -19,7 +19,8 @@ BB_MUST_CHECK enum bb_status bb_edit_install(struct bb_db *db, struct bb_edit *e
 
 /* Places the tables of an edit, and learns when they become visible. */
 struct bb_placing {
-    /* Adds the tables to the edit, for these levels. After a failure the caller still owns them. */
+    /* Adds the tables to the edit, for these levels. After a failure the caller still owns them.
+     * NULL: the edit has its tables. */
     enum bb_status (*place)(void *context, struct bb_levels *levels, struct bb_edit *edit);
     /* Called when the edit is durable and current, before any other edit. May be NULL. */
     void (*placed)(void *context);

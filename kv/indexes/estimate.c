@@ -16,7 +16,6 @@
 #include "kv/indexes/store_catalog.h"
 #include "kv/store/call.h"
 #include "kv/store/current_view.h"
-#include "kv/store/inherited.h"
 #include "skip/segment/segment.h"
 #include "skip/member/spec.h"
 
@@ -52,17 +51,24 @@ static void add_facts(struct estimation *e, const struct bb_sample_facts *facts,
     e->granules_unindexed += weight * (double)facts->granules_unindexed;
 }
 
+static enum bb_status sample(struct estimation *e, struct bb_table_file *file, uint64_t first,
+                             uint64_t end, struct bb_sample_facts *ret_facts)
+{
+    enum bb_status status = bb_index_sample_stretch(&e->sample, file, first, end, ret_facts);
+    if (status != BB_OK)
+        return status;
+    e->raw_bytes_sampled += ret_facts->raw_bytes;
+    e->estimate.granules_sampled += ret_facts->granules;
+    return BB_OK;
+}
+
 static enum bb_status take_table(struct estimation *e, struct bb_table_file *file)
 {
     struct bb_sample_facts facts;
-    enum bb_status status =
-        bb_index_sample_stretch(&e->sample, file, 0, file->meta.block_count, &facts);
-    if (status != BB_OK)
-        return status;
-    e->raw_bytes_sampled += facts.raw_bytes;
-    e->estimate.granules_sampled += facts.granules;
-    add_facts(e, &facts, 1);
-    return BB_OK;
+    enum bb_status status = sample(e, file, 0, file->meta.block_count, &facts);
+    if (status == BB_OK)
+        add_facts(e, &facts, 1);
+    return status;
 }
 
 static enum bb_status take_everything(struct estimation *e)
@@ -125,12 +131,9 @@ static enum bb_status take_stretches(struct estimation *e)
     for (uint64_t i = 0; i < count; i++) {
         struct stretch taken = find_stretch(e, ((double)i + 0.5) / (double)count * e->raw_bytes);
         if (taken.file != before.file || taken.first != before.first) {
-            enum bb_status status =
-                bb_index_sample_stretch(&e->sample, taken.file, taken.first, taken.end, &facts);
+            enum bb_status status = sample(e, taken.file, taken.first, taken.end, &facts);
             if (status != BB_OK)
                 return status;
-            e->raw_bytes_sampled += facts.raw_bytes;
-            e->estimate.granules_sampled += facts.granules;
         }
         before = taken;
         e->segment_granules += (double)facts.granules / (double)count;
@@ -290,15 +293,11 @@ enum bb_status bb_db_index_estimate(struct bb_db *db,
                                     struct bb_index_estimate *ret_estimate)
 {
     struct estimation e = {.db = db};
-    enum bb_status status = bb_inherited_check(db);
     if (options != NULL)
         e.options = *options;
-    if (status == BB_OK)
-        status = bb_call_check_change(db, "measuring an index");
-    if (status == BB_OK && e.options.spec == NULL)
-        status = bb_fail(BB_INVALID, "the index to measure has no spec");
-    if (status == BB_OK)
-        status = bb_call_begin(db);
+    if (e.options.spec == NULL)
+        return bb_fail(BB_INVALID, "the index to measure has no spec");
+    enum bb_status status = bb_call_begin_change(db, "measuring an index");
     if (status != BB_OK)
         return status;
     status = run(&e);

@@ -59,6 +59,22 @@ bool bb_memtable_ranges_fit(const struct bb_memtable *memtable)
            memtable->ranges.unindexed < UNINDEXED_FULL;
 }
 
+/* Adds the newest records, at most `count_max`. */
+static enum bb_status add_records(const struct bb_memtable *memtable, uint64_t count_max,
+                                  struct bb_range_tombstone_array *array)
+{
+    uint32_t offset = atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire);
+    enum bb_status status = BB_OK;
+    for (uint64_t i = 0; i < count_max && offset != 0 && status == BB_OK; i++) {
+        const struct bb_memtable_record *record = bb_memtable_record_at(memtable, offset);
+        struct bb_range_tombstone tombstone = tombstone_of(record);
+        status =
+            bb_range_tombstone_array_add(array, tombstone.low, tombstone.high, tombstone.sequence);
+        offset = record->older;
+    }
+    return status;
+}
+
 /* Collects the input of the next list: the records without an index, and the lists that are not
  * longer than all later data. */
 static enum bb_status gather(const struct bb_memtable *memtable,
@@ -66,16 +82,8 @@ static enum bb_status gather(const struct bb_memtable *memtable,
                              struct bb_range_tombstone_array *array, uint64_t *ret_count)
 {
     const struct bb_memtable_ranges *ranges = &memtable->ranges;
-    uint32_t offset = atomic_load_explicit(&ranges->newest, memory_order_relaxed);
     uint64_t count = ranges->unindexed;
-    enum bb_status status = BB_OK;
-    for (uint32_t i = 0; i < ranges->unindexed && status == BB_OK; i++) {
-        const struct bb_memtable_record *record = bb_memtable_record_at(memtable, offset);
-        struct bb_range_tombstone tombstone = tombstone_of(record);
-        status =
-            bb_range_tombstone_array_add(array, tombstone.low, tombstone.high, tombstone.sequence);
-        offset = record->older;
-    }
+    enum bb_status status = add_records(memtable, count, array);
     while (next->list_count > 0 && next->lists[next->list_count - 1].count <= count &&
            status == BB_OK) {
         const struct range_list *list = &next->lists[--next->list_count];
@@ -213,16 +221,7 @@ void bb_memtable_ranges_narrow(const struct bb_memtable *memtable, struct bb_byt
 enum bb_status bb_memtable_ranges_list(const struct bb_memtable *memtable,
                                        struct bb_range_tombstone_array *array)
 {
-    uint32_t offset = atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire);
-    enum bb_status status = BB_OK;
-    while (offset != 0 && status == BB_OK) {
-        const struct bb_memtable_record *record = bb_memtable_record_at(memtable, offset);
-        struct bb_range_tombstone tombstone = tombstone_of(record);
-        status =
-            bb_range_tombstone_array_add(array, tombstone.low, tombstone.high, tombstone.sequence);
-        offset = record->older;
-    }
-    return status;
+    return add_records(memtable, UINT64_MAX, array);
 }
 
 uint64_t bb_memtable_ranges_count(const struct bb_memtable *memtable)

@@ -284,12 +284,7 @@ static void tell_orphans(const struct bb_opening *opening, const struct bb_direc
     uint64_t removed = report->removed > usual ? report->removed - usual : 0;
     if (removed + report->foreign + report->failed == 0)
         return;
-    if (print_orphans(&text, db->directory, removed, report) == BB_OK) {
-        struct bb_event event = {
-            .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
-        bb_store_event(db, &event);
-    }
-    bb_buf_deinit(&text);
+    bb_store_tell(db, &text, print_orphans(&text, db->directory, removed, report));
 }
 
 static void remove_orphans(struct bb_opening *opening)

@@ -8,15 +8,12 @@
 static void tell(struct bb_db *db, const char *from, const char *to)
 {
     struct bb_buf text = {0};
-    if (bb_buf_print(&text,
+    enum bb_status status =
+        bb_buf_print(&text,
                      "%s is a whole table of this store with newer data than all that the manifest "
                      "names, and the manifest's end cannot be read: it is kept as %s%c",
-                     from, to, 0) == BB_OK) {
-        struct bb_event event = {
-            .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
-        bb_store_event(db, &event);
-    }
-    bb_buf_deinit(&text);
+                     from, to, 0);
+    bb_store_tell(db, &text, status);
 }
 
 static enum bb_status set_aside(struct bb_db *db, uint64_t number)

@@ -360,12 +360,7 @@ static void tell_dropped(struct bb_db *db, const char *path, uint64_t bytes, con
         bytes == 0
             ? bb_buf_print(&text, "%s: %s%c", path, why, 0)
             : bb_buf_print(&text, "%s: %" PRIu64 " bytes were dropped: %s%c", path, bytes, why, 0);
-    if (status != BB_OK)
-        return;
-    struct bb_event event = {
-        .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
-    bb_store_event(db, &event);
-    bb_buf_deinit(&text);
+    bb_store_tell(db, &text, status);
 }
 
 static enum bb_status replay_log(struct replay *replay, uint64_t number, struct bb_log_check *check,

@@ -85,6 +85,10 @@ BB_MUST_CHECK enum bb_status bb_repair_link_table(struct bb_repair *repair, uint
 BB_MUST_CHECK enum bb_status bb_repair_find_state(struct bb_repair *repair);
 /* repair_tables.c: adds sound and salvaged tables to the edit. */
 BB_MUST_CHECK enum bb_status bb_repair_tables(struct bb_repair *repair);
+/* Adds a table that stays as it is to the edit and the report. */
+BB_MUST_CHECK enum bb_status bb_repair_keep_table(struct bb_repair *repair, int level, uint64_t run,
+                                                  uint64_t number,
+                                                  const struct bb_table_meta *meta);
 /* repair_indexes.c: checks the table's index file, and keeps it with the table that was added last
  * to the edit, which must be the same one. */
 BB_MUST_CHECK enum bb_status bb_repair_keep_index(struct bb_repair *repair,

@@ -13,16 +13,6 @@ bool bb_repair_has_newer(const struct bb_repair *repair, uint64_t sequence)
     return bb_unnamed_first_above(&repair->unnamed, sequence) < repair->unnamed.count;
 }
 
-static enum bb_status add_table(struct bb_repair *repair, uint64_t number,
-                                const struct bb_table_meta *meta)
-{
-    repair->report.tables_kept++;
-    repair->report.entries_kept += meta->entry_count;
-    if (meta->sequence_max > repair->edit.last_sequence)
-        repair->edit.last_sequence = meta->sequence_max;
-    return bb_edit_add_table(&repair->edit, 0, number, meta);
-}
-
 static enum bb_status take(struct bb_repair *repair, const struct bb_unnamed_table *unnamed,
                            const char *path)
 {
@@ -37,7 +27,7 @@ static enum bb_status take(struct bb_repair *repair, const struct bb_unnamed_tab
     if (status == BB_OK)
         status = bb_repair_new_number(repair, &number);
     if (status == BB_OK)
-        status = add_table(repair, number, bb_table_meta(table));
+        status = bb_repair_keep_table(repair, 0, 0, number, bb_table_meta(table));
     bb_table_close(table);
     if (status == BB_OK && !repair->how.dry_run)
         status = bb_repair_link_table(repair, unnamed->number, number);

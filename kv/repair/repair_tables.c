@@ -186,8 +186,8 @@ static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_f
 
 /* ---- named tables ---- */
 
-static enum bb_status keep(struct bb_repair *repair, int level, uint64_t run, uint64_t number,
-                           const struct bb_table_meta *meta)
+enum bb_status bb_repair_keep_table(struct bb_repair *repair, int level, uint64_t run,
+                                    uint64_t number, const struct bb_table_meta *meta)
 {
     repair->report.tables_kept++;
     repair->report.entries_kept += meta->entry_count;
@@ -220,7 +220,7 @@ static enum bb_status keep_renumbered(struct bb_repair *repair, const struct bb_
     enum bb_status status = bb_repair_new_number(repair, &number);
     if (status == BB_OK && !repair->how.dry_run)
         status = bb_repair_link_table(repair, table->number, number);
-    return status == BB_OK ? keep(repair, 0, 0, number, &table->meta) : status;
+    return status == BB_OK ? bb_repair_keep_table(repair, 0, 0, number, &table->meta) : status;
 }
 
 static bool must_be_renumbered(const struct bb_repair *repair, const struct bb_edit_table *table)
@@ -240,7 +240,7 @@ static enum bb_status keep_named(struct bb_repair *repair, const struct bb_edit_
     enum bb_status status =
         must_be_renumbered(repair, table)
             ? keep_renumbered(repair, table)
-            : keep(repair, table->level, table->run, table->number, &table->meta);
+            : bb_repair_keep_table(repair, table->level, table->run, table->number, &table->meta);
     return status == BB_OK ? bb_repair_keep_index(repair, table) : status;
 }
 
@@ -303,7 +303,7 @@ static enum bb_status judge_sound(struct bb_repair *repair, const struct bb_dire
     else if (!has_our_secret(repair, table))
         leave(repair, file, "it was not written by this store");
     else
-        status = keep(repair, 0, 0, file->is.number, bb_table_meta(table));
+        status = bb_repair_keep_table(repair, 0, 0, file->is.number, bb_table_meta(table));
     bb_table_close(table);
     return status;
 }

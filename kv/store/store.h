@@ -200,4 +200,15 @@ static inline void bb_store_event(struct bb_db *db, const struct bb_event *event
         db->options.on_event(db->options.event_context, event);
 }
 
+/* Reports a text as BB_EVENT_RECOVERY and releases it. It ends with a zero; if making it failed,
+ * with this status, it is not reported. */
+static inline void bb_store_tell(struct bb_db *db, struct bb_buf *text, enum bb_status status)
+{
+    const struct bb_event event = {
+        .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text->data};
+    if (status == BB_OK)
+        bb_store_event(db, &event);
+    bb_buf_deinit(text);
+}
+
 #endif

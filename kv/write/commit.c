@@ -234,13 +234,10 @@ static enum bb_status write_first(struct bb_db *db, const struct bb_commit *lead
     struct bb_error before;
     bb_error_save(&before);
     enum bb_status status = write_group(db, leader, last);
-    if (status != BB_NO_SPACE || db->options.deterministic ||
-        !bb_compaction_work_begin_yield(db, BB_NEW_RUN_UNFROZEN))
+    if (status != BB_NO_SPACE || !bb_compaction_work_begin_leader_yield(db))
         return status;
-    db->leader_yields = true;
     status = write_group(db, leader, last);
-    db->leader_yields = false;
-    bb_compaction_work_end_yield(db);
+    bb_compaction_work_end_leader_yield(db);
     return bb_error_settle(status, &before);
 }
 
@@ -295,6 +292,16 @@ enum bb_status bb_db_write_check(struct bb_db *db, const struct bb_batch *batch)
     return status;
 }
 
+/* Writes a batch that was made with `status`, and releases it. */
+static enum bb_status write_made(struct bb_db *db, const struct bb_write_options *options,
+                                 struct bb_batch *batch, enum bb_status status)
+{
+    if (status == BB_OK)
+        status = bb_db_write(db, options, batch);
+    bb_batch_deinit(batch);
+    return status;
+}
+
 enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *options,
                          struct bb_bytes key, struct bb_bytes value)
 {
@@ -304,10 +311,7 @@ enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *option
     enum bb_status status = value.size > GROUP_SIZE_MAX_BYTES
                                 ? bb_batch_put_borrowed(&batch, key, value)
                                 : bb_batch_put(&batch, key, value);
-    if (status == BB_OK)
-        status = bb_db_write(db, options, &batch);
-    bb_batch_deinit(&batch);
-    return status;
+    return write_made(db, options, &batch, status);
 }
 
 enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *options,
@@ -315,11 +319,7 @@ enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *opt
 {
     struct bb_batch batch;
     bb_batch_init(&batch);
-    enum bb_status status = bb_batch_delete(&batch, key);
-    if (status == BB_OK)
-        status = bb_db_write(db, options, &batch);
-    bb_batch_deinit(&batch);
-    return status;
+    return write_made(db, options, &batch, bb_batch_delete(&batch, key));
 }
 
 enum bb_status bb_db_delete_range(struct bb_db *db, const struct bb_write_options *options,
@@ -327,9 +327,5 @@ enum bb_status bb_db_delete_range(struct bb_db *db, const struct bb_write_option
 {
     struct bb_batch batch;
     bb_batch_init(&batch);
-    enum bb_status status = bb_batch_delete_range(&batch, low, high);
-    if (status == BB_OK)
-        status = bb_db_write(db, options, &batch);
-    bb_batch_deinit(&batch);
-    return status;
+    return write_made(db, options, &batch, bb_batch_delete_range(&batch, low, high));
 }
