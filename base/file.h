@@ -64,6 +64,11 @@ BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const
  * contents or the new ones. */
 BB_MUST_CHECK enum bb_status bb_file_replace(struct bb_file_system *fs, const char *path,
                                              struct bb_bytes bytes);
+/* The same with another way to give the file its name: move renames `from` to `to`, or fails and
+ * changes nothing. */
+typedef enum bb_status bb_file_mover(struct bb_file_system *fs, const char *from, const char *to);
+BB_MUST_CHECK enum bb_status bb_file_replace_by(struct bb_file_system *fs, const char *path,
+                                                struct bb_bytes bytes, bb_file_mover *move);
 /* Creates `to` with the contents of `from`, and syncs it, but not its directory. After a failure
  * there may be a part of `to`. */
 BB_MUST_CHECK enum bb_status bb_file_copy_synced(struct bb_file_system *fs, const char *from,

@@ -32,29 +32,37 @@ static enum bb_status write_new(struct bb_file_system *fs, const char *path, str
     return bb_file_close_after(file, status);
 }
 
-/* Writes the temporary file and renames it; after a failure it is removed. */
-static enum bb_status write_and_rename(struct bb_file_system *fs, const char *temporary,
-                                       const char *path, struct bb_bytes bytes)
+/* Writes the temporary file and moves it; after a failure it is removed. */
+static enum bb_status write_and_move(struct bb_file_system *fs, const char *temporary,
+                                     const char *path, struct bb_bytes bytes, bb_file_mover *move)
 {
     enum bb_status status = write_new(fs, temporary, bytes);
-    if (status == BB_OK)
-        status = fs->ops->rename(fs, temporary, path);
-    if (status == BB_OK || status == BB_EXISTS) /* EXISTS: another writer's file */
+    if (status == BB_EXISTS) /* another writer's file */
         return status;
+    if (status == BB_OK)
+        status = move(fs, temporary, path);
+    if (status == BB_OK)
+        return BB_OK;
     struct bb_error first = *bb_error_last();
     if (fs->ops->remove(fs, temporary) != BB_OK) /* it may not exist; the first failure counts */
         (void)bb_error_restore(&first);
     return status;
 }
 
-enum bb_status bb_file_replace(struct bb_file_system *fs, const char *path, struct bb_bytes bytes)
+enum bb_status bb_file_replace_by(struct bb_file_system *fs, const char *path,
+                                  struct bb_bytes bytes, bb_file_mover *move)
 {
     struct bb_buf temporary = {0};
     enum bb_status status = temporary_name(fs, path, &temporary);
     if (status == BB_OK)
-        status = write_and_rename(fs, (const char *)temporary.data, path, bytes);
+        status = write_and_move(fs, (const char *)temporary.data, path, bytes, move);
     if (status == BB_OK)
         status = bb_file_sync_parent(fs, path);
     bb_buf_deinit(&temporary);
     return status;
+}
+
+enum bb_status bb_file_replace(struct bb_file_system *fs, const char *path, struct bb_bytes bytes)
+{
+    return bb_file_replace_by(fs, path, bytes, fs->ops->rename);
 }

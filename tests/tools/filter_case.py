@@ -38,4 +38,4 @@ class FilterTest(ToolTest):
         return result.json["maybe"]
 
     def leftovers(self):
-        return [name for name in os.listdir(self.directory) if ".tmp-" in name]
+        return [name for name in os.listdir(self.directory) if name.endswith(".tmp")]

@@ -219,7 +219,7 @@ class Create(FilterTest):
                        stderr=subprocess.PIPE, check=False, timeout=300)
         calls = re.findall(r"(sync|rename)[a-z0-9]*\((.*)\) += 0", self.content(trace).decode())
         self.assertEqual([name for name, _ in calls], ["sync", "rename", "sync"])
-        self.assertIn("keys.bbf.tmp-", calls[0][1])
+        self.assertRegex(calls[0][1], r"keys\.bbf\.[0-9a-f]{16}\.tmp")
         self.assertIn(f"<{os.path.realpath(self.directory)}>", calls[2][1])
 
     def test_options_are_checked(self):

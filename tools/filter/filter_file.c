@@ -3,17 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/bytes.h"
 #include "base/file.h"
-#include "base/random.h"
+#include "base/path.h"
 #include "base/status.h"
 
 /* The magic of docs/format-filter-file.md, and of docs/filters.md for a bare envelope. */
@@ -37,26 +35,6 @@ static enum bb_status resolve(const char *path, char **ret_target)
         return bb_fail_errno(errno, "resolve", path);
     *ret_target = target;
     return BB_OK;
-}
-
-/* The directory of a path, terminated. */
-static enum bb_status directory_of(const char *path, struct bb_buf *directory)
-{
-    const char *slash = strrchr(path, '/');
-    size_t size = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
-    enum bb_status status = size == 0 ? bb_buf_assign(directory, bb_bytes_of(".", 1))
-                                      : bb_buf_assign(directory, bb_bytes_of(path, size));
-    return status == BB_OK ? bb_buf_append(directory, "", 1) : status;
-}
-
-/* An unused name in the same directory: PATH.tmp-0123456789abcdef, terminated. */
-static enum bb_status temporary_name(const char *path, struct bb_buf *name)
-{
-    uint64_t number = 0;
-    enum bb_status status = bb_random_fill(&number, sizeof(number));
-    if (status == BB_OK)
-        status = bb_buf_print(name, "%s.tmp-%016" PRIx64, path, number);
-    return status == BB_OK ? bb_buf_append(name, "", 1) : status;
 }
 
 /* --- Reading --- */
@@ -92,9 +70,9 @@ static enum bb_status check_beginning(struct bb_file_system *fs, const char *pat
     if (status != BB_OK)
         return status;
     status = bb_file_read_at(file, 0, data, sizeof(data), &bytes.size);
-    enum bb_status closed = bb_file_close(file);
-    if (status != BB_OK || closed != BB_OK)
-        return status == BB_OK ? closed : status;
+    status = bb_file_close_after(file, status);
+    if (status != BB_OK)
+        return status;
     if (begins_with(bytes, FILE_MAGIC) || begins_with(bytes, BARE_MAGIC))
         return BB_OK;
     return bb_corrupt((struct bb_place){.file = path}, 0,
@@ -160,12 +138,15 @@ enum bb_status filter_file_check_hash(const struct filter_file *file, const char
 
 static enum bb_status check_directory(const char *path)
 {
-    struct bb_buf directory = {0};
-    enum bb_status status = directory_of(path, &directory);
-    if (status == BB_OK && access((const char *)directory.data, W_OK | X_OK) != 0)
-        status = bb_fail_errno(errno, "write into", (const char *)directory.data);
-    bb_buf_deinit(&directory);
+    char directory[BB_PATH_SIZE_MAX];
+    enum bb_status status = bb_path_check_file(path, "a filter file");
+    if (status != BB_OK)
+        return status;
+    bb_path_parent(path, directory);
+    if (access(directory, W_OK | X_OK) == 0)
+        return BB_OK;
     /* BB_NOT_FOUND is another word for a missing input. */
+    status = bb_fail_errno(errno, "write into", directory);
     return status == BB_NOT_FOUND ? bb_fail(BB_IO, "%s: its directory is missing", path) : status;
 }
 
@@ -188,27 +169,9 @@ enum bb_status filter_file_check_target(const char *path, bool is_replacing)
     return status;
 }
 
-static enum bb_status write_temporary(struct bb_file_system *fs, const char *path,
-                                      struct bb_bytes contents)
+/* Gives a new file its name. A link never replaces a file. */
+static enum bb_status move_new(struct bb_file_system *fs, const char *from, const char *to)
 {
-    struct bb_file *file = NULL;
-    enum bb_status status = bb_file_create(fs, path, &file);
-    if (status != BB_OK)
-        return status;
-    status = bb_file_append(file, contents);
-    if (status == BB_OK)
-        status = bb_file_sync(file);
-    enum bb_status closed = bb_file_close(file);
-    return status == BB_OK ? closed : status;
-}
-
-/* Gives the file its name; an existing file is replaced only on request. */
-static enum bb_status move(struct bb_file_system *fs, const char *from, const char *to,
-                           bool is_replacing)
-{
-    if (is_replacing)
-        return fs->ops->rename(fs, from, to);
-    /* A link never replaces a file. */
     if (link(from, to) == 0)
         return unlink(from) == 0 ? BB_OK : bb_fail_errno(errno, "unlink", from);
     if (errno != EPERM && errno != EOPNOTSUPP)
@@ -217,38 +180,6 @@ static enum bb_status move(struct bb_file_system *fs, const char *from, const ch
     /* A file system without links: the moment between looking and renaming remains. */
     enum bb_status status = filter_file_check_target(to, false);
     return status == BB_OK ? fs->ops->rename(fs, from, to) : status;
-}
-
-static enum bb_status sync_directory_of(struct bb_file_system *fs, const char *path)
-{
-    struct bb_buf directory = {0};
-    enum bb_status status = directory_of(path, &directory);
-    if (status == BB_OK)
-        status = fs->ops->sync_directory(fs, (const char *)directory.data);
-    bb_buf_deinit(&directory);
-    return status;
-}
-
-static enum bb_status replace(struct bb_file_system *fs, const char *target,
-                              struct bb_bytes contents, bool is_replacing)
-{
-    struct bb_buf temporary = {0};
-    enum bb_status status = temporary_name(target, &temporary);
-    if (status == BB_OK) {
-        const char *name = (const char *)temporary.data;
-        status = write_temporary(fs, name, contents);
-        if (status == BB_OK)
-            status = move(fs, name, target, is_replacing);
-        if (status != BB_OK) {
-            struct bb_error first = *bb_error_last();
-            if (fs->ops->remove(fs, name) != BB_OK) /* it may not be there at all */
-                (void)bb_error_restore(&first);
-        }
-    }
-    if (status == BB_OK)
-        status = sync_directory_of(fs, target);
-    bb_buf_deinit(&temporary);
-    return status;
 }
 
 enum bb_status filter_file_write(const char *path, const struct bb_filter_file *parts,
@@ -265,7 +196,8 @@ enum bb_status filter_file_write(const char *path, const struct bb_filter_file *
     if (status == BB_OK)
         status = bb_file_system_posix_create(&fs);
     if (status == BB_OK)
-        status = replace(fs, target, bb_buf_bytes(&contents), is_replacing);
+        status = bb_file_replace_by(fs, target, bb_buf_bytes(&contents),
+                                    is_replacing ? fs->ops->rename : move_new);
     bb_file_system_posix_destroy(fs);
     bb_buf_deinit(&contents);
     free(target);
