@@ -14,15 +14,10 @@
 _Static_assert(BB_HASH_SECRET_SIZE == XXH_SECRET_DEFAULT_SIZE,
                "the secret is as long as XXH3's own");
 
-static inline uint64_t hash_key(const struct bb_hash_secret *secret, struct bb_bytes key)
-{
-    return XXH3_64bits_withSecret(key.data, key.size, secret->bytes, BB_HASH_SECRET_SIZE);
-}
-
 static __attribute__((noinline, flatten)) uint64_t
 hash_longer_key(const struct bb_hash_secret *secret, struct bb_bytes key)
 {
-    return hash_key(secret, key);
+    return XXH3_64bits_withSecret(key.data, key.size, secret->bytes, BB_HASH_SECRET_SIZE);
 }
 
 /* Apart, so that a key of up to 16 bytes does not pay for the registers that longer ones take. */
@@ -30,7 +25,7 @@ __attribute__((flatten)) uint64_t bb_hash_key(const struct bb_hash_secret *secre
                                               struct bb_bytes key)
 {
     if (__builtin_expect(key.size <= 16, 1))
-        return hash_key(secret, key);
+        return XXH3_64bits_withSecret(key.data, key.size, secret->bytes, BB_HASH_SECRET_SIZE);
     return hash_longer_key(secret, key);
 }
 

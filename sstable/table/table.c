@@ -325,6 +325,8 @@ enum bb_status bb_table_open_in(const char *path, const struct bb_table_options 
         table->cache_owner = bb_block_cache_new_owner(table->cache);
     if (resolved.read_mode == BB_READ_MAPPED)
         bb_table_map_init(&table->map, table->file, table->root.data_end, table->root.block_count);
+    table->uses_blocks_in_place =
+        table->map.file != NULL && table->properties.compression == BB_COMPRESSION_NONE;
     *ret_table = table;
     return BB_OK;
 }

@@ -71,6 +71,9 @@ struct bb_table {
     _Atomic bool is_distrusted; /* no filter is probed: one of them denied a key that is present */
 
     struct bb_table_map map; /* nothing, unless read_mode is mapped */
+    /* There is a map, and its blocks are not compressed. WHY they are not cached then: finding one
+     * in the cache takes longer than parsing the one in the map. */
+    bool uses_blocks_in_place;
 
     /* One slot per pinned page; NULL until first used. */
     _Atomic(struct bb_index_page *) *pages;

@@ -276,15 +276,6 @@ static enum bb_status take_mapped(struct bb_table *table, const struct bb_index_
     return status;
 }
 
-/* WHY such blocks are not cached: finding one in the cache takes longer than parsing the one in the
- * map. */
-static bool is_used_in_place(const struct bb_table *table, const struct bb_read_options *options,
-                             bool is_kept)
-{
-    return !is_kept && !options->bypass_fill && table->map.file != NULL &&
-           table->properties.compression == BB_COMPRESSION_NONE;
-}
-
 enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
                                       const struct bb_index_page *page, uint32_t ordinal,
                                       struct bb_block_scratch *scratch, bool is_kept,
@@ -295,7 +286,7 @@ enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_re
     bool is_wanted = false;
     struct bb_block *block = NULL;
     enum bb_status status = BB_OK;
-    if (is_used_in_place(table, options, is_kept))
+    if (table->uses_blocks_in_place && !is_kept && !options->bypass_fill)
         bb_counter_add(&stats->block_requests, 1);
     else
         block = find_cached(table, options, offset, stats, &is_wanted);
