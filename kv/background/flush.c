@@ -16,6 +16,7 @@
 #include "kv/store/file_number.h"
 #include "kv/store/new_table.h"
 #include "kv/store/work.h"
+#include "kv/wal/wal_writer.h"
 
 /* The visible range tombstones of the memtable, as an owned list; NULL if none exist. */
 static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtable *memtable,
@@ -70,12 +71,19 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     return status;
 }
 
-static void remove_log(struct bb_db *db, uint64_t number)
+static void remove_file(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
 {
-    if (number == 0)
-        return;
-    bb_filename_remove(db->system, db->directory, BB_FILE_LOG, number);
-    bb_filename_remove(db->system, db->directory, BB_FILE_WINDOW, number);
+    if (number != 0)
+        bb_filename_remove(db->system, db->directory, kind, number);
+}
+
+/* A log has a window only if its last write failed. */
+static void remove_logs(struct bb_db *db, const struct bb_write_buffer *buffer)
+{
+    remove_file(db, BB_FILE_LOG, buffer->log_number);
+    remove_file(db, BB_FILE_LOG, buffer->old_log_number);
+    if (buffer->log != NULL && bb_wal_writer_has_window(buffer->log))
+        remove_file(db, BB_FILE_WINDOW, buffer->log_number);
 }
 
 /* Sets the first log that recovery needs once `flushed` is in a table: the log of the next newer
@@ -196,8 +204,7 @@ enum bb_status bb_flush_oldest(struct bb_db *db)
     enum bb_status status = flush_buffer(db, buffer, &edit);
     bb_work_end_pending(db, BB_WORK_FLUSH);
     if (status == BB_OK) {
-        remove_log(db, buffer->log_number);
-        remove_log(db, buffer->old_log_number);
+        remove_logs(db, buffer);
         if (edit.added_count > 0)
             report_flush(db, edit.added[0].meta.file_size, bb_file_elapsed(db->system, begin));
     }

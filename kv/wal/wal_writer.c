@@ -313,6 +313,11 @@ enum bb_status bb_wal_writer_sync(struct bb_wal_writer *writer)
     return status;
 }
 
+bool bb_wal_writer_has_window(const struct bb_wal_writer *writer)
+{
+    return writer->window != NULL;
+}
+
 uint64_t bb_wal_writer_size(const struct bb_wal_writer *writer)
 {
     return writer->size;

@@ -50,6 +50,9 @@ BB_MUST_CHECK enum bb_status bb_wal_writer_sync(struct bb_wal_writer *writer);
  * torn tail. */
 BB_MUST_CHECK enum bb_status bb_wal_writer_mark(struct bb_wal_writer *writer);
 
+/* True while there may be a window of the log: until flush and close succeed. */
+bool bb_wal_writer_has_window(const struct bb_wal_writer *writer);
+
 /* The size of the log, including buffered records. */
 uint64_t bb_wal_writer_size(const struct bb_wal_writer *writer);
 

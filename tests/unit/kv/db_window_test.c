@@ -6,8 +6,10 @@
  */
 #include "tests/support/assert_status.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,14 +55,19 @@ static struct bb_bytes key_of(uint32_t number, char text[16])
     return bb_bytes_of_text(text);
 }
 
-static void put(struct bb_db *db, uint32_t number)
+static enum bb_status try_put(struct bb_db *db, uint32_t number)
 {
     char text[16];
     struct bb_bytes key = key_of(number, text);
-    assert_ok(bb_db_put(db, NULL, key, key));
+    return bb_db_put(db, NULL, key, key);
 }
 
-static void assert_keys(struct bb_db *db, uint32_t count)
+static void put(struct bb_db *db, uint32_t number)
+{
+    assert_ok(try_put(db, number));
+}
+
+static void assert_prefix(struct bb_db *db, uint32_t count)
 {
     char text[16];
     struct bb_buf value = {0};
@@ -69,6 +76,14 @@ static void assert_keys(struct bb_db *db, uint32_t count)
         assert_ok(bb_db_get(db, NULL, key, &value));
         assert_true(bb_bytes_equal(bb_buf_bytes(&value), key));
     }
+    bb_buf_deinit(&value);
+}
+
+static void assert_keys(struct bb_db *db, uint32_t count)
+{
+    char text[16];
+    struct bb_buf value = {0};
+    assert_prefix(db, count);
     assert_int_equal(bb_db_get(db, NULL, key_of(count, text), &value), BB_NOT_FOUND);
     bb_buf_deinit(&value);
 }
@@ -255,6 +270,37 @@ static void db_window__is_kept_with_a_damaged_log(void **state)
     place_deinit(&place);
 }
 
+/* A full disk, as a limit of the size of files. The record of the failed write may be there. */
+static void db_window__has_the_writes_before_a_failed_one(void **state)
+{
+    (void)state;
+    struct window_place place;
+    struct rlimit before;
+    uint32_t count = 0;
+    place_init(&place);
+    struct bb_db *db = open_store(&place, (struct bb_db_options){.deterministic = true});
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct rlimit limit = {.rlim_cur = 100000, .rlim_max = before.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    while (count < 10000 && try_put(db, count) == BB_OK)
+        count++;
+    assert_in_range(count, 1000, 9999);
+    assert_int_equal(count_windows(&place, place.store), 1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, handler);
+    copy_store(&place);
+    struct bb_db *copy = NULL;
+    assert_ok(bb_db_open(place.copy, NULL, &copy));
+    assert_prefix(copy, count);
+    assert_ok(bb_db_close(copy));
+    put(db, count); /* moves the memtable into a table, and removes the log with its window */
+    assert_keys(db, count + 1);
+    assert_int_equal(count_windows(&place, place.store), 0);
+    assert_ok(bb_db_close(db));
+    place_deinit(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +309,7 @@ int main(void)
         cmocka_unit_test(db_window__repair_takes_its_writes),
         cmocka_unit_test(db_window__destroy_removes_it),
         cmocka_unit_test(db_window__is_kept_with_a_damaged_log),
+        cmocka_unit_test(db_window__has_the_writes_before_a_failed_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
