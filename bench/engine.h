@@ -71,5 +71,7 @@ extern const struct bench_engine bench_engine_rocksdb;
 extern const struct bench_engine bench_engine_rocksdb_guide;
 extern const struct bench_engine bench_engine_lmdb;
 extern const struct bench_engine bench_engine_sqlite;
+extern const struct bench_engine bench_engine_wiredtiger;
+extern const struct bench_engine bench_engine_wiredtiger_btree;
 
 #endif

@@ -23,6 +23,10 @@ const struct bench_engine *const bench_engines[] = {
 #ifdef BENCH_WITH_SQLITE
     &bench_engine_sqlite,
 #endif
+#ifdef BENCH_WITH_WIREDTIGER
+    &bench_engine_wiredtiger,
+    &bench_engine_wiredtiger_btree,
+#endif
 };
 
 const size_t bench_engine_count = sizeof(bench_engines) / sizeof(bench_engines[0]);
@@ -39,6 +43,9 @@ const char *const bench_engines_absent[] = {
 #endif
 #ifndef BENCH_WITH_SQLITE
     "sqlite",
+#endif
+#ifndef BENCH_WITH_WIREDTIGER
+    "wiredtiger",
 #endif
     NULL,
 };

@@ -184,10 +184,17 @@ static const struct row whole_rows[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static void print_figure(FILE *file, double figure)
+/* A long name widens its column. */
+static int width_of(const struct columns *columns, size_t engine)
+{
+    int width = (int)strlen(columns->report->options->engines[engine]->name) + 2;
+    return width > COLUMN_WIDTH ? width : COLUMN_WIDTH;
+}
+
+static void print_figure(FILE *file, int width, double figure)
 {
     int decimals = figure >= 1000 ? 0 : figure >= 100 ? 1 : figure >= 10 ? 2 : 3;
-    fprintf(file, "%*.*f", COLUMN_WIDTH, decimals, figure);
+    fprintf(file, "%*.*f", width, decimals, figure);
 }
 
 static void print_heading(const struct columns *columns, const char *title, bool with_reference)
@@ -195,7 +202,8 @@ static void print_heading(const struct columns *columns, const char *title, bool
     fprintf(columns->file, "\n%-*s", LABEL_WIDTH, title);
     for (size_t i = 0; i < columns->report->options->engine_count; i++) {
         if (with_reference || i != columns->reference)
-            fprintf(columns->file, "%*s", COLUMN_WIDTH, columns->report->options->engines[i]->name);
+            fprintf(columns->file, "%*s", width_of(columns, i),
+                    columns->report->options->engines[i]->name);
     }
     fputc('\n', columns->file);
 }
@@ -208,9 +216,9 @@ static void print_rows(const struct columns *columns, const char *title, const s
         fprintf(columns->file, "%-*s", LABEL_WIDTH, rows[i].label);
         for (size_t engine = 0; engine < columns->report->options->engine_count; engine++) {
             if (columns->report->is_failed[engine])
-                fprintf(columns->file, "%*s", COLUMN_WIDTH, "failed");
+                fprintf(columns->file, "%*s", width_of(columns, engine), "failed");
             else
-                print_figure(columns->file,
+                print_figure(columns->file, width_of(columns, engine),
                              rows[i].figure(columns, &columns->medians[engine], rows[i].phase));
         }
         fputc('\n', columns->file);
@@ -239,9 +247,9 @@ static void print_ratio_row(const struct columns *columns, const struct row *row
         if (engine == columns->reference)
             continue;
         if (report->is_failed[engine])
-            fprintf(columns->file, "%*s", COLUMN_WIDTH, "failed");
+            fprintf(columns->file, "%*s", width_of(columns, engine), "failed");
         else
-            fprintf(columns->file, "%*.2f", COLUMN_WIDTH,
+            fprintf(columns->file, "%*.2f", width_of(columns, engine),
                     ratio_of(columns, row, engine, of_processor));
     }
     fputc('\n', columns->file);
