@@ -152,6 +152,7 @@ int main(int argc, char **argv)
     workload_init(&workload, &options.workload);
     run_all();
     workload_deinit(&workload);
+    report_finish(&report);
     if (options.json_path == NULL || strcmp(options.json_path, "-") != 0)
         report_write_text(&report, stdout);
     if (options.json_path != NULL)

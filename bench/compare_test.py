@@ -83,6 +83,26 @@ def check_ratios(document, text, heading, field):
                   f"{peer['name']}: {label}: {printed}, slices' ratios {ratios}")
 
 
+def is_ahead(ours, peer, phase):
+    """Whether a median of the ratios is below 1, by the clock or of the processor."""
+    fields = ("slice_nanoseconds", "slice_processor_nanoseconds")
+    return any(statistics.median(theirs / own for theirs, own in zip(slices_of(peer, phase, field),
+                                                                     slices_of(ours, phase, field))) < 1
+               for field in fields)
+
+
+def check_behind(document, text):
+    """The last section lists each phase of reading in which a peer is ahead, and no other."""
+    ours, *peers = document["engines"]
+    lines = text.split("phases in which a peer is ahead")[1].splitlines()[1:]
+    listed = {(label, peer["name"]) for label in RATIO_LABELS for peer in peers for line in lines
+              if line.startswith(label) and line[len(label):].split()[0] == peer["name"]}
+    expected = {(label, peer["name"]) for label, phase in RATIO_LABELS.items() for peer in peers
+                if is_ahead(ours, peer, phase)}
+    check(listed == expected, f"listed as behind: {listed}, expected {expected}")
+    check(lines != [] and ("none" in lines) == (len(lines) == 1 and lines[0] == "none"), f"the list ends with {lines}")
+
+
 def check_document(document, rounds):
     for engine in document["engines"]:
         name = engine["name"]
@@ -150,6 +170,8 @@ def main():
         check("peer's time / bloomblock's time" in text or len(document["engines"]) == 1, "no ratios in the text")
         check_ratios(document, text, "peer's time / bloomblock's time", "slice_nanoseconds")
         check_ratios(document, text, "the same, of the processor", "slice_processor_nanoseconds")
+        if len(document["engines"]) > 1:
+            check_behind(document, text)
         check_figures(f"{folder}/all.json", document)
         document = json.loads(run(binary, folder, *sizes("--engines", "bloomblock", "--rounds", "2", "--json", "-")))
         check_document(document, 2)

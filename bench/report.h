@@ -15,17 +15,27 @@ struct report {
     /* results[engine][round]; for an engine that failed, is_failed. */
     struct run_result results[COMPARE_ENGINES_MAX][COMPARE_ROUNDS_MAX];
     bool is_failed[COMPARE_ENGINES_MAX];
+    /* By report_finish: */
+    struct run_result medians[COMPARE_ENGINES_MAX];
+    size_t reference; /* the place of bloomblock among the engines; engine_count: not there */
 };
 
-/* The median over the rounds, separately for each figure. */
-void report_median(const struct report *report, size_t engine, struct run_result *ret_median);
+/* Which time of a slice. */
+enum report_clock {
+    REPORT_CLOCK,     /* elapsed */
+    REPORT_PROCESSOR, /* of the threads that call */
+    REPORT_PROCESS,   /* of the processor, in all threads, until the engine is quiet */
+};
 
-/* Engines as sides, slices of all rounds as turns, of a phase of reading: times of the processor,
- * or by the clock; a failed run has no times.
+/* After the last round, before the calls below. */
+void report_finish(struct report *report);
+
+/* Engines as sides, slices of all rounds as turns, of a phase that has slices; a failed run has no
+ * times.
  *
  * Owned: turns_deinit.
  */
-void report_turns(const struct report *report, enum phase phase, bool of_processor,
+void report_turns(const struct report *report, enum phase phase, enum report_clock clock,
                   struct turns *ret_turns);
 
 void report_write_text(const struct report *report, FILE *file);

@@ -52,6 +52,9 @@ static void write_slices(FILE *file, const struct phase_result *result, uint64_t
     fprintf(file, "], \"slice_processor_nanoseconds\": [");
     for (uint64_t i = 0; i < slice_count; i++)
         fprintf(file, "%s%" PRIu64, i == 0 ? "" : ", ", result->slices[i].processor);
+    fprintf(file, "], \"slice_process_nanoseconds\": [");
+    for (uint64_t i = 0; i < slice_count; i++)
+        fprintf(file, "%s%" PRIu64, i == 0 ? "" : ", ", result->slices[i].process);
     fprintf(file, "]");
 }
 
@@ -64,7 +67,7 @@ static void write_phase(FILE *file, enum phase phase, const struct phase_result 
 #define WRITE_COUNTER(name) fprintf(file, ", \"" #name "\": %" PRIu64, result->counters.name);
     COUNTERS_FIELDS(WRITE_COUNTER)
 #undef WRITE_COUNTER
-    if (slice_count > 0 && phase_is_reading(phase))
+    if (slice_count > 0 && result->operations > 0 && phase_is_sliced(phase))
         write_slices(file, result, slice_count);
     fprintf(file, "}%s\n", phase + 1 == PHASE_COUNT ? "" : ",");
 }
@@ -82,8 +85,6 @@ static void write_result(FILE *file, const struct run_result *result, uint64_t s
 
 static void write_engine(const struct report *report, size_t engine, FILE *file)
 {
-    struct run_result median;
-    report_median(report, engine, &median);
     fprintf(file, "    {");
     write_text(file, "name", report->options->engines[engine]->name);
     fprintf(file, ", ");
@@ -93,7 +94,7 @@ static void write_engine(const struct report *report, size_t engine, FILE *file)
     fprintf(file, ",\n      \"failed\": %s", report->is_failed[engine] ? "true" : "false");
     if (!report->is_failed[engine]) {
         fprintf(file, ",\n      \"median\": ");
-        write_result(file, &median, 0);
+        write_result(file, &report->medians[engine], 0);
         fprintf(file, ",\n      \"rounds\": [");
         for (uint64_t round = 0; round < report->options->rounds; round++) {
             fprintf(file, "%s", round == 0 ? "" : ", ");

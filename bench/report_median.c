@@ -7,7 +7,7 @@
 #define FIGURES (sizeof(struct run_result) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct run_result) ==
-                   sizeof(uint64_t) * (PHASE_COUNT * (2 + 2 * RUN_SLICES_MAX +
+                   sizeof(uint64_t) * (PHASE_COUNT * (2 + 3 * RUN_SLICES_MAX +
                                                       sizeof(struct counters) / sizeof(uint64_t)) +
                                        3),
                "a run_result is an array of figures");
@@ -27,7 +27,8 @@ static uint64_t median(uint64_t *figures, size_t count)
     return lower + (upper - lower) / 2;
 }
 
-void report_median(const struct report *report, size_t engine, struct run_result *ret_median)
+/* The median over the rounds, separately for each figure. */
+static void find_median(const struct report *report, size_t engine, struct run_result *ret_median)
 {
     uint64_t medians[FIGURES];
     uint64_t figures[COMPARE_ROUNDS_MAX];
@@ -41,7 +42,24 @@ void report_median(const struct report *report, size_t engine, struct run_result
     memcpy(ret_median, medians, sizeof(medians));
 }
 
-void report_turns(const struct report *report, enum phase phase, bool of_processor,
+void report_finish(struct report *report)
+{
+    report->reference = report->options->engine_count;
+    for (size_t i = 0; i < report->options->engine_count; i++) {
+        find_median(report, i, &report->medians[i]);
+        if (report->options->engines[i] == &bench_engine_bloomblock)
+            report->reference = i;
+    }
+}
+
+static uint64_t time_of(const struct slice_time *time, enum report_clock clock)
+{
+    return clock == REPORT_CLOCK       ? time->clock
+           : clock == REPORT_PROCESSOR ? time->processor
+                                       : time->process;
+}
+
+void report_turns(const struct report *report, enum phase phase, enum report_clock clock,
                   struct turns *ret_turns)
 {
     const struct compare_options *options = report->options;
@@ -49,9 +67,9 @@ void report_turns(const struct report *report, enum phase phase, bool of_process
     for (size_t engine = 0; engine < options->engine_count; engine++) {
         for (size_t turn = 0; turn < ret_turns->turn_count && !report->is_failed[engine]; turn++) {
             const struct run_result *result = &report->results[engine][turn / options->slice_count];
-            struct slice_time time = result->phases[phase].slices[turn % options->slice_count];
-            turns_note(ret_turns, engine, turn,
-                       (double)(of_processor ? time.processor : time.clock));
+            const struct slice_time *time =
+                &result->phases[phase].slices[turn % options->slice_count];
+            turns_note(ret_turns, engine, turn, (double)time_of(time, clock));
         }
     }
 }

@@ -65,7 +65,7 @@ const char *phase_name(enum phase phase)
     return phase_names[phase];
 }
 
-bool phase_is_reading(enum phase phase)
+bool phase_is_sliced(enum phase phase)
 {
     return phase != PHASE_LOAD && phase != PHASE_SETTLE && phase != PHASE_COMPACT;
 }

@@ -35,18 +35,21 @@ const char *phase_name(enum phase phase);
 
 #define RUN_SLICES_MAX 64
 
-/* Nanoseconds of a slice: by the clock, and of the processor in the reading thread. When other
+/* Nanoseconds of a slice: by the clock, and of the processor in the calling threads. When other
  * programs take the processor, a short slice may escape them and a long one never does: then only
- * the second value compares two engines. It does not include waiting for the device. */
+ * the second value compares two engines. It does not include waiting for the device. The third is
+ * of the processor in all threads of the process, until the engine is quiet again, less the making
+ * of keys and the checks; 0: not measured. */
 struct slice_time {
     uint64_t clock;
     uint64_t processor;
+    uint64_t process;
 };
 
 struct phase_result {
     uint64_t operations;
     uint64_t nanoseconds;
-    struct slice_time slices[RUN_SLICES_MAX]; /* of a phase of reading, in order */
+    struct slice_time slices[RUN_SLICES_MAX]; /* of a phase that has them, in order */
     struct counters counters; /* making keys between batches costs processor time, but no calls */
 };
 
@@ -65,7 +68,7 @@ struct run_options {
 };
 
 /* Whether it is measured in slices. */
-bool phase_is_reading(enum phase phase);
+bool phase_is_sliced(enum phase phase);
 
 /* Ends the process on a wrong result. The directory exists and is empty; the store stays in it. */
 void run_engine(const struct bench_engine *engine, const struct run_options *options,
