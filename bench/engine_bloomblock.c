@@ -15,6 +15,7 @@
 struct store {
     struct bb_db *db;
     struct bb_buf value;
+    struct bb_buf values[BENCH_MANY_MAX]; /* of the last get_many */
 };
 
 static void must(enum bb_status status)
@@ -80,18 +81,40 @@ static void *open_lazy(const struct bench_settings *settings)
                      (struct bb_db_options){.compaction_style = BB_COMPACTION_LAZY_LEVELING});
 }
 
+static void *attach(void *memory)
+{
+    struct store *handle = bench_allocate(sizeof(*handle));
+    handle->db = ((struct store *)memory)->db;
+    return handle;
+}
+
+static void detach(void *memory)
+{
+    struct store *store = memory;
+    bb_buf_deinit(&store->value);
+    for (size_t i = 0; i < BENCH_MANY_MAX; i++)
+        bb_buf_deinit(&store->values[i]);
+    free(store);
+}
+
 static void close_store(void *memory)
 {
     struct store *store = memory;
-    must(bb_db_close(store->db));
-    bb_buf_deinit(&store->value);
-    free(store);
+    struct bb_db *db = store->db;
+    detach(store);
+    must(bb_db_close(db));
 }
 
 static void put(void *memory, struct bb_bytes key, struct bb_bytes value)
 {
     struct store *store = memory;
     must(bb_db_put(store->db, NULL, key, value));
+}
+
+static void remove_key(void *memory, struct bb_bytes key)
+{
+    struct store *store = memory;
+    must(bb_db_delete(store->db, NULL, key));
 }
 
 static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
@@ -105,6 +128,20 @@ static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
     return true;
 }
 
+static void get_many(void *memory, const struct bb_bytes *keys, size_t count,
+                     struct bb_bytes *ret_values)
+{
+    struct store *store = memory;
+    enum bb_status statuses[BENCH_MANY_MAX];
+    must(bb_db_get_many(store->db, NULL, keys, count, store->values, statuses));
+    for (size_t i = 0; i < count; i++) {
+        const struct bb_buf *value = &store->values[i];
+        ret_values[i] = (struct bb_bytes){0};
+        if (statuses[i] == BB_OK)
+            ret_values[i] = (struct bb_bytes){.data = value->data, .size = value->size};
+    }
+}
+
 static void visit_entries(struct bb_db_iter *iter, uint64_t count_max,
                           struct bench_visitor *visitor)
 {
@@ -115,14 +152,19 @@ static void visit_entries(struct bb_db_iter *iter, uint64_t count_max,
     must(bb_db_iter_status(iter));
 }
 
+static void visit_all(struct bb_db_iter *iter, struct bench_visitor *visitor)
+{
+    bb_db_iter_seek_first(iter);
+    visit_entries(iter, UINT64_MAX, visitor);
+    bb_db_iter_destroy(iter);
+}
+
 static void scan(void *memory, struct bench_visitor *visitor)
 {
     struct store *store = memory;
     struct bb_db_iter *iter = NULL;
     must(bb_db_iter_create(store->db, NULL, &iter));
-    bb_db_iter_seek_first(iter);
-    visit_entries(iter, UINT64_MAX, visitor);
-    bb_db_iter_destroy(iter);
+    visit_all(iter, visitor);
 }
 
 static void seek(void *memory, struct bb_bytes key, uint64_t count_max,
@@ -134,6 +176,24 @@ static void seek(void *memory, struct bb_bytes key, uint64_t count_max,
     bb_db_iter_seek(iter, key);
     visit_entries(iter, count_max, visitor);
     bb_db_iter_destroy(iter);
+}
+
+static void range(void *memory, struct bb_bytes low, struct bb_bytes high,
+                  struct bench_visitor *visitor)
+{
+    struct store *store = memory;
+    struct bb_db_iter *iter = NULL;
+    struct bb_key_range bounds = {.low = &low, .high = &high};
+    must(bb_db_iter_create_range(store->db, NULL, &bounds, &iter));
+    visit_all(iter, visitor);
+}
+
+static void prefix(void *memory, struct bb_bytes prefix_bytes, struct bench_visitor *visitor)
+{
+    struct store *store = memory;
+    struct bb_db_iter *iter = NULL;
+    must(bb_db_iter_create_prefix(store->db, NULL, prefix_bytes, &iter));
+    visit_all(iter, visitor);
 }
 
 static void wait_idle(void *memory)
@@ -157,8 +217,9 @@ static void compact(void *memory)
 #define ENGINE(name_, options_, open_)                                                             \
     {                                                                                              \
         .name = name_, .version = BENCH_BLOOMBLOCK_VERSION, .options = options_, .open = open_,    \
-        .close = close_store, .put = put, .get = get, .scan = scan, .seek = seek,                  \
-        .wait_idle = wait_idle, .compact = compact,                                                \
+        .close = close_store, .put = put, .remove = remove_key, .get = get, .get_many = get_many,  \
+        .scan = scan, .seek = seek, .range = range, .prefix = prefix, .attach = attach,            \
+        .detach = detach, .wait_idle = wait_idle, .compact = compact,                              \
     }
 
 const struct bench_engine bench_engine_bloomblock =

@@ -54,12 +54,35 @@ static void close_store(void *memory)
     free(store);
 }
 
+static void *attach(void *memory)
+{
+    struct store *handle = bench_allocate(sizeof(*handle));
+    *handle = *(struct store *)memory;
+    handle->value = NULL;
+    return handle;
+}
+
+static void detach(void *memory)
+{
+    struct store *handle = memory;
+    leveldb_free(handle->value);
+    free(handle);
+}
+
 static void put(void *memory, struct bb_bytes key, struct bb_bytes value)
 {
     struct store *store = memory;
     char *error = NULL;
     leveldb_put(store->db, store->write, (const char *)key.data, key.size, (const char *)value.data,
                 value.size, &error);
+    must(error);
+}
+
+static void remove_key(void *memory, struct bb_bytes key)
+{
+    struct store *store = memory;
+    char *error = NULL;
+    leveldb_delete(store->db, store->write, (const char *)key.data, key.size, &error);
     must(error);
 }
 
@@ -78,13 +101,16 @@ static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
     return true;
 }
 
-static void visit_entries(leveldb_iterator_t *iter, uint64_t count_max,
+/* high: NULL: no bound. LevelDB's iterators have none, so the keys are compared. */
+static void visit_entries(leveldb_iterator_t *iter, uint64_t count_max, const struct bb_bytes *high,
                           struct bench_visitor *visitor)
 {
     for (uint64_t i = 0; i < count_max && leveldb_iter_valid(iter); i++) {
         struct bb_bytes key = {0};
         struct bb_bytes value = {0};
         key.data = (const uint8_t *)leveldb_iter_key(iter, &key.size);
+        if (high != NULL && !bench_is_below(key, *high))
+            break;
         value.data = (const uint8_t *)leveldb_iter_value(iter, &value.size);
         visitor->visit(visitor, key, value);
         leveldb_iter_next(iter);
@@ -99,7 +125,7 @@ static void scan(void *memory, struct bench_visitor *visitor)
     struct store *store = memory;
     leveldb_iterator_t *iter = leveldb_create_iterator(store->db, store->read);
     leveldb_iter_seek_to_first(iter);
-    visit_entries(iter, UINT64_MAX, visitor);
+    visit_entries(iter, UINT64_MAX, NULL, visitor);
     leveldb_iter_destroy(iter);
 }
 
@@ -109,7 +135,17 @@ static void seek(void *memory, struct bb_bytes key, uint64_t count_max,
     struct store *store = memory;
     leveldb_iterator_t *iter = leveldb_create_iterator(store->db, store->read);
     leveldb_iter_seek(iter, (const char *)key.data, key.size);
-    visit_entries(iter, count_max, visitor);
+    visit_entries(iter, count_max, NULL, visitor);
+    leveldb_iter_destroy(iter);
+}
+
+static void range(void *memory, struct bb_bytes low, struct bb_bytes high,
+                  struct bench_visitor *visitor)
+{
+    struct store *store = memory;
+    leveldb_iterator_t *iter = leveldb_create_iterator(store->db, store->read);
+    leveldb_iter_seek(iter, (const char *)low.data, low.size);
+    visit_entries(iter, UINT64_MAX, &high, visitor);
     leveldb_iter_destroy(iter);
 }
 
@@ -129,8 +165,12 @@ const struct bench_engine bench_engine_leveldb = {
     .open = open_store,
     .close = close_store,
     .put = put,
+    .remove = remove_key,
     .get = get,
     .scan = scan,
     .seek = seek,
+    .range = range,
+    .attach = attach,
+    .detach = detach,
     .compact = compact,
 };

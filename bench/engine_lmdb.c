@@ -27,6 +27,21 @@ static void must(int code)
         bench_die("lmdb: %s", mdb_strerror(code));
 }
 
+/* The kept read transaction, of the calling thread. */
+static void open_reader(struct store *store)
+{
+    must(mdb_txn_begin(store->env, NULL, MDB_RDONLY, &store->read));
+    must(mdb_cursor_open(store->read, store->dbi, &store->cursor));
+    mdb_txn_reset(store->read);
+    store->is_reading = false;
+}
+
+static void close_reader(struct store *store)
+{
+    mdb_cursor_close(store->cursor);
+    mdb_txn_abort(store->read);
+}
+
 static void open_env(struct store *store)
 {
     uint64_t map_bytes = store->settings.data_bytes * 8 + (UINT64_C(1) << 30);
@@ -38,16 +53,12 @@ static void open_env(struct store *store)
     must(mdb_txn_begin(store->env, NULL, 0, &txn));
     must(mdb_dbi_open(txn, NULL, 0, &store->dbi));
     must(mdb_txn_commit(txn));
-    must(mdb_txn_begin(store->env, NULL, MDB_RDONLY, &store->read));
-    must(mdb_cursor_open(store->read, store->dbi, &store->cursor));
-    mdb_txn_reset(store->read);
-    store->is_reading = false;
+    open_reader(store);
 }
 
 static void close_env(struct store *store)
 {
-    mdb_cursor_close(store->cursor);
-    mdb_txn_abort(store->read);
+    close_reader(store);
     mdb_env_close(store->env);
 }
 
@@ -88,18 +99,6 @@ static struct bb_bytes bytes_of(const MDB_val *value)
     return (struct bb_bytes){.data = value->mv_data, .size = value->mv_size};
 }
 
-static void put(void *memory, struct bb_bytes key, struct bb_bytes value)
-{
-    struct store *store = memory;
-    MDB_val stored_key = value_of(key);
-    MDB_val stored_value = value_of(value);
-    if (store->write == NULL)
-        must(mdb_txn_begin(store->env, NULL, 0, &store->write));
-    must(mdb_put(store->write, store->dbi, &stored_key, &stored_value, 0));
-    if (++store->write_puts == BENCH_TRANSACTION_PUTS)
-        commit(store);
-}
-
 /* Each read is a separate transaction that sees the newest state, made by renewing a kept one, as
  * its documentation advises. It ends with the next read, so that the value stays readable. */
 static void end_reading(struct store *store)
@@ -107,6 +106,58 @@ static void end_reading(struct store *store)
     if (store->is_reading)
         mdb_txn_reset(store->read);
     store->is_reading = false;
+}
+
+static void *attach(void *memory)
+{
+    struct store *handle = bench_allocate(sizeof(*handle));
+    *handle = *(struct store *)memory;
+    handle->write = NULL;
+    handle->write_puts = 0;
+    open_reader(handle);
+    return handle;
+}
+
+static void detach(void *memory)
+{
+    end_reading(memory);
+    close_reader(memory);
+    free(memory);
+}
+
+/* A read transaction that stays open would keep pages that the write replaces. */
+static void begin_write(struct store *store)
+{
+    end_reading(store);
+    if (store->write == NULL)
+        must(mdb_txn_begin(store->env, NULL, 0, &store->write));
+}
+
+static void end_write(struct store *store)
+{
+    if (++store->write_puts == BENCH_TRANSACTION_PUTS)
+        commit(store);
+}
+
+static void put(void *memory, struct bb_bytes key, struct bb_bytes value)
+{
+    struct store *store = memory;
+    MDB_val stored_key = value_of(key);
+    MDB_val stored_value = value_of(value);
+    begin_write(store);
+    must(mdb_put(store->write, store->dbi, &stored_key, &stored_value, 0));
+    end_write(store);
+}
+
+static void remove_key(void *memory, struct bb_bytes key)
+{
+    struct store *store = memory;
+    MDB_val wanted = value_of(key);
+    begin_write(store);
+    int code = mdb_del(store->write, store->dbi, &wanted, NULL);
+    if (code != MDB_NOTFOUND)
+        must(code);
+    end_write(store);
 }
 
 static void begin_reading(struct store *store)
@@ -130,14 +181,17 @@ static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
     return true;
 }
 
+/* high: NULL: no bound. */
 static void visit_entries(struct store *store, MDB_val key, MDB_cursor_op first, uint64_t count_max,
-                          struct bench_visitor *visitor)
+                          const struct bb_bytes *high, struct bench_visitor *visitor)
 {
     MDB_val value = {0};
     begin_reading(store);
     must(mdb_cursor_renew(store->read, store->cursor));
     int code = mdb_cursor_get(store->cursor, &key, &value, first);
     for (uint64_t i = 0; i < count_max && code == MDB_SUCCESS; i++) {
+        if (high != NULL && !bench_is_below(bytes_of(&key), *high))
+            break;
         visitor->visit(visitor, bytes_of(&key), bytes_of(&value));
         code = mdb_cursor_get(store->cursor, &key, &value, MDB_NEXT);
     }
@@ -147,13 +201,19 @@ static void visit_entries(struct store *store, MDB_val key, MDB_cursor_op first,
 
 static void scan(void *memory, struct bench_visitor *visitor)
 {
-    visit_entries(memory, (MDB_val){0}, MDB_FIRST, UINT64_MAX, visitor);
+    visit_entries(memory, (MDB_val){0}, MDB_FIRST, UINT64_MAX, NULL, visitor);
 }
 
 static void seek(void *memory, struct bb_bytes key, uint64_t count_max,
                  struct bench_visitor *visitor)
 {
-    visit_entries(memory, value_of(key), MDB_SET_RANGE, count_max, visitor);
+    visit_entries(memory, value_of(key), MDB_SET_RANGE, count_max, NULL, visitor);
+}
+
+static void range(void *memory, struct bb_bytes low, struct bb_bytes high,
+                  struct bench_visitor *visitor)
+{
+    visit_entries(memory, value_of(low), MDB_SET_RANGE, UINT64_MAX, &high, visitor);
 }
 
 /* There is no compaction in place: a compacting copy takes the place of the original. */
@@ -189,9 +249,13 @@ const struct bench_engine bench_engine_lmdb = {
     .open = open_store,
     .close = close_store,
     .put = put,
+    .remove = remove_key,
     .commit = commit,
     .get = get,
     .scan = scan,
     .seek = seek,
+    .range = range,
+    .attach = attach,
+    .detach = detach,
     .compact = compact,
 };

@@ -23,7 +23,10 @@ struct store {
     rocksdb_cache_t *cache;
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write;
-    rocksdb_pinnableslice_t *value; /* of the last get */
+    rocksdb_column_family_handle_t *family;          /* all keys: get_many needs its name */
+    rocksdb_readoptions_t *bounded;                  /* of a handle: an iterator's bounds */
+    rocksdb_pinnableslice_t *value;                  /* of the last get */
+    rocksdb_pinnableslice_t *values[BENCH_MANY_MAX]; /* of the last get_many */
 };
 
 static void must(const char *error)
@@ -69,8 +72,11 @@ static void *open_with(const struct bench_settings *settings, bool is_guide)
     set_table_options(store, settings, is_guide);
     set_options(store, settings);
     char *error = NULL;
-    store->db = rocksdb_open(store->options, settings->directory, &error);
+    store->db = rocksdb_open_column_families(
+        store->options, settings->directory, 1, (const char *const[]){"default"},
+        (const rocksdb_options_t *const[]){store->options}, &store->family, &error);
     must(error);
+    store->bounded = rocksdb_readoptions_create();
     return store;
 }
 
@@ -91,10 +97,43 @@ static void release_value(struct store *store)
     store->value = NULL;
 }
 
+static void release_values(struct store *store)
+{
+    for (size_t i = 0; i < BENCH_MANY_MAX && store->values[i] != NULL; i++) {
+        rocksdb_pinnableslice_destroy(store->values[i]);
+        store->values[i] = NULL;
+    }
+}
+
+static void *attach(void *memory)
+{
+    struct store *handle = bench_allocate(sizeof(*handle));
+    *handle = *(struct store *)memory;
+    handle->value = NULL;
+    for (size_t i = 0; i < BENCH_MANY_MAX; i++)
+        handle->values[i] = NULL;
+    handle->bounded = rocksdb_readoptions_create();
+    return handle;
+}
+
+static void release_handle(struct store *store)
+{
+    release_value(store);
+    release_values(store);
+    rocksdb_readoptions_destroy(store->bounded);
+}
+
+static void detach(void *memory)
+{
+    release_handle(memory);
+    free(memory);
+}
+
 static void close_store(void *memory)
 {
     struct store *store = memory;
-    release_value(store);
+    release_handle(store);
+    rocksdb_column_family_handle_destroy(store->family);
     rocksdb_close(store->db);
     rocksdb_readoptions_destroy(store->read);
     rocksdb_writeoptions_destroy(store->write);
@@ -113,6 +152,14 @@ static void put(void *memory, struct bb_bytes key, struct bb_bytes value)
     must(error);
 }
 
+static void remove_key(void *memory, struct bb_bytes key)
+{
+    struct store *store = memory;
+    char *error = NULL;
+    rocksdb_delete(store->db, store->write, (const char *)key.data, key.size, &error);
+    must(error);
+}
+
 /* The pinned form of get copies nothing and is the fastest that the C API has. */
 static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
 {
@@ -126,6 +173,34 @@ static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
         return false;
     ret_value->data = (const uint8_t *)rocksdb_pinnableslice_value(store->value, &ret_value->size);
     return true;
+}
+
+/* The form that reads in batches and copies nothing. */
+static void get_many(void *memory, const struct bb_bytes *keys, size_t count,
+                     struct bb_bytes *ret_values)
+{
+    struct store *store = memory;
+    const char *data[BENCH_MANY_MAX];
+    size_t sizes[BENCH_MANY_MAX];
+    rocksdb_pinnableslice_t *found[BENCH_MANY_MAX];
+    char *errors[BENCH_MANY_MAX];
+    size_t found_count = 0;
+    release_values(store);
+    for (size_t i = 0; i < count; i++) {
+        data[i] = (const char *)keys[i].data;
+        sizes[i] = keys[i].size;
+    }
+    rocksdb_batched_multi_get_cf(store->db, store->read, store->family, count, data, sizes, found,
+                                 errors, false);
+    for (size_t i = 0; i < count; i++) {
+        must(errors[i]);
+        ret_values[i] = (struct bb_bytes){0};
+        if (found[i] == NULL)
+            continue;
+        store->values[found_count++] = found[i];
+        ret_values[i].data =
+            (const uint8_t *)rocksdb_pinnableslice_value(found[i], &ret_values[i].size);
+    }
 }
 
 static void visit_entries(rocksdb_iterator_t *iter, uint64_t count_max,
@@ -160,6 +235,18 @@ static void seek(void *memory, struct bb_bytes key, uint64_t count_max,
     rocksdb_iterator_t *iter = rocksdb_create_iterator(store->db, store->read);
     rocksdb_iter_seek(iter, (const char *)key.data, key.size);
     visit_entries(iter, count_max, visitor);
+    rocksdb_iter_destroy(iter);
+}
+
+static void range(void *memory, struct bb_bytes low, struct bb_bytes high,
+                  struct bench_visitor *visitor)
+{
+    struct store *store = memory;
+    rocksdb_readoptions_set_iterate_lower_bound(store->bounded, (const char *)low.data, low.size);
+    rocksdb_readoptions_set_iterate_upper_bound(store->bounded, (const char *)high.data, high.size);
+    rocksdb_iterator_t *iter = rocksdb_create_iterator(store->db, store->bounded);
+    rocksdb_iter_seek_to_first(iter);
+    visit_entries(iter, UINT64_MAX, visitor);
     rocksdb_iter_destroy(iter);
 }
 
@@ -204,9 +291,14 @@ const struct bench_engine bench_engine_rocksdb = {
     .open = open_store,
     .close = close_store,
     .put = put,
+    .remove = remove_key,
     .get = get,
+    .get_many = get_many,
     .scan = scan,
     .seek = seek,
+    .range = range,
+    .attach = attach,
+    .detach = detach,
     .wait_idle = wait_idle,
     .compact = compact,
 };
@@ -219,9 +311,14 @@ const struct bench_engine bench_engine_rocksdb_guide = {
     .open = open_guide,
     .close = close_store,
     .put = put,
+    .remove = remove_key,
     .get = get,
+    .get_many = get_many,
     .scan = scan,
     .seek = seek,
+    .range = range,
+    .attach = attach,
+    .detach = detach,
     .wait_idle = wait_idle,
     .compact = compact,
 };

@@ -92,6 +92,22 @@ static void *open_btree(const struct bench_settings *settings)
     return open_with(settings, "type=file");
 }
 
+static void *attach(void *memory)
+{
+    struct store *handle = bench_allocate(sizeof(*handle));
+    handle->connection = ((struct store *)memory)->connection;
+    open_session(handle);
+    open_cursor(handle);
+    return handle;
+}
+
+static void detach(void *memory)
+{
+    struct store *handle = memory;
+    must(handle->session->close(handle->session, NULL));
+    free(handle);
+}
+
 static void close_store(void *memory)
 {
     struct store *store = memory;
@@ -124,6 +140,19 @@ static void put(void *memory, struct bb_bytes key, struct bb_bytes value)
     must(code);
 }
 
+static void remove_key(void *memory, struct bb_bytes key)
+{
+    WT_CURSOR *cursor = ((struct store *)memory)->cursor;
+    WT_ITEM wanted = item_of(key);
+    int code = WT_ROLLBACK;
+    while (code == WT_ROLLBACK) {
+        cursor->set_key(cursor, &wanted);
+        code = cursor->remove(cursor);
+    }
+    if (code != WT_NOTFOUND)
+        must(code);
+}
+
 /* The cursor keeps its place until the next call, so that the value stays readable. */
 static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
 {
@@ -140,14 +169,17 @@ static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
     return true;
 }
 
-/* From the cursor's place, if code is 0. */
+/* From the cursor's place, if code is 0. high: NULL: no bound. The cursors of this version have no
+ * bounds, so the keys are compared. */
 static void visit_entries(WT_CURSOR *cursor, int code, uint64_t count_max,
-                          struct bench_visitor *visitor)
+                          const struct bb_bytes *high, struct bench_visitor *visitor)
 {
     for (uint64_t i = 0; i < count_max && code == 0; i++) {
         WT_ITEM key = {0};
         WT_ITEM value = {0};
         must(cursor->get_key(cursor, &key));
+        if (high != NULL && !bench_is_below(bytes_of(&key), *high))
+            break;
         must(cursor->get_value(cursor, &value));
         visitor->visit(visitor, bytes_of(&key), bytes_of(&value));
         code = i + 1 < count_max ? cursor->next(cursor) : WT_NOTFOUND;
@@ -163,7 +195,7 @@ static void scan(void *memory, struct bench_visitor *visitor)
     struct store *store = memory;
     WT_CURSOR *cursor = NULL;
     must(store->session->open_cursor(store->session, TABLE, NULL, NULL, &cursor));
-    visit_entries(cursor, cursor->next(cursor), UINT64_MAX, visitor);
+    visit_entries(cursor, cursor->next(cursor), UINT64_MAX, NULL, visitor);
     must(cursor->close(cursor));
 }
 
@@ -182,7 +214,14 @@ static void seek(void *memory, struct bb_bytes key, uint64_t count_max,
                  struct bench_visitor *visitor)
 {
     WT_CURSOR *cursor = ((struct store *)memory)->cursor;
-    visit_entries(cursor, move_to(cursor, key), count_max, visitor);
+    visit_entries(cursor, move_to(cursor, key), count_max, NULL, visitor);
+}
+
+static void range(void *memory, struct bb_bytes low, struct bb_bytes high,
+                  struct bench_visitor *visitor)
+{
+    WT_CURSOR *cursor = ((struct store *)memory)->cursor;
+    visit_entries(cursor, move_to(cursor, low), UINT64_MAX, &high, visitor);
 }
 
 /* A cursor with a place keeps pages in memory. */
@@ -216,9 +255,13 @@ const struct bench_engine bench_engine_wiredtiger = {
     .open = open_lsm,
     .close = close_store,
     .put = put,
+    .remove = remove_key,
     .get = get,
     .scan = scan,
     .seek = seek,
+    .range = range,
+    .attach = attach,
+    .detach = detach,
     .wait_idle = wait_idle,
     .compact = compact,
 };
@@ -230,9 +273,13 @@ const struct bench_engine bench_engine_wiredtiger_btree = {
     .open = open_btree,
     .close = close_store,
     .put = put,
+    .remove = remove_key,
     .get = get,
     .scan = scan,
     .seek = seek,
+    .range = range,
+    .attach = attach,
+    .detach = detach,
     .wait_idle = wait_idle,
     .compact = compact,
 };

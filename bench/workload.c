@@ -5,31 +5,23 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bench/dice.h"
 #include "bench/die.h"
 
 #define NOISE_SIZE (1 << 20)
-
-/* The finishing steps of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection of 64 bits. */
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
 
 /* Streams of random draws: their counters begin far from each other and from the keys' counters. */
 enum stream { STREAM_PRESENT = 1, STREAM_SEEK, STREAM_NOISE, STREAM_VALUE };
 
 static uint64_t draw(const struct workload *workload, enum stream stream, uint64_t i)
 {
-    return mix(mix(workload->options.seed ^ ((uint64_t)stream << 56)) + i);
+    return dice_mix(dice_mix(workload->options.seed ^ ((uint64_t)stream << 56)) + i);
 }
 
 /* Even counts: stored; odd counts: absent. */
 static uint64_t number_of(const struct workload *workload, uint64_t count)
 {
-    return mix(mix(workload->options.seed) + count);
+    return dice_mix(dice_mix(workload->options.seed) + count);
 }
 
 uint64_t workload_number(const struct workload *workload, uint64_t i)
@@ -46,27 +38,85 @@ static void write_digits(uint64_t number, uint8_t *digits)
     }
 }
 
+bool workload_index(const struct workload *workload, uint64_t number, uint64_t *ret_index)
+{
+    uint64_t count = dice_unmix(number) - dice_mix(workload->options.seed);
+    *ret_index = count / 2;
+    return count % 2 == 0;
+}
+
+uint64_t workload_absent_number(const struct workload *workload, uint64_t i)
+{
+    return number_of(workload, 2 * i + 1);
+}
+
+static void write_binary(uint64_t number, uint8_t *bytes)
+{
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(number >> (56 - 8 * i));
+}
+
+static uint64_t digit_value(uint8_t digit)
+{
+    return (uint64_t)(digit >= 'a' ? digit - 'a' + 10 : digit - '0');
+}
+
+uint64_t workload_parse(const struct workload *workload, const uint8_t *key)
+{
+    uint64_t number = 0;
+    if (workload->options.key_size == WORKLOAD_KEY_SIZE_BINARY) {
+        for (int i = 0; i < 8; i++)
+            number = number << 8 | key[i];
+    } else {
+        for (int i = 0; i < 16; i++)
+            number = number << 4 | digit_value(key[i]);
+    }
+    return number;
+}
+
 void workload_key(const struct workload *workload, uint64_t number, uint8_t *key)
 {
     size_t size = workload->options.key_size;
     uint8_t digits[16];
+    if (size == WORKLOAD_KEY_SIZE_BINARY) {
+        write_binary(number, key);
+        return;
+    }
     write_digits(number, key);
     for (size_t offset = 16; offset < size; offset += 16) {
         size_t rest = size - offset;
-        number = mix(number);
+        number = dice_mix(number);
         write_digits(number, digits);
         memcpy(key + offset, digits, rest < 16 ? rest : 16);
     }
 }
 
+static uint64_t value_name(uint64_t number)
+{
+    return dice_mix(number ^ ((uint64_t)STREAM_VALUE << 56));
+}
+
 void workload_value(const struct workload *workload, uint64_t number, uint8_t *value)
 {
+    workload_version_value(workload, number, 0, value);
+}
+
+uint64_t workload_version_of(uint64_t number, const uint8_t *value)
+{
+    uint64_t name = 0;
+    memcpy(&name, value, 8);
+    return name ^ value_name(number);
+}
+
+void workload_version_value(const struct workload *workload, uint64_t number, uint64_t version,
+                            uint8_t *value)
+{
     size_t size = workload->options.value_size;
-    size_t half = (size + 1) / 2;
-    uint64_t name = mix(number ^ ((uint64_t)STREAM_VALUE << 56));
+    size_t half = size < 16 ? size : (size + 1) / 2;
+    uint64_t name = value_name(number) ^ version;
     size_t filled = 8;
     memcpy(value, &name, 8);
-    for (; filled < half; name = mix(name)) {
+    for (; filled < half; name = dice_mix(name)) {
         size_t room = half - filled;
         size_t piece = room < 4096 ? room : 4096;
         memcpy(value + filled, workload->noise + name % (NOISE_SIZE - 4096), piece);
@@ -75,7 +125,7 @@ void workload_value(const struct workload *workload, uint64_t number, uint8_t *v
     memcpy(value + half, value, size - half);
 }
 
-static void *allocate(size_t count, size_t element_size)
+void *workload_allocate(size_t count, size_t element_size)
 {
     size_t size = (count == 0 ? 1 : count) * element_size;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -84,7 +134,7 @@ static void *allocate(size_t count, size_t element_size)
     return memory;
 }
 
-static void release(void *memory, size_t count, size_t element_size)
+void workload_release(void *memory, size_t count, size_t element_size)
 {
     munmap(memory, (count == 0 ? 1 : count) * element_size);
 }
@@ -96,18 +146,16 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static uint64_t *sorted_numbers(const struct workload *workload)
+uint64_t *workload_sorted(const struct workload *workload, uint64_t count)
 {
-    uint64_t count = workload->options.key_count;
-    uint64_t *numbers = allocate(count, sizeof(*numbers));
+    uint64_t *numbers = workload_allocate(count, sizeof(*numbers));
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = workload_number(workload, i);
     qsort(numbers, count, sizeof(*numbers), compare_numbers);
     return numbers;
 }
 
-/* Index of the first that is not below number. */
-static uint64_t lower_bound(const uint64_t *sorted, uint64_t count, uint64_t number)
+uint64_t workload_lower_bound(const uint64_t *sorted, uint64_t count, uint64_t number)
 {
     uint64_t begin = 0;
     while (count > 0) {
@@ -140,10 +188,10 @@ static void trace_entries(const struct workload *workload, const uint64_t *sorte
 static void draw_absent(struct workload *workload, const uint64_t *sorted)
 {
     const struct workload_options *options = &workload->options;
-    uint64_t count = 1;
-    for (uint64_t i = 0; i < options->lookup_count; count += 2) {
-        uint64_t number = number_of(workload, count);
-        uint64_t position = lower_bound(sorted, options->key_count, number);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < options->lookup_count; count++) {
+        uint64_t number = workload_absent_number(workload, count);
+        uint64_t position = workload_lower_bound(sorted, options->key_count, number);
         if (position == 0 || position == options->key_count)
             continue; /* outside the range of the stored keys: no engine would have to look */
         if (sorted[position] == number)
@@ -158,7 +206,7 @@ static void draw_seeks(struct workload *workload, const uint64_t *sorted)
     for (uint64_t i = 0; i < options->seek_count; i++) {
         uint64_t number = draw(workload, STREAM_SEEK, i);
         workload->seeks[i] = number;
-        trace_entries(workload, sorted, lower_bound(sorted, options->key_count, number),
+        trace_entries(workload, sorted, workload_lower_bound(sorted, options->key_count, number),
                       options->seek_length, &workload->seek);
     }
 }
@@ -166,26 +214,26 @@ static void draw_seeks(struct workload *workload, const uint64_t *sorted)
 void workload_init(struct workload *workload, const struct workload_options *options)
 {
     *workload = (struct workload){.options = *options};
-    workload->present = allocate(options->lookup_count, sizeof(uint64_t));
-    workload->absent = allocate(options->lookup_count, sizeof(uint64_t));
-    workload->seeks = allocate(options->seek_count, sizeof(uint64_t));
-    workload->noise = allocate(NOISE_SIZE, 1);
+    workload->present = workload_allocate(options->lookup_count, sizeof(uint64_t));
+    workload->absent = workload_allocate(options->lookup_count, sizeof(uint64_t));
+    workload->seeks = workload_allocate(options->seek_count, sizeof(uint64_t));
+    workload->noise = workload_allocate(NOISE_SIZE, 1);
     for (uint64_t i = 0; i < NOISE_SIZE / 8; i++)
         memcpy(workload->noise + 8 * i, &(uint64_t){draw(workload, STREAM_NOISE, i)}, 8);
     for (uint64_t i = 0; i < options->lookup_count; i++)
         workload->present[i] =
             workload_number(workload, draw(workload, STREAM_PRESENT, i) % options->key_count);
-    uint64_t *sorted = sorted_numbers(workload);
+    uint64_t *sorted = workload_sorted(workload, options->key_count);
     draw_absent(workload, sorted);
     draw_seeks(workload, sorted);
     trace_entries(workload, sorted, 0, UINT64_MAX, &workload->scan);
-    release(sorted, options->key_count, sizeof(*sorted));
+    workload_release(sorted, options->key_count, sizeof(*sorted));
 }
 
 void workload_deinit(struct workload *workload)
 {
-    release(workload->present, workload->options.lookup_count, sizeof(uint64_t));
-    release(workload->absent, workload->options.lookup_count, sizeof(uint64_t));
-    release(workload->seeks, workload->options.seek_count, sizeof(uint64_t));
-    release(workload->noise, NOISE_SIZE, 1);
+    workload_release(workload->present, workload->options.lookup_count, sizeof(uint64_t));
+    workload_release(workload->absent, workload->options.lookup_count, sizeof(uint64_t));
+    workload_release(workload->seeks, workload->options.seek_count, sizeof(uint64_t));
+    workload_release(workload->noise, NOISE_SIZE, 1);
 }

@@ -1,12 +1,14 @@
 /* The keys, values and lookups of a comparison: the same for every engine, in the same order.
  *
  * A key is a 64-bit number in 16 hexadecimal digits, so that numbers and keys have the same order,
- * and more digits derived from the number where keys are longer. Numbers come from a bijection of a
+ * and more digits derived from the number where keys are longer. A key of 8 bytes is the number
+ * itself, big-endian. Numbers come from a bijection of a
  * counter: stored keys from even counts, absent ones from odd counts, so no absent key can be
  * stored, and all have one shape and one range.
  *
- * A value is half noise and then the same half again, so compression halves it. Its first eight
- * bytes are derived from the number, which distinguishes values.
+ * A value is half noise and then the same half again, so compression halves it; of fewer than 16
+ * bytes all are noise. Its first eight bytes are derived from the number and a version, which
+ * distinguishes values; workloads that never update a key have version 0.
  *
  * Memory: shared, so that a forked run neither copies nor counts it. Threads: read-only after init.
  */
@@ -15,9 +17,10 @@
 
 #include "bb/base.h"
 
-#define WORKLOAD_KEY_SIZE_MIN   16
-#define WORKLOAD_VALUE_SIZE_MIN 16
-#define WORKLOAD_SIZE_MAX       65536
+#define WORKLOAD_KEY_SIZE_BINARY 8  /* the number in binary */
+#define WORKLOAD_KEY_SIZE_MIN    16 /* of the others */
+#define WORKLOAD_VALUE_SIZE_MIN  8
+#define WORKLOAD_SIZE_MAX        65536
 
 struct workload_options {
     uint64_t key_count;
@@ -51,8 +54,26 @@ void workload_deinit(struct workload *workload);
 
 /* The number of the i-th key stored. */
 uint64_t workload_number(const struct workload *workload, uint64_t i);
+/* Whether the number belongs to a key that may be stored; *ret_index is its i. */
+bool workload_index(const struct workload *workload, uint64_t number, uint64_t *ret_index);
+/* The number of the i-th key that is never stored. */
+uint64_t workload_absent_number(const struct workload *workload, uint64_t i);
+/* The number of a key whose first 16 bytes, or 8 of a binary one, are given. */
+uint64_t workload_parse(const struct workload *workload, const uint8_t *key);
+/* The numbers of the first count keys, ascending. Owned: workload_release. */
+uint64_t *workload_sorted(const struct workload *workload, uint64_t count);
+/* Place of the first that is not below number. */
+uint64_t workload_lower_bound(const uint64_t *sorted, uint64_t count, uint64_t number);
+/* Zeroed shared memory; ends the process when memory runs out. */
+void *workload_allocate(size_t count, size_t element_size);
+void workload_release(void *memory, size_t count, size_t element_size);
+
 void workload_key(const struct workload *workload, uint64_t number, uint8_t *key);
 void workload_value(const struct workload *workload, uint64_t number, uint8_t *value);
+void workload_version_value(const struct workload *workload, uint64_t number, uint64_t version,
+                            uint8_t *value);
+/* The version that the first eight bytes of the key's value name. */
+uint64_t workload_version_of(uint64_t number, const uint8_t *value);
 
 /* Adds an entry. Cheap enough for a timed loop: three loads and two multiplications. */
 static inline void workload_trace_add(struct workload_trace *trace, struct bb_bytes key,
@@ -61,8 +82,8 @@ static inline void workload_trace_add(struct workload_trace *trace, struct bb_by
     uint64_t digits = 0;
     uint64_t begin = 0;
     uint64_t end = 0;
-    if (key.size >= 16 && value.size >= 8) {
-        __builtin_memcpy(&digits, key.data + 8, 8);
+    if (key.size >= 8 && value.size >= 8) {
+        __builtin_memcpy(&digits, key.data + (key.size >= 16 ? 8 : 0), 8);
         __builtin_memcpy(&begin, value.data, 8);
         __builtin_memcpy(&end, value.data + value.size - 8, 8);
     }
