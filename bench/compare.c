@@ -47,6 +47,7 @@ static void run_job(void *context, int baton)
         .settings = {.directory = job->directory,
                      .cache_bytes = options.cache_bytes,
                      .write_buffer_bytes = options.write_buffer_bytes,
+                     .thread_count = options.mixed.thread_count,
                      .data_bytes = options.workload.key_count *
                                    (options.workload.key_size + options.workload.value_size)},
         .slice_count = options.slice_count,
@@ -54,7 +55,14 @@ static void run_job(void *context, int baton)
         .is_cold = options.is_cold,
     };
     struct run_result result;
-    run_engine(job->engine, &run_options, &workload, &result);
+    if (options.mixed.mix == NULL) {
+        run_engine(job->engine, &run_options, &workload, &result);
+    } else {
+        struct ledger ledger;
+        mixed_run_ledger(&options.mixed, &workload, &ledger);
+        mixed_run_engine(job->engine, &run_options, &options.mixed, &ledger, &result);
+        ledger_deinit(&ledger);
+    }
     baton_finish(baton, &result, sizeof(result));
 }
 

@@ -17,12 +17,19 @@ static const char usage[] =
     "and\n"
     "sizes side by side.\n"
     "\n"
+    "  --workload NAME    standard (default): load, lookups, range queries and a scan, as loaded "
+    "and\n"
+    "                     compacted; load-random, load-in-order, load-reverse, overwrite, "
+    "delete-heavy,\n"
+    "                     get, multi-get, bounded, ycsb-a to ycsb-f, mixgraph\n"
+    "  --operations N     of each phase of a workload other than standard (1000000)\n"
+    "  --threads N        that call the engine, in a workload other than standard (1)\n"
     "  --keys N           keys to load, in random order (5000000)\n"
     "  --lookups N        lookups of stored keys, and of absent ones, per phase (1000000, at most "
     "--keys)\n"
     "  --seeks N          range queries of 10 entries per phase (100000, at most --keys)\n"
-    "  --key-size N       bytes, at least 16: hexadecimal digits (16)\n"
-    "  --value-size N     bytes, at least 16: half of them compressible (100)\n"
+    "  --key-size N       bytes: 16 or more hexadecimal digits, or 8 in binary (16)\n"
+    "  --value-size N     bytes, at least 8: half of them compressible (100)\n"
     "  --cache SIZE       block or page cache of each engine (64M)\n"
     "  --write-buffer SIZE  memtable of each engine; for SQLite the log between checkpoints (64M)\n"
     "  --engines A,B,...  bloomblock, leveldb, rocksdb, lmdb, sqlite, wiredtiger (all of "
@@ -97,6 +104,13 @@ static void parse_engines(struct compare_options *options, const char *text)
         refuse("none of these engines is in this build", text);
 }
 
+static void parse_workload(struct compare_options *options, const char *text)
+{
+    options->mixed.mix = mix_find(text);
+    if (options->mixed.mix == NULL && strcmp(text, "standard") != 0)
+        refuse("no such workload", text);
+}
+
 enum choice {
     CHOICE_KEYS = 256,
     CHOICE_LOOKUPS,
@@ -113,6 +127,9 @@ enum choice {
     CHOICE_COLD,
     CHOICE_JSON,
     CHOICE_QUIET,
+    CHOICE_WORKLOAD,
+    CHOICE_OPERATIONS,
+    CHOICE_THREADS,
     CHOICE_HELP,
 };
 
@@ -132,6 +149,9 @@ static const struct option long_options[] = {
     {"cold", no_argument, NULL, CHOICE_COLD},
     {"json", required_argument, NULL, CHOICE_JSON},
     {"quiet", no_argument, NULL, CHOICE_QUIET},
+    {"workload", required_argument, NULL, CHOICE_WORKLOAD},
+    {"operations", required_argument, NULL, CHOICE_OPERATIONS},
+    {"threads", required_argument, NULL, CHOICE_THREADS},
     {"help", no_argument, NULL, CHOICE_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -150,11 +170,20 @@ static void apply_size(struct compare_options *options, enum choice choice, cons
         workload->seek_count = parse_number("--seeks", text, 1, UINT64_C(1) << 32);
         break;
     case CHOICE_KEY_SIZE: /* the limit is LMDB's */
-        workload->key_size = parse_number("--key-size", text, WORKLOAD_KEY_SIZE_MIN, 511);
+        workload->key_size = parse_number("--key-size", text, WORKLOAD_KEY_SIZE_BINARY, 511);
+        if (workload->key_size != WORKLOAD_KEY_SIZE_BINARY &&
+            workload->key_size < WORKLOAD_KEY_SIZE_MIN)
+            refuse("--key-size", text);
         break;
     case CHOICE_VALUE_SIZE:
         workload->value_size =
             parse_number("--value-size", text, WORKLOAD_VALUE_SIZE_MIN, WORKLOAD_SIZE_MAX);
+        break;
+    case CHOICE_OPERATIONS:
+        options->mixed.operation_count = parse_number("--operations", text, 1, UINT64_C(1) << 32);
+        break;
+    case CHOICE_THREADS:
+        options->mixed.thread_count = parse_number("--threads", text, 1, MIXED_THREADS_MAX);
         break;
     case CHOICE_CACHE:
         options->cache_bytes = parse_number("--cache", text, 64 * 1024, UINT64_C(1) << 40);
@@ -171,6 +200,9 @@ static void apply(struct compare_options *options, int choice, const char *text)
     switch (choice) {
     case CHOICE_ENGINES:
         parse_engines(options, text);
+        break;
+    case CHOICE_WORKLOAD:
+        parse_workload(options, text);
         break;
     case CHOICE_DIR:
         options->directory = text;
@@ -209,6 +241,7 @@ static void set_defaults(struct compare_options *options)
     *options = (struct compare_options){
         .workload =
             {.key_count = 5000000, .seek_length = 10, .key_size = 16, .value_size = 100, .seed = 1},
+        .mixed = {.operation_count = 1000000, .thread_count = 1},
         .cache_bytes = UINT64_C(64) << 20,
         .write_buffer_bytes = UINT64_C(64) << 20,
         .rounds = 1,
@@ -233,6 +266,9 @@ void compare_options_parse(int argc, char **argv, struct compare_options *ret_op
         apply(ret_options, choice, optarg);
     if (optind != argc)
         refuse("not an option", argv[optind]);
+    if (ret_options->mixed.mix == NULL && ret_options->mixed.thread_count > 1)
+        refuse("the standard workload has one thread", "--threads");
+    ret_options->workload.is_bare = ret_options->mixed.mix != NULL;
     struct workload_options *workload = &ret_options->workload;
     workload->lookup_count =
         least(workload->lookup_count == 0 ? 1000000 : workload->lookup_count, workload->key_count);

@@ -3,6 +3,7 @@
 #define BB_BENCH_COMPARE_OPTIONS_H
 
 #include "bench/engine.h"
+#include "bench/mixed_run.h"
 #include "bench/workload.h"
 
 #define COMPARE_ENGINES_MAX 8
@@ -10,6 +11,7 @@
 
 struct compare_options {
     struct workload_options workload;
+    struct mixed_options mixed; /* mix: NULL: the standard workload */
     uint64_t cache_bytes;
     uint64_t write_buffer_bytes;
     uint64_t rounds;

@@ -153,7 +153,7 @@ def check_figures(path, document):
 
 
 def check_rejections(binary, folder):
-    for options in (["--keys", "many"], ["--keys", "1"], ["--engines", "nothing"], ["--key-size", "8"],
+    for options in (["--keys", "many"], ["--keys", "1"], ["--engines", "nothing"], ["--key-size", "9"],
                     ["--slices", "0"], ["extra"]):
         run(binary, folder, *options, status=2)
 

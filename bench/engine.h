@@ -102,4 +102,8 @@ extern const struct bench_engine bench_engine_sqlite;
 extern const struct bench_engine bench_engine_wiredtiger;
 extern const struct bench_engine bench_engine_wiredtiger_btree;
 
+/* Engines with planted faults, only in the test's program. */
+#define BENCH_WRONG_COUNT 9
+extern const struct bench_engine bench_engines_wrong[BENCH_WRONG_COUNT];
+
 #endif

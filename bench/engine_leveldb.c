@@ -101,7 +101,7 @@ static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
     return true;
 }
 
-/* high: NULL: no bound. LevelDB's iterators have none, so the keys are compared. */
+/* high: NULL: no bound. LevelDB's iterators have no bounds, so the keys are compared. */
 static void visit_entries(leveldb_iterator_t *iter, uint64_t count_max, const struct bb_bytes *high,
                           struct bench_visitor *visitor)
 {

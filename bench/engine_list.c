@@ -27,6 +27,17 @@ const struct bench_engine *const bench_engines[] = {
     &bench_engine_wiredtiger,
     &bench_engine_wiredtiger_btree,
 #endif
+#ifdef BENCH_WITH_WRONG
+    &bench_engines_wrong[0],
+    &bench_engines_wrong[1],
+    &bench_engines_wrong[2],
+    &bench_engines_wrong[3],
+    &bench_engines_wrong[4],
+    &bench_engines_wrong[5],
+    &bench_engines_wrong[6],
+    &bench_engines_wrong[7],
+    &bench_engines_wrong[8],
+#endif
 };
 
 const size_t bench_engine_count = sizeof(bench_engines) / sizeof(bench_engines[0]);

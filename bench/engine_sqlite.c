@@ -123,7 +123,7 @@ static void close_store(void *memory)
     free(store);
 }
 
-/* A thread has a connection of its own. */
+/* Each thread has a separate connection. */
 static void *attach(void *memory)
 {
     return open_store(&((struct store *)memory)->settings);

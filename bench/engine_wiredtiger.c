@@ -1,7 +1,7 @@
 /* WiredTiger in two settings: "wiredtiger" is an LSM tree with Bloom filters, "wiredtiger-btree" a
  * B-tree, its default.
  *
- * Its cache also holds what other engines keep in write buffers, so it has the size of the cache
+ * Its cache also holds the data of write buffers, so it has the size of the cache
  * and of three write buffers, which an LSM tree demands. The log is
  * written to the operating system at each commit, and not synced, as in the other engines. A
  * session and its cursor belong to one thread.
@@ -16,7 +16,7 @@
 
 #define TABLE "table:store"
 
-/* The least that WiredTiger accepts. */
+/* WiredTiger accepts no size outside these. */
 #define CHUNK_BYTES_MIN (UINT64_C(512) << 10)
 #define CHUNK_BYTES_MAX (UINT64_C(500) << 20)
 /* It refuses a cache that has no space for these and some more. */
@@ -189,7 +189,7 @@ static void visit_entries(WT_CURSOR *cursor, int code, uint64_t count_max,
     must(cursor->reset(cursor));
 }
 
-/* With a cursor of its own, because a long scan rests while the store becomes idle. */
+/* With a separate cursor, because a long scan rests while the store becomes idle. */
 static void scan(void *memory, struct bench_visitor *visitor)
 {
     struct store *store = memory;

@@ -38,6 +38,9 @@ void report_finish(struct report *report);
 void report_turns(const struct report *report, enum phase phase, enum report_clock clock,
                   struct turns *ret_turns);
 
+/* The name of the workload. */
+const char *report_workload(const struct report *report);
+
 void report_write_text(const struct report *report, FILE *file);
 void report_write_json(const struct report *report, FILE *file);
 

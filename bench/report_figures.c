@@ -132,6 +132,17 @@ static const struct report_row time_rows[] = {
     {"get absent, compacted", microseconds_per_operation, PHASE_ABSENT_COMPACTED, NULL},
     {"seek + 10, compacted", microseconds_per_operation, PHASE_SEEK_COMPACTED, NULL},
     {"full scan, per entry", microseconds_per_operation, PHASE_SCAN, NULL},
+    {"operations of the mix", microseconds_per_operation, PHASE_MIX, NULL},
+    {"overwrite", microseconds_per_operation, PHASE_OVERWRITE, NULL},
+    {"delete", microseconds_per_operation, PHASE_DELETE, NULL},
+    {"get", microseconds_per_operation, PHASE_GET, NULL},
+    {"get, never stored", microseconds_per_operation, PHASE_GET_NEVER, NULL},
+    {"get of 10 keys, per key", microseconds_per_operation, PHASE_GET_10, NULL},
+    {"get of 100 keys, per key", microseconds_per_operation, PHASE_GET_100, NULL},
+    {"seek + 10", microseconds_per_operation, PHASE_SEEK, NULL},
+    {"iterator bounded to 10", microseconds_per_operation, PHASE_RANGE_10, NULL},
+    {"iterator bounded to 100", microseconds_per_operation, PHASE_RANGE_100, NULL},
+    {"iterator of a prefix", microseconds_per_operation, PHASE_PREFIX, NULL},
 };
 
 static const struct report_row read_rows[] = {

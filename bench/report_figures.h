@@ -1,5 +1,5 @@
 /* The figures that the text shows: a row for each, and its value for an engine. Rows of phases that
- * no engine ran are left out. */
+ * no engine ran are omitted. */
 #ifndef BB_BENCH_REPORT_FIGURES_H
 #define BB_BENCH_REPORT_FIGURES_H
 

@@ -21,11 +21,13 @@ static void write_conditions(const struct report *report, FILE *file)
     const struct workload_options *workload = &options->workload;
     const struct machine *machine = &report->machine;
     fprintf(file,
-            "  \"workload\": {\"keys\": %" PRIu64 ", \"lookups\": %" PRIu64 ", \"seeks\": %" PRIu64
+            "  \"workload\": {\"name\": \"%s\", \"threads\": %" PRIu64 ", \"operations\": %" PRIu64
+            ", \"keys\": %" PRIu64 ", \"lookups\": %" PRIu64 ", \"seeks\": %" PRIu64
             ", \"seek_length\": %" PRIu64
             ", \"key_size\": %zu, \"value_size\": %zu, \"seed\": %" PRIu64
             ", \"cache_bytes\": %" PRIu64 ", \"write_buffer_bytes\": %" PRIu64
             ", \"cold\": %s, \"rounds\": %" PRIu64 ", \"slices\": %" PRIu64 "},\n",
+            report_workload(report), options->mixed.thread_count, options->mixed.operation_count,
             workload->key_count, workload->lookup_count, workload->seek_count,
             workload->seek_length, workload->key_size, workload->value_size, workload->seed,
             options->cache_bytes, options->write_buffer_bytes, options->is_cold ? "true" : "false",
@@ -64,6 +66,7 @@ static void write_phase(FILE *file, enum phase phase, const struct phase_result 
 {
     fprintf(file, "          \"%s\": {\"operations\": %" PRIu64 ", \"nanoseconds\": %" PRIu64,
             phase_name(phase), result->operations, result->nanoseconds);
+    fprintf(file, ", \"operations_checksum\": %" PRIu64, result->checksum);
 #define WRITE_COUNTER(name) fprintf(file, ", \"" #name "\": %" PRIu64, result->counters.name);
     COUNTERS_FIELDS(WRITE_COUNTER)
 #undef WRITE_COUNTER

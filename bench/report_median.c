@@ -7,7 +7,7 @@
 #define FIGURES (sizeof(struct run_result) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct run_result) ==
-                   sizeof(uint64_t) * (PHASE_COUNT * (2 + 3 * RUN_SLICES_MAX +
+                   sizeof(uint64_t) * (PHASE_COUNT * (3 + 3 * RUN_SLICES_MAX +
                                                       sizeof(struct counters) / sizeof(uint64_t)) +
                                        3),
                "a run_result is an array of figures");
@@ -40,6 +40,12 @@ static void find_median(const struct report *report, size_t engine, struct run_r
         medians[i] = median(figures, report->options->rounds);
     }
     memcpy(ret_median, medians, sizeof(medians));
+}
+
+const char *report_workload(const struct report *report)
+{
+    const struct mix *mix = report->options->mixed.mix;
+    return mix == NULL ? "standard" : mix->name;
 }
 
 void report_finish(struct report *report)

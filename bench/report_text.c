@@ -70,7 +70,7 @@ static void print_ratio_row(const struct report *report, const struct report_row
     fputc('\n', file);
 }
 
-/* Of the rows that have this time; without a heading if there are none. */
+/* Of the rows that have this time; without rows there is no heading. */
 static void print_ratios(const struct report *report, const char *title, enum report_clock clock,
                          FILE *file)
 {
@@ -156,23 +156,37 @@ static void print_behind(const struct report *report, FILE *file)
         fprintf(file, "none\n");
 }
 
+static void print_workload(const struct report *report, FILE *file)
+{
+    const struct compare_options *options = report->options;
+    const struct workload_options *workload = &options->workload;
+    fprintf(file,
+            "%" PRIu64 " keys of %zu bytes, values of %zu bytes (half compressible)%s; per phase\n",
+            workload->key_count, workload->key_size, workload->value_size,
+            options->mixed.mix == NULL ? ", loaded in random order" : "");
+    if (options->mixed.mix == NULL)
+        fprintf(file, "%" PRIu64 " lookups, %" PRIu64 " range queries; ", workload->lookup_count,
+                workload->seek_count);
+    else
+        fprintf(file, "%" PRIu64 " operations of %" PRIu64 " thread%s, workload %s; ",
+                options->mixed.operation_count, options->mixed.thread_count,
+                options->mixed.thread_count == 1 ? "" : "s", report_workload(report));
+}
+
 static void print_conditions(const struct report *report, FILE *file)
 {
     const struct compare_options *options = report->options;
     const struct machine *machine = &report->machine;
+    print_workload(report, file);
     fprintf(file,
-            "%" PRIu64 " keys of %zu bytes, values of %zu bytes (half compressible), loaded in "
-            "random order; per phase\n"
-            "%" PRIu64 " lookups, %" PRIu64 " range queries; cache %" PRIu64
-            " KiB, write buffer %" PRIu64 " KiB, seed %" PRIu64 ", %s page cache, %" PRIu64
-            " round%s\n"
-            "reading by turns, %" PRIu64 " slices of each phase: times are means over the slices, "
+            "cache %" PRIu64 " KiB, write buffer %" PRIu64 " KiB, seed %" PRIu64
+            ", %s page cache, %" PRIu64 " round%s\n"
+            "%s by turns, %" PRIu64 " slices of each phase: times are means over the slices, "
             "ratios medians of the ratios within a turn\n",
-            options->workload.key_count, options->workload.key_size, options->workload.value_size,
-            options->workload.lookup_count, options->workload.seek_count,
             options->cache_bytes / 1024, options->write_buffer_bytes / 1024, options->workload.seed,
             options->is_cold ? "cold" : "warm", options->rounds,
-            options->rounds == 1 ? "" : "s (medians)", options->slice_count);
+            options->rounds == 1 ? "" : "s (medians)",
+            options->mixed.mix == NULL ? "reading" : "operations", options->slice_count);
     fprintf(file,
             "%s, %ld processors, %ld MiB, %s, %s, %s, load average %.2f at the beginning, %s\n",
             machine->processor, machine->processor_count, machine->memory_mib, machine->kernel,
@@ -193,8 +207,9 @@ void report_write_text(const struct report *report, FILE *file)
     print_conditions(report, file);
     print_rows(report, "microseconds per operation", &report_times, file);
     print_all_ratios(report, file);
-    print_rows(report, "reads as the system counts them", &report_reads, file);
-    if (report->options->is_cold)
+    if (report->options->mixed.mix == NULL)
+        print_rows(report, "reads as the system counts them", &report_reads, file);
+    if (report->options->is_cold && report->options->mixed.mix == NULL)
         print_rows(report, "bytes from the device per operation", &report_devices, file);
     print_rows(report, "the whole", &report_whole, file);
     print_options(report, file);

@@ -26,7 +26,7 @@ enum phase {
     PHASE_ABSENT_COMPACTED,
     PHASE_SCAN, /* all entries, compacted */
     PHASE_SEEK_COMPACTED,
-    /* Of the mixed workloads (mix.h), each as the one before left the store: */
+    /* Of the mixed workloads (mix.h), each in the store that its predecessor left: */
     PHASE_MIX, /* operations of different kinds */
     PHASE_OVERWRITE,
     PHASE_DELETE,
@@ -60,6 +60,7 @@ struct slice_time {
 struct phase_result {
     uint64_t operations;
     uint64_t nanoseconds;
+    uint64_t checksum;                        /* of the operations of a mixed workload */
     struct slice_time slices[RUN_SLICES_MAX]; /* of a phase that has them, in order */
     struct counters counters; /* making keys between batches costs processor time, but no calls */
 };

@@ -211,15 +211,22 @@ static void draw_seeks(struct workload *workload, const uint64_t *sorted)
     }
 }
 
-void workload_init(struct workload *workload, const struct workload_options *options)
+static void make_noise(struct workload *workload)
 {
-    *workload = (struct workload){.options = *options};
-    workload->present = workload_allocate(options->lookup_count, sizeof(uint64_t));
-    workload->absent = workload_allocate(options->lookup_count, sizeof(uint64_t));
-    workload->seeks = workload_allocate(options->seek_count, sizeof(uint64_t));
     workload->noise = workload_allocate(NOISE_SIZE, 1);
     for (uint64_t i = 0; i < NOISE_SIZE / 8; i++)
         memcpy(workload->noise + 8 * i, &(uint64_t){draw(workload, STREAM_NOISE, i)}, 8);
+}
+
+void workload_init(struct workload *workload, const struct workload_options *options)
+{
+    *workload = (struct workload){.options = *options};
+    make_noise(workload);
+    if (options->is_bare)
+        return;
+    workload->present = workload_allocate(options->lookup_count, sizeof(uint64_t));
+    workload->absent = workload_allocate(options->lookup_count, sizeof(uint64_t));
+    workload->seeks = workload_allocate(options->seek_count, sizeof(uint64_t));
     for (uint64_t i = 0; i < options->lookup_count; i++)
         workload->present[i] =
             workload_number(workload, draw(workload, STREAM_PRESENT, i) % options->key_count);
@@ -232,8 +239,10 @@ void workload_init(struct workload *workload, const struct workload_options *opt
 
 void workload_deinit(struct workload *workload)
 {
+    workload_release(workload->noise, NOISE_SIZE, 1);
+    if (workload->options.is_bare)
+        return;
     workload_release(workload->present, workload->options.lookup_count, sizeof(uint64_t));
     workload_release(workload->absent, workload->options.lookup_count, sizeof(uint64_t));
     workload_release(workload->seeks, workload->options.seek_count, sizeof(uint64_t));
-    workload_release(workload->noise, NOISE_SIZE, 1);
 }

@@ -30,6 +30,7 @@ struct workload_options {
     size_t key_size;
     size_t value_size;
     uint64_t seed;
+    bool is_bare; /* only keys and values: no lookups, range queries and traces */
 };
 
 /* The expected result of reading entries in order. */
