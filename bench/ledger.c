@@ -116,7 +116,9 @@ static void check_entry(const struct ledger *ledger, uint64_t index,
                  check_version(ledger, index, least, most, (const uint8_t *)&entry->begin),
                  scratch);
     memcpy(&end, scratch + options->value_size - 8, 8);
-    if (end != entry->end)
+    uint64_t sum = ledger_sum(
+        (struct bb_bytes){.data = scratch, .size = ledger->workload->options.value_size});
+    if (end != entry->end || sum != entry->sum)
         refuse(ledger, index, "an iterator returns a wrong value");
 }
 

@@ -32,8 +32,9 @@ static void visit(struct bench_visitor *base, struct bb_bytes key, struct bb_byt
             bench_die("no memory for entries");
     }
     struct ledger_entry *entry = &visitor->entries[visitor->count++];
-    *entry =
-        (struct ledger_entry){.key_size = (uint32_t)key.size, .value_size = (uint32_t)value.size};
+    *entry = (struct ledger_entry){.key_size = (uint32_t)key.size,
+                                   .value_size = (uint32_t)value.size,
+                                   .sum = ledger_sum(value)};
     memcpy(entry->key, key.data, key.size < 16 ? key.size : 16);
     if (value.size >= 8) {
         memcpy(&entry->begin, value.data, 8);
