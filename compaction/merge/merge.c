@@ -28,6 +28,8 @@
 /* Fewer shared bytes are not worth the comparison. */
 #define SHARED_MIN 8
 #define TIES_MAX   (1 << 16)
+/* The streams whose seeks are prepared together: the bits of a number. */
+#define APPROACH_MAX 64
 
 /* WHY the number is smaller: the compiler would load two members of one size as a vector, right
  * after they were stored separately, which stalls store forwarding. */
@@ -39,14 +41,14 @@ struct contestant {
 struct merge {
     struct bb_iter base;
     const struct bb_comparator *comparator;
-    struct bb_iter **streams; /* owned */
-    struct contestant *nodes;
+    struct bb_iter **streams; /* owned; after nodes */
     size_t count;
     size_t ties;     /* since shared was last chosen */
     size_t ties_max; /* chosen again at this many */
     size_t shared_size;
     bool is_backward;
     uint8_t shared[SHARED_MAX]; /* prefix of the keys, ideally of all keys nearby */
+    struct contestant nodes[];  /* count of them */
 };
 
 static struct merge *merge_of(struct bb_iter *iter)
@@ -261,10 +263,24 @@ static void seek_last(struct bb_iter *iter)
     begin(merge);
 }
 
+/* Takes each step for all streams before the next one: they wait for memory together. */
+static void approach(struct merge *merge, struct bb_bytes key, uint64_t sequence)
+{
+    size_t count = merge->count < APPROACH_MAX ? merge->count : APPROACH_MAX;
+    uint64_t pending = count == 0 ? 0 : UINT64_MAX >> (APPROACH_MAX - count);
+    for (unsigned step = 0; pending != 0; step++) {
+        for (uint64_t rest = pending; rest != 0; rest &= rest - 1) {
+            if (!bb_iter_approach(merge->streams[__builtin_ctzll(rest)], key, sequence, step))
+                pending &= ~(rest & -rest);
+        }
+    }
+}
+
 static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
 {
     struct merge *merge = merge_of(iter);
     merge->is_backward = false;
+    approach(merge, key, sequence);
     for (size_t i = 0; i < merge->count; i++)
         bb_iter_seek(merge->streams[i], key, sequence);
     begin(merge);
@@ -324,20 +340,11 @@ static void destroy_streams(struct bb_iter **streams, size_t count)
         bb_iter_destroy(streams[i]);
 }
 
-static void merge_free(struct merge *merge)
-{
-    if (merge == NULL)
-        return;
-    bb_free(merge->streams);
-    bb_free(merge->nodes);
-    bb_free(merge);
-}
-
 static void destroy(struct bb_iter *iter)
 {
     struct merge *merge = merge_of(iter);
     destroy_streams(merge->streams, merge->count);
-    merge_free(merge);
+    bb_free(merge);
 }
 
 static const struct bb_iter_ops ops = {
@@ -352,17 +359,15 @@ static const struct bb_iter_ops ops = {
 
 static struct merge *merge_allocate(size_t count)
 {
-    struct merge *merge = bb_alloc_zeroed(1, sizeof(*merge));
+    size_t nodes_size = count * sizeof(struct contestant);
+    struct merge *merge = bb_alloc(sizeof(*merge) + nodes_size + count * sizeof(struct bb_iter *));
     if (merge == NULL)
         return NULL;
+    memset(merge, 0, offsetof(struct merge, shared));
     merge->base.ops = &ops;
+    merge->streams = (struct bb_iter **)(void *)((uint8_t *)merge->nodes + nodes_size);
     merge->count = count;
-    merge->streams = bb_alloc_zeroed(count, sizeof(struct bb_iter *));
-    merge->nodes = bb_alloc_zeroed(count, sizeof(*merge->nodes));
-    if (merge->streams != NULL && merge->nodes != NULL)
-        return merge;
-    merge_free(merge);
-    return NULL;
+    return merge;
 }
 
 enum bb_status bb_merge_create(struct bb_iter **streams, size_t count,

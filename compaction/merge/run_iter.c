@@ -10,15 +10,19 @@
 struct run_iter {
     struct bb_iter base;
     const struct bb_comparator *comparator;
-    struct bb_run_opener opener;
+    struct bb_run_opener opener;      /* open is NULL: tables are read with what follows */
     const struct bb_key_range *range; /* for open_table_iter */
     struct bb_read_options options;
     struct bb_read_stats *stats;
-    struct bb_table_file **files; /* with references */
+    struct bb_table_file *const *files; /* borrowed */
     size_t count;
-    size_t current;       /* of the open table's iterator */
-    struct bb_iter *iter; /* NULL: no table is open */
+    const struct bb_run *run; /* files are part of its files; NULL: not known */
+    size_t run_first;         /* files[0] is this file of the run */
+    size_t current;           /* of the open table's iterator */
+    struct bb_iter *iter;     /* NULL: no table is open */
     bool keeps_stored;
+    /* WHY it is part of the stream: most streams open one table, and are destroyed soon. */
+    struct bb_table_iter table_iter;
 };
 
 static struct run_iter *run_of(struct bb_iter *iter)
@@ -28,22 +32,25 @@ static struct run_iter *run_of(struct bb_iter *iter)
 
 static void leave_table(struct run_iter *run)
 {
-    bb_iter_destroy(run->iter);
+    if (run->iter == &run->table_iter.base)
+        bb_table_iter_deinit(&run->table_iter);
+    else
+        bb_iter_destroy(run->iter);
     run->iter = NULL;
 }
 
-/* The default opener: the entries of the table, within the range if there is one. */
-static enum bb_status open_table_iter(void *context, struct bb_table_file *file,
-                                      struct bb_iter **ret_iter)
+/* The entries of the table, within the range if there is one. */
+static enum bb_status open_table_iter(struct run_iter *run, struct bb_table_file *file)
 {
-    struct run_iter *run = context;
     struct bb_table *table = NULL;
     enum bb_status status = bb_table_file_open(file, &table);
-    if (status == BB_OK)
-        status = bb_table_iter_create_range(table, &run->options, run->range, run->stats, ret_iter);
-    if (status == BB_OK && run->keeps_stored)
-        bb_table_iter_keep_stored(*ret_iter);
-    return status;
+    if (status != BB_OK)
+        return status;
+    bb_table_iter_init(&run->table_iter, table, &run->options, run->range, run->stats);
+    if (run->keeps_stored)
+        bb_table_iter_keep_stored(&run->table_iter.base);
+    run->iter = &run->table_iter.base;
+    return BB_OK;
 }
 
 /* Enters table `index`, or the end if there is no such table. */
@@ -54,7 +61,10 @@ static bool enter_table(struct run_iter *run, size_t index)
     leave_table(run);
     if (index >= run->count)
         return false;
-    run->base.status = run->opener.open(run->opener.context, run->files[index], &run->iter);
+    if (run->opener.open == NULL)
+        run->base.status = open_table_iter(run, run->files[index]);
+    else
+        run->base.status = run->opener.open(run->opener.context, run->files[index], &run->iter);
     run->current = index;
     return run->base.status == BB_OK;
 }
@@ -109,9 +119,16 @@ static void seek_last(struct bb_iter *iter)
     skip_backward(run);
 }
 
-/* The first table that does not end before key. */
+/* The first table that does not end before key. WHY the run finds it if possible: it has an array
+ * with numbers of all bounds, and the bounds themselves are scattered. */
 static size_t find(const struct run_iter *run, struct bb_bytes key)
 {
+    if (run->run != NULL) {
+        size_t index = bb_run_find_index(run->run, run->comparator, key);
+        size_t end = run->run_first + run->count;
+        index = index < end ? index : end;
+        return index < run->run_first ? 0 : index - run->run_first;
+    }
     size_t low = 0;
     size_t high = run->count;
     while (low < high) {
@@ -133,6 +150,20 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
     skip_forward(run);
 }
 
+/* A table that is not open yet is opened by the seek. */
+static bool approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence, unsigned step)
+{
+    struct run_iter *run = run_of(iter);
+    run->base.is_valid = false;
+    if (step == 0) {
+        size_t index = find(run, key);
+        if (index >= run->count || !bb_table_file_is_open(run->files[index]) ||
+            !enter_table(run, index))
+            return false;
+    }
+    return bb_iter_approach(run->iter, key, sequence, step);
+}
+
 static void next(struct bb_iter *iter)
 {
     struct run_iter *run = run_of(iter);
@@ -151,9 +182,6 @@ static void destroy(struct bb_iter *iter)
 {
     struct run_iter *run = run_of(iter);
     leave_table(run);
-    for (size_t i = 0; i < run->count; i++)
-        bb_table_file_unref(run->files[i]);
-    bb_free(run->files);
     bb_free(run);
 }
 
@@ -170,6 +198,7 @@ static const struct bb_iter_ops ops = {
     .next = next,
     .prev = prev,
     .stored = stored,
+    .approach = approach,
 };
 
 void bb_run_iter_keep_stored(struct bb_iter *iter)
@@ -178,21 +207,18 @@ void bb_run_iter_keep_stored(struct bb_iter *iter)
     run_of(iter)->keeps_stored = true;
 }
 
+/* The other fields are the caller's. table_iter is not set before a table is opened. */
 static enum bb_status create(struct bb_table_file *const *files, size_t count,
                              const struct bb_comparator *comparator, struct run_iter **ret_run)
 {
-    struct run_iter *run = bb_alloc_zeroed(1, sizeof(*run));
-    if (run != NULL)
-        run->files = bb_alloc_zeroed(count + 1, sizeof(struct bb_table_file *));
-    if (run == NULL || run->files == NULL) {
-        bb_free(run);
+    struct run_iter *run = bb_alloc(sizeof(*run));
+    if (run == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a stream over %zu tables", count);
-    }
+    memset(run, 0, offsetof(struct run_iter, table_iter));
     run->base.ops = &ops;
     run->comparator = comparator;
+    run->files = files;
     run->count = count;
-    for (size_t i = 0; i < count; i++)
-        run->files[i] = bb_table_file_ref(files[i]);
     *ret_run = run;
     return BB_OK;
 }
@@ -207,12 +233,20 @@ enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t cou
     enum bb_status status = create(files, count, comparator, &run);
     if (status != BB_OK)
         return status;
-    run->opener = (struct bb_run_opener){.open = open_table_iter, .context = run};
     run->range = range;
     run->options = *options;
     run->stats = stats;
     *ret_iter = &run->base;
     return BB_OK;
+}
+
+void bb_run_iter_search_by(struct bb_iter *iter, const struct bb_run *source, size_t first)
+{
+    BB_ASSERT(iter->ops == &ops);
+    struct run_iter *run = run_of(iter);
+    BB_DEBUG_ASSERT(first + run->count <= source->count && &source->files[first] == run->files);
+    run->run = source;
+    run->run_first = first;
 }
 
 enum bb_status bb_run_iter_create_opened(struct bb_table_file *const *files, size_t count,

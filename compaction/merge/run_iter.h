@@ -2,12 +2,13 @@
 #ifndef BB_COMPACTION_MERGE_RUN_ITER_H
 #define BB_COMPACTION_MERGE_RUN_ITER_H
 
-#include "compaction/levels/table_file.h"
+#include "compaction/levels/run.h"
 
-/* files: ascending, the tables that overlap the range; a reference is taken to each. Tables are
- * opened when the stream reaches them. range: as in sstable/table/table_iter.h, blocks outside are
- * not read; borrowed until the stream is destroyed; NULL: all keys. stats may be NULL and must
- * outlive the stream. Owned: bb_iter_destroy. */
+/* files: ascending, the tables that overlap the range; borrowed until the stream is destroyed: the
+ * caller has a reference to each, or to their levels. WHY: a level has many tables, and most
+ * streams of an iterator read one. Tables are opened when the stream reaches them. range: as in
+ * sstable/table/table_iter.h, blocks outside are not read; borrowed until the stream is destroyed;
+ * NULL: all keys. stats may be NULL and must outlive the stream. Owned: bb_iter_destroy. */
 BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
                                                 const struct bb_comparator *comparator,
                                                 const struct bb_key_range *range,
@@ -19,13 +20,19 @@ BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *fil
  * bb_run_iter_create. */
 void bb_run_iter_keep_stored(struct bb_iter *iter);
 
+/* Makes seeks use the search of a run, of which the files are a part, from number `first` on. It is
+ * borrowed until the stream is destroyed. REQUIRES: the iterator is a stream of bb_run_iter_create,
+ * over files in the run's own array. */
+void bb_run_iter_search_by(struct bb_iter *iter, const struct bb_run *source, size_t first);
+
 /* open makes the stream over one table of a run. The run's stream owns *ret_iter. */
 struct bb_run_opener {
     enum bb_status (*open)(void *context, struct bb_table_file *file, struct bb_iter **ret_iter);
     void *context;
 };
 /* The same over streams that the opener makes, one for each table; their keys ascend in the order
- * of the tables. The opener's context must outlive the stream. */
+ * of the tables. The opener's context must outlive the stream, like the
+ * files. */
 BB_MUST_CHECK enum bb_status bb_run_iter_create_opened(struct bb_table_file *const *files,
                                                        size_t count,
                                                        const struct bb_comparator *comparator,

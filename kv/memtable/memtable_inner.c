@@ -92,6 +92,15 @@ uint32_t bb_memtable_inner_find_leaf(const struct bb_memtable *memtable, struct 
     return node;
 }
 
+uint32_t bb_memtable_inner_descend(const struct bb_memtable *memtable, uint32_t node,
+                                   struct bb_bytes key)
+{
+    const struct bb_memtable_inner *inner = bb_memtable_inner_at(memtable, node);
+    uint32_t child = child_at(inner, find_child(memtable, inner, key, false));
+    prefetch(memtable, child);
+    return child;
+}
+
 uint32_t bb_memtable_inner_edge_leaf(const struct bb_memtable *memtable, bool last)
 {
     uint64_t root = atomic_load_explicit(&memtable->root, memory_order_acquire);

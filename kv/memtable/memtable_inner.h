@@ -23,6 +23,10 @@
  * be NULL. */
 uint32_t bb_memtable_inner_find_leaf(const struct bb_memtable *memtable, struct bb_bytes key,
                                      bool below, struct bb_memtable_path *path);
+/* One level of that search: the child, or leaf, of an inner node. For callers with other work to do
+ * while it comes from memory. */
+uint32_t bb_memtable_inner_descend(const struct bb_memtable *memtable, uint32_t node,
+                                   struct bb_bytes key);
 /* The first or last leaf. */
 uint32_t bb_memtable_inner_edge_leaf(const struct bb_memtable *memtable, bool last);
 

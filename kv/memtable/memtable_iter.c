@@ -27,6 +27,10 @@
 #include "kv/memtable/memtable_leaf.h"
 #include "kv/memtable/memtable_node.h"
 
+/* Records that a seek prefetches. Most seeks of a store read few entries of each stream, and the
+ * others of the leaf would take the lines' places. */
+#define NEAR_COUNT 3
+
 struct iter {
     struct bb_iter base;
     const struct bb_memtable *memtable;
@@ -37,6 +41,9 @@ struct iter {
     uint32_t record; /* the current version */
     uint32_t skip;
     uint32_t ahead;      /* the next leaf if it was prefetched; else 0 */
+    uint32_t near;       /* the node that the steps before a seek have reached */
+    unsigned near_level; /* inner levels from there to the leaves */
+    bool is_near;        /* the steps have loaded the leaf of the seek that follows */
     struct bb_buf chain; /* offsets of the key's versions, newest first; may be empty */
     uint32_t place;      /* of record in the chain, if collected */
     struct bb_memtable_item items[BB_MEMTABLE_SLOTS];
@@ -56,19 +63,35 @@ static void prefetch_records(const struct iter *iter, uint32_t offset)
     }
 }
 
-static void load_leaf(struct iter *iter, uint32_t offset)
+/* Records from the index on, as many as a short scan reads of this memtable. */
+static void prefetch_from(const struct iter *iter, uint32_t index)
+{
+    for (uint32_t i = index; i < iter->count && i < index + NEAR_COUNT; i++) {
+        const uint8_t *bytes = bb_memtable_at(iter->memtable, iter->items[i].record);
+        __builtin_prefetch(bytes);
+        __builtin_prefetch(bytes + 64);
+    }
+}
+
+static void sort_leaf(struct iter *iter, uint32_t offset)
 {
     BB_DEBUG_ASSERT(offset != 0);
     const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(iter->memtable, offset);
-    if (offset != iter->ahead)
-        prefetch_records(iter, offset);
     iter->ahead = 0;
-    if (leaf->high != 0)
-        __builtin_prefetch(bb_memtable_record_at(iter->memtable, leaf->high));
     iter->count = bb_memtable_leaf_sort(iter->memtable, leaf, iter->items);
     iter->low = leaf->low;
     iter->high = leaf->high;
     iter->skip = leaf->skip;
+}
+
+static void load_leaf(struct iter *iter, uint32_t offset)
+{
+    const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(iter->memtable, offset);
+    if (offset != iter->ahead)
+        prefetch_records(iter, offset);
+    if (leaf->high != 0)
+        __builtin_prefetch(bb_memtable_record_at(iter->memtable, leaf->high));
+    sort_leaf(iter, offset);
 }
 
 static void show(struct iter *iter, uint32_t offset)
@@ -104,6 +127,9 @@ static uint32_t find_next_leaf(const struct iter *iter)
  * begins at the end of this one, and has everything added before. */
 static void look_ahead(struct iter *iter)
 {
+    if (iter->index + NEAR_COUNT < iter->count)
+        __builtin_prefetch(
+            bb_memtable_record_at(iter->memtable, iter->items[iter->index + NEAR_COUNT].record));
     if (iter->index == iter->count / 2 && iter->high != 0)
         iter->ahead = find_next_leaf(iter);
     else if (iter->index == iter->count - iter->count / 4 && iter->ahead != 0)
@@ -213,6 +239,7 @@ static void iter_seek_first(struct bb_iter *base)
 {
     struct iter *iter = (struct iter *)base;
     start(iter);
+    iter->is_near = false;
     load_leaf(iter, bb_memtable_inner_edge_leaf(iter->memtable, false));
     if (iter->count > 0)
         show_newest(iter, 0);
@@ -222,6 +249,7 @@ static void iter_seek_last(struct bb_iter *base)
 {
     struct iter *iter = (struct iter *)base;
     start(iter);
+    iter->is_near = false;
     load_leaf(iter, bb_memtable_inner_edge_leaf(iter->memtable, true));
     if (iter->count > 0)
         show_oldest_before(iter, iter->count);
@@ -251,11 +279,50 @@ static uint32_t find_index(const struct iter *iter, struct bb_bytes key, bool *r
     return low;
 }
 
+/* Loads the leaf for the key, and prefetches the records from there on. */
+static void enter_near(struct iter *iter, uint32_t leaf, struct bb_bytes key)
+{
+    bool is_equal = false;
+    sort_leaf(iter, leaf);
+    prefetch_from(iter, find_index(iter, key, &is_equal));
+}
+
+static void find_near(struct iter *iter, struct bb_bytes key)
+{
+    enter_near(iter, bb_memtable_inner_find_leaf(iter->memtable, key, false, NULL), key);
+}
+
+/* A level of the tree for each step. The writer may split the leaf before the seek. The copy of it
+ * in this iterator is still valid then, and has every entry that a reader may see, because its
+ * sequence is older than the approach. */
+static bool iter_approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence,
+                          unsigned step)
+{
+    struct iter *iter = (struct iter *)base;
+    (void)sequence;
+    base->is_valid = false;
+    if (step == 0) {
+        uint64_t root = atomic_load_explicit(&iter->memtable->root, memory_order_acquire);
+        iter->near = (uint32_t)root;
+        iter->near_level = bb_memtable_root_height(root);
+    }
+    if (iter->near_level == 0) {
+        enter_near(iter, iter->near, key);
+        iter->is_near = true;
+        return false;
+    }
+    iter->near_level--;
+    iter->near = bb_memtable_inner_descend(iter->memtable, iter->near, key);
+    return true;
+}
+
 static void iter_seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
 {
     struct iter *iter = (struct iter *)base;
     start(iter);
-    load_leaf(iter, bb_memtable_inner_find_leaf(iter->memtable, key, false, NULL));
+    if (!iter->is_near)
+        find_near(iter, key);
+    iter->is_near = false;
     bool is_equal = false;
     uint32_t index = find_index(iter, key, &is_equal);
     if (is_equal) {
@@ -288,14 +355,16 @@ static const struct bb_iter_ops ops = {
     .seek = iter_seek,
     .next = iter_next,
     .prev = iter_prev,
+    .approach = iter_approach,
 };
 
 enum bb_status bb_memtable_iter_create(const struct bb_memtable *memtable,
                                        struct bb_iter **ret_iter)
 {
-    struct iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
+    struct iter *iter = bb_alloc(sizeof(*iter));
     if (iter == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an iterator over a memtable");
+    memset(iter, 0, offsetof(struct iter, items));
     iter->base.ops = &ops;
     iter->memtable = memtable;
     *ret_iter = &iter->base;

@@ -118,6 +118,12 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
     skip_forward(iter_of(base));
 }
 
+static bool approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence, unsigned step)
+{
+    base->is_valid = false;
+    return bb_iter_approach(iter_of(base)->stream, key, sequence, step);
+}
+
 static void next(struct bb_iter *base)
 {
     bb_iter_next(iter_of(base)->stream);
@@ -143,6 +149,7 @@ static const struct bb_iter_ops ops = {
     .seek = seek,
     .next = next,
     .prev = prev,
+    .approach = approach,
 };
 
 enum bb_status bb_uncovered_iter_create(struct bb_iter *stream,

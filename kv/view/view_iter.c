@@ -8,6 +8,8 @@
 #include "kv/view/uncovered_iter.h"
 #include "kv/view/view.h"
 
+#define FEW_MAX 32
+
 /* Streams collected so far; destroyed on failure. */
 struct streams {
     struct bb_iter **iters;
@@ -19,6 +21,8 @@ struct streams {
     const struct bb_view *view;
     uint64_t sequence;
     size_t run; /* number in the view, of the next stream's run */
+    /* iters of most iterators: no allocation for them. */
+    struct bb_iter *few[FEW_MAX];
 };
 
 /* Adds the stream over the next run. If this run or a newer one has range tombstones, the stream is
@@ -43,21 +47,21 @@ static enum bb_status add_memtable(struct streams *streams, const struct bb_writ
     return status == BB_OK ? add(streams, iter) : status;
 }
 
-static enum bb_status add_files(struct streams *streams, struct bb_table_file *const *files,
-                                size_t count)
-{
-    struct bb_iter *iter = NULL;
-    enum bb_status status = bb_run_iter_create(files, count, streams->comparator, streams->range,
-                                               streams->options, streams->stats, &iter);
-    return status == BB_OK ? add(streams, iter) : status;
-}
-
 static enum bb_status add_run(struct streams *streams, const struct bb_run *run)
 {
     size_t first = 0;
     size_t end = 0;
+    struct bb_iter *iter = NULL;
     bb_run_find_range(run, streams->comparator, streams->range, &first, &end);
-    return first < end ? add_files(streams, &run->files[first], end - first) : BB_OK;
+    if (first == end)
+        return BB_OK;
+    enum bb_status status =
+        bb_run_iter_create(&run->files[first], end - first, streams->comparator, streams->range,
+                           streams->options, streams->stats, &iter);
+    if (status != BB_OK)
+        return status;
+    bb_run_iter_search_by(iter, run, first);
+    return add(streams, iter);
 }
 
 static enum bb_status add_levels(struct streams *streams, const struct bb_levels *levels)
@@ -94,7 +98,8 @@ enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_compara
                               .stats = stats,
                               .view = view,
                               .sequence = sequence};
-    streams.iters = bb_alloc_zeroed(count_max, sizeof(struct bb_iter *));
+    streams.iters =
+        count_max <= FEW_MAX ? streams.few : bb_alloc_zeroed(count_max, sizeof(struct bb_iter *));
     if (streams.iters == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an iterator over %zu streams", count_max);
     enum bb_status status = gather(&streams, view);
@@ -104,6 +109,7 @@ enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_compara
         for (size_t i = 0; i < streams.count; i++)
             bb_iter_destroy(streams.iters[i]);
     }
-    bb_free(streams.iters);
+    if (streams.iters != streams.few)
+        bb_free(streams.iters);
     return status;
 }

@@ -40,6 +40,11 @@ struct bb_block {
     uint64_t room[];
 };
 
+/* The struct, and the restarts of a block of 4 KiB with entries of 100 bytes. */
+#define BB_BLOCK_PREFETCH_LINES 4
+/* The entries between two restarts, if they have 100 bytes. */
+#define BB_BLOCK_PREFETCH_BYTES 2048
+
 /* Creates a block with space for capacity bytes of payload, which the caller fills. One
  * reference. */
 BB_MUST_CHECK enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block);
@@ -76,6 +81,17 @@ static inline void bb_block_unref(struct bb_block *block)
     if (block != NULL)
         bb_block_cache_item_unref(&block->item);
 }
+
+/* Begins to load the struct and the restarts, which a search reads first. */
+static inline void bb_block_prefetch(const struct bb_block *block)
+{
+    const char *line = (const char *)block;
+    for (size_t i = 0; i < BB_BLOCK_PREFETCH_LINES; i++)
+        __builtin_prefetch(line + i * 64);
+}
+/* Begins to load the entries that a search for the position reads. The order must be bytewise. */
+void bb_block_prefetch_entries(const struct bb_block *block, struct bb_bytes key,
+                               uint64_t sequence);
 
 /* The number of restart entries that sort before (key, sequence). */
 uint32_t bb_block_find_restart(const struct bb_block *block, const struct bb_comparator *comparator,

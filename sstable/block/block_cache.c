@@ -46,8 +46,8 @@ struct bucket {
 
 struct shard {
     alignas(64) struct bb_mutex mutex; /* on a separate cache line */
-    struct bucket *buckets;
-    size_t bucket_count; /* a power of two */
+    _Atomic(struct bucket *) buckets;  /* bb_block_cache_prefetch takes no mutex */
+    _Atomic size_t bucket_count;       /* a power of two */
     /* Upper halves of the hashes, indexed by the lower halves; 0 if empty. */
     uint32_t *misses;
     size_t miss_count; /* a power of two */
@@ -104,9 +104,15 @@ static void ring_remove(struct bb_cache_item *item)
 
 /* ---- the chains; the shard's mutex is held ---- */
 
+static size_t bucket_count(const struct shard *shard)
+{
+    return atomic_load_explicit(&shard->bucket_count, memory_order_relaxed);
+}
+
 static struct bucket *bucket_of(const struct shard *shard, uint64_t hash)
 {
-    return &shard->buckets[hash & (shard->bucket_count - 1)];
+    struct bucket *buckets = atomic_load_explicit(&shard->buckets, memory_order_relaxed);
+    return &buckets[hash & (bucket_count(shard) - 1)];
 }
 
 static uint64_t hash_bit(uint64_t hash)
@@ -149,16 +155,16 @@ static void chain_remove(struct shard *shard, struct bb_cache_item *item)
 /* Without memory for more buckets the chains grow longer, which is slower but correct. */
 static void grow_if_full(struct shard *shard)
 {
-    BB_DEBUG_ASSERT((shard->bucket_count & (shard->bucket_count - 1)) == 0);
-    if (shard->item_count < shard->bucket_count)
+    size_t old_count = bucket_count(shard);
+    BB_DEBUG_ASSERT((old_count & (old_count - 1)) == 0);
+    if (shard->item_count < old_count)
         return;
-    struct bucket *old = shard->buckets;
-    size_t old_count = shard->bucket_count;
+    struct bucket *old = bucket_of(shard, 0);
     struct bucket *grown = bb_alloc_zeroed(old_count * 2, sizeof(*grown));
     if (grown == NULL)
         return;
-    shard->buckets = grown;
-    shard->bucket_count = old_count * 2;
+    atomic_store_explicit(&shard->buckets, grown, memory_order_relaxed);
+    atomic_store_explicit(&shard->bucket_count, old_count * 2, memory_order_relaxed);
     for (size_t i = 0; i < old_count; i++) {
         while (old[i].chain != NULL) {
             struct bb_cache_item *item = old[i].chain;
@@ -392,6 +398,16 @@ uint64_t bb_block_cache_new_owner(struct bb_block_cache *cache)
     return atomic_fetch_add_explicit(&cache->last_owner, 1, memory_order_relaxed) + 1;
 }
 
+void bb_block_cache_prefetch(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
+{
+    struct place place = place_of(cache, owner, offset);
+    size_t bucket = place.hash & (bucket_count(place.shard) - 1);
+    /* A number, because during a growth it may be outside of the array, which is harmless. */
+    uintptr_t first = (uintptr_t)bucket_of(place.shard, 0);
+    __builtin_prefetch((const void *)(first + bucket * sizeof(struct bucket)));
+    __builtin_prefetch(&place.shard->misses[place.hash & (place.shard->miss_count - 1)]);
+}
+
 /* Marks a miss, and returns whether the same was missed recently. The mutex is held. */
 static bool mark_miss(struct place place)
 {
@@ -516,7 +532,7 @@ struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64
 static void drop_from_chain(struct shard *shard, size_t bucket, uint64_t owner,
                             struct bb_cache_item **dead)
 {
-    struct bb_cache_item *item = shard->buckets[bucket].chain;
+    struct bb_cache_item *item = bucket_of(shard, bucket)->chain;
     while (item != NULL) {
         struct bb_cache_item *next = item->chain;
         if (item->owner == owner)
@@ -535,9 +551,9 @@ static void shard_drop_owner(struct shard *shard, uint64_t owner)
     for (size_t bucket = 0; !is_done;) {
         if (!bb_mutex_enter(&shard->mutex))
             break;
-        for (size_t step = 0; step < DROP_STEP && bucket < shard->bucket_count; step++)
+        for (size_t step = 0; step < DROP_STEP && bucket < bucket_count(shard); step++)
             drop_from_chain(shard, bucket++, owner, &dead);
-        is_done = bucket >= shard->bucket_count;
+        is_done = bucket >= bucket_count(shard);
         bb_mutex_unlock(&shard->mutex);
     }
     destroy_list(dead);

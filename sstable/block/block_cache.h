@@ -50,6 +50,8 @@ struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t
  * Shasha, VLDB 1994; Megiddo and Modha, FAST 2003.) */
 struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,
                                                    uint64_t offset, bool *ret_is_wanted);
+/* Begins to load the memory that find needs. Takes no lock and changes nothing. */
+void bb_block_cache_prefetch(struct bb_block_cache *cache, uint64_t owner, uint64_t offset);
 /* Spare memory for blocks read for tables that use this cache. */
 struct bb_block_spares *bb_block_cache_spares(struct bb_block_cache *cache);
 /* True when an item of this charge may be inserted. An item that takes a large part of a shard

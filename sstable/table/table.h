@@ -108,6 +108,21 @@ bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *opt
                        struct bb_block_scratch *scratch, bool is_kept, struct bb_read_stats *stats,
                        struct bb_block **ret_block);
 
+/* The two halves of bb_table_block_acquire for a block that is kept. find returns the block if the
+ * cache has it, or NULL and the cache's judgement, which load takes. find counts the request. */
+struct bb_block *bb_table_block_find(struct bb_table *table, const struct bb_read_options *options,
+                                     const struct bb_index_page *page, uint32_t ordinal,
+                                     struct bb_read_stats *stats, bool *ret_is_wanted);
+BB_MUST_CHECK enum bb_status bb_table_block_load(struct bb_table *table,
+                                                 const struct bb_read_options *options,
+                                                 const struct bb_index_page *page, uint32_t ordinal,
+                                                 struct bb_block_scratch *scratch, bool is_kept,
+                                                 bool is_wanted, struct bb_read_stats *stats,
+                                                 struct bb_block **ret_block);
+/* Begins to load the memory that find needs. */
+void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
+                             uint32_t ordinal);
+
 /* Like bb_table_block_acquire, for callers that need the stored form too. *ret_stored holds the
  * stored bytes as its payload, as a separate reference, perhaps to the same block. It is NULL when
  * the cache had the decoded block. Inserts nothing into the cache. */

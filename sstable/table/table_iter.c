@@ -13,47 +13,31 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "sstable/block/block_iter.h"
 #include "sstable/block/stored_entry.h"
 #include "sstable/table/table.h"
 
-struct table_iter {
-    struct bb_iter base; /* must be first */
-    struct bb_table *table;
-    struct bb_read_options options;
-    struct bb_key_range range;
-    struct bb_read_stats *stats; /* never NULL */
-    struct bb_read_stats own_stats;
-    uint32_t page_index;
-    uint32_t ordinal;
-    struct bb_index_page *page; /* acquired; NULL if none */
-    struct bb_block *block;     /* one reference; NULL if none */
-    struct bb_block *stored;    /* its stored form, if that is kept; else NULL */
-    bool keeps_stored;
-    struct bb_block_iter entries;
-};
-
-static struct table_iter *table_iter_of(struct bb_iter *base)
+static struct bb_table_iter *table_iter_of(struct bb_iter *base)
 {
-    return (struct table_iter *)base;
+    return (struct bb_table_iter *)base;
 }
 
-static void stop(struct table_iter *iter, enum bb_status status)
+static void stop(struct bb_table_iter *iter, enum bb_status status)
 {
     iter->base.is_valid = false;
     iter->base.status = status;
 }
 
-static void leave_block(struct table_iter *iter)
+static void leave_block(struct bb_table_iter *iter)
 {
     bb_block_iter_reset(&iter->entries, NULL, (struct bb_place){0});
     bb_block_unref(iter->block);
     bb_block_unref(iter->stored);
     iter->block = NULL;
     iter->stored = NULL;
+    iter->is_judged = false;
 }
 
-static void leave_page(struct table_iter *iter)
+static void leave_page(struct bb_table_iter *iter)
 {
     leave_block(iter);
     if (iter->page != NULL)
@@ -61,8 +45,9 @@ static void leave_page(struct table_iter *iter)
     iter->page = NULL;
 }
 
-static enum bb_status enter_page(struct table_iter *iter, uint32_t page_index)
+static enum bb_status enter_page(struct bb_table_iter *iter, uint32_t page_index)
 {
+    iter->is_near = false;
     if (iter->page != NULL && iter->page_index == page_index)
         return BB_OK;
     leave_page(iter);
@@ -71,7 +56,7 @@ static enum bb_status enter_page(struct table_iter *iter, uint32_t page_index)
 }
 
 /* A block of several restarts has several entries. */
-static enum bb_status acquire_both(struct table_iter *iter, uint32_t ordinal)
+static enum bb_status acquire_both(struct bb_table_iter *iter, uint32_t ordinal)
 {
     enum bb_status status = bb_table_block_acquire_both(
         iter->table, &iter->options, iter->page, ordinal, iter->stats, &iter->stored, &iter->block);
@@ -84,33 +69,43 @@ static enum bb_status acquire_both(struct table_iter *iter, uint32_t ordinal)
 
 /* WHY the stored form of small blocks is not kept: they use the scratch, and compressing them again
  * is cheap. */
-static enum bb_status acquire_block(struct table_iter *iter, uint32_t ordinal)
+static enum bb_status acquire_block(struct bb_table_iter *iter, uint32_t ordinal)
 {
     struct bb_block_scratch scratch;
     if (iter->keeps_stored &&
         bb_index_page_block_size(iter->page, ordinal) > sizeof(scratch.stored))
         return acquire_both(iter, ordinal);
+    if (iter->is_judged)
+        return bb_table_block_load(iter->table, &iter->options, iter->page, ordinal, &scratch, true,
+                                   iter->is_wanted, iter->stats, &iter->block);
     return bb_table_block_acquire(iter->table, &iter->options, iter->page, ordinal, &scratch, true,
                                   iter->stats, &iter->block);
 }
 
-static enum bb_status enter_block(struct table_iter *iter, uint32_t ordinal)
+static void show_block(struct bb_table_iter *iter)
 {
+    struct bb_place place =
+        bb_table_place(iter->table, bb_index_page_block_offset(iter->page, iter->ordinal));
+    bb_block_iter_reset(&iter->entries, iter->block, place);
+}
+
+static enum bb_status enter_block(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    iter->is_near = false;
     if (iter->block != NULL && iter->ordinal == ordinal)
         return BB_OK;
-    leave_block(iter);
+    if (!iter->is_judged || iter->ordinal != ordinal)
+        leave_block(iter);
     iter->ordinal = ordinal;
     enum bb_status status = acquire_block(iter, ordinal);
-    if (status != BB_OK)
-        return status;
-    struct bb_place place =
-        bb_table_place(iter->table, bb_index_page_block_offset(iter->page, ordinal));
-    bb_block_iter_reset(&iter->entries, iter->block, place);
-    return BB_OK;
+    iter->is_judged = false;
+    if (status == BB_OK)
+        show_block(iter);
+    return status;
 }
 
 /* Publishes the block iterator's entry, or its status. */
-static void publish(struct table_iter *iter)
+static void publish(struct bb_table_iter *iter)
 {
     iter->base.is_valid = iter->entries.is_valid;
     iter->base.status = iter->entries.status;
@@ -123,7 +118,7 @@ struct border {
     uint32_t fence;
 };
 
-static struct border border_before(const struct table_iter *iter)
+static struct border border_before(const struct bb_table_iter *iter)
 {
     if (iter->ordinal > 0)
         return (struct border){&iter->page->fences, iter->ordinal - 1};
@@ -132,7 +127,7 @@ static struct border border_before(const struct table_iter *iter)
     return (struct border){0};
 }
 
-static struct border border_after(const struct table_iter *iter)
+static struct border border_after(const struct bb_table_iter *iter)
 {
     if (iter->ordinal + 1 < iter->page->block_count)
         return (struct border){&iter->page->fences, iter->ordinal};
@@ -143,15 +138,15 @@ static struct border border_after(const struct table_iter *iter)
 
 /* < 0, 0, > 0: the border is before, at, after (key, sequence). REQUIRES: it is no end of the
  * table. */
-static int compare_border(const struct table_iter *iter, struct border border, struct bb_bytes key,
-                          uint64_t sequence)
+static int compare_border(const struct bb_table_iter *iter, struct border border,
+                          struct bb_bytes key, uint64_t sequence)
 {
     BB_DEBUG_ASSERT(border.fences != NULL);
     return bb_fence_index_compare(border.fences, border.fence, iter->table->comparator, key,
                                   sequence);
 }
 
-static enum bb_status fail_border(const struct table_iter *iter, const char *problem)
+static enum bb_status fail_border(const struct bb_table_iter *iter, const char *problem)
 {
     char text[64];
     return bb_corrupt(iter->entries.place, iter->entries.offset,
@@ -162,7 +157,7 @@ static enum bb_status fail_border(const struct table_iter *iter, const char *pro
 
 /* Compares the first entry of the current block, on entering or leaving it, with the border before
  * the block. */
-static enum bb_status check_begin(const struct table_iter *iter)
+static enum bb_status check_begin(const struct bb_table_iter *iter)
 {
     const struct bb_entry *entry = &iter->entries.entry;
     struct border border = border_before(iter);
@@ -177,7 +172,7 @@ static enum bb_status check_begin(const struct table_iter *iter)
 
 /* Compares any entry of the current block, on entering or leaving it, with the border after the
  * block. */
-static enum bb_status check_end(const struct table_iter *iter)
+static enum bb_status check_end(const struct bb_table_iter *iter)
 {
     const struct bb_entry *entry = &iter->entries.entry;
     struct border border = border_after(iter);
@@ -192,8 +187,8 @@ static enum bb_status check_end(const struct table_iter *iter)
 }
 
 /* Publishes the result of a move into a block, or within one. */
-static void publish_checked(struct table_iter *iter,
-                            enum bb_status (*check)(const struct table_iter *))
+static void publish_checked(struct bb_table_iter *iter,
+                            enum bb_status (*check)(const struct bb_table_iter *))
 {
     enum bb_status status = iter->entries.is_valid ? check(iter) : BB_OK;
     if (status == BB_OK)
@@ -203,7 +198,7 @@ static void publish_checked(struct table_iter *iter,
 }
 
 /* True when everything before the current block is below the range. */
-static bool is_whole_before_low(const struct table_iter *iter)
+static bool is_whole_before_low(const struct bb_table_iter *iter)
 {
     struct border border = border_before(iter);
     return iter->range.low != NULL &&
@@ -212,7 +207,7 @@ static bool is_whole_before_low(const struct table_iter *iter)
 }
 
 /* True when everything after that fence is above the range. */
-static bool is_high_before(const struct table_iter *iter, const struct bb_fence_index *fences,
+static bool is_high_before(const struct bb_table_iter *iter, const struct bb_fence_index *fences,
                            uint32_t fence)
 {
     return iter->range.high != NULL &&
@@ -221,7 +216,7 @@ static bool is_high_before(const struct table_iter *iter, const struct bb_fence_
 }
 
 /* True when everything after the current block is outside the range, or the block is the last. */
-static bool is_last_block(const struct table_iter *iter)
+static bool is_last_block(const struct bb_table_iter *iter)
 {
     if (iter->ordinal + 1 < iter->page->block_count)
         return is_high_before(iter, &iter->page->fences, iter->ordinal);
@@ -231,7 +226,7 @@ static bool is_last_block(const struct table_iter *iter)
 
 /* Moves to the next block, from the last entry of the current one. False at the end, and after a
  * failure. */
-static bool next_block(struct table_iter *iter)
+static bool next_block(struct bb_table_iter *iter)
 {
     enum bb_status status = check_end(iter);
     if (status != BB_OK || is_last_block(iter)) {
@@ -253,14 +248,14 @@ static bool next_block(struct table_iter *iter)
 }
 
 /* At the end of a block, moves to the first entry of the next. Blocks are never empty. */
-static void go_forward(struct table_iter *iter)
+static void go_forward(struct bb_table_iter *iter)
 {
     if (next_block(iter))
         publish_checked(iter, check_begin);
 }
 
 /* Moves to the previous block, from the first entry of the current one. */
-static bool previous_block(struct table_iter *iter)
+static bool previous_block(struct bb_table_iter *iter)
 {
     enum bb_status status = check_begin(iter);
     if (status != BB_OK || (iter->ordinal == 0 && iter->page_index == 0) ||
@@ -283,7 +278,7 @@ static bool previous_block(struct table_iter *iter)
 }
 
 /* False for a table with only range tombstones. */
-static bool has_entries(struct table_iter *iter)
+static bool has_entries(struct bb_table_iter *iter)
 {
     if (iter->table->root.page_count > 0)
         return true;
@@ -292,10 +287,12 @@ static bool has_entries(struct table_iter *iter)
 }
 
 /* Moves to the block for (key, sequence). */
-static enum bb_status enter_block_of(struct table_iter *iter, struct bb_bytes key,
+static enum bb_status enter_block_of(struct bb_table_iter *iter, struct bb_bytes key,
                                      uint64_t sequence)
 {
     const struct bb_comparator *comparator = iter->table->comparator;
+    if (iter->is_near)
+        return enter_block(iter, iter->ordinal);
     enum bb_status status =
         enter_page(iter, bb_root_find(&iter->table->root, comparator, key, sequence));
     return status == BB_OK
@@ -304,7 +301,7 @@ static enum bb_status enter_block_of(struct table_iter *iter, struct bb_bytes ke
 }
 
 /* Moves to the first entry of the table, regardless of the range. */
-static void seek_begin(struct table_iter *iter)
+static void seek_begin(struct bb_table_iter *iter)
 {
     if (!has_entries(iter))
         return;
@@ -321,7 +318,7 @@ static void seek_begin(struct table_iter *iter)
 
 /* Moves to the last block that is not entirely above the range. If a fence equals the end of the
  * range, the block after it has no entries in the range. */
-static enum bb_status enter_last_block(struct table_iter *iter)
+static enum bb_status enter_last_block(struct bb_table_iter *iter)
 {
     const struct bb_comparator *comparator = iter->table->comparator;
     const struct bb_root *root = &iter->table->root;
@@ -343,7 +340,7 @@ static enum bb_status enter_last_block(struct table_iter *iter)
 }
 
 /* Moves to the last entry of the current block below the range's end; not valid if none exists. */
-static void seek_last_in_block(struct table_iter *iter)
+static void seek_last_in_block(struct bb_table_iter *iter)
 {
     struct bb_block_iter *entries = &iter->entries;
     if (iter->range.high == NULL) {
@@ -359,7 +356,7 @@ static void seek_last_in_block(struct table_iter *iter)
 
 static void seek_last(struct bb_iter *base)
 {
-    struct table_iter *iter = table_iter_of(base);
+    struct bb_table_iter *iter = table_iter_of(base);
     if (!has_entries(iter))
         return;
     enum bb_status status = enter_last_block(iter);
@@ -373,7 +370,7 @@ static void seek_last(struct bb_iter *base)
         publish_checked(iter, check_end);
 }
 
-static bool is_above_range(const struct table_iter *iter, struct bb_bytes key)
+static bool is_above_range(const struct bb_table_iter *iter, struct bb_bytes key)
 {
     return iter->range.high != NULL &&
            bb_key_compare(iter->table->comparator, key, *iter->range.high) >= 0;
@@ -381,7 +378,7 @@ static bool is_above_range(const struct table_iter *iter, struct bb_bytes key)
 
 static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
 {
-    struct table_iter *iter = table_iter_of(base);
+    struct bb_table_iter *iter = table_iter_of(base);
     if (!has_entries(iter))
         return;
     if (is_above_range(iter, key)) {
@@ -401,9 +398,82 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
         go_forward(iter);
 }
 
+/* ---- the steps before a seek ----
+ *
+ * A seek into data that no processor cache has waits for one line of memory after the other: the
+ * page's numbers, the place of the block, the cache's bucket, the block's restarts, its entries.
+ * Each step below uses the lines that the step before it has begun to load, and ends where the seek
+ * would have to wait. Steps read no file, and report nothing: the seek does. */
+
+/* The page, if no lock and no read is needed for it. */
+static bool approach_page(struct bb_table_iter *iter, struct bb_bytes key, uint64_t sequence)
+{
+    struct bb_table *table = iter->table;
+    if (table->root.page_count == 0 || table->index_residency == BB_INDEX_CACHED ||
+        is_above_range(iter, key))
+        return false;
+    uint32_t index = bb_root_find(&table->root, table->comparator, key, sequence);
+    return bb_table_page_peek(table, index) != NULL && enter_page(iter, index) == BB_OK;
+}
+
+static bool approach_place(struct bb_table_iter *iter, struct bb_bytes key, uint64_t sequence)
+{
+    uint32_t ordinal = bb_index_page_find(iter->page, iter->table->comparator, key, sequence);
+    iter->is_near = true;
+    if (iter->block != NULL && iter->ordinal == ordinal)
+        return true;
+    leave_block(iter);
+    iter->ordinal = ordinal;
+    bb_index_page_prefetch_place(iter->page, ordinal);
+    return true;
+}
+
+static bool approach_cache(struct bb_table_iter *iter)
+{
+    if (iter->block == NULL)
+        bb_table_block_prefetch(iter->table, iter->page, iter->ordinal);
+    return true;
+}
+
+/* The block, if the cache has it. Otherwise the seek takes the cache's judgement. */
+static bool approach_block(struct bb_table_iter *iter)
+{
+    if (iter->block == NULL) {
+        iter->block = bb_table_block_find(iter->table, &iter->options, iter->page, iter->ordinal,
+                                          iter->stats, &iter->is_wanted);
+        iter->is_judged = iter->block == NULL;
+    }
+    if (iter->block == NULL)
+        return false;
+    show_block(iter);
+    bb_block_prefetch(iter->block);
+    return true;
+}
+
+static bool approach_entries(const struct bb_table_iter *iter, struct bb_bytes key,
+                             uint64_t sequence)
+{
+    if (iter->table->comparator == NULL)
+        bb_block_prefetch_entries(iter->block, key, sequence);
+    return false;
+}
+
+static bool approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence, unsigned step)
+{
+    struct bb_table_iter *iter = table_iter_of(base);
+    base->is_valid = false;
+    if (step == 0)
+        return !iter->keeps_stored && approach_page(iter, key, sequence);
+    if (step == 1)
+        return approach_place(iter, key, sequence);
+    if (step == 2)
+        return approach_cache(iter);
+    return step == 3 ? approach_block(iter) : approach_entries(iter, key, sequence);
+}
+
 static void seek_first(struct bb_iter *base)
 {
-    struct table_iter *iter = table_iter_of(base);
+    struct bb_table_iter *iter = table_iter_of(base);
     if (iter->range.low != NULL)
         seek(base, *iter->range.low, BB_SEQUENCE_MAX);
     else
@@ -412,7 +482,7 @@ static void seek_first(struct bb_iter *base)
 
 static void next(struct bb_iter *base)
 {
-    struct table_iter *iter = table_iter_of(base);
+    struct bb_table_iter *iter = table_iter_of(base);
     BB_DEBUG_ASSERT(base->is_valid);
     bb_block_iter_next(&iter->entries);
     publish(iter);
@@ -422,7 +492,7 @@ static void next(struct bb_iter *base)
 
 static void prev(struct bb_iter *base)
 {
-    struct table_iter *iter = table_iter_of(base);
+    struct bb_table_iter *iter = table_iter_of(base);
     BB_DEBUG_ASSERT(base->is_valid);
     bb_block_iter_prev(&iter->entries);
     publish(iter);
@@ -432,7 +502,7 @@ static void prev(struct bb_iter *base)
 
 static bool stored(struct bb_iter *base, struct bb_stored_entry *ret_stored)
 {
-    const struct table_iter *iter = table_iter_of(base);
+    const struct bb_table_iter *iter = table_iter_of(base);
     bool is_alone = iter->entries.offset == 0 && iter->block != NULL &&
                     iter->entries.next_offset == iter->block->entries_size;
     BB_DEBUG_ASSERT(base->is_valid);
@@ -445,11 +515,16 @@ static bool stored(struct bb_iter *base, struct bb_stored_entry *ret_stored)
     return true;
 }
 
-static void destroy(struct bb_iter *base)
+void bb_table_iter_deinit(struct bb_table_iter *iter)
 {
-    struct table_iter *iter = table_iter_of(base);
     leave_page(iter);
     bb_block_iter_deinit(&iter->entries);
+}
+
+static void destroy(struct bb_iter *base)
+{
+    struct bb_table_iter *iter = table_iter_of(base);
+    bb_table_iter_deinit(iter);
     bb_free(iter);
 }
 
@@ -461,6 +536,7 @@ static const struct bb_iter_ops table_iter_ops = {
     .next = next,
     .prev = prev,
     .stored = stored,
+    .approach = approach,
 };
 
 void bb_table_iter_keep_stored(struct bb_iter *iter)
@@ -469,28 +545,38 @@ void bb_table_iter_keep_stored(struct bb_iter *iter)
     table_iter_of(iter)->keeps_stored = true;
 }
 
-enum bb_status bb_table_iter_create_range(struct bb_table *table,
-                                          const struct bb_read_options *options,
-                                          const struct bb_key_range *range,
-                                          struct bb_read_stats *stats, struct bb_iter **ret_iter)
+void bb_table_iter_init(struct bb_table_iter *iter, struct bb_table *table,
+                        const struct bb_read_options *options, const struct bb_key_range *range,
+                        struct bb_read_stats *stats)
 {
-    struct table_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
-    if (iter == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
-    iter->base.ops = &table_iter_ops;
+    iter->base = (struct bb_iter){.ops = &table_iter_ops};
     iter->table = table;
-    if (options != NULL)
-        iter->options = *options;
-    if (range != NULL)
-        iter->range = *range;
-    iter->stats = stats == NULL ? &iter->own_stats : stats;
+    iter->options = options == NULL ? (struct bb_read_options){0} : *options;
+    iter->range = range == NULL ? (struct bb_key_range){0} : *range;
+    iter->stats = stats;
+    if (stats == NULL) {
+        iter->own_stats = (struct bb_read_stats){0};
+        iter->stats = &iter->own_stats;
+    }
+    iter->page_index = 0;
+    iter->ordinal = 0;
+    iter->page = NULL;
+    iter->block = NULL;
+    iter->stored = NULL;
+    iter->keeps_stored = false;
+    iter->is_judged = false;
+    iter->is_wanted = false;
+    iter->is_near = false;
     bb_block_iter_init(&iter->entries, table->comparator);
-    *ret_iter = &iter->base;
-    return BB_OK;
 }
 
 enum bb_status bb_table_iter_create(struct bb_table *table, const struct bb_read_options *options,
                                     struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
-    return bb_table_iter_create_range(table, options, NULL, stats, ret_iter);
+    struct bb_table_iter *iter = bb_alloc(sizeof(*iter));
+    if (iter == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
+    bb_table_iter_init(iter, table, options, NULL, stats);
+    *ret_iter = &iter->base;
+    return BB_OK;
 }

@@ -1,18 +1,44 @@
-/* An iterator over part of a table. */
+/* An iterator over a table, or part of one, in memory of the caller. bb_table_iter_create makes one
+ * on the heap. */
 #ifndef BB_SSTABLE_TABLE_TABLE_ITER_H
 #define BB_SSTABLE_TABLE_TABLE_ITER_H
 
 #include "bb/table.h"
+#include "sstable/block/block_iter.h"
+
+struct bb_index_page;
+
+/* Private to table_iter.c, except base. */
+struct bb_table_iter {
+    struct bb_iter base; /* must be first */
+    struct bb_table *table;
+    struct bb_read_options options;
+    struct bb_key_range range;
+    struct bb_read_stats *stats; /* never NULL */
+    uint32_t page_index;
+    uint32_t ordinal;
+    struct bb_index_page *page; /* acquired; NULL if none */
+    struct bb_block *block;     /* one reference; NULL if none */
+    struct bb_block *stored;    /* its stored form, if that is kept; else NULL */
+    bool keeps_stored;
+    /* The cache does not have block `ordinal`, and is_wanted is its judgement. block is NULL. */
+    bool is_judged;
+    bool is_wanted;
+    bool is_near; /* page and ordinal are those of the seek that follows: bb_iter_approach */
+    struct bb_block_iter entries;
+    struct bb_read_stats own_stats; /* set if the caller has none */
+};
 
 /* Like bb_table_iter_create, but reads no index page and no block that is entirely outside the
  * range: moves end at its borders. seek_first and seek_last go to the ends of the range. Entries
  * outside the range may still appear when they share a block with entries inside: the caller
- * compares keys. range is borrowed while the iterator lives; NULL: everything. */
-BB_MUST_CHECK enum bb_status bb_table_iter_create_range(struct bb_table *table,
-                                                        const struct bb_read_options *options,
-                                                        const struct bb_key_range *range,
-                                                        struct bb_read_stats *stats,
-                                                        struct bb_iter **ret_iter);
+ * compares keys. range is borrowed while the iterator lives; NULL: everything. options and stats
+ * may be NULL. The iterator must not be copied or moved. Released by bb_table_iter_deinit, not
+ * bb_iter_destroy. */
+void bb_table_iter_init(struct bb_table_iter *iter, struct bb_table *table,
+                        const struct bb_read_options *options, const struct bb_key_range *range,
+                        struct bb_read_stats *stats);
+void bb_table_iter_deinit(struct bb_table_iter *iter);
 
 /* Makes the iterator keep the stored form (sstable/block/stored_entry.h) of entries that fill a
  * separate large block, for callers that copy entries into another table. REQUIRES: the iterator is

@@ -276,29 +276,60 @@ static enum bb_status take_mapped(struct bb_table *table, const struct bb_index_
     return status;
 }
 
-enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
-                                      const struct bb_index_page *page, uint32_t ordinal,
-                                      struct bb_block_scratch *scratch, bool is_kept,
-                                      struct bb_read_stats *stats, struct bb_block **ret_block)
+struct bb_block *bb_table_block_find(struct bb_table *table, const struct bb_read_options *options,
+                                     const struct bb_index_page *page, uint32_t ordinal,
+                                     struct bb_read_stats *stats, bool *ret_is_wanted)
+{
+    return find_cached(table, options, bb_index_page_block_offset(page, ordinal), stats,
+                       ret_is_wanted);
+}
+
+void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
+                             uint32_t ordinal)
+{
+    if (table->cache != NULL)
+        bb_block_cache_prefetch(table->cache, table->cache_owner,
+                                bb_index_page_block_offset(page, ordinal));
+}
+
+enum bb_status bb_table_block_load(struct bb_table *table, const struct bb_read_options *options,
+                                   const struct bb_index_page *page, uint32_t ordinal,
+                                   struct bb_block_scratch *scratch, bool is_kept, bool is_wanted,
+                                   struct bb_read_stats *stats, struct bb_block **ret_block)
 {
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
-    bool is_wanted = false;
     struct bb_block *block = NULL;
     enum bb_status status = BB_OK;
-    if (table->uses_blocks_in_place && !is_kept && !options->bypass_fill)
-        bb_counter_add(&stats->block_requests, 1);
-    else
-        block = find_cached(table, options, offset, stats, &is_wanted);
-    if (block == NULL && !options->bypass_fill) {
+    if (!options->bypass_fill) {
         status = take_mapped(table, page, ordinal, scratch, is_kept || is_wanted, stats, &block);
         if (status == BB_OK && block != NULL)
             block = keep(table, is_wanted, offset, block);
     }
     if (status == BB_OK && block == NULL)
         return read_block(table, scratch, is_kept, is_wanted, offset, size, stats, ret_block);
-    *ret_block = block;
+    if (status == BB_OK)
+        *ret_block = block;
     return status;
+}
+
+enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
+                                      const struct bb_index_page *page, uint32_t ordinal,
+                                      struct bb_block_scratch *scratch, bool is_kept,
+                                      struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    bool is_wanted = false;
+    struct bb_block *block = NULL;
+    if (table->uses_blocks_in_place && !is_kept && !options->bypass_fill)
+        bb_counter_add(&stats->block_requests, 1);
+    else
+        block = find_cached(table, options, bb_index_page_block_offset(page, ordinal), stats,
+                            &is_wanted);
+    if (block == NULL)
+        return bb_table_block_load(table, options, page, ordinal, scratch, is_kept, is_wanted,
+                                   stats, ret_block);
+    *ret_block = block;
+    return BB_OK;
 }
 
 enum bb_status bb_table_block_acquire_both(struct bb_table *table,

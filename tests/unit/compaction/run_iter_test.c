@@ -65,6 +65,9 @@ static size_t seek_somewhere(const struct bb_entry_array *array, struct bb_iter 
         wanted = entry->key;
         sequence = entry->sequence - bb_rng_below(rng, 2);
     }
+    unsigned steps = (unsigned)bb_rng_below(rng, 8);
+    for (unsigned step = 0; step < steps && bb_iter_approach(iter, wanted, sequence, step); step++)
+        assert_false(iter->is_valid);
     bb_iter_seek(iter, wanted, sequence);
     return lower_bound(array, wanted, sequence);
 }
@@ -118,13 +121,13 @@ static void run_iter__is_one_stream(void **state)
         fill(&array, &rng, round * 7);
         size_t count = shelf_put_run(&shelf, &array, 1 + round * 7 / (1 + round % 30), files);
         struct bb_iter *iter = iter_over(&shelf, files, count);
-        for (size_t i = 0; i < count; i++)
-            bb_table_file_unref(files[i]); /* the stream has its own references */
         assert_false(iter->is_valid);
         both_ways(&array, iter);
         for (size_t i = 0; i < 30; i++)
             walk(&array, iter, &rng);
         bb_iter_destroy(iter);
+        for (size_t i = 0; i < count; i++)
+            bb_table_file_unref(files[i]);
         bb_entry_array_deinit(&array);
         shelf_deinit(&shelf);
     }
