@@ -14,6 +14,10 @@ struct array_iter {
     size_t position; /* of the entry shown */
     uint8_t *key;    /* copies of it, each in a block of just its size */
     uint8_t *value;
+    unsigned steps;    /* taken before the seek that must follow */
+    bool has_steps;    /* more may be taken */
+    uint8_t *approach; /* a copy of the key of that seek; NULL if no step was taken */
+    struct bb_entry approached;
     uint64_t moves;
     uint64_t moves_until_failure; /* 0: never */
     enum bb_status failure;
@@ -49,9 +53,18 @@ static void forget(struct array_iter *array)
     array->iter.entry = (struct bb_entry){0};
 }
 
+/* Ends the steps before a seek. */
+static void end_approach(struct array_iter *array)
+{
+    free(array->approach);
+    array->approach = NULL;
+    array->steps = 0;
+}
+
 /* True when the planned failure has come. */
 static bool count_move(struct array_iter *array)
 {
+    BB_ASSERT(array->approach == NULL);
     array->moves++;
     if (array->moves_until_failure == 0 || --array->moves_until_failure > 0)
         return false;
@@ -96,12 +109,32 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
     struct array_iter *array = array_of(iter);
     const struct bb_entry wanted = {.key = key, .sequence = sequence};
     size_t position = 0;
+    BB_ASSERT(array->approach == NULL || (bb_bytes_equal(array->approached.key, key) &&
+                                          array->approached.sequence == sequence));
+    end_approach(array);
     if (count_move(array))
         return;
     while (position < array->count &&
            compare(array->comparator, &array->entries[position], &wanted) < 0)
         position++;
     show(array, position);
+}
+
+/* Streams of different length take 0 to 3 steps. */
+static bool approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence, unsigned step)
+{
+    struct array_iter *array = array_of(iter);
+    BB_ASSERT(step == array->steps && (step == 0 || array->has_steps));
+    if (step == 0) {
+        array->approach = copy(key);
+        array->approached = (struct bb_entry){.key = {.data = array->approach, .size = key.size},
+                                              .sequence = sequence};
+    }
+    BB_ASSERT(bb_bytes_equal(array->approached.key, key));
+    forget(array);
+    array->steps++;
+    array->has_steps = step < array->count % 4;
+    return array->has_steps;
 }
 
 static void next(struct bb_iter *iter)
@@ -123,6 +156,7 @@ static void prev(struct bb_iter *iter)
 static void destroy(struct bb_iter *iter)
 {
     forget(array_of(iter));
+    end_approach(array_of(iter));
     free(iter);
 }
 
@@ -134,7 +168,8 @@ struct bb_iter *bb_array_iter_create(const struct bb_entry *entries, size_t coun
                                            .seek_last = seek_last,
                                            .seek = seek,
                                            .next = next,
-                                           .prev = prev};
+                                           .prev = prev,
+                                           .approach = approach};
     struct array_iter *array = bb_must_alloc_zeroed(sizeof(*array));
     array->iter.ops = &ops;
     array->entries = entries;

@@ -1,8 +1,9 @@
 /* A sorted stream (struct bb_iter) over an array of entries, for every reader of streams.
  *
  * It is as strict as the contract allows: the current entry is a separate copy, released at every
- * move, so that the address sanitizer finds users that keep a borrowed key too long; and moving an
- * iterator that is not valid ends the process.
+ * move, so that the address sanitizer finds users that keep a borrowed key too long. Moving an
+ * iterator that is not valid ends the process, and so does a step before a seek that is out of
+ * order, or is not followed by that seek.
  * Threads: one.
  */
 #ifndef BB_TESTS_SUPPORT_ARRAY_ITER_H
