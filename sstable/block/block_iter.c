@@ -34,7 +34,6 @@ void bb_block_iter_reset(struct bb_block_iter *iter, const struct bb_block *bloc
     iter->offset = 0;
     iter->next_offset = 0;
     iter->restart = 0;
-    iter->shared = 0;
     iter->key_size = 0;
 }
 
@@ -165,7 +164,6 @@ static enum bb_status read_next(struct bb_block_iter *iter)
         return status;
 
     iter->restart += is_at_restart(iter);
-    iter->shared = record.shared;
     iter->offset = iter->next_offset;
     iter->next_offset = (uint32_t)(cursor.position - iter->block->payload);
     iter->entry = (struct bb_entry){
@@ -230,47 +228,13 @@ static void check_search(struct bb_block_iter *iter, uint32_t below)
                               iter->block->entries_size, passed, below));
 }
 
-/* < 0: the current entry is before (key, sequence). *matched is the length of the prefix that the
- * previous entry's key shares with the key, and becomes the current one's. The previous entry is
- * before the position, so `shared` decides alone unless it equals *matched: see block_find.c.
- * REQUIRES: the order is bytewise. */
-static inline int compare_with(const struct bb_block_iter *iter, struct bb_bytes key,
-                               uint64_t sequence, size_t *matched)
-{
-    bool is_restart = iter->offset == iter->block->restarts[iter->restart];
-    size_t known = is_restart ? 0 : *matched;
-    if (!is_restart && iter->shared != known)
-        return iter->shared > known ? -1 : 1;
-    struct bb_bytes rest = bb_bytes_after(iter->entry.key, known);
-    struct bb_bytes wanted = bb_bytes_after(key, known);
-    size_t agreed = bb_bytes_shared_prefix(rest, wanted);
-    *matched = known + agreed;
-    return bb_entry_compare(NULL, bb_bytes_after(rest, agreed), iter->entry.sequence,
-                            bb_bytes_after(wanted, agreed), sequence);
-}
-
-static void skip_before(struct bb_block_iter *iter, struct bb_bytes key, uint64_t sequence)
-{
-    size_t matched = 0;
-    while (iter->is_valid && compare_with(iter, key, sequence, &matched) < 0)
-        bb_block_iter_next(iter);
-}
-
-static void skip_by_comparison(struct bb_block_iter *iter, struct bb_bytes key, uint64_t sequence)
-{
-    while (iter->is_valid && bb_entry_compare(iter->comparator, iter->entry.key,
-                                              iter->entry.sequence, key, sequence) < 0)
-        bb_block_iter_next(iter);
-}
-
 void bb_block_iter_seek(struct bb_block_iter *iter, struct bb_bytes key, uint64_t sequence)
 {
     uint32_t below = bb_block_find_restart(iter->block, iter->comparator, key, sequence);
     bb_block_iter_seek_restart(iter, below == 0 ? 0 : below - 1);
-    if (iter->comparator == NULL)
-        skip_before(iter, key, sequence);
-    else
-        skip_by_comparison(iter, key, sequence);
+    while (iter->is_valid && bb_entry_compare(iter->comparator, iter->entry.key,
+                                              iter->entry.sequence, key, sequence) < 0)
+        bb_block_iter_next(iter);
     check_search(iter, below);
 }
 

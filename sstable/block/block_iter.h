@@ -25,7 +25,6 @@ struct bb_block_iter {
     uint32_t offset;      /* of the current entry */
     uint32_t next_offset; /* of the end of the current entry */
     uint32_t restart;     /* the restart whose interval holds it */
-    uint32_t shared;      /* bytes that its key takes from the previous one; 0 at a restart */
     uint8_t *key;
     size_t key_size;
     size_t key_capacity;
