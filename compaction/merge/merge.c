@@ -41,7 +41,7 @@ struct contestant {
 struct merge {
     struct bb_iter base;
     const struct bb_comparator *comparator;
-    struct bb_iter **streams; /* owned; after nodes */
+    struct bb_merge_stream *streams; /* owned; after nodes */
     size_t count;
     size_t ties;     /* since shared was last chosen */
     size_t ties_max; /* chosen again at this many */
@@ -73,7 +73,7 @@ static uint64_t code_of_key(const struct merge *merge, struct bb_bytes key)
 
 static uint64_t code_of(const struct merge *merge, uint32_t number)
 {
-    const struct bb_iter *stream = merge->streams[number];
+    const struct bb_iter *stream = merge->streams[number].iter;
     if (!stream->is_valid)
         return UINT64_MAX;
     if (merge->comparator != NULL)
@@ -90,8 +90,8 @@ static size_t shared_by_streams(const struct merge *merge, struct bb_bytes *ret_
     size_t common = SHARED_MAX;
     size_t shortest = SIZE_MAX;
     for (size_t i = 0; i < merge->count; i++) {
-        const struct bb_entry *entry = &merge->streams[i]->entry;
-        if (!merge->streams[i]->is_valid)
+        const struct bb_entry *entry = &merge->streams[i].iter->entry;
+        if (!merge->streams[i].iter->is_valid)
             continue;
         first = first == NULL ? entry : first;
         size_t size = bb_bytes_shared_prefix(first->key, entry->key);
@@ -131,8 +131,8 @@ static void choose_shared(struct merge *merge)
 /* True when a sorts before b, for equal codes. A stream at its end sorts last. */
 static bool comes_first(const struct merge *merge, uint32_t a, uint32_t b)
 {
-    const struct bb_iter *x = merge->streams[a];
-    const struct bb_iter *y = merge->streams[b];
+    const struct bb_iter *x = merge->streams[a].iter;
+    const struct bb_iter *y = merge->streams[b].iter;
     if (!x->is_valid || !y->is_valid)
         return x->is_valid || (!y->is_valid && a < b);
     int order = bb_entry_compare(merge->comparator, x->entry.key, x->entry.sequence, y->entry.key,
@@ -203,7 +203,7 @@ static void play_all(struct merge *merge)
 
 static struct bb_iter *winner_of(const struct merge *merge)
 {
-    return merge->streams[merge->nodes[0].stream];
+    return merge->streams[merge->nodes[0].stream].iter;
 }
 
 static void show(struct merge *merge)
@@ -220,8 +220,8 @@ static void begin(struct merge *merge)
     merge->base.is_valid = false;
     merge->base.status = BB_OK;
     for (size_t i = 0; i < merge->count && merge->base.status == BB_OK; i++) {
-        if (!merge->streams[i]->is_valid)
-            merge->base.status = merge->streams[i]->status;
+        if (!merge->streams[i].iter->is_valid)
+            merge->base.status = merge->streams[i].iter->status;
     }
     if (merge->base.status != BB_OK || merge->count == 0)
         return;
@@ -250,7 +250,7 @@ static void seek_first(struct bb_iter *iter)
     struct merge *merge = merge_of(iter);
     merge->is_backward = false;
     for (size_t i = 0; i < merge->count; i++)
-        bb_iter_seek_first(merge->streams[i]);
+        bb_iter_seek_first(merge->streams[i].iter);
     begin(merge);
 }
 
@@ -259,8 +259,14 @@ static void seek_last(struct bb_iter *iter)
     struct merge *merge = merge_of(iter);
     merge->is_backward = true;
     for (size_t i = 0; i < merge->count; i++)
-        bb_iter_seek_last(merge->streams[i]);
+        bb_iter_seek_last(merge->streams[i].iter);
     begin(merge);
+}
+
+static bool take_step(const struct bb_merge_stream *stream, struct bb_bytes key, uint64_t sequence,
+                      unsigned step)
+{
+    return stream->approach != NULL && stream->approach(stream->iter, key, sequence, step);
 }
 
 /* Takes each step for all streams before the next one: they wait for memory together. */
@@ -270,7 +276,7 @@ static void approach(struct merge *merge, struct bb_bytes key, uint64_t sequence
     uint64_t pending = count == 0 ? 0 : UINT64_MAX >> (APPROACH_MAX - count);
     for (unsigned step = 0; pending != 0; step++) {
         for (uint64_t rest = pending; rest != 0; rest &= rest - 1) {
-            if (!bb_iter_approach(merge->streams[__builtin_ctzll(rest)], key, sequence, step))
+            if (!take_step(&merge->streams[__builtin_ctzll(rest)], key, sequence, step))
                 pending &= ~(rest & -rest);
         }
     }
@@ -282,7 +288,7 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
     merge->is_backward = false;
     approach(merge, key, sequence);
     for (size_t i = 0; i < merge->count; i++)
-        bb_iter_seek(merge->streams[i], key, sequence);
+        bb_iter_seek(merge->streams[i].iter, key, sequence);
     begin(merge);
 }
 
@@ -292,7 +298,7 @@ static void turn(struct merge *merge)
 {
     merge->is_backward = !merge->is_backward;
     for (size_t i = 0; i < merge->count; i++) {
-        struct bb_iter *stream = merge->streams[i];
+        struct bb_iter *stream = merge->streams[i].iter;
         if (stream->is_valid && merge->is_backward)
             bb_iter_prev(stream);
         else if (stream->is_valid)
@@ -334,16 +340,11 @@ static bool stored(struct bb_iter *iter, struct bb_stored_entry *ret_stored)
     return bb_iter_stored(winner_of(merge_of(iter)), ret_stored);
 }
 
-static void destroy_streams(struct bb_iter **streams, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        bb_iter_destroy(streams[i]);
-}
-
 static void destroy(struct bb_iter *iter)
 {
     struct merge *merge = merge_of(iter);
-    destroy_streams(merge->streams, merge->count);
+    for (size_t i = 0; i < merge->count; i++)
+        bb_iter_destroy(merge->streams[i].iter);
     bb_free(merge);
 }
 
@@ -357,34 +358,62 @@ static const struct bb_iter_ops ops = {
     .stored = stored,
 };
 
-static struct merge *merge_allocate(size_t count)
+/* The streams are not set. */
+static enum bb_status create(size_t count, const struct bb_comparator *comparator,
+                             struct merge **ret_merge)
 {
     size_t nodes_size = count * sizeof(struct contestant);
-    struct merge *merge = bb_alloc(sizeof(*merge) + nodes_size + count * sizeof(struct bb_iter *));
+    struct merge *merge = NULL;
+    if (count < NOBODY)
+        merge = bb_alloc(sizeof(*merge) + nodes_size + count * sizeof(struct bb_merge_stream));
     if (merge == NULL)
-        return NULL;
+        return bb_fail(BB_NO_MEMORY, "no memory for a merge of %zu streams", count);
     memset(merge, 0, offsetof(struct merge, shared));
     merge->base.ops = &ops;
-    merge->streams = (struct bb_iter **)(void *)((uint8_t *)merge->nodes + nodes_size);
+    merge->streams = (struct bb_merge_stream *)(void *)((uint8_t *)merge->nodes + nodes_size);
     merge->count = count;
-    return merge;
+    merge->comparator = comparator;
+    *ret_merge = merge;
+    return BB_OK;
 }
 
 enum bb_status bb_merge_create(struct bb_iter **streams, size_t count,
                                const struct bb_comparator *comparator, struct bb_iter **ret_merge)
 {
+    struct merge *merge = NULL;
     if (count == 1) {
         *ret_merge = streams[0];
         return BB_OK;
     }
-    struct merge *merge = count < NOBODY ? merge_allocate(count) : NULL;
-    if (merge == NULL) {
-        destroy_streams(streams, count);
-        return bb_fail(BB_NO_MEMORY, "no memory for a merge of %zu streams", count);
+    enum bb_status status = create(count, comparator, &merge);
+    for (size_t i = 0; i < count; i++) {
+        if (status == BB_OK)
+            merge->streams[i] = (struct bb_merge_stream){.iter = streams[i]};
+        else
+            bb_iter_destroy(streams[i]);
     }
-    merge->comparator = comparator;
-    if (count > 0)
-        memcpy(merge->streams, streams, count * sizeof(struct bb_iter *));
-    *ret_merge = &merge->base;
-    return BB_OK;
+    if (status == BB_OK)
+        *ret_merge = &merge->base;
+    return status;
+}
+
+enum bb_status bb_merge_create_approached(const struct bb_merge_stream *streams, size_t count,
+                                          const struct bb_comparator *comparator,
+                                          struct bb_iter **ret_merge)
+{
+    struct merge *merge = NULL;
+    if (count == 1) {
+        *ret_merge = streams[0].iter;
+        return BB_OK;
+    }
+    enum bb_status status = create(count, comparator, &merge);
+    for (size_t i = 0; i < count; i++) {
+        if (status == BB_OK)
+            merge->streams[i] = streams[i];
+        else
+            bb_iter_destroy(streams[i].iter);
+    }
+    if (status == BB_OK)
+        *ret_merge = &merge->base;
+    return status;
 }

@@ -12,7 +12,13 @@
 #ifndef BB_COMPACTION_MERGE_MERGE_H
 #define BB_COMPACTION_MERGE_MERGE_H
 
-#include "bb/table.h"
+#include "sstable/approach.h"
+
+/* A sorted stream, and its steps before a seek; NULL: no steps. */
+struct bb_merge_stream {
+    struct bb_iter *iter;
+    bb_approach *approach;
+};
 
 /* Takes ownership of the streams, also on failure. Name newer runs first. A stream that fails ends
  * the merge with its status, until the next seek. count 0 gives an empty stream. The merge has no
@@ -20,5 +26,10 @@
 BB_MUST_CHECK enum bb_status bb_merge_create(struct bb_iter **streams, size_t count,
                                              const struct bb_comparator *comparator,
                                              struct bb_iter **ret_merge);
+/* The same for streams with steps: a seek of the merge takes them for all streams together. */
+BB_MUST_CHECK enum bb_status bb_merge_create_approached(const struct bb_merge_stream *streams,
+                                                        size_t count,
+                                                        const struct bb_comparator *comparator,
+                                                        struct bb_iter **ret_merge);
 
 #endif

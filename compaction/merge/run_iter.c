@@ -151,7 +151,8 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
 }
 
 /* A table that is not open yet is opened by the seek. */
-static bool approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence, unsigned step)
+bool bb_run_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
+                          unsigned step)
 {
     struct run_iter *run = run_of(iter);
     run->base.is_valid = false;
@@ -161,7 +162,8 @@ static bool approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequenc
             !enter_table(run, index))
             return false;
     }
-    return bb_iter_approach(run->iter, key, sequence, step);
+    return run->iter == &run->table_iter.base &&
+           bb_table_iter_approach(run->iter, key, sequence, step);
 }
 
 static void next(struct bb_iter *iter)
@@ -198,7 +200,6 @@ static const struct bb_iter_ops ops = {
     .next = next,
     .prev = prev,
     .stored = stored,
-    .approach = approach,
 };
 
 void bb_run_iter_keep_stored(struct bb_iter *iter)

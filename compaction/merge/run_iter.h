@@ -39,4 +39,9 @@ BB_MUST_CHECK enum bb_status bb_run_iter_create_opened(struct bb_table_file *con
                                                        const struct bb_run_opener *opener,
                                                        struct bb_iter **ret_iter);
 
+/* sstable/approach.h. Streams of bb_run_iter_create have steps. REQUIRES: the iterator is a stream
+ * over a run. */
+bool bb_run_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
+                          unsigned step);
+
 #endif

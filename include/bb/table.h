@@ -90,12 +90,6 @@ struct bb_iter_ops {
      * no other, valid until the iterator moves. Returns false if it is not in memory. NULL:
      * never. */
     bool (*stored)(struct bb_iter *iter, struct bb_stored_entry *ret_stored);
-    /* One step of preparing a seek to (key, sequence), which must follow: the caller counts the
-     * steps from 0. A step begins to load from memory what the next one needs, without waiting for
-     * it. A caller that seeks several iterators takes each step for all of them, so that they wait
-     * for memory together. Returns false when there are no more steps. The iterator is not valid
-     * until the seek. NULL: no such steps. */
-    bool (*approach)(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence, unsigned step);
 };
 
 static inline void bb_iter_seek_first(struct bb_iter *iter)
@@ -109,12 +103,6 @@ static inline void bb_iter_seek_last(struct bb_iter *iter)
 static inline void bb_iter_seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
 {
     iter->ops->seek(iter, key, sequence);
-}
-/* False also for an iterator without such steps. */
-static inline bool bb_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
-                                    unsigned step)
-{
-    return iter->ops->approach != NULL && iter->ops->approach(iter, key, sequence, step);
 }
 static inline void bb_iter_next(struct bb_iter *iter)
 {

@@ -77,6 +77,9 @@ double bb_memtable_rank(const struct bb_memtable *memtable, struct bb_bytes key)
  * through very many versions of one key. */
 BB_MUST_CHECK enum bb_status bb_memtable_iter_create(const struct bb_memtable *memtable,
                                                      struct bb_iter **ret_iter);
+/* sstable/approach.h. REQUIRES: the iterator is over a memtable. */
+bool bb_memtable_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
+                               unsigned step);
 
 /* Counts; any thread. Each is exact as of some moment. */
 bool bb_memtable_is_empty(const struct bb_memtable *memtable);

@@ -295,8 +295,8 @@ static void find_near(struct iter *iter, struct bb_bytes key)
 /* A level of the tree for each step. The writer may split the leaf before the seek. The copy of it
  * in this iterator is still valid then, and has every entry that a reader may see, because its
  * sequence is older than the approach. */
-static bool iter_approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence,
-                          unsigned step)
+bool bb_memtable_iter_approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence,
+                               unsigned step)
 {
     struct iter *iter = (struct iter *)base;
     (void)sequence;
@@ -355,7 +355,6 @@ static const struct bb_iter_ops ops = {
     .seek = iter_seek,
     .next = iter_next,
     .prev = iter_prev,
-    .approach = iter_approach,
 };
 
 enum bb_status bb_memtable_iter_create(const struct bb_memtable *memtable,

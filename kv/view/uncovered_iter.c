@@ -11,6 +11,7 @@
 struct uncovered_iter {
     struct bb_iter base; /* must be first */
     struct bb_iter *stream;
+    bb_approach *approach; /* of the stream; NULL: it has no steps */
     struct bb_range_tombstone_cover cover;
 };
 
@@ -118,10 +119,12 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
     skip_forward(iter_of(base));
 }
 
-static bool approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence, unsigned step)
+bool bb_uncovered_iter_approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence,
+                                unsigned step)
 {
+    struct uncovered_iter *iter = iter_of(base);
     base->is_valid = false;
-    return bb_iter_approach(iter_of(base)->stream, key, sequence, step);
+    return iter->approach != NULL && iter->approach(iter->stream, key, sequence, step);
 }
 
 static void next(struct bb_iter *base)
@@ -149,10 +152,9 @@ static const struct bb_iter_ops ops = {
     .seek = seek,
     .next = next,
     .prev = prev,
-    .approach = approach,
 };
 
-enum bb_status bb_uncovered_iter_create(struct bb_iter *stream,
+enum bb_status bb_uncovered_iter_create(struct bb_iter *stream, bb_approach *approach,
                                         const struct bb_range_tombstone_cover *cover,
                                         struct bb_iter **ret_iter)
 {
@@ -163,6 +165,7 @@ enum bb_status bb_uncovered_iter_create(struct bb_iter *stream,
     }
     iter->base.ops = &ops;
     iter->stream = stream;
+    iter->approach = approach;
     iter->cover = *cover;
     *ret_iter = &iter->base;
     return BB_OK;

@@ -7,10 +7,15 @@
 #define BB_KV_VIEW_UNCOVERED_ITER_H
 
 #include "kv/view/range_tombstone_cover.h"
+#include "sstable/approach.h"
 
-/* Takes the stream in any case. The view must outlive it. */
-BB_MUST_CHECK enum bb_status bb_uncovered_iter_create(struct bb_iter *stream,
+/* Takes the stream in any case. approach: of the stream; NULL: it has no steps. The view must
+ * outlive it. */
+BB_MUST_CHECK enum bb_status bb_uncovered_iter_create(struct bb_iter *stream, bb_approach *approach,
                                                       const struct bb_range_tombstone_cover *cover,
                                                       struct bb_iter **ret_iter);
+/* sstable/approach.h. REQUIRES: the iterator is one of bb_uncovered_iter_create. */
+bool bb_uncovered_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
+                                unsigned step);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* Streams collected so far; destroyed on failure. */
 struct streams {
-    struct bb_iter **iters;
+    struct bb_merge_stream *streams;
     size_t count;
     const struct bb_comparator *comparator;
     const struct bb_key_range *range; /* never NULL */
@@ -21,22 +21,24 @@ struct streams {
     const struct bb_view *view;
     uint64_t sequence;
     size_t run; /* number in the view, of the next stream's run */
-    /* iters of most iterators: no allocation for them. */
-    struct bb_iter *few[FEW_MAX];
+    /* Of most iterators: no allocation for them. */
+    struct bb_merge_stream few[FEW_MAX];
 };
 
 /* Adds the stream over the next run. If this run or a newer one has range tombstones, the stream is
  * wrapped to skip hidden entries. */
-static enum bb_status add(struct streams *streams, struct bb_iter *iter)
+static enum bb_status add(struct streams *streams, struct bb_iter *iter, bb_approach *approach)
 {
     struct bb_range_tombstone_cover cover;
     enum bb_status status = BB_OK;
     bb_range_tombstone_cover_init(&cover, streams->view, streams->comparator, streams->sequence,
                                   streams->run++);
-    if (bb_range_tombstone_cover_is_needed(&cover))
-        status = bb_uncovered_iter_create(iter, &cover, &iter);
+    if (bb_range_tombstone_cover_is_needed(&cover)) {
+        status = bb_uncovered_iter_create(iter, approach, &cover, &iter);
+        approach = bb_uncovered_iter_approach;
+    }
     if (status == BB_OK)
-        streams->iters[streams->count++] = iter;
+        streams->streams[streams->count++] = (struct bb_merge_stream){iter, approach};
     return status;
 }
 
@@ -50,7 +52,7 @@ static enum bb_status add_memtable(struct streams *streams, const struct bb_writ
         return BB_OK;
     }
     enum bb_status status = bb_memtable_iter_create(buffer->memtable, &iter);
-    return status == BB_OK ? add(streams, iter) : status;
+    return status == BB_OK ? add(streams, iter, bb_memtable_iter_approach) : status;
 }
 
 static enum bb_status add_run(struct streams *streams, const struct bb_run *run)
@@ -67,7 +69,7 @@ static enum bb_status add_run(struct streams *streams, const struct bb_run *run)
     if (status != BB_OK)
         return status;
     bb_run_iter_search_by(iter, run, first);
-    return add(streams, iter);
+    return add(streams, iter, bb_run_iter_approach);
 }
 
 static enum bb_status add_levels(struct streams *streams, const struct bb_levels *levels)
@@ -104,18 +106,18 @@ enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_compara
                               .stats = stats,
                               .view = view,
                               .sequence = sequence};
-    streams.iters =
-        count_max <= FEW_MAX ? streams.few : bb_alloc_zeroed(count_max, sizeof(struct bb_iter *));
-    if (streams.iters == NULL)
+    streams.streams =
+        count_max <= FEW_MAX ? streams.few : bb_alloc_zeroed(count_max, sizeof(*streams.streams));
+    if (streams.streams == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an iterator over %zu streams", count_max);
     enum bb_status status = gather(&streams, view);
     if (status == BB_OK) {
-        status = bb_merge_create(streams.iters, streams.count, comparator, ret_iter);
+        status = bb_merge_create_approached(streams.streams, streams.count, comparator, ret_iter);
     } else {
         for (size_t i = 0; i < streams.count; i++)
-            bb_iter_destroy(streams.iters[i]);
+            bb_iter_destroy(streams.streams[i].iter);
     }
-    if (streams.iters != streams.few)
-        bb_free(streams.iters);
+    if (streams.streams != streams.few)
+        bb_free(streams.streams);
     return status;
 }

@@ -458,7 +458,8 @@ static bool approach_entries(const struct bb_table_iter *iter, struct bb_bytes k
     return false;
 }
 
-static bool approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence, unsigned step)
+bool bb_table_iter_approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence,
+                            unsigned step)
 {
     struct bb_table_iter *iter = table_iter_of(base);
     base->is_valid = false;
@@ -536,7 +537,6 @@ static const struct bb_iter_ops table_iter_ops = {
     .next = next,
     .prev = prev,
     .stored = stored,
-    .approach = approach,
 };
 
 void bb_table_iter_keep_stored(struct bb_iter *iter)

@@ -24,7 +24,7 @@ struct bb_table_iter {
     /* The cache does not have block `ordinal`, and is_wanted is its judgement. block is NULL. */
     bool is_judged;
     bool is_wanted;
-    bool is_near; /* page and ordinal are those of the seek that follows: bb_iter_approach */
+    bool is_near; /* page and ordinal are those of the seek that follows: bb_table_iter_approach */
     struct bb_block_iter entries;
     struct bb_read_stats own_stats; /* set if the caller has none */
 };
@@ -44,5 +44,9 @@ void bb_table_iter_deinit(struct bb_table_iter *iter);
  * separate large block, for callers that copy entries into another table. REQUIRES: the iterator is
  * over a table. */
 void bb_table_iter_keep_stored(struct bb_iter *iter);
+
+/* sstable/approach.h. REQUIRES: the iterator is over a table. */
+bool bb_table_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
+                            unsigned step);
 
 #endif

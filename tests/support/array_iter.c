@@ -121,7 +121,8 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
 }
 
 /* Streams of different length take 0 to 3 steps. */
-static bool approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence, unsigned step)
+bool bb_array_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
+                            unsigned step)
 {
     struct array_iter *array = array_of(iter);
     BB_ASSERT(step == array->steps && (step == 0 || array->has_steps));
@@ -168,8 +169,7 @@ struct bb_iter *bb_array_iter_create(const struct bb_entry *entries, size_t coun
                                            .seek_last = seek_last,
                                            .seek = seek,
                                            .next = next,
-                                           .prev = prev,
-                                           .approach = approach};
+                                           .prev = prev};
     struct array_iter *array = bb_must_alloc_zeroed(sizeof(*array));
     array->iter.ops = &ops;
     array->entries = entries;

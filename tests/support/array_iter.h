@@ -16,6 +16,10 @@
 struct bb_iter *bb_array_iter_create(const struct bb_entry *entries, size_t count,
                                      const struct bb_comparator *comparator);
 
+/* sstable/approach.h: steps without an effect. */
+bool bb_array_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
+                            unsigned step);
+
 /* The n-th move (1 is the next; seeks count) fails with the status and a message; later moves work
  * again. 0 cancels the plan. */
 void bb_array_iter_fail(struct bb_iter *iter, uint64_t nth, enum bb_status status);

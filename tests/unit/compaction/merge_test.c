@@ -55,13 +55,15 @@ static void deck_deinit(struct deck *deck)
 /* *ret_streams (may be NULL): the streams, which the merge owns. */
 static struct bb_iter *deck_merge(struct deck *deck, struct bb_iter **ret_streams)
 {
-    struct bb_iter *streams[STREAMS_MAX];
+    struct bb_merge_stream streams[STREAMS_MAX];
     struct bb_iter *merge = NULL;
-    for (size_t i = 0; i < deck->count; i++)
-        streams[i] = bb_entry_array_iter(&deck->hands[i]);
-    if (ret_streams != NULL)
-        memcpy(ret_streams, streams, deck->count * sizeof(struct bb_iter *));
-    assert_ok(bb_merge_create(streams, deck->count, deck->all.comparator, &merge));
+    for (size_t i = 0; i < deck->count; i++) {
+        streams[i].iter = bb_entry_array_iter(&deck->hands[i]);
+        streams[i].approach = i % 3 == 2 ? NULL : bb_array_iter_approach;
+        if (ret_streams != NULL)
+            ret_streams[i] = streams[i].iter;
+    }
+    assert_ok(bb_merge_create_approached(streams, deck->count, deck->all.comparator, &merge));
     return merge;
 }
 

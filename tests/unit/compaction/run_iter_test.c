@@ -66,7 +66,8 @@ static size_t seek_somewhere(const struct bb_entry_array *array, struct bb_iter 
         sequence = entry->sequence - bb_rng_below(rng, 2);
     }
     unsigned steps = (unsigned)bb_rng_below(rng, 8);
-    for (unsigned step = 0; step < steps && bb_iter_approach(iter, wanted, sequence, step); step++)
+    for (unsigned step = 0; step < steps && bb_run_iter_approach(iter, wanted, sequence, step);
+         step++)
         assert_false(iter->is_valid);
     bb_iter_seek(iter, wanted, sequence);
     return lower_bound(array, wanted, sequence);

@@ -220,7 +220,7 @@ static void check_turns(const struct bb_memtable *memtable, const struct model *
             bb_rng_one_in(rng, 2) ? BB_SEQUENCE_MAX : model->entries[drawn].sequence;
         size_t i = model_seek(model, key, sequence);
         unsigned near = (unsigned)bb_rng_below(rng, 8);
-        for (unsigned n = 0; n < near && bb_iter_approach(iter, key, sequence, n); n++)
+        for (unsigned n = 0; n < near && bb_memtable_iter_approach(iter, key, sequence, n); n++)
             assert_false(iter->is_valid);
         bb_iter_seek(iter, key, sequence);
         assert_at(iter, model, i);

@@ -13,7 +13,7 @@ static enum bb_status create(void *context)
     const struct bb_range_tombstone_cover cover = {0};
     enum bb_status status = bb_memtable_iter_create(context, &stream);
     if (status == BB_OK)
-        status = bb_uncovered_iter_create(stream, &cover, &iter);
+        status = bb_uncovered_iter_create(stream, NULL, &cover, &iter);
     assert_int_equal(iter != NULL, status == BB_OK);
     bb_iter_destroy(iter);
     return status;

@@ -149,7 +149,7 @@ static void check(const struct test *test, struct bb_rng *rng, size_t run, uint6
         return;
     }
     assert_ok(bb_memtable_iter_create(test->buffers[run].memtable, &iter));
-    assert_ok(bb_uncovered_iter_create(iter, &cover, &iter));
+    assert_ok(bb_uncovered_iter_create(iter, bb_memtable_iter_approach, &cover, &iter));
     for (bb_iter_seek_first(iter); index < count; bb_iter_next(iter))
         assert_shows(iter, shown, count, index++);
     assert_shows(iter, shown, count, count);

@@ -1,9 +1,11 @@
-/* Goal: the steps before a seek (bb_iter_approach) change neither its result nor any count. Method:
- * two equal tables, one of which takes the steps; seeks to the same random keys; failing reads. */
+/* Goal: the steps before a seek (bb_table_iter_approach) change neither its result nor any count.
+ * Method: two equal tables, one of which takes the steps; seeks to the same random keys; failing
+ * reads. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/hash.h"
 #include "sstable/table/table.h"
+#include "sstable/table/table_iter.h"
 #include "tests/support/file_fault.h"
 
 #define KEY_COUNT 5000
@@ -70,7 +72,7 @@ static void seek_both(struct side *plain, struct side *stepping, struct bb_bytes
 {
     unsigned count = (unsigned)bb_rng_below(rng, 7);
     for (unsigned step = 0; step < count; step++) {
-        if (!bb_iter_approach(stepping->iter, key, BB_SEQUENCE_MAX, step))
+        if (!bb_table_iter_approach(stepping->iter, key, BB_SEQUENCE_MAX, step))
             break;
         assert_false(stepping->iter->is_valid);
     }
@@ -137,7 +139,8 @@ static void table_iter__steps_before_a_seek_hide_no_failure(void **state)
         snprintf(text, sizeof(text), "%06d", 400 + 300 * i);
         struct bb_bytes key = bb_bytes_of_text(text);
         bb_file_fault_arm(side.fault, &plan);
-        for (unsigned step = 0; bb_iter_approach(side.iter, key, BB_SEQUENCE_MAX, step); step++)
+        for (unsigned step = 0; bb_table_iter_approach(side.iter, key, BB_SEQUENCE_MAX, step);
+             step++)
             assert_false(side.iter->is_valid);
         bb_iter_seek(side.iter, key, BB_SEQUENCE_MAX);
         assert_false(side.iter->is_valid);

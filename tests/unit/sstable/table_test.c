@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "sstable/table/table.h"
 #include "sstable/table/table_lookup.h"
+#include "sstable/table/table_iter.h"
 #include "tests/support/step.h"
 
 struct world {
@@ -156,7 +157,7 @@ static void check_walks(struct world *world, struct bb_table *table, const struc
             bb_rng_one_in(&world->rng, 3) ? BB_SEQUENCE_MAX : bb_rng_below(&world->rng, 2001);
         size_t at = entry_list_find(list, wanted, sequence, world->options.comparator);
         unsigned near = (unsigned)bb_rng_below(&world->rng, 7);
-        for (unsigned n = 0; n < near && bb_iter_approach(iter, wanted, sequence, n); n++)
+        for (unsigned n = 0; n < near && bb_table_iter_approach(iter, wanted, sequence, n); n++)
             assert_false(iter->is_valid);
         bb_iter_seek(iter, wanted, sequence);
         for (uint64_t steps = bb_rng_below(&world->rng, 12);; steps--) {
