@@ -90,10 +90,11 @@ struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
 {
     struct bb_rate_merge merge = {.level = plan->output_level};
     double bits = bb_filter_cost_bits(&options->budget.cost, rate);
+    double free_bytes = bb_filter_budget_free_bytes(&options->budget);
     for (size_t i = 0; i < plan->input_count; i++) {
         const struct bb_table_file *file = plan->inputs[i];
         double keys = (double)file->meta.key_count;
-        merge.bits += keys * bits - 8 * (double)file->meta.filter_bytes;
+        merge.bits += keys * bits - 8 * bb_filter_cost_bytes(&file->meta, free_bytes);
         if (plan->input_levels[i] > 0)
             continue;
         merge.input = file->number;
@@ -117,12 +118,10 @@ bool bb_plan_rates_keep_target(const struct bb_levels *levels,
 bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, double factor)
 {
-    uint64_t bytes = 0;
     double keys = (double)bb_levels_key_count(levels);
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        bytes += levels->levels[level].filter_bytes;
     return options->has_filters && bb_filter_budget_is_given(&options->budget) &&
-           8 * (double)bytes > factor * bb_filter_budget_bits(&options->budget, keys);
+           bb_filter_budget_used_bits(&options->budget, levels) >
+               factor * bb_filter_budget_bits(&options->budget, keys);
 }
 
 double bb_plan_rates_saving(const struct bb_pick_options *options, const struct bb_table_file *file,

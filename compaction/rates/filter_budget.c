@@ -8,6 +8,9 @@
  * levels are planned as full. */
 #define PLANNED_SHARE 0.99
 
+/* The list, its checksum, that of a chunk, and the head of a filter with one shard. */
+#define TABLE_FILTER_FREE_BYTES 40
+
 bool bb_filter_budget_is_given(const struct bb_filter_budget *budget)
 {
     return budget->bytes > 0 || budget->bits_per_key > 0;
@@ -23,4 +26,23 @@ double bb_filter_budget_planned_bits(const struct bb_filter_budget *budget, doub
 {
     double share = budget->bytes > 0 ? 1 : PLANNED_SHARE;
     return share * bb_filter_budget_bits(budget, key_count);
+}
+
+double bb_filter_budget_free_bytes(const struct bb_filter_budget *budget)
+{
+    return budget->bits_per_key > 0 ? TABLE_FILTER_FREE_BYTES : 0;
+}
+
+double bb_filter_budget_used_bits(const struct bb_filter_budget *budget,
+                                  const struct bb_levels *levels)
+{
+    double free_bytes = bb_filter_budget_free_bytes(budget);
+    double bytes = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        if (free_bytes == 0)
+            bytes += (double)levels->levels[level].filter_bytes;
+        for (size_t i = 0; free_bytes > 0 && i < bb_levels_table_count(levels, level); i++)
+            bytes += bb_filter_cost_bytes(&bb_levels_table(levels, level, i)->meta, free_bytes);
+    }
+    return 8 * bytes;
 }

@@ -27,4 +27,13 @@ double bb_filter_budget_bits(const struct bb_filter_budget *budget, double key_c
 /* The share of those bits to plan for: filters turn out slightly larger or smaller than planned. */
 double bb_filter_budget_planned_bits(const struct bb_filter_budget *budget, double key_count);
 
+/* The bytes of the table filter of a table with very few keys that do not count in a budget of bits
+ * per key: its list and its checksums, which do not depend on the number of keys. WHY: a table of
+ * twenty large values would have no filter for 10 bits per key. A budget in bytes counts all
+ * bytes. */
+double bb_filter_budget_free_bytes(const struct bb_filter_budget *budget);
+/* The bits of the filters of these levels that count in the budget. */
+double bb_filter_budget_used_bits(const struct bb_filter_budget *budget,
+                                  const struct bb_levels *levels);
+
 #endif

@@ -10,6 +10,8 @@
 #define BISECTIONS 24
 /* The fixed cost of a filter: its descriptor, a spare slot, half a byte. */
 #define BITS_PER_FILTER 21
+/* Tables with fewer keys show the fixed cost of a filter, not the cost of a key. */
+#define SAMPLE_KEYS_MIN 64
 
 static bool has_table_filter_alone(double table_filter_bits)
 {
@@ -39,13 +41,19 @@ struct sample {
     double ideal;
 };
 
-static void look_at(const struct bb_table_meta *meta, enum bb_filter_kind kind,
+double bb_filter_cost_bytes(const struct bb_table_meta *meta, double free_bytes)
+{
+    double free = meta->key_count < SAMPLE_KEYS_MIN ? free_bytes : 0;
+    return (double)meta->filter_bytes - fmin((double)meta->table_filter_bytes, free);
+}
+
+static void look_at(const struct bb_table_meta *meta, enum bb_filter_kind kind, double free_bytes,
                     struct sample *sample)
 {
     double keys = (double)meta->key_count;
     sample->keys += keys;
     sample->blocks += (double)meta->block_count;
-    sample->bits += 8 * (double)meta->filter_bytes;
+    sample->bits += 8 * bb_filter_cost_bytes(meta, free_bytes);
     sample->ideal += keys * bb_table_kind_bits(kind, meta->filter_rate);
 }
 
@@ -54,14 +62,19 @@ static bool is_split(const struct bb_table_meta *meta)
     return meta->table_filter_bytes > 0 && meta->table_filter_bytes < meta->filter_bytes;
 }
 
-static void look_at_all(const struct bb_levels *levels, enum bb_filter_kind kind,
+static bool is_sample(const struct bb_table_meta *meta)
+{
+    return meta->filter_bytes > 0 && meta->filter_rate < 1 && meta->key_count >= SAMPLE_KEYS_MIN;
+}
+
+static void look_at_all(const struct bb_levels *levels, enum bb_filter_kind kind, double free_bytes,
                         struct sample *alone, struct sample *split)
 {
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
             const struct bb_table_meta *meta = &bb_levels_table(levels, level, i)->meta;
-            if (meta->filter_bytes > 0 && meta->filter_rate < 1)
-                look_at(meta, kind, is_split(meta) ? split : alone);
+            if (is_sample(meta))
+                look_at(meta, kind, free_bytes, is_split(meta) ? split : alone);
         }
 }
 
@@ -89,12 +102,13 @@ static void calibrate_overheads(struct bb_filter_cost *cost, const struct sample
 }
 
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
-                                               enum bb_filter_kind kind, double table_filter_bits)
+                                               enum bb_filter_kind kind, double table_filter_bits,
+                                               double free_bytes)
 {
     struct bb_filter_cost cost = usual_cost(kind, table_filter_bits);
     struct sample alone = {0};
     struct sample split = {0};
-    look_at_all(levels, kind, &alone, &split);
+    look_at_all(levels, kind, free_bytes, &alone, &split);
     if (alone.keys + split.keys == 0)
         return cost;
     if (bb_table_kind_find(kind)->has_whole_bits)

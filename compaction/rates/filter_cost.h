@@ -22,9 +22,15 @@ struct bb_filter_cost {
     double split_bits;    /* per key: table filter and block filters */
 };
 
-/* Calibrates on all tables with filters in these levels; without any, uses typical values. */
+/* Calibrates on the tables with filters in these levels; without any, uses typical values. Tables
+ * of very few keys do not count: the fixed cost of their filters would be taken for a cost of each
+ * key. free_bytes: of each table filter, as of bb_filter_budget_free_bytes. */
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
-                                               enum bb_filter_kind kind, double table_filter_bits);
+                                               enum bb_filter_kind kind, double table_filter_bits,
+                                               double free_bytes);
+/* The bytes of a table's filters; without the free bytes of its table filter if it has very few
+ * keys. */
+double bb_filter_cost_bytes(const struct bb_table_meta *meta, double free_bytes);
 
 /* Bits per key; 0 for rate 1. A lower rate never costs less. */
 double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate);

@@ -245,14 +245,14 @@ static double bits_left(const struct bb_rate_request *request)
 {
     const struct bb_filter_budget *budget = request->budget;
     double keys = (double)bb_levels_key_count(request->levels);
-    double bytes = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        bytes += (double)request->levels->levels[level].filter_bytes;
+    double bits = bb_filter_budget_used_bits(budget, request->levels);
     for (size_t i = 0; i < request->removed_count; i++) {
         keys -= (double)request->removed[i]->meta.key_count;
-        bytes -= (double)request->removed[i]->meta.filter_bytes;
+        bits -= 8 * bb_filter_cost_bytes(&request->removed[i]->meta,
+                                         bb_filter_budget_free_bytes(budget));
     }
-    double bits = 8 * bytes + (request->merge != NULL ? request->merge->bits : 0);
+    if (request->merge != NULL)
+        bits += request->merge->bits;
     double output = (double)request->output_keys;
     double left = (bb_filter_budget_planned_bits(budget, keys + output) - bits) / output;
     return fmax(left, BITS_LEFT_MIN * budget->bits_per_key);

@@ -26,8 +26,9 @@ static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb
 {
     struct bb_filter_budget budget = budget_given(db);
     if (bb_filter_budget_is_given(&budget))
-        budget.cost = bb_filter_cost_calibrate(levels, db->options.filter_kind,
-                                               db->options.table_filter_bits);
+        budget.cost =
+            bb_filter_cost_calibrate(levels, db->options.filter_kind, db->options.table_filter_bits,
+                                     bb_filter_budget_free_bytes(&budget));
     return budget;
 }
 

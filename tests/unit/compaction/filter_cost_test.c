@@ -47,7 +47,7 @@ static void check(enum bb_filter_kind kind, double table_filter_bits, uint32_t b
     shelf.env.options.table_filter_bits = table_filter_bits;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(rates); i++) {
         struct bb_levels *levels = build(&shelf, &array, rates[i]);
-        struct bb_filter_cost cost = bb_filter_cost_calibrate(levels, kind, table_filter_bits);
+        struct bb_filter_cost cost = bb_filter_cost_calibrate(levels, kind, table_filter_bits, 0);
         /* Exact for the tables that it was calibrated with. */
         assert_true(fabs(bb_filter_cost_bits(&cost, rates[i]) - real_bits(levels)) < 0.01);
         bb_levels_unref(levels);
@@ -89,11 +89,11 @@ static void filter_cost__of_an_empty_store(void **state)
     struct bb_levels *levels = NULL;
     assert_ok(bb_levels_create_empty(NULL, &levels));
     struct bb_filter_cost ribbon =
-        bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_TABLE_FILTER_NONE);
+        bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_TABLE_FILTER_NONE, 0);
     struct bb_filter_cost bloom =
-        bb_filter_cost_calibrate(levels, BB_FILTER_BLOOM, BB_TABLE_FILTER_NONE);
+        bb_filter_cost_calibrate(levels, BB_FILTER_BLOOM, BB_TABLE_FILTER_NONE, 0);
     struct bb_filter_cost lines =
-        bb_filter_cost_calibrate(levels, BB_FILTER_BLOCKED_BLOOM, BB_TABLE_FILTER_NONE);
+        bb_filter_cost_calibrate(levels, BB_FILTER_BLOCKED_BLOOM, BB_TABLE_FILTER_NONE, 0);
     double bits = bb_filter_cost_bits(&ribbon, 0.01);
     assert_true(bits > 6.8 && bits < 7.5);
     assert_true(bb_filter_cost_bits(&bloom, 0.01) > bits);
@@ -124,8 +124,8 @@ static void filter_cost__ignores_tables_without_filters(void **state)
     shelf.env.options.filter_kind = BB_FILTER_NONE;
     struct bb_level_change change = {.level = 2, .file = shelf_put(&shelf, &array, 0, array.count)};
     assert_ok(bb_levels_apply(levels, NULL, 0, &change, 1, &both));
-    struct bb_filter_cost expected = bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, 0);
-    struct bb_filter_cost found = bb_filter_cost_calibrate(both, BB_FILTER_RIBBON, 0);
+    struct bb_filter_cost expected = bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, 0, 0);
+    struct bb_filter_cost found = bb_filter_cost_calibrate(both, BB_FILTER_RIBBON, 0, 0);
     for (double rate = 0.3; rate > 1e-6; rate /= 7)
         assert_true(bb_filter_cost_bits(&found, rate) == bb_filter_cost_bits(&expected, rate));
     bb_table_file_unref(change.file);

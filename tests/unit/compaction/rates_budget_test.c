@@ -101,9 +101,9 @@ static void rates_budget__what_saves_most_is_rewritten(void **state)
     struct bb_pick_options options = {
         .shape = shape,
         .has_filters = true,
-        .budget = {.bytes = 20 * DRAWN_KEYS,
-                   .cost =
-                       bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_TABLE_FILTER_NONE)}};
+        .budget = {
+            .bytes = 20 * DRAWN_KEYS,
+            .cost = bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_TABLE_FILTER_NONE, 0)}};
     /* 12 bits per key, where 8 are allowed. */
     assert_ok(bb_pick(levels, &options, &plan));
     assert_int_equal(plan.reason, BB_PLAN_RATE_EXCESS);

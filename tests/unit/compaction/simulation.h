@@ -152,7 +152,7 @@ static inline void simulation_install(struct simulation *simulation, const uint6
     double sum = (waste - floor) / simulation->options.target_wasted_reads;
     simulation->worst = sum > simulation->worst ? sum : simulation->worst;
     simulation->options.budget.cost =
-        bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_TABLE_FILTER_NONE);
+        bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_TABLE_FILTER_NONE, 0);
 }
 
 static inline int compare_simulated(const void *a, const void *b)

@@ -302,6 +302,35 @@ static void db_budget__without_filters(void **state)
     store_deinit(&store);
 }
 
+/* The fixed part of a table filter was taken for a cost of each key. Then no table had filters, and
+ * the few entries of level 0 were the only sample of their cost. */
+static void db_budget__of_tables_with_few_large_values(void **state)
+{
+    (void)state;
+    static uint8_t value[8000];
+    struct bb_hash_secret secret = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
+    struct bb_rng rng;
+    struct store store;
+    store_init(&store);
+    store.options.secret = &secret;
+    store.options.filter_amount = (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, 10};
+    store_open(&store);
+    bb_rng_init(&rng, 7);
+    for (uint64_t i = 0; i < 400; i++) {
+        char key[24];
+        (void)snprintf(key, sizeof(key), "%016llx", (unsigned long long)bb_rng_next(&rng));
+        bb_rng_bytes(&rng, value, sizeof(value));
+        assert_ok(
+            bb_db_put(store.db, NULL, bb_bytes_of_text(key), bb_bytes_of(value, sizeof(value))));
+    }
+    assert_ok(bb_db_flush(store.db));
+    struct bb_db_stats stats = store_stats(&store);
+    print_message("expected %.4f, %.1f bits per key\n", stats.expected_wasted_reads,
+                  stats.filter_bits_per_key);
+    assert_true(stats.expected_wasted_reads < 0.1);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +341,7 @@ int main(void)
         cmocka_unit_test(db_budget__larger_than_useful),
         cmocka_unit_test(db_budget__may_change),
         cmocka_unit_test(db_budget__without_filters),
+        cmocka_unit_test(db_budget__of_tables_with_few_large_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
