@@ -42,15 +42,13 @@ static enum bb_status deliver(struct lookup *lookup, struct bb_write_buffer *buf
     return BB_OK;
 }
 
-static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer *buffer)
+static __attribute__((noinline)) enum bb_status take_from_memtable(struct lookup *lookup,
+                                                                   struct bb_write_buffer *buffer)
 {
     const struct bb_table_question *ask = &lookup->ask;
     struct bb_bytes value = {0};
     enum bb_entry_kind kind = BB_ENTRY_DELETE;
     uint64_t sequence = 0;
-    bb_counter_add(&lookup->counts->memtable_visits, 1);
-    if (!bb_memtable_may_contain(buffer->memtable, ask->key_hash))
-        return BB_OK;
     enum bb_status status = bb_memtable_get(buffer->memtable, ask->key, ask->key_hash,
                                             ask->sequence, &value, &kind, &sequence);
     if (status != BB_OK)
@@ -59,6 +57,15 @@ static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer
     lookup->is_decided = true;
     lookup->is_present = kind == BB_ENTRY_PUT;
     return lookup->is_present ? deliver(lookup, buffer, value) : BB_OK;
+}
+
+/* WHY it is short: it is inlined for the active memtable and for the frozen ones. */
+static inline enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer *buffer)
+{
+    bb_counter_add(&lookup->counts->memtable_visits, 1);
+    if (!bb_memtable_may_contain(buffer->memtable, lookup->ask.key_hash))
+        return BB_OK;
+    return take_from_memtable(lookup, buffer);
 }
 
 static enum bb_status ask_memtables(struct lookup *lookup, const struct bb_view *view)
