@@ -50,8 +50,9 @@ def check(condition, what):
 
 
 def run(binary, folder, workload, *options, status=0):
+    """The cache holds all values: WiredTiger waited without end for a full one."""
     command = [binary, "--dir", folder, "--quiet", "--workload", workload, "--keys", str(KEYS), "--operations",
-               str(OPERATIONS), "--slices", str(SLICES), "--write-buffer", "64K", "--cache", "64K", *options]
+               str(OPERATIONS), "--slices", str(SLICES), "--write-buffer", "64K", "--cache", "8M", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     check(done.returncode == status, f"{command}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done
