@@ -12,6 +12,10 @@
 
 #define BASE_AT BB_WAL_HEADER_SIZE
 
+/* A window this far after the end of the log's file is ignored: a reader searches the zeros between
+ * them byte by byte. */
+#define GAP_MAX (UINT64_C(64) << 20)
+
 /* ---- names ---- */
 
 bool bb_wal_window_path(const char *log_path, char ret_path[BB_PATH_SIZE_MAX])
@@ -201,7 +205,7 @@ uint64_t bb_wal_window_take(struct bb_buf *contents, uint64_t seed, uint64_t fil
     uint64_t base = contents->size < BB_WAL_WINDOW_BYTES ? 0 : bb_load64(contents->data + BASE_AT);
     size_t begin = 0;
     size_t end = 0;
-    if (base < BB_WAL_HEADER_SIZE || base > INT64_MAX - BB_WAL_WINDOW_FILE_SIZE) {
+    if (base < BB_WAL_HEADER_SIZE || (base > file_size && base - file_size > GAP_MAX)) {
         bb_buf_reset(contents);
         return 0;
     }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "kv/wal/wal_reader.h"
 #include "kv/wal/wal_window.h"
@@ -528,6 +529,33 @@ static void wal_window__a_failed_write_leaves_them_readable(void **state)
     disk_deinit(&disk);
 }
 
+/* Checks have no secret: a file may claim any place. */
+static void wal_window__far_after_its_log_is_ignored(void **state)
+{
+    (void)state;
+    static uint8_t window[BB_WAL_WINDOW_FILE_SIZE];
+    struct disk disk;
+    disk_init(&disk);
+    append(&disk, 20);
+    struct bb_buf log = read_file(&disk, disk.log);
+    const struct bb_wal_identity identity = bb_wal_identity(LOG_NUMBER, store_id);
+    static const uint64_t bases[] = {UINT64_C(65) << 20, UINT64_C(1) << 40, INT64_MAX - 100000,
+                                     UINT64_MAX - 4096};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(bases); i++) {
+        uint64_t base = bases[i] - bases[i] % BB_WAL_BLOCK_SIZE;
+        uint8_t *fragment = window + BB_WAL_WINDOW_BYTES;
+        bb_store64(window + BB_WAL_HEADER_SIZE, base);
+        bb_store64(fragment, bb_wal_format_check(bb_wal_format_seed(&identity), base, BB_WAL_FULL,
+                                                 bb_bytes_of(fragment + 11, 16)));
+        bb_store16(fragment + 8, 16);
+        fragment[10] = BB_WAL_FULL;
+        struct found found = read_bytes(bb_buf_bytes(&log), bb_bytes_of(window, sizeof(window)));
+        assert_whole(&found, 1);
+    }
+    bb_buf_deinit(&log);
+    disk_deinit(&disk);
+}
+
 static void wal_window__needs_a_regular_file(void **state)
 {
     (void)state;
@@ -572,6 +600,7 @@ int main(void)
         cmocka_unit_test(wal_window__of_a_newer_version_is_refused),
         cmocka_unit_test(wal_window__a_truncated_file_loses_no_record),
         cmocka_unit_test(wal_window__a_failed_write_leaves_them_readable),
+        cmocka_unit_test(wal_window__far_after_its_log_is_ignored),
         cmocka_unit_test(wal_window__needs_a_regular_file),
         cmocka_unit_test(wal_window__names),
     };
