@@ -364,6 +364,7 @@ static enum bb_status create(size_t count, const struct bb_comparator *comparato
 {
     size_t nodes_size = count * sizeof(struct contestant);
     struct merge *merge = NULL;
+    /* Numbers of streams are below NOBODY. */
     if (count < NOBODY)
         merge = bb_alloc(sizeof(*merge) + nodes_size + count * sizeof(struct bb_merge_stream));
     if (merge == NULL)
@@ -377,43 +378,37 @@ static enum bb_status create(size_t count, const struct bb_comparator *comparato
     return BB_OK;
 }
 
+/* Takes the streams: iters[i] without steps, or streams[i]. */
+static enum bb_status create_over(struct bb_iter **iters, const struct bb_merge_stream *streams,
+                                  size_t count, const struct bb_comparator *comparator,
+                                  struct bb_iter **ret_merge)
+{
+    struct merge *merge = NULL;
+    enum bb_status status = count == 1 ? BB_OK : create(count, comparator, &merge);
+    for (size_t i = 0; i < count; i++) {
+        struct bb_merge_stream stream =
+            streams != NULL ? streams[i] : (struct bb_merge_stream){.iter = iters[i]};
+        if (status != BB_OK)
+            bb_iter_destroy(stream.iter);
+        else if (count == 1)
+            *ret_merge = stream.iter;
+        else
+            merge->streams[i] = stream;
+    }
+    if (status == BB_OK && count != 1)
+        *ret_merge = &merge->base;
+    return status;
+}
+
 enum bb_status bb_merge_create(struct bb_iter **streams, size_t count,
                                const struct bb_comparator *comparator, struct bb_iter **ret_merge)
 {
-    struct merge *merge = NULL;
-    if (count == 1) {
-        *ret_merge = streams[0];
-        return BB_OK;
-    }
-    enum bb_status status = create(count, comparator, &merge);
-    for (size_t i = 0; i < count; i++) {
-        if (status == BB_OK)
-            merge->streams[i] = (struct bb_merge_stream){.iter = streams[i]};
-        else
-            bb_iter_destroy(streams[i]);
-    }
-    if (status == BB_OK)
-        *ret_merge = &merge->base;
-    return status;
+    return create_over(streams, NULL, count, comparator, ret_merge);
 }
 
 enum bb_status bb_merge_create_approached(const struct bb_merge_stream *streams, size_t count,
                                           const struct bb_comparator *comparator,
                                           struct bb_iter **ret_merge)
 {
-    struct merge *merge = NULL;
-    if (count == 1) {
-        *ret_merge = streams[0].iter;
-        return BB_OK;
-    }
-    enum bb_status status = create(count, comparator, &merge);
-    for (size_t i = 0; i < count; i++) {
-        if (status == BB_OK)
-            merge->streams[i] = streams[i];
-        else
-            bb_iter_destroy(streams[i].iter);
-    }
-    if (status == BB_OK)
-        *ret_merge = &merge->base;
-    return status;
+    return create_over(NULL, streams, count, comparator, ret_merge);
 }
