@@ -99,7 +99,7 @@ def check_behind(document, text):
               if line.startswith(label) and line[len(label):].split()[0] == peer["name"]}
     expected = {(label, peer["name"]) for label, phase in RATIO_LABELS.items() for peer in peers
                 if is_ahead(ours, peer, phase)}
-    check(listed == expected, f"listed as behind: {listed}, expected {expected}")
+    check(listed == expected, f"phases in which a peer is ahead: {listed}, expected {expected}")
     check(lines != [] and ("none" in lines) == (len(lines) == 1 and lines[0] == "none"), f"the list ends with {lines}")
 
 

@@ -23,7 +23,7 @@
 #include "sstable/block/stored_entry.h"
 #include "sstable/entry.h"
 
-#define NOBODY     UINT32_MAX
+#define NO_STREAM  UINT32_MAX
 #define SHARED_MAX 256
 /* Fewer shared bytes are not worth the comparison. */
 #define SHARED_MIN 8
@@ -180,7 +180,7 @@ static void enter(struct merge *merge, uint32_t number)
 {
     struct contestant winner = {code_of(merge, number), number};
     for (size_t node = (number + merge->count) / 2; node > 0; node /= 2) {
-        if (merge->nodes[node].stream == NOBODY) {
+        if (merge->nodes[node].stream == NO_STREAM) {
             merge->nodes[node] = winner;
             return;
         }
@@ -193,7 +193,7 @@ static void play_all(struct merge *merge)
 {
     choose_shared(merge);
     for (size_t i = 0; i < merge->count; i++)
-        merge->nodes[i].stream = NOBODY;
+        merge->nodes[i].stream = NO_STREAM;
     for (uint32_t i = 0; i < merge->count; i++)
         enter(merge, i);
     merge->ties = 0;
@@ -364,8 +364,7 @@ static enum bb_status create(size_t count, const struct bb_comparator *comparato
 {
     size_t nodes_size = count * sizeof(struct contestant);
     struct merge *merge = NULL;
-    /* Numbers of streams are below NOBODY. */
-    if (count < NOBODY)
+    if (count < NO_STREAM)
         merge = bb_alloc(sizeof(*merge) + nodes_size + count * sizeof(struct bb_merge_stream));
     if (merge == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a merge of %zu streams", count);
