@@ -20,7 +20,6 @@ enum bb_status bb_readers_init(struct bb_readers *readers)
         return bb_fail(BB_NO_MEMORY, "no memory for %d reader slots", BB_READER_COUNT);
     memset((void *)slots, 0, size);
     for (size_t i = 0; i < BB_READER_COUNT; i++) {
-        atomic_init(&slots[i].is_claimed, 0);
         atomic_init(&slots[i].view, NULL);
         atomic_init(&slots[i].pinned_values, 0);
     }
@@ -35,22 +34,26 @@ void bb_readers_deinit(struct bb_readers *readers)
     readers->slots = NULL;
 }
 
-static bool try_claim(struct bb_reader *slot)
+/* Announces the view in the slot if the slot is free: one atomic operation claims and announces.
+ *
+ * WHY sequentially consistent: the announcement must be visible before the view is checked again.
+ * Otherwise the store could see a free slot and free the view in between. */
+static bool try_announce(struct bb_reader *slot, struct bb_view *view)
 {
-    uint32_t free_slot = 0;
-    return atomic_load_explicit(&slot->is_claimed, memory_order_relaxed) == 0 &&
-           atomic_compare_exchange_strong_explicit(&slot->is_claimed, &free_slot, 1,
-                                                   memory_order_acquire, memory_order_relaxed);
+    struct bb_view *none = NULL;
+    return atomic_load_explicit(&slot->view, memory_order_relaxed) == NULL &&
+           atomic_compare_exchange_strong_explicit(&slot->view, &none, view, memory_order_seq_cst,
+                                                   memory_order_relaxed);
 }
 
-/* The first free slot from `start` on. */
+/* Claims the first free slot from `start` on. */
 static __attribute__((noinline)) struct bb_reader *search_free(struct bb_readers *readers,
-                                                               size_t start)
+                                                               size_t start, struct bb_view *view)
 {
     for (;;) {
         for (size_t i = 0; i < BB_READER_COUNT; i++) {
             struct bb_reader *slot = &readers->slots[(start + i) % BB_READER_COUNT];
-            if (try_claim(slot))
+            if (try_announce(slot, view))
                 return slot;
         }
         sched_yield();
@@ -59,26 +62,25 @@ static __attribute__((noinline)) struct bb_reader *search_free(struct bb_readers
 
 /* A thread starts its search at a preferred slot, chosen by the address of a thread-local byte.
  * Threads with different slots share no cache line. */
-static inline struct bb_reader *claim(struct bb_readers *readers)
+static inline struct bb_reader *claim(struct bb_readers *readers, struct bb_view *view)
 {
     static _Thread_local char identity;
     size_t start = bb_hash_mix((uint64_t)(uintptr_t)&identity) % BB_READER_COUNT;
     struct bb_reader *own = &readers->slots[start];
-    return try_claim(own) ? own : search_free(readers, start);
+    return try_announce(own, view) ? own : search_free(readers, start, view);
 }
 
 struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **ret_view)
 {
-    struct bb_reader *slot = claim(readers);
     struct bb_view *view = atomic_load_explicit(&readers->current, memory_order_acquire);
+    BB_DEBUG_ASSERT(view != NULL);
+    struct bb_reader *slot = claim(readers, view);
     for (;;) {
-        /* WHY sequentially consistent: the announcement must be visible before the view is checked
-         * again. Otherwise the store could see an empty slot and free the view in between. */
-        atomic_store(&slot->view, view);
         struct bb_view *again = atomic_load(&readers->current);
         if (again == view)
             break;
         view = again;
+        atomic_store(&slot->view, view); /* sequentially consistent, see try_announce */
     }
     *ret_view = view;
     return slot;
@@ -86,9 +88,8 @@ struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **
 
 void bb_reader_leave(struct bb_reader *reader)
 {
-    BB_DEBUG_ASSERT(atomic_load_explicit(&reader->is_claimed, memory_order_relaxed) == 1);
+    BB_DEBUG_ASSERT(atomic_load_explicit(&reader->view, memory_order_relaxed) != NULL);
     atomic_store_explicit(&reader->view, NULL, memory_order_release);
-    atomic_store_explicit(&reader->is_claimed, 0, memory_order_release);
 }
 
 void bb_readers_publish(struct bb_readers *readers, struct bb_view *view)
@@ -110,7 +111,7 @@ bool bb_readers_are_gone(const struct bb_readers *readers)
 {
     bool are_gone = true;
     for (size_t i = 0; i < BB_READER_COUNT && are_gone; i++)
-        are_gone = atomic_load(&readers->slots[i].is_claimed) == 0;
+        are_gone = atomic_load(&readers->slots[i].view) == NULL;
     return are_gone;
 }
 
@@ -145,7 +146,8 @@ void bb_readers_add_stats(struct bb_read_stats *sum, const struct bb_read_stats 
 
 void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats)
 {
-    struct bb_reader *slot = claim(readers);
+    struct bb_view *view = NULL;
+    struct bb_reader *slot = bb_readers_enter(readers, &view);
     bb_readers_add_stats(&slot->counts.scan_reads, stats);
     bb_reader_leave(slot);
 }

@@ -1,9 +1,10 @@
 /* The published view and its current readers.
  *
  * A reader needs the current view (kv/view/view.h) without a lock and without writing a counter
- * that other readers write. It claims a slot, announces the view in it (a hazard pointer: Michael,
- * "Hazard Pointers", IEEE TPDS 2004) and then checks that the view is still current. The store
- * retires an old view and frees it when no slot announces it and no iterator has a reference to it.
+ * that other readers write. It announces the view in a free slot, which claims the slot (a hazard
+ * pointer: Michael, "Hazard Pointers", IEEE TPDS 2004), and then checks that the view is still
+ * current. The store retires an old view and frees it when no slot announces it and no iterator has
+ * a reference to it.
  *
  * A slot also holds lookup counters. The thread that has claimed the slot owns them, so counting
  * needs no atomic addition (base/counter.h). A sum reads them without a claim: it does not wait for
@@ -35,8 +36,8 @@ struct bb_reader_counts {
 };
 
 struct bb_reader {
-    _Alignas(128) _Atomic uint32_t is_claimed;
-    _Atomic(struct bb_view *) view;
+    /* The announced view; NULL: the slot is free. */
+    _Alignas(128) _Atomic(struct bb_view *) view;
     /* Values returned through this slot that are not released yet. */
     _Atomic int64_t pinned_values;
     struct bb_reader_counts counts;
@@ -51,7 +52,7 @@ BB_MUST_CHECK enum bb_status bb_readers_init(struct bb_readers *readers);
 /* REQUIRES: no reader is inside. The caller owns the current view. */
 void bb_readers_deinit(struct bb_readers *readers);
 
-/* Claims a slot and pins the current view until bb_reader_leave. */
+/* Claims a slot and pins the current view until bb_reader_leave. REQUIRES: a view is published. */
 struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **ret_view);
 void bb_reader_leave(struct bb_reader *reader);
 
@@ -69,7 +70,7 @@ int64_t bb_readers_pinned_values(const struct bb_readers *readers);
 
 /* Adds the counts of a lookup to those of the slot that its thread has claimed. */
 void bb_reader_add_counts(struct bb_reader *reader, const struct bb_reader_counts *counts);
-/* Adds an iterator's counts to the totals. */
+/* Adds an iterator's counts to the totals. REQUIRES: a view is published. */
 void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats);
 /* The sum over all slots. Of a lookup in progress it may include some counts and not others. */
 void bb_readers_sum(const struct bb_readers *readers, struct bb_reader_counts *ret_counts);

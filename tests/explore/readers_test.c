@@ -10,6 +10,7 @@
 
 #define FIRST  UINT64_C(11)
 #define SECOND UINT64_C(22)
+#define THIRD  UINT64_C(33)
 
 /* readers.c only compares addresses. */
 struct bb_view {
@@ -18,7 +19,7 @@ struct bb_view {
 
 struct scene {
     struct bb_readers readers;
-    struct bb_view *views[2];
+    struct bb_view *views[3];
     struct bb_pinned pinned;
 };
 static struct scene *scene;
@@ -44,16 +45,35 @@ static void read_view(void)
 {
     struct bb_view *view = NULL;
     struct bb_reader *reader = bb_readers_enter(&scene->readers, &view);
-    explore_check(view->content == FIRST || view->content == SECOND, "the view has other content");
+    explore_check(view->content == FIRST || view->content == SECOND || view->content == THIRD,
+                  "the view has other content");
     bb_reader_leave(reader);
+}
+
+static void publish(size_t index, uint64_t content)
+{
+    scene->views[index] = make_view(content);
+    bb_readers_publish(&scene->readers, scene->views[index]);
+}
+
+static void free_unused(size_t index)
+{
+    if (!bb_readers_is_used(&scene->readers, scene->views[index]))
+        bb_free(scene->views[index]);
 }
 
 static void replace_view(void)
 {
-    scene->views[1] = make_view(SECOND);
-    bb_readers_publish(&scene->readers, scene->views[1]);
-    if (!bb_readers_is_used(&scene->readers, scene->views[0]))
-        bb_free(scene->views[0]);
+    publish(1, SECOND);
+    free_unused(0);
+}
+
+/* A reader that has announced the first view has to announce the second one. */
+static void replace_both_views(void)
+{
+    publish(1, SECOND);
+    publish(2, THIRD);
+    free_unused(1);
 }
 
 static void read_twice(void)
@@ -111,6 +131,10 @@ static const struct explore_program programs[] = {
     {"a reader enters twice while a view is replaced",
      make_scene,
      {read_twice, replace_view},
+     NULL},
+    {"a reader enters while two views are replaced",
+     make_scene,
+     {read_view, replace_both_views},
      NULL},
     {"two readers add counts", make_scene, {add_scan, add_scan}, sum_all},
     {"a pinned value is released", make_pinned, {release_pinned, free_without_pins}, NULL},

@@ -215,9 +215,11 @@ static void readers__scans_are_added(void **state)
 {
     (void)state;
     struct bb_readers readers;
+    struct stand_in stand_in = {.number = 1};
     struct bb_read_stats stats;
     struct bb_reader_counts sum;
     assert_ok(bb_readers_init(&readers));
+    bb_readers_publish(&readers, as_view(&stand_in));
     number_fields(&stats, sizeof(stats), 5);
     for (int i = 0; i < 3; i++)
         bb_readers_add_scan(&readers, &stats);
