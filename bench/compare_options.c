@@ -41,8 +41,8 @@ static const char usage[] =
     "  --dir FOLDER       where the stores are made and removed again ($TMPDIR, or /tmp)\n"
     "  --seed N           of keys, values and questions (1)\n"
     "  --rounds N         whole repetitions; medians are reported (1)\n"
-    "  --slices N         of each phase of reading, engines alternate (20); one should take "
-    "milliseconds\n"
+    "  --slices N         of each phase of reading, engines alternate (5); one should take "
+    "tens of milliseconds\n"
     "  --cold             before each phase of reading: store closed, page cache dropped, store "
     "opened\n"
     "  --json FILE        all figures of all rounds as JSON too; - prints only that\n"
@@ -245,7 +245,7 @@ static void set_defaults(struct compare_options *options)
         .cache_bytes = UINT64_C(64) << 20,
         .write_buffer_bytes = UINT64_C(64) << 20,
         .rounds = 1,
-        .slice_count = 20,
+        .slice_count = 5,
         .directory = directory == NULL || directory[0] == '\0' ? "/tmp" : directory,
     };
     for (size_t i = 0; i < bench_engine_count; i++) {
