@@ -90,6 +90,26 @@ enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
     return load_page(table, index, NULL, stats, ret_page);
 }
 
+/* Announces the reads of all pages that are not in their slots. */
+static void announce_pages(struct bb_table *table)
+{
+    for (uint32_t i = 0; i < table->root.page_count; i++) {
+        const struct bb_root_page *where = &table->root.pages[i];
+        if (atomic_load_explicit(&table->pages[i], memory_order_relaxed) == NULL)
+            bb_file_will_need(table->file, where->page_offset, where->page_size);
+    }
+}
+
+/* Lookups at random places load all pages, and would wait for the device once per page. After an
+ * eighth of the pages the system fetches the others together. A table with few lookups does not
+ * cause these reads. */
+static void note_page_load(struct bb_table *table)
+{
+    uint32_t loads = atomic_fetch_add_explicit(&table->page_loads, 1, memory_order_relaxed) + 1;
+    if (loads == 1 + table->root.page_count / 8)
+        announce_pages(table);
+}
+
 /* Two threads may load the same page; the slower one uses the other's. */
 static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
                                      struct bb_read_stats *stats, struct bb_index_page **ret_page)
@@ -102,6 +122,7 @@ static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
     if (atomic_compare_exchange_strong_explicit(&table->pages[index], &winner, page,
                                                 memory_order_acq_rel, memory_order_acquire)) {
         atomic_fetch_add_explicit(&table->pinned_bytes, page->item.charge, memory_order_relaxed);
+        note_page_load(table);
         *ret_page = page;
         return BB_OK;
     }

@@ -1,0 +1,114 @@
+/* Goal: a cold table does not wait for each of its index pages, and a table with few lookups reads
+ * no others. Method: the announcements of a table whose pages are loaded one by one. */
+#include "tests/unit/sstable/table_fixture.h"
+
+#include "base/hash.h"
+#include "sstable/table/table.h"
+
+static struct {
+    const struct bb_file_ops *sound;
+    struct bb_file_ops ops;
+    uint32_t count;
+    uint64_t size;
+} announced;
+
+static void will_need(struct bb_file *file, uint64_t offset, uint64_t size)
+{
+    (void)file;
+    (void)offset;
+    announced.count++;
+    announced.size += size;
+}
+
+struct world {
+    struct bb_file_memory *memory;
+    struct bb_hash_secret secret;
+    struct bb_table *table;
+    uint32_t page_count;
+};
+
+static void world_init(struct world *world)
+{
+    struct entry_list list = {0};
+    *world = (struct world){.memory = bb_file_memory_create(52)};
+    bb_hash_secret_from_seed(52, &world->secret);
+    struct bb_table_options options = {
+        .file_system = bb_file_memory_system(world->memory),
+        .secret = &world->secret,
+        .block_size_bytes = 256,
+        .index_page_size_bytes = 1024,
+        .index_residency = BB_INDEX_PINNED,
+    };
+    for (int i = 0; i < 20000; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "%06d", i);
+        entry_list_add_text(&list, key, 7, "a value");
+    }
+    build_table(FIXTURE_PATH, &options, &list, NULL);
+    entry_list_deinit(&list);
+    assert_ok(bb_table_open(FIXTURE_PATH, &options, &world->table));
+    world->page_count = world->table->root.page_count;
+    assert_true(world->page_count >= 16);
+    announced.sound = world->table->file->ops;
+    announced.ops = *announced.sound;
+    announced.ops.will_need = will_need;
+    announced.count = 0;
+    announced.size = 0;
+    world->table->file->ops = &announced.ops;
+}
+
+static void world_deinit(struct world *world)
+{
+    world->table->file->ops = announced.sound;
+    bb_table_close(world->table);
+    bb_file_memory_destroy(world->memory);
+}
+
+static void load_page(struct world *world, uint32_t index)
+{
+    struct bb_read_stats stats = {0};
+    struct bb_index_page *page = NULL;
+    assert_ok(bb_table_page_acquire(world->table, index, &stats, &page));
+    bb_table_page_release(world->table, page);
+}
+
+static void table_pages__are_announced_after_an_eighth_of_them(void **state)
+{
+    (void)state;
+    struct world world;
+    uint64_t size = 0;
+    world_init(&world);
+    uint32_t loads = 1 + world.page_count / 8;
+    for (uint32_t i = 0; i < loads; i++) {
+        assert_int_equal(announced.count, 0);
+        load_page(&world, i);
+    }
+    for (uint32_t i = loads; i < world.page_count; i++)
+        size += world.table->root.pages[i].page_size;
+    assert_int_equal(announced.count, world.page_count - loads);
+    assert_true(announced.size == size);
+    for (uint32_t i = loads; i < world.page_count; i++)
+        load_page(&world, i);
+    assert_int_equal(announced.count, world.page_count - loads);
+    world_deinit(&world);
+}
+
+static void table_pages__in_memory_do_not_count_as_loads(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world);
+    for (uint32_t i = 0; i < world.page_count; i++)
+        load_page(&world, 5);
+    assert_int_equal(announced.count, 0);
+    world_deinit(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_pages__are_announced_after_an_eighth_of_them),
+        cmocka_unit_test(table_pages__in_memory_do_not_count_as_loads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
