@@ -337,9 +337,11 @@ static const struct bb_file_system_ops file_system_ops = {
     .open_files_max = open_files_max,
 };
 
-bool bb_posix_is(const struct bb_file_system *fs)
+static struct bb_once offering = BB_ONCE_STATIC;
+
+static void offer_windows(void)
 {
-    return fs->ops == &file_system_ops;
+    bb_posix_offer_windows(&file_system_ops);
 }
 
 enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs)
@@ -347,6 +349,7 @@ enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs)
     struct bb_posix_file_system *fs = bb_alloc_zeroed(1, sizeof(*fs));
     if (fs == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a file system");
+    bb_once_run(&offering, offer_windows);
     fs->base.ops = &file_system_ops;
     fs->process = bb_process_number();
     bb_mutex_init(&fs->mutex);

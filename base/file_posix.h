@@ -35,9 +35,6 @@ static inline struct bb_posix_file_system *bb_posix_of(struct bb_file_system *fs
     return (struct bb_posix_file_system *)fs; /* base is the first member */
 }
 
-/* file_posix.c. True for a file system of bb_file_system_posix_create. */
-bool bb_posix_is(const struct bb_file_system *fs);
-
 /* A counter orders no other memory. */
 static inline void bb_posix_count(_Atomic uint64_t *counter, uint64_t amount)
 {
@@ -70,6 +67,9 @@ BB_MUST_CHECK enum bb_status bb_posix_open_regular(struct bb_file_system *fs, co
 /* file_map_posix.c. path: for messages. */
 BB_MUST_CHECK enum bb_status bb_posix_map(int fd, const char *path, uint64_t size,
                                           struct bb_file_map **ret_map);
+
+/* file_window_posix.c. Gives windows to the file systems with this table. */
+void bb_posix_offer_windows(const struct bb_file_system_ops *ops);
 
 /* directory_posix.c */
 enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, const char *to);

@@ -1,9 +1,10 @@
-/* See file_window.h. */
+/* Windows of the operating system's files. See file_window.h. */
 #include "base/file_window.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -11,11 +12,22 @@
 #include "base/map_watch.h"
 #include "base/status.h"
 
-struct bb_file_window {
-    uint8_t *bytes;
+struct posix_window {
+    struct bb_file_window base;
     size_t size;
     struct bb_map_watch *watch;
 };
+
+/* WHY before the file exists: one above the limit raises SIGXFSZ, which ends the process by
+ * default. */
+static enum bb_status check_limit(const char *path, size_t size)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size)
+        return bb_fail(BB_UNSUPPORTED, "%s: has %zu bytes, and RLIMIT_FSIZE forbids it", path,
+                       size);
+    return BB_OK;
+}
 
 /* WHY the space is reserved: the store into a page without space raises SIGBUS on a full disk. */
 static enum bb_status reserve(int fd, const char *path, size_t size)
@@ -26,24 +38,26 @@ static enum bb_status reserve(int fd, const char *path, size_t size)
     return error_number == 0 ? BB_OK : bb_fail_errno(error_number, "posix_fallocate", path);
 }
 
-static enum bb_status map_window(int fd, const char *path, struct bb_file_window *window)
+static enum bb_status map_window(int fd, const char *path, struct posix_window *window)
 {
     void *bytes = mmap(NULL, window->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED)
         return bb_fail_errno(errno, "mmap", path);
     enum bb_status status = bb_map_watch_begin(bytes, window->size, true, path, &window->watch);
     if (status == BB_OK)
-        window->bytes = bytes;
+        window->base.bytes = bytes;
     else
         (void)munmap(bytes, window->size);
     return status;
 }
 
 static enum bb_status create(struct bb_file_system *fs, const char *path,
-                             struct bb_file_window *window)
+                             struct posix_window *window)
 {
     int fd = -1;
-    enum bb_status status = bb_posix_open_regular(fs, path, O_RDWR | O_CREAT | O_EXCL, &fd);
+    enum bb_status status = check_limit(path, window->size);
+    if (status == BB_OK)
+        status = bb_posix_open_regular(fs, path, O_RDWR | O_CREAT | O_EXCL, &fd);
     if (status != BB_OK)
         return status;
     status = reserve(fd, path, window->size);
@@ -57,38 +71,40 @@ static enum bb_status create(struct bb_file_system *fs, const char *path,
     return bb_error_restore(&first);
 }
 
-enum bb_status bb_file_window_create(struct bb_file_system *fs, const char *path, size_t size,
-                                     struct bb_file_window **ret_window)
+static bool is_sound(const struct bb_file_window *base)
 {
-    if (!bb_posix_is(fs))
-        return bb_fail(BB_UNSUPPORTED, "%s: its file system has no windows", path);
-    struct bb_file_window *window = bb_alloc_zeroed(1, sizeof(*window));
+    return bb_map_watch_is_sound(((const struct posix_window *)base)->watch);
+}
+
+static void destroy(struct bb_file_window *base)
+{
+    struct posix_window *window = (struct posix_window *)base; /* base is the first member */
+    bb_map_watch_end(window->watch);
+    (void)munmap(window->base.bytes, window->size);
+    bb_free(window);
+}
+
+static const struct bb_file_window_ops window_ops = {.is_sound = is_sound, .destroy = destroy};
+
+static enum bb_status create_window(struct bb_file_system *fs, const char *path, size_t size,
+                                    struct bb_file_window **ret_window)
+{
+    struct posix_window *window = bb_alloc_zeroed(1, sizeof(*window));
     if (window == NULL)
         return bb_fail(BB_NO_MEMORY, "%s: no memory to create it", path);
+    window->base.ops = &window_ops;
     window->size = size;
     enum bb_status status = create(fs, path, window);
     if (status == BB_OK)
-        *ret_window = window;
+        *ret_window = &window->base;
     else
         bb_free(window);
     return status;
 }
 
-void bb_file_window_destroy(struct bb_file_window *window)
+void bb_posix_offer_windows(const struct bb_file_system_ops *ops)
 {
-    if (window == NULL)
-        return;
-    bb_map_watch_end(window->watch);
-    (void)munmap(window->bytes, window->size);
-    bb_free(window);
-}
-
-uint8_t *bb_file_window_bytes(const struct bb_file_window *window)
-{
-    return window->bytes;
-}
-
-bool bb_file_window_is_sound(const struct bb_file_window *window)
-{
-    return bb_map_watch_is_sound(window->watch);
+    static struct bb_file_window_maker maker = {.create = create_window};
+    maker.ops = ops;
+    bb_file_window_offer(&maker);
 }

@@ -10,7 +10,8 @@
 #include "base/status.h"
 #include "kv/wal/wal_fragment.h"
 
-#define BASE_AT BB_WAL_HEADER_SIZE
+#define BASE_AT  BB_WAL_HEADER_SIZE
+#define CHECK_AT (BASE_AT + 8)
 
 /* A window this far after the end of the log's file is ignored: a reader searches the zeros between
  * them byte by byte. */
@@ -30,10 +31,32 @@ bool bb_wal_window_path(const char *log_path, char ret_path[BB_PATH_SIZE_MAX])
     return needed > 0 && needed < BB_PATH_SIZE_MAX;
 }
 
+/* ---- the head ---- */
+
+/* No check of a fragment: those have three steps. */
+static uint64_t check_of_base(uint64_t seed, uint64_t base)
+{
+    return bb_hash_mix(bb_hash_mix(seed) ^ base);
+}
+
+static void encode_head(uint64_t seed, uint64_t base, uint8_t *file)
+{
+    bb_store64(file + BASE_AT, base);
+    bb_store64(file + CHECK_AT, check_of_base(seed, base));
+}
+
+/* False: it is new, or damaged, or a kill interrupted its change. */
+static bool decode_head(uint64_t seed, const uint8_t *file, uint64_t *ret_base)
+{
+    *ret_base = bb_load64(file + BASE_AT);
+    return bb_load64(file + CHECK_AT) == check_of_base(seed, *ret_base);
+}
+
 /* ---- the writer ---- */
 
 struct bb_wal_window {
     struct bb_file_window *file;
+    uint64_t seed;   /* of the log's checks */
     uint64_t base;   /* of the bytes in the window; 0: there are none */
     size_t size;     /* of these bytes */
     bool is_unsound; /* the file is not what was stored */
@@ -62,6 +85,7 @@ enum bb_status bb_wal_window_create(struct bb_file_system *fs, const char *log_p
         bb_free(window);
         return status;
     }
+    window->seed = bb_wal_format_seed(identity);
     encode_header(identity, bb_file_window_bytes(window->file));
     *ret_window = window;
     return BB_OK;
@@ -73,8 +97,11 @@ bool bb_wal_window_put(struct bb_wal_window *window, uint64_t base, struct bb_by
     if (window->is_unsound || frames.size > BB_WAL_WINDOW_BYTES_SIZE)
         return false;
     uint8_t *bytes = bb_file_window_bytes(window->file);
+    window->is_unsound = bytes == NULL;
+    if (window->is_unsound)
+        return false;
     if (window->base != base) {
-        bb_store64(bytes + BASE_AT, base);
+        encode_head(window->seed, base, bytes);
         window->base = base;
         window->size = 0;
     }
@@ -200,21 +227,39 @@ enum bb_status bb_wal_window_read(struct bb_file_system *fs, const char *log_pat
     return bb_file_close_after(file, status);
 }
 
+/* The base as the first fragment shows it that the log's file does not have. 0: there is none. */
+static uint64_t find_base(const struct content *content, uint64_t file_size)
+{
+    for (size_t position = 0; position < content->size;) {
+        struct bb_wal_fragment fragment;
+        uint64_t place = 0;
+        struct bb_bytes rest = bb_bytes_of(content->data + position, content->size - position);
+        bool is_found =
+            bb_wal_fragment_find(content->seed, file_size + GAP_MAX, rest, &fragment, &place);
+        size_t size = is_found ? BB_WAL_FRAGMENT_HEADER + fragment.body.size : 1;
+        if (is_found && place + size > file_size && place >= position)
+            return place - position;
+        position += size;
+    }
+    return 0;
+}
+
 uint64_t bb_wal_window_take(struct bb_buf *contents, uint64_t seed, uint64_t file_size)
 {
-    uint64_t base = contents->size < BB_WAL_WINDOW_BYTES ? 0 : bb_load64(contents->data + BASE_AT);
     size_t begin = 0;
     size_t end = 0;
-    if (base < BB_WAL_HEADER_SIZE || (base > file_size && base - file_size > GAP_MAX)) {
+    if (contents->size < BB_WAL_WINDOW_BYTES) {
         bb_buf_reset(contents);
         return 0;
     }
     struct content content = {.seed = seed,
-                              .base = base,
                               .data = contents->data + BB_WAL_WINDOW_BYTES,
                               .size = contents->size - BB_WAL_WINDOW_BYTES};
-    keep_fragments(&content, file_size, &begin, &end);
+    if (!decode_head(seed, contents->data, &content.base))
+        content.base = find_base(&content, file_size);
+    if (content.base >= BB_WAL_HEADER_SIZE && content.base <= file_size + GAP_MAX)
+        keep_fragments(&content, file_size, &begin, &end);
     contents->size = end - begin;
     memmove(contents->data, content.data + begin, contents->size);
-    return base + begin;
+    return content.base + begin;
 }

@@ -6,7 +6,7 @@
  * sync, and before the log is closed:
  *
  *     NUMBER.wal       fragment fragment ... fragment|           the file ends here
- *     NUMBER.window    header, base, fragment fragment ...       the log continues here
+ *     NUMBER.window    header, head, fragment fragment ...       the log continues here
  *
  * The window, in bytes:
  *
@@ -14,11 +14,17 @@
  *          0     8  magic "bb.win\r\n"
  *          8    40  as in the header of the log
  *         48     8  base: the offset in the log of the first byte below
- *         56        bytes of the log
+ *         56     8  check of the base
+ *         64        bytes of the log
  *
  * The check of a fragment covers its place in the log (wal_format.h). So neither the remains of an
  * earlier filling nor an interrupted copy pass as a fragment, and no size is stored. For the same
  * reason a power failure leaves no wrong bytes in a window, only fewer fragments.
+ *
+ * The head is base and check. Base, check and bytes change one after the other, and a kill may come
+ * between them. That is harmless, because the log has all bytes at that moment. If the check is
+ * wrong, a fragment shows the base: its check is only right at one offset. So damage of the head
+ * loses nothing.
  *
  * A reader takes the log, and from its window the fragments that end after the end of the log's
  * file.
@@ -35,11 +41,11 @@
 /* WHY 64 KiB: 16 KiB to 1 MiB take the same time, and a smaller one is written more often
  * (docs/decisions/0039-log-window.md). */
 #define BB_WAL_WINDOW_FILE_SIZE  ((size_t)64 * 1024)
-#define BB_WAL_WINDOW_BYTES      56 /* their place in the file */
+#define BB_WAL_WINDOW_BYTES      64 /* their place in the file */
 #define BB_WAL_WINDOW_BYTES_SIZE (BB_WAL_WINDOW_FILE_SIZE - BB_WAL_WINDOW_BYTES)
 
 _Static_assert(sizeof(BB_WAL_WINDOW_MAGIC) == BB_WAL_MAGIC_SIZE + 1, "the magic has 8 bytes");
-_Static_assert(BB_WAL_WINDOW_BYTES == BB_WAL_HEADER_SIZE + 8, "the base follows the header");
+_Static_assert(BB_WAL_WINDOW_BYTES == BB_WAL_HEADER_SIZE + 16, "the head follows the header");
 
 /* The path of the window of the log at this path. False: its name is not NUMBER.wal, so that it has
  * no window. */
@@ -54,8 +60,8 @@ BB_MUST_CHECK enum bb_status bb_wal_window_create(struct bb_file_system *fs, con
                                                   const struct bb_wal_identity *identity,
                                                   struct bb_wal_window **ret_window);
 /* Makes frames the bytes from `base` on. Bytes that were given with the same base before are not
- * copied again. False: they do not fit, or the window's file was truncated or lost its device; then
- * it is not used any more, and the caller writes them to the log. */
+ * copied again. False: they do not fit; or the window's file was truncated or lost its device, or
+ * is of another process, and it is not used any more. Then the caller writes them to the log. */
 bool bb_wal_window_put(struct bb_wal_window *window, uint64_t base, struct bb_bytes frames);
 /* Removes the file, and frees the window. Call when the log's file has all bytes. NULL is
  * allowed. */

@@ -10,6 +10,9 @@
 #include "base/status.h"
 #include "tests/support/must_alloc.h"
 
+/* More than the unsynced writes after which a log gets a window (kv/wal/wal_writer.c). */
+#define WINDOW_PUTS 36
+
 static void die(const struct crash_run *run, const struct bb_crash *crash, const char *what)
 {
     fprintf(stderr,
@@ -372,6 +375,17 @@ void crash_kill(struct crash_run *run)
     bb_file_memory_set_hook(run->memory, on_call, run);
 }
 
+/* The kernel may write pages of a window at any time. */
+static void end_write(struct crash_run *run, bool is_durable)
+{
+    history_end(&run->history, is_durable);
+    if (!run->has_windows)
+        return;
+    make_images(run);
+    if (run->history.operation_count % 3 == 0)
+        bb_file_memory_write_back(run->memory);
+}
+
 static enum bb_status write_one(struct crash_run *run, struct history_operation operation,
                                 bool sync)
 {
@@ -399,20 +413,20 @@ void crash_put(struct crash_run *run, uint32_t key, uint32_t value_size, bool sy
 {
     struct history_operation put = {.key = key, .is_put = true, .value_size = value_size};
     must(run, write_one(run, put, sync));
-    history_end(&run->history, sync);
+    end_write(run, sync);
 }
 
 void crash_delete(struct crash_run *run, uint32_t key, bool sync)
 {
     must(run, write_one(run, (struct history_operation){.key = key}, sync));
-    history_end(&run->history, sync);
+    end_write(run, sync);
 }
 
 void crash_delete_range(struct crash_run *run, uint32_t low, uint32_t high, bool sync)
 {
     struct history_operation erase = {.key = low, .high_key = high};
     must(run, write_one(run, erase, sync));
-    history_end(&run->history, sync);
+    end_write(run, sync);
 }
 
 static struct history_operation batch_operation(uint32_t key, size_t i)
@@ -449,7 +463,7 @@ void crash_batch(struct crash_run *run, uint32_t first_key, size_t count, bool s
     for (size_t i = 0; i < count; i++)
         must(run, add_to_batch(run, batch, &operations[i], sequence + i + 1));
     must(run, bb_db_write(run->db, &(struct bb_write_options){.sync = sync}, batch));
-    history_end(&run->history, sync);
+    end_write(run, sync);
     bb_batch_destroy(batch);
 }
 
@@ -505,4 +519,18 @@ void crash_set_gate(struct crash_run *run, enum crash_gate gate)
     run->gate = gate;
     bb_condvar_broadcast(&run->gate_changed);
     bb_mutex_unlock(&run->mutex);
+}
+
+void crash_use_windows(struct crash_run *run)
+{
+    run->has_windows = true;
+    bb_file_memory_set_windows(run->memory, true);
+}
+
+void crash_warm_up(struct crash_run *run)
+{
+    run->is_paused = true;
+    for (uint32_t i = 0; i < WINDOW_PUTS; i++)
+        crash_put(run, i, 40, false);
+    run->is_paused = false;
 }

@@ -34,7 +34,8 @@ struct crash_run {
     bool is_paused;     /* no call has images now */
     bool has_each_tail; /* an image for each fate of unsynced bytes, in addition */
     bool is_quiet;      /* deinit prints nothing */
-    char replay[160];   /* the command that repeats this run; printed with a failure */
+    bool has_windows;
+    char replay[160]; /* the command that repeats this run; printed with a failure */
     /* One in this many images fails a second time, before each call of its recovery. */
     uint64_t nested_interval;
     bool keeps_process_death; /* acknowledged writes survive the process: the options allow it */
@@ -84,6 +85,12 @@ void crash_compact(struct crash_run *run);
 void crash_wait_idle(struct crash_run *run);
 /* Opens and closes twice. The second time must change nothing: the store was cleanly closed. */
 void crash_rest(struct crash_run *run);
+
+/* Logs get windows from here on. A put into a window makes no call: images are also made after each
+ * write, for the thread of the workload and with deterministic stores. */
+void crash_use_windows(struct crash_run *run);
+/* Puts without images, until the log has a window. */
+void crash_warm_up(struct crash_run *run);
 
 /* The next call of the kind on a path with this part fails and changes nothing. */
 void crash_refuse(struct crash_run *run, enum bb_file_call call, const char *path_part);

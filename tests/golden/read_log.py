@@ -8,7 +8,8 @@ import sys
 
 from xxh3 import MASK, u64, xxh3_64
 
-BLOCK, HEADER, FRAGMENT, SMALLEST, WINDOW = 32768, 48, 11, 19, 56
+BLOCK, HEADER, FRAGMENT, SMALLEST, WINDOW = 32768, 48, 11, 19, 64
+GAP = 64 << 20
 FULL, FIRST, MIDDLE, LAST, MARK = 1, 2, 3, 4, 5
 SEQUENCE_MAX, KEY_MAX, VALUE_MAX = (1 << 56) - 1, 1 << 16, 1 << 30
 
@@ -30,6 +31,13 @@ def mix(x):
     for _ in range(2):
         x ^= x >> 32
         x = x * 0xD6E8FEB86659FD93 & MASK
+    return x ^ x >> 32
+
+
+def unmix(x):
+    for _ in range(2):
+        x ^= x >> 32
+        x = x * pow(0xD6E8FEB86659FD93, -1, 1 << 64) & MASK
     return x ^ x >> 32
 
 
@@ -159,6 +167,21 @@ def read_header(data, number, store_id):
     must(found == number and data[24:40] == store_id, "another log")
 
 
+def find_base(window, end, seed):
+    """The base of a window whose head is damaged, from its fragments; 0: there is none."""
+    at = WINDOW
+    while at + FRAGMENT <= len(window):
+        check, size, kind = struct.unpack_from("<QHB", window, at)
+        body = window[at + FRAGMENT:at + FRAGMENT + size]
+        place = seed ^ unmix(unmix(unmix(check) ^ xxh3_64(body)) ^ (kind << 16 | size))
+        is_found = (max(HEADER, at - WINDOW) <= place < end + GAP and
+                    decode_fragment(window[at:], 0, seed, place) is not None)
+        if is_found and place + FRAGMENT + size > end:
+            return place - (at - WINDOW)
+        at += FRAGMENT + size if is_found else 1
+    return 0
+
+
 def add_window(data, window, seed):
     """The bytes of the log, with those of its window."""
     if len(window) < WINDOW:
@@ -166,6 +189,10 @@ def add_window(data, window, seed):
     if window[:8] == b"bb.win\r\n" and u64(window, 40) == xxh3_64(window[:40]):
         must(struct.unpack_from("<I", window, 8)[0] == 0, "version of the window")
     base, at, end = u64(window, HEADER), WINDOW, len(data)
+    if u64(window, HEADER + 8) != mix(mix(seed) ^ base):
+        base = find_base(window, end, seed)
+    if not HEADER <= base <= end + GAP:
+        return data
     log = bytearray(data)
     while at < len(window):
         place = base + at - WINDOW

@@ -42,7 +42,13 @@ if read_log(LOG[:SECOND], 7, STORE_ID) == WHOLE:
 for cut in (SECOND, SECOND + 5, 150, FOURTH):  # a write of the window into the log was interrupted
     if read_log(LOG[:cut], 7, STORE_ID, WINDOW + bytes(100)) != WHOLE:
         sys.exit(f"a log cut at {cut} with its window reads otherwise")
-for at in range(48, len(WINDOW)):
+for at in range(64):  # each head that is damaged, or that a kill has left between two stores
+    for bit in range(8):
+        damaged = bytearray(WINDOW)
+        damaged[at] ^= 1 << bit
+        if read_log(LOG[:SECOND], 7, STORE_ID, bytes(damaged)) != WHOLE:
+            sys.exit(f"a changed bit at {at} of the window's head is not harmless")
+for at in range(64, len(WINDOW)):
     damaged = bytearray(WINDOW)
     damaged[at] ^= 1
     records = read_log(LOG[:SECOND], 7, STORE_ID, bytes(damaged)).splitlines()

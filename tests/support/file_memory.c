@@ -55,9 +55,8 @@ static enum bb_status open_file(struct bb_file_system *fs, const char *path,
     return BB_OK;
 }
 
-/* Makes a new file or directory; errno value. */
-static int make(struct bb_file_memory *memory, const char *path, bool is_directory,
-                struct bb_memory_inode **ret_inode)
+int bb_memory_make_at(struct bb_file_memory *memory, const char *path, bool is_directory,
+                      struct bb_memory_inode **ret_inode)
 {
     struct bb_memory_inode *directory = NULL;
     char name[BB_MEMORY_NAME_SIZE_MAX + 1];
@@ -81,7 +80,7 @@ static enum bb_status create_file(struct bb_file_system *fs, const char *path,
     struct bb_memory_inode *inode = NULL;
     struct bb_memory_file *file = NULL;
     bb_mutex_lock(&memory->mutex);
-    int error_number = make(memory, path, false, &inode);
+    int error_number = bb_memory_make_at(memory, path, false, &inode);
     if (error_number == 0)
         file = bb_memory_file_create(memory, inode, path, true);
     bb_mutex_unlock(&memory->mutex);
@@ -212,7 +211,7 @@ static enum bb_status make_directory(struct bb_file_system *fs, const char *path
         return status;
     struct bb_memory_inode *inode = NULL;
     bb_mutex_lock(&memory->mutex);
-    int error_number = make(memory, path, true, &inode);
+    int error_number = bb_memory_make_at(memory, path, true, &inode);
     bb_mutex_unlock(&memory->mutex);
     return bb_memory_done(error_number, "mkdir", path);
 }
@@ -293,7 +292,7 @@ static int lock_locked(struct bb_file_memory *memory, const char *path,
     struct bb_memory_inode *inode = NULL;
     int error_number = bb_memory_find(&memory->tree, path, &inode);
     if (error_number == ENOENT)
-        error_number = make(memory, path, false, &inode);
+        error_number = bb_memory_make_at(memory, path, false, &inode);
     if (error_number != 0)
         return error_number;
     if (inode->is_directory)
@@ -456,6 +455,7 @@ struct bb_file_memory *bb_file_memory_create_bare(void)
     struct bb_file_memory *memory = bb_must_alloc_zeroed(sizeof(*memory));
     memory->base.ops = &file_system_ops;
     memory->has_links = true;
+    bb_memory_offer_windows(&file_system_ops);
     bb_mutex_init(&memory->mutex);
     return memory;
 }

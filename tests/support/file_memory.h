@@ -16,6 +16,9 @@
  *   - If a file has several names, each name survives separately; unsynced bytes are
  *     drawn for each name, as if the names were files: link only synced files.
  *   - Durable bytes are never damaged: a written sector stays.
+ *   - A window (base/file_window.h) is a file whose bytes the program changes without a call. The
+ *     disk has an earlier state of each page: write_back makes that the present one for some pages.
+ *     A crash gives each page in one of the two states, or some sectors of each.
  * Messages and statuses are the operating system's; "unit_base_file_test" checks that for both.
  *
  * Paths are absolute or not, which makes no difference: there is no current directory. ".." is
@@ -58,6 +61,13 @@ void bb_file_memory_set_space(struct bb_file_memory *memory, uint64_t bytes);
 
 /* Without links, link fails with BB_UNSUPPORTED; a new file system has them. */
 void bb_file_memory_set_links(struct bb_file_memory *memory, bool has_links);
+
+/* With windows, a log gets one as on the operating system. The default is no windows; a clone and a
+ * crash are like their original. */
+void bb_file_memory_set_windows(struct bb_file_memory *memory, bool has_windows);
+/* The disk gets the present bytes of some pages of each window. Call it on the thread that writes
+ * the windows; the same holds for clone and crash while there is a window. */
+void bb_file_memory_write_back(struct bb_file_memory *memory);
 
 /* One in this many calls of read_now would have to wait; 0, the default: never. */
 void bb_file_memory_set_cold(struct bb_file_memory *memory, uint32_t one_in);

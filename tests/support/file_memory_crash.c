@@ -52,14 +52,15 @@ static size_t draw_wrong_tail(struct crash *crash, const struct bb_memory_inode 
     return end;
 }
 
-/* Another file of the tree with bytes; NULL if no other file has any. */
+/* Another file of the tree with bytes; NULL if no other file has any. WHY no window: a log does not
+ * grow any more when its window is removed, and other logs cannot read its bytes. */
 static const struct bb_memory_inode *draw_other(struct crash *crash,
                                                 const struct bb_memory_inode *file)
 {
     size_t first = draw_between(crash, 0, crash->from->count - 1);
     for (size_t i = 0; i < crash->from->count; i++) {
         const struct bb_memory_inode *other = crash->from->inodes[(first + i) % crash->from->count];
-        if (other != file && !other->is_directory && other->size > 0)
+        if (other != file && !other->is_directory && other->size > 0 && other->written == NULL)
             return other;
     }
     return NULL;
@@ -123,6 +124,18 @@ static size_t harm_bytes(struct crash *crash, const struct bb_memory_inode *file
     return file->durable_size;
 }
 
+/* The pages of a window, or some sectors of each, as the disk has them. */
+static void draw_pages(struct crash *crash, const struct bb_memory_inode *file, uint8_t *bytes)
+{
+    size_t unit = bb_rng_one_in(&crash->rng, 4) ? SECTOR_SIZE : BB_MEMORY_PAGE_SIZE;
+    if (crash->choice->bytes == BB_CRASH_BYTES_ALL)
+        return;
+    for (size_t start = 0; start < file->size; start += unit) {
+        if (bb_rng_one_in(&crash->rng, 2))
+            memcpy(bytes + start, file->written + start, unit);
+    }
+}
+
 static void rebuild_file(struct crash *crash, const struct bb_memory_inode *from,
                          struct bb_memory_inode *to)
 {
@@ -130,6 +143,8 @@ static void rebuild_file(struct crash *crash, const struct bb_memory_inode *from
         return;
     uint8_t *bytes = bb_must_realloc(NULL, from->size);
     memcpy(bytes, from->bytes, from->size);
+    if (from->written != NULL)
+        draw_pages(crash, from, bytes);
     size_t size = from->durable_size == from->size ? from->size : harm_bytes(crash, from, bytes);
     bb_memory_append(to, bytes, size);
     bb_memory_sync_bytes(to);
@@ -288,6 +303,7 @@ static struct bb_file_memory *create_copy(const struct bb_file_memory *memory)
     copy->clock = memory->clock;
     copy->space = memory->space;
     copy->has_links = memory->has_links;
+    copy->has_windows = memory->has_windows;
     copy->calls = memory->calls;
     return copy;
 }

@@ -16,6 +16,7 @@ struct bb_file_memory {
     uint64_t space; /* 0: no limit */
     uint64_t calls;
     bool has_links;
+    bool has_windows;
     uint32_t cold_one_in;
     uint32_t cold_turn;
     uint64_t lost_after; /* calls of is_sound; 0: never */
@@ -44,6 +45,14 @@ enum bb_status bb_memory_announce(struct bb_file_memory *memory, enum bb_file_ca
 enum bb_status bb_memory_done(int error_number, const char *operation, const char *path);
 /* With the mutex. */
 uint64_t bb_memory_space_left(const struct bb_file_memory *memory);
+
+/* Makes a new file or directory; errno value. With the mutex. */
+int bb_memory_make_at(struct bb_file_memory *memory, const char *path, bool is_directory,
+                      struct bb_memory_inode **ret_inode);
+
+/* file_memory_window.c. Gives windows to the file systems with this table, which is the same in
+ * each call. */
+void bb_memory_offer_windows(const struct bb_file_system_ops *ops);
 
 /* file_memory_file.c. create with the mutex, destroy without. */
 struct bb_memory_file *bb_memory_file_create(struct bb_file_memory *memory,

@@ -90,6 +90,7 @@ static void inode_free(struct bb_memory_inode *inode)
 {
     free(inode->bytes);
     free(inode->append_ends);
+    free(inode->written);
     free(inode->names.entries);
     free(inode->durable_names.entries);
     free(inode->changes);
@@ -154,6 +155,8 @@ static void copy_bytes(const struct bb_memory_inode *from, struct bb_memory_inod
     to->bytes = bb_must_realloc(NULL, from->size);
     if (from->size > 0)
         memcpy(to->bytes, from->bytes, from->size);
+    if (from->written != NULL)
+        to->written = memcpy(bb_must_realloc(NULL, from->size), from->written, from->size);
     to->append_count = to->append_capacity = from->append_count;
     to->append_ends = bb_must_realloc(NULL, from->append_count * sizeof(*to->append_ends));
     if (from->append_count > 0)

@@ -6,6 +6,8 @@
 #include "base/file.h"
 
 #define BB_MEMORY_NAME_SIZE_MAX 255
+/* A window's size is a multiple of it. */
+#define BB_MEMORY_PAGE_SIZE 4096
 
 struct bb_memory_inode;
 
@@ -47,6 +49,8 @@ struct bb_memory_inode {
     size_t *append_ends; /* of the appends after the durable prefix, in order */
     size_t append_count;
     size_t append_capacity;
+    /* Of a window: its bytes on the disk, as many as above. NULL for other files. */
+    uint8_t *written;
 
     struct bb_memory_names names;
     struct bb_memory_names durable_names;

@@ -13,164 +13,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/assert.h"
-#include "base/bytes.h"
-#include "kv/wal/wal_reader.h"
-#include "kv/wal/wal_window.h"
-#include "kv/wal/wal_writer.h"
-#include "tests/support/file_memory.h"
-#include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
-#include "tests/support/temp_dir.h"
+#include "tests/unit/kv/window_log.h"
 
-#define LOG_NUMBER  3
-#define LOG_PATH    "/000003.wal"
-#define WINDOW_PATH "/000003.window"
-#define PAGE        4096
-/* More than the appends before a window is created. */
-#define WARM_UP 40
-
-static const uint8_t store_id[BB_WAL_STORE_ID_SIZE] = "0123456789abcde";
-
-/* ---- a log on disk ---- */
-
-struct disk {
-    struct bb_temp_dir directory;
-    struct bb_file_system *fs;
-    struct bb_wal_writer *writer;
-    char log[PATH_MAX];
-    char window[PATH_MAX];
-    uint64_t count; /* of records */
-};
-
-static void disk_init(struct disk *disk)
-{
-    *disk = (struct disk){0};
-    bb_temp_dir_init(&disk->directory, "wal_window");
-    bb_temp_dir_path(&disk->directory, LOG_PATH + 1, disk->log);
-    bb_temp_dir_path(&disk->directory, WINDOW_PATH + 1, disk->window);
-    assert_ok(bb_file_system_posix_create(&disk->fs));
-    assert_ok(bb_wal_writer_create(disk->fs, disk->log, LOG_NUMBER, store_id, 0, &disk->writer));
-}
-
-static void disk_deinit(struct disk *disk)
-{
-    if (disk->writer != NULL)
-        assert_ok(bb_wal_writer_close(disk->writer));
-    bb_file_system_posix_destroy(disk->fs);
-    bb_temp_dir_deinit(&disk->directory);
-}
-
-/* The payload of record `number` has its number, and bytes that follow from it. */
-static struct bb_bytes payload_of(uint64_t number, size_t size, uint8_t *memory)
-{
-    bb_store64(memory, number);
-    for (size_t i = 8; i < size; i++)
-        memory[i] = (uint8_t)(number * 31 + i);
-    return bb_bytes_of(memory, size);
-}
-
-static enum bb_status try_append(struct disk *disk, size_t size)
-{
-    uint8_t *memory = bb_must_alloc_zeroed(size);
-    struct bb_bytes payload = payload_of(disk->count, size, memory);
-    enum bb_status status = bb_wal_writer_append(disk->writer, &payload, 1);
-    disk->count += status == BB_OK;
-    free(memory);
-    return status;
-}
-
-static void append(struct disk *disk, size_t size)
-{
-    assert_ok(try_append(disk, size));
-}
-
-static void warm_up(struct disk *disk)
-{
-    for (int i = 0; i < WARM_UP; i++)
-        append(disk, 20);
-}
-
-static bool is_there(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0;
-}
-
-static struct bb_buf read_file(struct disk *disk, const char *path)
-{
-    struct bb_buf bytes = {0};
-    if (is_there(path))
-        assert_ok(bb_file_read_whole(disk->fs, path, SIZE_MAX, &bytes));
-    return bytes;
-}
-
-/* ---- reading ---- */
-
-struct found {
-    uint64_t count; /* of records */
-    enum bb_status status;
-    struct bb_wal_report report;
-};
-
-static void check_record(struct bb_bytes payload, uint64_t number)
-{
-    uint8_t *memory = bb_must_alloc_zeroed(payload.size);
-    assert_true(payload.size >= 8);
-    assert_int_equal(bb_load64(payload.data), number);
-    assert_true(bb_bytes_equal(payload, payload_of(number, payload.size, memory)));
-    free(memory);
-}
-
-static struct found read_log(struct bb_file_system *fs, const char *path)
-{
-    struct bb_wal_reader *reader = NULL;
-    struct bb_bytes payload;
-    struct found found = {0};
-    found.status = bb_wal_reader_open(fs, path, LOG_NUMBER, store_id, false, &reader);
-    while (found.status == BB_OK) {
-        found.status = bb_wal_reader_next(reader, &payload);
-        if (found.status == BB_OK)
-            check_record(payload, found.count++);
-    }
-    if (reader != NULL)
-        found.report = *bb_wal_reader_report(reader);
-    bb_wal_reader_close(reader);
-    return found;
-}
-
-/* The files of one moment, or a mixture of several. */
-static struct found read_bytes(struct bb_bytes log, struct bb_bytes window)
-{
-    struct bb_file_memory *memory = bb_file_memory_create(1);
-    bb_file_memory_put(memory, LOG_PATH, log);
-    if (window.size > 0)
-        bb_file_memory_put(memory, WINDOW_PATH, window);
-    struct found found = read_log(bb_file_memory_system(memory), LOG_PATH);
-    bb_file_memory_destroy(memory);
-    return found;
-}
-
-static struct found read_disk(struct disk *disk)
-{
-    struct bb_buf log = read_file(disk, disk->log);
-    struct bb_buf window = read_file(disk, disk->window);
-    struct found found = read_bytes(bb_buf_bytes(&log), bb_buf_bytes(&window));
-    bb_buf_deinit(&log);
-    bb_buf_deinit(&window);
-    return found;
-}
-
-/* The log ends where its last record ends, and no byte was dropped. */
-static void assert_whole(const struct found *found, uint64_t count)
-{
-    assert_int_equal(found->status, BB_NOT_FOUND);
-    assert_int_equal(found->count, count);
-    assert_string_equal(found->report.reason, "");
-    assert_int_equal(found->report.dropped_bytes, 0);
-}
+#define PAGE 4096
 
 static size_t draw_size(struct bb_rng *rng)
 {
@@ -377,39 +226,6 @@ static void wal_window__shows_that_synced_bytes_were_cut_off(void **state)
     disk_deinit(&disk);
 }
 
-static void wal_window__a_changed_bit_gives_no_other_record(void **state)
-{
-    (void)state;
-    struct disk disk;
-    struct bb_rng rng;
-    disk_init(&disk);
-    bb_rng_init(&rng, 13);
-    warm_up(&disk);
-    for (int i = 0; i < 200; i++)
-        append(&disk, 30);
-    struct bb_buf log = read_file(&disk, disk.log);
-    struct bb_buf window = read_file(&disk, disk.window);
-    uint64_t in_window = 0;
-    for (int i = 0; i < 2000; i++) {
-        size_t at = (size_t)bb_rng_below(&rng, 12000);
-        window.data[at] ^= (uint8_t)(1U << bb_rng_below(&rng, 8));
-        struct found found = read_bytes(bb_buf_bytes(&log), bb_buf_bytes(&window));
-        bool is_base = at >= BB_WAL_HEADER_SIZE && at < BB_WAL_WINDOW_BYTES;
-        assert_true(found.status == BB_NOT_FOUND || found.status == BB_UNSUPPORTED);
-        /* A reader drops the records after a defect, and reports them. The last one may be a record
-         * that was being copied. */
-        if (!is_base && found.count + 1 < disk.count)
-            assert_true(found.report.dropped_bytes > 0);
-        in_window += found.count < disk.count;
-        bb_buf_deinit(&window);
-        window = read_file(&disk, disk.window);
-    }
-    assert_in_range(in_window, 1000, 1900);
-    bb_buf_deinit(&log);
-    bb_buf_deinit(&window);
-    disk_deinit(&disk);
-}
-
 static void wal_window__of_another_log_or_store_is_ignored(void **state)
 {
     (void)state;
@@ -434,24 +250,6 @@ static void wal_window__of_another_log_or_store_is_ignored(void **state)
     assert_int_equal(bb_wal_reader_next(reader, &payload), BB_NOT_FOUND);
     bb_wal_reader_close(reader);
     bb_file_memory_destroy(memory);
-    bb_buf_deinit(&log);
-    bb_buf_deinit(&window);
-    disk_deinit(&disk);
-}
-
-static void wal_window__of_a_newer_version_is_refused(void **state)
-{
-    (void)state;
-    struct disk disk;
-    disk_init(&disk);
-    warm_up(&disk);
-    struct bb_buf log = read_file(&disk, disk.log);
-    struct bb_buf window = read_file(&disk, disk.window);
-    bb_store32(window.data + 8, 99);
-    bb_store64(window.data + 40, bb_wal_format_check_header(window.data));
-    struct found found = read_bytes(bb_buf_bytes(&log), bb_buf_bytes(&window));
-    assert_int_equal(found.status, BB_UNSUPPORTED);
-    assert_message("format version 99");
     bb_buf_deinit(&log);
     bb_buf_deinit(&window);
     disk_deinit(&disk);
@@ -520,30 +318,50 @@ static void wal_window__a_failed_write_leaves_them_readable(void **state)
     disk_deinit(&disk);
 }
 
-/* Checks have no secret: a file may claim any place. */
-static void wal_window__far_after_its_log_is_ignored(void **state)
+/* Its creation under this limit would end the process. */
+static void wal_window__is_not_created_above_the_limit_of_file_sizes(void **state)
 {
     (void)state;
-    static uint8_t window[BB_WAL_WINDOW_FILE_SIZE];
     struct disk disk;
+    struct rlimit before;
     disk_init(&disk);
-    append(&disk, 20);
-    struct bb_buf log = read_file(&disk, disk.log);
-    const struct bb_wal_identity identity = bb_wal_identity(LOG_NUMBER, store_id);
-    static const uint64_t bases[] = {UINT64_C(65) << 20, UINT64_C(1) << 40, INT64_MAX - 100000,
-                                     UINT64_MAX - 4096};
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(bases); i++) {
-        uint64_t base = bases[i] - bases[i] % BB_WAL_BLOCK_SIZE;
-        uint8_t *fragment = window + BB_WAL_WINDOW_BYTES;
-        bb_store64(window + BB_WAL_HEADER_SIZE, base);
-        bb_store64(fragment, bb_wal_format_check(bb_wal_format_seed(&identity), base, BB_WAL_FULL,
-                                                 bb_bytes_of(fragment + 11, 16)));
-        bb_store16(fragment + 8, 16);
-        fragment[10] = BB_WAL_FULL;
-        struct found found = read_bytes(bb_buf_bytes(&log), bb_bytes_of(window, sizeof(window)));
-        assert_whole(&found, 1);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct rlimit limit = {.rlim_cur = (rlim_t)BB_WAL_WINDOW_FILE_SIZE - 1,
+                           .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    warm_up(&disk);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_false(is_there(disk.window));
+    struct found found = read_disk(&disk);
+    assert_whole(&found, disk.count);
+    disk_deinit(&disk);
+}
+
+/* A comparator or a listener may fork inside a put, and the child returns from it. Its stores would
+ * be in its parent's window. */
+static void wal_window__a_child_made_by_fork_writes_nothing(void **state)
+{
+    (void)state;
+    struct disk disk;
+    int child_status = 0;
+    disk_init(&disk);
+    warm_up(&disk);
+    struct bb_buf before = read_file(&disk, disk.window);
+    pid_t child = fork();
+    if (child == 0) {
+        bool is_refused = try_append(&disk, 20) == BB_INVALID;
+        (void)!bb_wal_writer_close(disk.writer);
+        _exit(is_refused ? 0 : 1);
     }
-    bb_buf_deinit(&log);
+    assert_int_equal(waitpid(child, &child_status, 0), child);
+    assert_int_equal(child_status, 0);
+    struct bb_buf after = read_file(&disk, disk.window);
+    assert_true(bb_bytes_equal(bb_buf_bytes(&before), bb_buf_bytes(&after)));
+    append(&disk, 20);
+    struct found found = read_disk(&disk);
+    assert_whole(&found, disk.count);
+    bb_buf_deinit(&before);
+    bb_buf_deinit(&after);
     disk_deinit(&disk);
 }
 
@@ -585,12 +403,11 @@ int main(void)
         cmocka_unit_test(wal_window__large_records_bypass_it_and_a_close_removes_it),
         cmocka_unit_test(wal_window__a_power_failure_keeps_what_was_synced),
         cmocka_unit_test(wal_window__shows_that_synced_bytes_were_cut_off),
-        cmocka_unit_test(wal_window__a_changed_bit_gives_no_other_record),
         cmocka_unit_test(wal_window__of_another_log_or_store_is_ignored),
-        cmocka_unit_test(wal_window__of_a_newer_version_is_refused),
         cmocka_unit_test(wal_window__a_truncated_file_loses_no_record),
         cmocka_unit_test(wal_window__a_failed_write_leaves_them_readable),
-        cmocka_unit_test(wal_window__far_after_its_log_is_ignored),
+        cmocka_unit_test(wal_window__is_not_created_above_the_limit_of_file_sizes),
+        cmocka_unit_test(wal_window__a_child_made_by_fork_writes_nothing),
         cmocka_unit_test(wal_window__needs_a_regular_file),
         cmocka_unit_test(wal_window__names),
     };
