@@ -310,11 +310,29 @@ static const struct bb_pass_type LINE_PASS = {
     .read = read_line,
 };
 
+static uint8_t byte_before(const struct bb_definition *definition)
+{
+    switch ((enum clf_field)definition->field) {
+    case CLF_HOST:
+        return 0;
+    case CLF_TIME:
+        return '[';
+    case CLF_REQUEST:
+    case CLF_METHOD:
+    case CLF_REFERER:
+    case CLF_AGENT:
+        return '"';
+    default:
+        return ' ';
+    }
+}
+
 const struct bb_format bb_format_clf = {
     .name = "clf",
     .has_arguments = true,
     .parse = parse_arguments,
     .print = print_arguments,
     .verbatim = bb_formats_verbatim_always,
+    .byte_before = byte_before,
     .pass_type = &LINE_PASS,
 };
