@@ -294,8 +294,10 @@ static void read_line(struct bb_pass *pass, struct bb_record *record)
     read_fields(&cursor, last);
     if (wants_parts_of_request(pass) && fields[CLF_REQUEST].state != BB_ATTRIBUTE_MISSING)
         split_request(&cursor);
-    for (size_t i = 0; i < pass->slot_count; i++)
-        bb_slot_set(&pass->slots[i], record, fields[pass->slots[i].definition->field]);
+    for (size_t i = 0; i < pass->slot_count; i++) {
+        const struct bb_field *field = &fields[pass->slots[i].definition->field];
+        bb_pass_slot_set_text(&pass->slots[i], record, field->state, field->text);
+    }
 }
 
 static enum bb_status prepare(struct bb_pass *pass)
