@@ -191,8 +191,8 @@ static void skip_to_needle(struct table_candidates *c)
     uint32_t restart = bb_block_restart_of(entries->block, (uint32_t)at);
     if (restart > entries->restart)
         bb_block_iter_seek_restart(entries, restart);
-    while (entries->is_valid && entries->next_offset <= at)
-        bb_block_iter_next(entries);
+    if (entries->is_valid)
+        bb_block_iter_skip_to(entries, (uint32_t)at);
     c->needle_at = at;
 }
 

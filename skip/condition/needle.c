@@ -17,6 +17,7 @@ static void forget(struct bb_needles *needles)
 static bool are_equal(const struct bb_needle *a, const struct bb_needle *b)
 {
     return a->run_size == b->run_size && a->ignores_case == b->ignores_case &&
+           a->before == b->before &&
            (a->run_size > 0 || bb_bytes_equal(bb_needle_bytes(a), bb_needle_bytes(b)));
 }
 
@@ -77,10 +78,13 @@ static struct bb_needle needle_of_value(const struct bb_attribute *value)
 
 /* ---- leaves ---- */
 
-static void find_points(const struct bb_leaf *leaf, struct bb_needles *needles)
+static void find_points(const struct bb_leaf *leaf, const struct bb_schema *schema,
+                        struct bb_needles *needles)
 {
     for (size_t i = 0; i < leaf->interval_count; i++) {
         struct bb_needle needle = needle_of_value(&leaf->intervals[i].low.value);
+        if (needle.digit_count > 0)
+            needle.before = bb_schema_byte_before(schema, leaf->attribute);
         if (!add_piece(needles, &needle)) {
             forget(needles);
             return;
@@ -159,7 +163,7 @@ static void find_in_leaf(const struct bb_leaf *leaf, const struct bb_schema *sch
     if (verbatim == BB_VERBATIM_NEVER)
         return;
     if (leaf->kind == BB_LEAF_RANGES && leaf->is_points)
-        find_points(leaf, needles);
+        find_points(leaf, schema, needles);
     if (leaf->kind == BB_LEAF_RANGES && needles->count == 0)
         find_run(leaf, needles);
     for (size_t i = 0; i < leaf->group_count; i++) {

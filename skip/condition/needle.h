@@ -15,6 +15,7 @@ struct bb_needle {
     uint8_t digits[BB_NEEDLE_DIGITS_MAX];
     uint8_t digit_count;
     uint8_t run_size; /* > 0: a run of this many ASCII digits */
+    uint8_t before;   /* > 0: this byte, a zero or a sign is before the digits */
 };
 
 /* REQUIRES: no run. */

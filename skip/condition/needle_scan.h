@@ -16,7 +16,8 @@ struct bb_needle_finder {
     /* They borrow from the needles. Several needles are searched together where that is faster. */
     struct bb_searcher searchers[BB_NEEDLES_MAX]; /* not of runs */
     struct bb_searcher_set set;
-    size_t search_count; /* 1 with the set */
+    size_t search_count;             /* 1 with the set */
+    uint8_t befores[BB_NEEDLES_MAX]; /* of each search: bb_needle.before of all that it finds */
     bool uses_set;
     bb_digit_run_find find_run;
 };

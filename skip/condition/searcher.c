@@ -19,6 +19,9 @@ static const char frequent[] =
     " e0t1oa2in/s.r34-:5l6d789cm\"p,uhg;+_()MbGfw[]ykTAvSWE=HPCIONKLFDRB{}\tx'"
     "UV&?%@zjqXY";
 
+/* Bytes up to "g": places with two of them are frequent. */
+#define FREQUENT_RANK 33
+
 static size_t rank_of(uint8_t byte)
 {
     const char *found = byte == 0 ? NULL : strchr(frequent, byte);
@@ -40,16 +43,17 @@ static size_t rank_at(const struct bb_searcher *searcher, size_t at)
     return rank < other ? rank : other;
 }
 
-/* The rarest byte that is not at `other`. */
-static size_t find_rarest(const struct bb_searcher *searcher, size_t other)
+/* The rarest byte that is not at these two places, if there is one. */
+static size_t find_rarest(const struct bb_searcher *searcher, size_t first, size_t second)
 {
     size_t size = searcher->wanted.size;
     size_t count = size < HEAD_MAX ? size : HEAD_MAX;
-    size_t rarest = other == 0 && count > 1 ? 1 : 0;
+    size_t rarest = SIZE_MAX;
     for (size_t i = 0; i < count; i++)
-        if (i != other && rank_at(searcher, i) > rank_at(searcher, rarest))
+        if (i != first && i != second &&
+            (rarest == SIZE_MAX || rank_at(searcher, i) > rank_at(searcher, rarest)))
             rarest = i;
-    return rarest;
+    return rarest == SIZE_MAX ? second : rarest;
 }
 
 static void set_word(struct bb_searcher *searcher)
@@ -70,10 +74,13 @@ void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, bool
 {
     BB_DEBUG_ASSERT(wanted.size > 0 && bb_cpu_has(cpu));
     *searcher = (struct bb_searcher){.wanted = wanted, .ignores_case = ignores_case};
-    searcher->first = find_rarest(searcher, SIZE_MAX);
-    searcher->second = find_rarest(searcher, searcher->first);
+    searcher->first = find_rarest(searcher, SIZE_MAX, SIZE_MAX);
+    searcher->second = find_rarest(searcher, searcher->first, searcher->first);
+    searcher->third = find_rarest(searcher, searcher->first, searcher->second);
     searcher->first_case = case_of(searcher, searcher->first);
     searcher->second_case = case_of(searcher, searcher->second);
+    searcher->is_frequent = rank_at(searcher, searcher->second) < FREQUENT_RANK;
+    searcher->third_case = case_of(searcher, searcher->third);
     set_word(searcher);
     searcher->step = bb_searcher_step_portable;
 #if BB_CPU_X86

@@ -15,7 +15,8 @@
 
 struct bb_searcher;
 
-/* The first place at or after from where both bytes are, below end: of places, not of bytes. */
+/* The first place at or after from where the first two bytes are, below end: of places, not of
+ * bytes. A step may require the third one too. */
 typedef bool (*bb_searcher_step)(const struct bb_searcher *searcher, const uint8_t *text,
                                  size_t from, size_t end, size_t *ret_at);
 
@@ -24,8 +25,11 @@ struct bb_searcher {
     bool ignores_case;      /* of ASCII letters: `wanted` is in lower case */
     size_t first;           /* where the rarest byte is in it */
     size_t second;          /* the next one; the same where it is a single byte */
+    size_t third;           /* the one after it; the second again where there are only two */
+    bool is_frequent;       /* are the first two bytes frequent? */
     uint8_t first_case;     /* the bit by which both cases of the first one differ, or 0 */
     uint8_t second_case;
+    uint8_t third_case;
     /* Its first eight bytes as a little-endian word, the bits of their case, and the bits that
      * count. */
     uint64_t word;

@@ -36,9 +36,36 @@ static void widen(struct bb_value_span *span, const struct bb_attribute *value, 
     span->has_values = true;
 }
 
+static inline bool is_integer(enum bb_attribute_type type)
+{
+    return type == BB_ATTRIBUTE_TIME || type == BB_ATTRIBUTE_I64 || type == BB_ATTRIBUTE_U64;
+}
+
+/* Changes the sign bit, so that the unsigned order of words is the order of the values. */
+static inline uint64_t flip_of(enum bb_attribute_type type)
+{
+    return type == BB_ATTRIBUTE_U64 ? 0 : UINT64_C(1) << 63;
+}
+
+/* Widens a span of integers that has values. WHY apart: most numbers of logs are integers, and
+ * hardly any of them changes a limit. */
+static inline void widen_integers(struct bb_value_span *span, const struct bb_attribute *value)
+{
+    uint64_t flip = flip_of(value->type);
+    uint64_t word = value->as.u64 ^ flip;
+    if (word < (span->low.as.u64 ^ flip))
+        span->low.as.u64 = value->as.u64;
+    if (word > (span->high.as.u64 ^ flip))
+        span->high.as.u64 = value->as.u64;
+}
+
 void bb_min_max_builder_add(struct bb_min_max_builder *builder,
                             const struct bb_attribute *attribute)
 {
+    if (is_integer(attribute->type) && builder->granule.has_values) {
+        widen_integers(&builder->granule, attribute);
+        return;
+    }
     if (bb_attribute_is_nan(attribute)) {
         builder->granule.has_nan = true;
         return;
@@ -263,11 +290,6 @@ struct word_interval {
     uint64_t flip; /* of the sign: a stored word becomes one of that order */
 };
 
-static bool is_integer(enum bb_attribute_type type)
-{
-    return type == BB_ATTRIBUTE_I64 || type == BB_ATTRIBUTE_U64 || type == BB_ATTRIBUTE_TIME;
-}
-
 /* False: the leaf is something else. Bounds of integers are inclusive or open. */
 static bool take_word_interval(const struct bb_leaf *leaf, enum bb_attribute_type type,
                                struct word_interval *ret_interval)
@@ -275,7 +297,7 @@ static bool take_word_interval(const struct bb_leaf *leaf, enum bb_attribute_typ
     if (leaf->kind != BB_LEAF_RANGES || leaf->interval_count != 1 || !is_integer(type))
         return false;
     const struct bb_interval *interval = &leaf->intervals[0];
-    uint64_t flip = type == BB_ATTRIBUTE_U64 ? 0 : UINT64_C(1) << 63;
+    uint64_t flip = flip_of(type);
     *ret_interval = (struct word_interval){
         .low = interval->low.is_open ? 0 : bb_canonical_word(&interval->low.value) ^ flip,
         .high =

@@ -294,8 +294,10 @@ static void read_line(struct bb_pass *pass, struct bb_record *record)
     read_fields(&cursor, last);
     if (wants_parts_of_request(pass) && fields[CLF_REQUEST].state != BB_ATTRIBUTE_MISSING)
         split_request(&cursor);
-    for (size_t i = 0; i < pass->slot_count; i++)
-        bb_slot_set(&pass->slots[i], record, fields[pass->slots[i].definition->field]);
+    for (size_t i = 0; i < pass->slot_count; i++) {
+        const struct bb_field *field = &fields[pass->slots[i].definition->field];
+        bb_pass_slot_set_text(&pass->slots[i], record, field->state, field->text);
+    }
 }
 
 static enum bb_status prepare(struct bb_pass *pass)
@@ -310,11 +312,29 @@ static const struct bb_pass_type LINE_PASS = {
     .read = read_line,
 };
 
+static uint8_t byte_before(const struct bb_definition *definition)
+{
+    switch ((enum clf_field)definition->field) {
+    case CLF_HOST:
+        return 0;
+    case CLF_TIME:
+        return '[';
+    case CLF_REQUEST:
+    case CLF_METHOD:
+    case CLF_REFERER:
+    case CLF_AGENT:
+        return '"';
+    default:
+        return ' ';
+    }
+}
+
 const struct bb_format bb_format_clf = {
     .name = "clf",
     .has_arguments = true,
     .parse = parse_arguments,
     .print = print_arguments,
     .verbatim = bb_formats_verbatim_always,
+    .byte_before = byte_before,
     .pass_type = &LINE_PASS,
 };

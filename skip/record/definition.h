@@ -46,6 +46,9 @@ struct bb_format {
     enum bb_status (*print)(const struct bb_definition *definition, struct bb_buf *buf);
     /* Of attributes of bytes, and of the digits of integers. */
     enum bb_verbatim (*verbatim)(const struct bb_definition *definition, uint8_t *ret_escape);
+    /* The byte before the text of each attribute, in the value; 0: none, or unknown. NULL: always
+     * unknown. */
+    uint8_t (*byte_before)(const struct bb_definition *definition);
     const struct bb_pass_type *pass_type;
 };
 

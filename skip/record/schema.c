@@ -183,6 +183,13 @@ enum bb_verbatim bb_schema_number_verbatim(const struct bb_schema *schema, size_
     return is_integer ? definition->format->verbatim(definition, ret_escape) : BB_VERBATIM_NEVER;
 }
 
+uint8_t bb_schema_byte_before(const struct bb_schema *schema, size_t attribute)
+{
+    const struct bb_definition *definition = definition_at(schema, attribute);
+    return definition->format->byte_before == NULL ? 0
+                                                   : definition->format->byte_before(definition);
+}
+
 bool bb_schema_is_verbatim(const struct bb_schema *schema, size_t attribute)
 {
     uint8_t escape;

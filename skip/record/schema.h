@@ -16,5 +16,7 @@ struct bb_schema {
  * zeros. */
 enum bb_verbatim bb_schema_number_verbatim(const struct bb_schema *schema, size_t attribute,
                                            uint8_t *ret_escape);
+/* bb_format.byte_before of an attribute. */
+uint8_t bb_schema_byte_before(const struct bb_schema *schema, size_t attribute);
 
 #endif

@@ -188,6 +188,93 @@ void bb_block_iter_next(struct bb_block_iter *iter)
         stop(iter, status);
 }
 
+/* ---- passing entries ---- */
+
+/* A common entry: sizes of one byte, of the value one or two, a tag of up to seven. */
+struct passed {
+    size_t shared;
+    size_t unshared;
+    const uint8_t *tag;
+    const uint8_t *suffix;
+    const uint8_t *end;
+};
+
+/* As many bytes are read from the beginning of a common entry: 4 of sizes, 7 of the tag, 8 of the
+ * suffix. */
+#define PASSED_READ 19
+
+/* False: another entry, or a damaged one. REQUIRES: PASSED_READ bytes at p. */
+static inline bool decode_common(const uint8_t *p, struct passed *ret_passed)
+{
+    bool is_wide = p[2] >= 0x80;
+    size_t value_size = is_wide ? (p[2] & 0x7fu) | (size_t)p[3] << 7 : p[2];
+    const uint8_t *tag = p + 3 + is_wide;
+    /* The last byte of a tag is the first one without a top bit. */
+    uint64_t lasts = ~bb_load64(tag) & UINT64_C(0x0080808080808080);
+    if ((p[0] | p[1]) >= 0x80 || tag[-1] >= 0x80 || (is_wide && p[3] == 0) || lasts == 0)
+        return false;
+    const uint8_t *suffix = tag + __builtin_ctzll(lasts) / 8 + 1;
+    *ret_passed = (struct passed){.shared = p[0],
+                                  .unshared = p[1],
+                                  .tag = tag,
+                                  .suffix = suffix,
+                                  .end = suffix + p[1] + value_size};
+    bool is_shortest = suffix == tag + 1 || suffix[-1] != 0;
+    return is_shortest && (tag[0] & 1) == BB_ENTRY_PUT;
+}
+
+/* May the key of such an entry be taken without the other checks of read_next? */
+static inline bool is_next_key(const struct bb_block_iter *iter, const struct passed *passed,
+                               size_t key_size)
+{
+    return passed->shared < key_size && passed->unshared > 0 &&
+           passed->unshared <= sizeof(uint64_t) &&
+           passed->shared + sizeof(uint64_t) <= BB_BLOCK_ITER_KEY_SIZE &&
+           (iter->trusts_order || iter->key[passed->shared] < passed->suffix[0]);
+}
+
+/* Passes common entries of this interval that end at or before `at`, with the checks of read_next.
+ * WHY: a hit is found in the middle of an interval, and the entries before it are only on the way.
+ * What decides the next one's place is in registers. */
+static void pass_common(struct bb_block_iter *iter, uint32_t at)
+{
+    const struct bb_block *block = iter->block;
+    uint32_t next = iter->restart + 1;
+    uint32_t end = next < block->restart_count ? block->restarts[next] : block->entries_size;
+    const uint8_t *p = block->payload + iter->next_offset;
+    const uint8_t *limit = block->payload + (at < end ? at : end);
+    const uint8_t *tag = NULL;
+    size_t key_size = iter->key_size;
+    struct passed passed;
+    while (limit - p >= PASSED_READ && decode_common(p, &passed) && passed.end <= limit &&
+           is_next_key(iter, &passed, key_size)) {
+        memcpy(iter->key + passed.shared, passed.suffix, sizeof(uint64_t));
+        key_size = passed.shared + passed.unshared;
+        tag = passed.tag;
+        p = passed.end;
+    }
+    if (tag == NULL)
+        return;
+    struct bb_cursor cursor = {.position = tag, .end = p};
+    uint64_t number = 0;
+    bool is_tag = bb_decode_varint64(&cursor, &number);
+    BB_DEBUG_ASSERT(is_tag); /* decode_common has checked it */
+    (void)is_tag;
+    iter->entry.sequence = number >> 1;
+    iter->key_size = key_size;
+    iter->next_offset = (uint32_t)(p - block->payload);
+}
+
+void bb_block_iter_skip_to(struct bb_block_iter *iter, uint32_t at)
+{
+    BB_DEBUG_ASSERT(at < iter->block->entries_size);
+    while (iter->is_valid && iter->next_offset <= at) {
+        if (iter->comparator == NULL)
+            pass_common(iter, at);
+        bb_block_iter_next(iter);
+    }
+}
+
 void bb_block_iter_seek_restart(struct bb_block_iter *iter, uint32_t restart)
 {
     BB_DEBUG_ASSERT(restart < iter->block->restart_count);

@@ -1,8 +1,8 @@
 /* An iterator over the entries of one block, in both directions.
  *
- * Call order: init (reset | seek_first | seek_last | seek | next | prev)* deinit. The block is
- * borrowed from reset on. Every entry read is checked: its bounds, its shared prefix, and its
- * order. A move in either direction compares the new entry with the previous one. A seek checks
+ * Call order: init (reset | seek_first | seek_last | seek | next | prev | skip_to)* deinit. The
+ * block is borrowed from reset on. Every entry read is checked: its bounds, its shared prefix, and
+ * its order. A move in either direction compares the new entry with the previous one. A seek checks
  * against the order that the search over the restarts relied on. One thread.
  */
 #ifndef BB_SSTABLE_BLOCK_BLOCK_ITER_H
@@ -47,8 +47,11 @@ void bb_block_iter_seek_last(struct bb_block_iter *iter);
 void bb_block_iter_seek(struct bb_block_iter *iter, struct bb_bytes key, uint64_t sequence);
 /* Moves to the restart entry `restart`. REQUIRES: it exists. */
 void bb_block_iter_seek_restart(struct bb_block_iter *iter, uint32_t restart);
-/* REQUIRES: is_valid. */
+/* REQUIRES for the rest: is_valid. */
 void bb_block_iter_next(struct bb_block_iter *iter);
 void bb_block_iter_prev(struct bb_block_iter *iter);
+/* Moves forward to the entry that has the byte at this offset, which may be the current one.
+ * REQUIRES: the offset is in the entries, and not before the current entry. */
+void bb_block_iter_skip_to(struct bb_block_iter *iter, uint32_t at);
 
 #endif

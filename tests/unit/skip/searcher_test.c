@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "skip/condition/needle_scan.h"
+#include "skip/condition/matcher.h"
 #include "tests/support/rng.h"
 #include "tests/support/step.h"
 
@@ -256,6 +256,59 @@ static void searcher__a_scan_finds_all_places_of_all_needles(void **state)
     bb_schema_destroy(schema);
 }
 
+/* A line of a common log with a status of random characters. */
+static struct bb_bytes draw_line(struct bb_rng *rng, uint8_t *line)
+{
+    static const char begin[] = "h 404 5404 [t] \"GET /404 x\" ";
+    static const uint8_t letters[] = {'4', '0', '5', '+', '-', ' '};
+    size_t size = sizeof(begin) - 1;
+    memcpy(line, begin, size);
+    for (size_t left = (size_t)bb_rng_between(rng, 0, 3); left > 0; left--)
+        line[size++] = letters[bb_rng_below(rng, sizeof(letters))];
+    if (bb_rng_one_in(rng, 2)) {
+        memcpy(line + size, "404", 3);
+        size += 3;
+    }
+    memcpy(line + size, " 7\n", 3);
+    size_t begins = bb_rng_one_in(rng, 2) ? 0 : sizeof(begin) - 2;
+    return bb_bytes_of(line + begins, size + 3 - begins);
+}
+
+/* Hits inside of longer numbers, words and names are passed. */
+static void searcher__numbers_begin_after_the_byte_before_their_field(void **state)
+{
+    (void)state;
+    static const char *const conditions[] = {"status = 404", "status IN (404, 4, 54040)",
+                                             "code = 404 OR status = 5", "code = -404"};
+    struct bb_rng rng;
+    uint8_t line[80];
+    bb_rng_init(&rng, bb_rng_seed("searcher", 16));
+    for (size_t c = 0; c < sizeof(conditions) / sizeof(conditions[0]); c++) {
+        struct bb_schema *schema = NULL;
+        struct bb_condition *condition = NULL;
+        struct bb_matcher matcher;
+        size_t passed = 0;
+        assert_status(bb_schema_create(&schema), BB_OK);
+        assert_status(bb_schema_add(schema, "status u64 = clf(status)"), BB_OK);
+        assert_status(bb_schema_add(schema, "code i64 = clf(status)"), BB_OK);
+        assert_status(bb_condition_parse(schema, bb_bytes_of_text(conditions[c]), &condition),
+                      BB_OK);
+        assert_status(bb_matcher_init(&matcher, schema, condition), BB_OK);
+        for (size_t i = 0; i < DRAWS / 5; i += bb_test_step()) {
+            bool matches = false;
+            struct bb_bytes value = draw_line(&rng, line);
+            assert_status(bb_matcher_test(&matcher, bb_bytes_of(line, 0), value, &matches), BB_OK);
+            bool may_match = bb_matcher_may_match(&matcher, value);
+            assert_true(may_match || !matches);
+            passed += !may_match;
+        }
+        assert_true(matcher.matching > 0 && passed > 0);
+        bb_matcher_deinit(&matcher);
+        bb_condition_destroy(condition);
+        bb_schema_destroy(schema);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +318,7 @@ int main(void)
         cmocka_unit_test(searcher__a_set_finds_the_first_place_of_any),
         cmocka_unit_test(searcher__finds_the_first_run_of_digits),
         cmocka_unit_test(searcher__a_scan_finds_all_places_of_all_needles),
+        cmocka_unit_test(searcher__numbers_begin_after_the_byte_before_their_field),
     };
     return cmocka_run_group_tests_name("searcher", tests, NULL, NULL);
 }
