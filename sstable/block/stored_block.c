@@ -119,7 +119,7 @@ enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
     struct bb_block *raw = NULL;
     enum bb_status status = bb_stored_block_info((*block)->payload, size, place, &info);
     if (status == BB_OK && info.compression == BB_COMPRESSION_LZ4) {
-        status = bb_block_create(info.raw_size, &raw);
+        status = bb_block_create_from((*block)->spares, info.raw_size, &raw);
         if (status == BB_OK)
             status = unpack((*block)->payload, &info, size - BB_BLOCK_TRAILER_SIZE, place, raw);
         if (status == BB_OK) {

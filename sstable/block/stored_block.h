@@ -27,8 +27,8 @@ BB_MUST_CHECK enum bb_status bb_stored_block_check(const uint8_t *stored, size_t
                                                    struct bb_table_id table, struct bb_place place);
 
 /* Makes a verified stored block searchable. *block holds `size` stored bytes as its payload. If
- * they are compressed it is replaced by another block. On failure it is released and set to
- * NULL. */
+ * they are compressed it is replaced by another block, with memory from the same spares. On failure
+ * it is released and set to NULL. */
 BB_MUST_CHECK enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
                                                     const struct bb_comparator *comparator,
                                                     struct bb_place place);

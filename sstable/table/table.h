@@ -74,6 +74,8 @@ struct bb_table {
     /* There is a map, and its blocks are not compressed. WHY they are not cached then: finding one
      * in the cache takes longer than parsing the one in the map. */
     bool uses_blocks_in_place;
+    /* Bytes of entries per byte of stored blocks, about. */
+    double raw_share;
 
     /* One slot per pinned page; NULL until first used. */
     _Atomic(struct bb_index_page *) *pages;

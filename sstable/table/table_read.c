@@ -236,16 +236,17 @@ static enum bb_status read_block(struct bb_table *table, struct bb_block_scratch
     return status;
 }
 
-/* The block from the cache; or NULL, and whether the cache accepts it. */
+/* The block from the cache; or NULL, and whether the cache accepts it. size: as stored. */
 static struct bb_block *find_cached(struct bb_table *table, const struct bb_read_options *options,
-                                    uint64_t offset, struct bb_read_stats *stats,
+                                    uint64_t offset, uint32_t size, struct bb_read_stats *stats,
                                     bool *ret_is_wanted)
 {
     bool is_wanted = false;
     struct bb_cache_item *item = NULL;
     bb_counter_add(&stats->block_requests, 1);
     if (table->cache != NULL)
-        item = bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset, &is_wanted);
+        item = bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset,
+                                            (uint64_t)(size * table->raw_share), &is_wanted);
     *ret_is_wanted = is_wanted && !options->bypass_fill;
     return (struct bb_block *)item;
 }
@@ -280,8 +281,8 @@ struct bb_block *bb_table_block_find(struct bb_table *table, const struct bb_rea
                                      const struct bb_index_page *page, uint32_t ordinal,
                                      struct bb_read_stats *stats, bool *ret_is_wanted)
 {
-    return find_cached(table, options, bb_index_page_block_offset(page, ordinal), stats,
-                       ret_is_wanted);
+    return find_cached(table, options, bb_index_page_block_offset(page, ordinal),
+                       bb_index_page_block_size(page, ordinal), stats, ret_is_wanted);
 }
 
 void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
@@ -323,8 +324,7 @@ enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_re
     if (table->uses_blocks_in_place && !is_kept && !options->bypass_fill)
         bb_counter_add(&stats->block_requests, 1);
     else
-        block = find_cached(table, options, bb_index_page_block_offset(page, ordinal), stats,
-                            &is_wanted);
+        block = bb_table_block_find(table, options, page, ordinal, stats, &is_wanted);
     if (block == NULL)
         return bb_table_block_load(table, options, page, ordinal, scratch, is_kept, is_wanted,
                                    stats, ret_block);
@@ -342,7 +342,7 @@ enum bb_status bb_table_block_acquire_both(struct bb_table *table,
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
     bool is_wanted = false;
-    struct bb_block *block = find_cached(table, options, offset, stats, &is_wanted);
+    struct bb_block *block = find_cached(table, options, offset, size, stats, &is_wanted);
     struct bb_block *stored = NULL;
     enum bb_status status = BB_OK;
     if (block == NULL) {
@@ -388,7 +388,7 @@ enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_o
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
     struct bb_place place = bb_table_place(table, offset);
-    struct bb_block *block = find_cached(table, options, offset, stats, ret_is_wanted);
+    struct bb_block *block = find_cached(table, options, offset, size, stats, ret_is_wanted);
     enum bb_status status = BB_OK;
     if (block == NULL && read_stored_now(table, scratch, place, size, stats)) {
         status = bb_stored_block_decode_scratch(scratch, scratch->stored, size, *ret_is_wanted,
