@@ -55,6 +55,16 @@ BB_MUST_CHECK enum bb_status bb_stored_block_copy(const uint8_t *stored, uint32_
                                                   struct bb_place place,
                                                   struct bb_block **ret_block);
 
+/* The same for stored bytes that outlive the block and are not copied: its payload. *ret_block is
+ * NULL if they are compressed, or hold several restarts.
+ *
+ * REQUIRES: size >= BB_BLOCK_TRAILER_SIZE.
+ */
+BB_MUST_CHECK enum bb_status bb_stored_block_show(const uint8_t *stored, uint32_t size,
+                                                  const struct bb_comparator *comparator,
+                                                  struct bb_place place,
+                                                  struct bb_block **ret_block);
+
 /* The trailer's fields, for tools. */
 struct bb_stored_block_info {
     enum bb_compression compression;

@@ -125,6 +125,15 @@ BB_MUST_CHECK enum bb_status bb_table_block_load(struct bb_table *table,
 void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
                              uint32_t ordinal);
 
+/* The block in the table's map, without a copy, with one reference, which ends before the table;
+ * NULL if the map is unsound, or the block is damaged, compressed, or has many entries. Its bytes
+ * may be lost at any time: bytes that were read are the file's if the map is sound afterwards.
+ * REQUIRES: the table has a map. */
+BB_MUST_CHECK enum bb_status bb_table_block_show(struct bb_table *table,
+                                                 const struct bb_index_page *page, uint32_t ordinal,
+                                                 struct bb_read_stats *stats,
+                                                 struct bb_block **ret_block);
+
 /* Like bb_table_block_acquire, for callers that need the stored form too. *ret_stored holds the
  * stored bytes as its payload, as a separate reference, perhaps to the same block. It is NULL when
  * the cache had the decoded block. Inserts nothing into the cache. */

@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/counter.h"
 #include "sstable/block/stored_block.h"
+#include "sstable/table/table_iter.h"
 
 /* ---- index pages ---- */
 
@@ -275,6 +276,46 @@ static enum bb_status take_mapped(struct bb_table *table, const struct bb_index_
     bb_counter_add(&stats->block_read_bytes, size);
     *ret_block = block;
     return status;
+}
+
+enum bb_status bb_table_block_show(struct bb_table *table, const struct bb_index_page *page,
+                                   uint32_t ordinal, struct bb_read_stats *stats,
+                                   struct bb_block **ret_block)
+{
+    struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    struct bb_block *block = NULL;
+    enum bb_status status = BB_OK;
+    const uint8_t *stored =
+        bb_table_map_stored(&table->map, table->id, place, size, page->first_block + ordinal);
+    if (stored != NULL)
+        status = bb_stored_block_show(stored, size, table->comparator, place, &block);
+    if (stored != NULL && !bb_table_map_is_sound(&table->map)) {
+        bb_block_unref(block);
+        block = NULL;
+        status = BB_OK;
+    }
+    if (block != NULL) {
+        bb_counter_add(&stats->block_requests, 1);
+        bb_counter_add(&stats->block_reads, 1);
+        bb_counter_add(&stats->block_read_bytes, size);
+    }
+    *ret_block = block;
+    return status;
+}
+
+bool bb_table_shows(const struct bb_table *table, struct bb_bytes value)
+{
+    return bb_table_map_has(&table->map, value.data);
+}
+
+enum bb_status bb_table_check_shown(const struct bb_table *table, struct bb_bytes value)
+{
+    BB_DEBUG_ASSERT(bb_table_shows(table, value));
+    return bb_table_map_is_sound(&table->map)
+               ? BB_OK
+               : bb_table_map_fail(
+                     bb_table_place(table, bb_table_map_offset(&table->map, value.data)));
 }
 
 struct bb_block *bb_table_block_find(struct bb_table *table, const struct bb_read_options *options,
