@@ -44,8 +44,13 @@ BB_API void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key);
 BB_API void bb_db_iter_next(struct bb_db_iter *iter);
 BB_API void bb_db_iter_prev(struct bb_db_iter *iter);
 BB_API struct bb_bytes bb_db_iter_key(const struct bb_db_iter *iter);
+/* With read_mode mapped, a value above 8 KiB may be in the map of a file: it is not copied, and not
+ * read unless the caller reads it. If the file is truncated or its device fails while the caller
+ * reads the value, the rest of the value is zeros, the following next or prev ends with BB_IO, and
+ * so does a call of bb_db_iter_status before it. */
 BB_API struct bb_bytes bb_db_iter_value(const struct bb_db_iter *iter);
-/* BB_OK unless reading failed. Check it whenever valid returns false. */
+/* BB_OK unless reading failed. Check it whenever valid returns false; for mapped tables, also after
+ * the use of a large value that no next or prev follows. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_status(const struct bb_db_iter *iter);
 
 #ifdef __cplusplus

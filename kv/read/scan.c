@@ -242,5 +242,10 @@ struct bb_bytes bb_db_iter_value(const struct bb_db_iter *iter)
 
 enum bb_status bb_db_iter_status(const struct bb_db_iter *iter)
 {
-    return bb_visible_status(&iter->visible);
+    enum bb_status status = bb_visible_status(&iter->visible);
+    bool is_shown =
+        iter->visible.is_valid && iter->db->table_env.options.read_mode != BB_READ_CALLS;
+    if (status == BB_OK && is_shown)
+        status = bb_view_check_shown(iter->view, bb_visible_value(&iter->visible));
+    return status;
 }

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "compaction/levels/levels.h"
+#include "sstable/table/table_iter.h"
 
 enum bb_status bb_view_create(struct bb_view **ret_blank)
 {
@@ -48,4 +49,26 @@ struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view)
 {
     BB_DEBUG_ASSERT(view->frozen_count <= BB_FROZEN_MAX);
     return view->frozen_count == 0 ? NULL : view->frozen[view->frozen_count - 1];
+}
+
+/* The open table that shows the value in its map; NULL if none. */
+static const struct bb_table *find_shown(const struct bb_run *run, struct bb_bytes value)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct bb_table *table =
+            atomic_load_explicit(&run->files[i]->table, memory_order_acquire);
+        if (table != NULL && bb_table_shows(table, value))
+            return table;
+    }
+    return NULL;
+}
+
+enum bb_status bb_view_check_shown(const struct bb_view *view, struct bb_bytes value)
+{
+    for (size_t i = 0; i < view->levels->turn_count; i++) {
+        const struct bb_table *table = find_shown(view->levels->turns[i].run, value);
+        if (table != NULL)
+            return bb_table_check_shown(table, value);
+    }
+    return BB_OK;
 }

@@ -50,6 +50,10 @@ static inline uint64_t bb_view_sequence(const struct bb_view *view,
     return last < end ? last : end;
 }
 
+/* BB_IO: the value, which a stream over the view shows, is in the map of a table and was lost.
+ * BB_OK: its bytes that were read are right. */
+BB_MUST_CHECK enum bb_status bb_view_check_shown(const struct bb_view *view, struct bb_bytes value);
+
 /* The oldest frozen buffer, or NULL. */
 struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view);
 

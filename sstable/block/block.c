@@ -78,6 +78,19 @@ enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t cap
     return BB_OK;
 }
 
+enum bb_status bb_block_create_over(const uint8_t *payload, uint32_t size,
+                                    struct bb_block **ret_block)
+{
+    struct bb_block *block = NULL;
+    enum bb_status status = bb_block_create(0, &block);
+    if (status != BB_OK)
+        return status;
+    block->payload = (uint8_t *)(uintptr_t)payload;
+    block->capacity = size;
+    *ret_block = block;
+    return BB_OK;
+}
+
 /* Determines the end of the entries and the number of restarts. */
 static enum bb_status read_tail(struct bb_block *block, struct bb_place place, bool *ret_is_wide)
 {

@@ -51,6 +51,10 @@ BB_MUST_CHECK enum bb_status bb_block_create(uint32_t capacity, struct bb_block 
 /* The same with memory from spares, which must outlive the block. NULL: from the allocator. */
 BB_MUST_CHECK enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t capacity,
                                                   struct bb_block **ret_block);
+/* Creates a block over a payload of size bytes that must outlive it, and is only read. One
+ * reference. */
+BB_MUST_CHECK enum bb_status bb_block_create_over(const uint8_t *payload, uint32_t size,
+                                                  struct bb_block **ret_block);
 /* Memory on the caller's stack for a block that is not kept. It needs no allocation and is already
  * in the processor's caches. */
 #define BB_BLOCK_SCRATCH_SIZE 8192u

@@ -8,8 +8,7 @@
  * shard's mutex. An item that left the cache while pinned (drop_owner) is chained to itself and
  * lives until its last pin is released. Items are destroyed after the mutex is released, because
  * freeing a block takes longer than everything else here. The capacity counts the items' charge.
- * The buckets (16 to 32 bytes per item) and the marks of misses (4 bytes for each 4 KiB) are not
- * counted.
+ * Not counted: the buckets (16 to 32 bytes per item), the marks of misses (4 bytes for 4 KiB).
  *
  * In a forked child, a thread that exists only in the parent may hold a shard's mutex forever. A
  * shard that the child cannot lock immediately is skipped: lookups miss, inserts are dropped, and
@@ -34,8 +33,7 @@
 /* Misses are remembered for about as long as a block of the usual size would stay. */
 #define MISS_MARK_BYTES 4096
 #define MISS_COUNT_MIN  64
-/* The part of a shard that a single item may take. */
-#define LARGEST_PART 2
+#define LARGEST_PART    2 /* of a shard that a single item may take */
 /* The number of chains that drop_owner handles per hold of a shard's mutex. */
 #define DROP_STEP 1024
 
@@ -48,9 +46,8 @@ struct shard {
     alignas(64) struct bb_mutex mutex; /* on a separate cache line */
     _Atomic(struct bucket *) buckets;  /* bb_block_cache_prefetch takes no mutex */
     _Atomic size_t bucket_count;       /* a power of two */
-    /* Upper halves of the hashes, indexed by the lower halves; 0 if empty. */
-    uint32_t *misses;
-    size_t miss_count; /* a power of two */
+    uint32_t *misses; /* upper halves of the hashes, found by the lower halves; 0 if empty */
+    size_t miss_count;
     size_t item_count;
     /* newer: the oldest item, older: the newest; points to itself when empty. */
     struct bb_cache_item ring;
@@ -80,6 +77,12 @@ static struct place place_of(struct bb_block_cache *cache, uint64_t owner, uint6
 {
     uint64_t hash = bb_hash_mix(offset + owner * UINT64_C(0x9e3779b97f4a7c15));
     return (struct place){&cache->shards[(hash >> 32) & (cache->shard_count - 1)], hash};
+}
+
+/* One of the first `count` marks of misses, by the lower half of the hash. */
+static uint32_t *miss_of(struct place place, uint64_t count)
+{
+    return &place.shard->misses[(uint32_t)place.hash * count >> 32];
 }
 
 /* ---- the ring ---- */
@@ -291,8 +294,7 @@ void bb_block_cache_item_unref(struct bb_cache_item *item)
 
 /* ---- the cache ---- */
 
-/* A shard with space for only a few blocks would evict by chance rather than by age, so small
- * caches have fewer shards. */
+/* WHY small caches have fewer: a shard for a few blocks evicts by chance rather than by age. */
 static size_t shard_count_for(uint64_t capacity_bytes)
 {
     size_t count = 1;
@@ -303,10 +305,8 @@ static size_t shard_count_for(uint64_t capacity_bytes)
 
 static size_t miss_count_for(uint64_t share_bytes)
 {
-    size_t count = MISS_COUNT_MIN;
-    while (count < share_bytes / MISS_MARK_BYTES)
-        count *= 2;
-    return count;
+    uint64_t count = share_bytes / MISS_MARK_BYTES;
+    return count < MISS_COUNT_MIN ? MISS_COUNT_MIN : (size_t)count;
 }
 
 static bool shard_init(struct shard *shard, uint64_t share_bytes)
@@ -405,15 +405,17 @@ void bb_block_cache_prefetch(struct bb_block_cache *cache, uint64_t owner, uint6
     /* A number, because during a growth it may be outside of the array, which is harmless. */
     uintptr_t first = (uintptr_t)bucket_of(place.shard, 0);
     __builtin_prefetch((const void *)(first + bucket * sizeof(struct bucket)));
-    __builtin_prefetch(&place.shard->misses[place.hash & (place.shard->miss_count - 1)]);
+    __builtin_prefetch(miss_of(place, place.shard->miss_count));
 }
 
-/* Marks a miss, and returns whether the same was missed recently. The mutex is held. */
-static bool mark_miss(struct place place)
+/* Marks a miss, and returns whether the same was missed recently. WHY large blocks have few marks:
+ * with all of them, each would be found again, and few fit. The mutex is held. */
+static bool mark_miss(struct place place, uint64_t size)
 {
+    const struct shard *shard = place.shard;
     uint32_t mark = (uint32_t)(place.hash >> 32) | 1;
-    /* The lower bits also select the bucket, and the next ones the shard; this does no harm. */
-    uint32_t *at = &place.shard->misses[place.hash & (place.shard->miss_count - 1)];
+    bool is_large = size > 2 * (uint64_t)MISS_MARK_BYTES;
+    uint32_t *at = miss_of(place, is_large ? shard->share_bytes / size + 1 : shard->miss_count);
     bool was_marked = *at == mark;
     *at = mark;
     return was_marked;
@@ -430,7 +432,8 @@ static bool has_room(const struct shard *shard)
 }
 
 struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,
-                                                   uint64_t offset, bool *ret_is_wanted)
+                                                   uint64_t offset, uint64_t size,
+                                                   bool *ret_is_wanted)
 {
     struct place place = place_of(cache, owner, offset);
     if (!bb_mutex_enter(&place.shard->mutex)) {
@@ -443,7 +446,7 @@ struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache,
         place.shard->hits++;
     } else {
         place.shard->miss_total++;
-        *ret_is_wanted = mark_miss(place) || has_room(place.shard);
+        *ret_is_wanted = mark_miss(place, size) || has_room(place.shard);
     }
     bb_mutex_unlock(&place.shard->mutex);
     return item;
@@ -453,7 +456,7 @@ struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t
                                           uint64_t offset)
 {
     bool is_wanted = false;
-    return bb_block_cache_find_or_judge(cache, owner, offset, &is_wanted);
+    return bb_block_cache_find_or_judge(cache, owner, offset, 0, &is_wanted);
 }
 
 struct bb_block_spares *bb_block_cache_spares(struct bb_block_cache *cache)

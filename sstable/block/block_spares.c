@@ -6,29 +6,60 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
+#define SIZE_STEP 128
+
+/* The cells for one thread and sizes that may replace each other. */
+struct cells {
+    _Atomic(void *) *cells;
+    size_t count;
+};
+
+static void empty(struct cells cells)
+{
+    for (size_t i = 0; i < cells.count; i++)
+        atomic_init(&cells.cells[i], NULL);
+}
+
 void bb_block_spares_init(struct bb_block_spares *spares)
 {
     for (size_t line = 0; line < BB_SPARE_LINES; line++) {
-        for (size_t i = 0; i < BB_SPARE_CELLS; i++)
-            atomic_init(&spares->lines[line].cells[i], NULL);
+        empty((struct cells){spares->lines[line].cells, BB_SPARE_CELLS});
+        for (size_t i = 0; i < BB_SPARE_DOUBLINGS; i++)
+            empty((struct cells){spares->lines[line].large_cells[i], BB_SPARE_LARGE_CELLS});
     }
+}
+
+static void release(struct cells cells)
+{
+    for (size_t i = 0; i < cells.count; i++)
+        bb_free(atomic_load(&cells.cells[i]));
 }
 
 void bb_block_spares_deinit(struct bb_block_spares *spares)
 {
     for (size_t line = 0; line < BB_SPARE_LINES; line++) {
-        for (size_t i = 0; i < BB_SPARE_CELLS; i++)
-            bb_free(atomic_load(&spares->lines[line].cells[i]));
+        release((struct cells){spares->lines[line].cells, BB_SPARE_CELLS});
+        for (size_t i = 0; i < BB_SPARE_DOUBLINGS; i++)
+            release((struct cells){spares->lines[line].large_cells[i], BB_SPARE_LARGE_CELLS});
     }
 }
 
-#define SIZE_STEP 128
-
-/* Distinguishes threads by the address of a thread-local byte. */
-static _Atomic(void *) *own_cells(struct bb_block_spares *spares)
+/* REQUIRES: size is kept. Distinguishes threads by the address of a thread-local byte. */
+static struct cells own_cells(struct bb_block_spares *spares, size_t size)
 {
     static _Thread_local char identity;
-    return spares->lines[bb_hash_mix((uint64_t)(uintptr_t)&identity) % BB_SPARE_LINES].cells;
+    size_t line = bb_hash_mix((uint64_t)(uintptr_t)&identity) % BB_SPARE_LINES;
+    size_t doubling = 0;
+    if (size <= BB_SPARE_SIZE_LARGE)
+        return (struct cells){spares->lines[line].cells, BB_SPARE_CELLS};
+    while (size > (size_t)BB_SPARE_SIZE_LARGE * 2 << doubling)
+        doubling++;
+    return (struct cells){spares->lines[line].large_cells[doubling], BB_SPARE_LARGE_CELLS};
+}
+
+static bool is_kept(size_t size)
+{
+    return size >= BB_SPARE_SIZE_MIN && size <= BB_SPARE_SIZE_MAX;
 }
 
 /* The first word of a spare is its size. */
@@ -39,12 +70,12 @@ static size_t size_of(const void *spare)
     return size;
 }
 
-static void *take_last(_Atomic(void *) *cells)
+static void *take_last(struct cells cells)
 {
-    for (size_t i = BB_SPARE_CELLS; i-- > 0;) {
-        if (atomic_load_explicit(&cells[i], memory_order_relaxed) == NULL)
+    for (size_t i = cells.count; i-- > 0;) {
+        if (atomic_load_explicit(&cells.cells[i], memory_order_relaxed) == NULL)
             continue;
-        void *spare = atomic_exchange_explicit(&cells[i], NULL, memory_order_acquire);
+        void *spare = atomic_exchange_explicit(&cells.cells[i], NULL, memory_order_acquire);
         if (spare != NULL)
             return spare;
     }
@@ -59,8 +90,7 @@ static size_t rounded(size_t size)
 
 void *bb_block_spares_take(struct bb_block_spares *spares, size_t size, size_t *ret_size)
 {
-    bool is_kept = size >= BB_SPARE_SIZE_MIN && size <= BB_SPARE_SIZE_MAX;
-    void *spare = is_kept ? take_last(own_cells(spares)) : NULL;
+    void *spare = is_kept(size) ? take_last(own_cells(spares, size)) : NULL;
     if (spare != NULL) {
         size_t found = size_of(spare);
         if (found >= size && found - size <= size / 8) {
@@ -69,22 +99,22 @@ void *bb_block_spares_take(struct bb_block_spares *spares, size_t size, size_t *
         }
         bb_free(spare); /* otherwise a spare that fits no request would stay */
     }
-    *ret_size = is_kept ? rounded(size) : size;
+    *ret_size = is_kept(size) ? rounded(size) : size;
     return bb_alloc(*ret_size);
 }
 
 void bb_block_spares_put(struct bb_block_spares *spares, void *memory, size_t size)
 {
-    if (size < BB_SPARE_SIZE_MIN || size > BB_SPARE_SIZE_MAX) {
+    if (!is_kept(size)) {
         bb_free(memory);
         return;
     }
-    _Atomic(void *) *cells = own_cells(spares);
+    struct cells cells = own_cells(spares, size);
     memcpy(memory, &size, sizeof(size));
-    for (size_t i = 0; i < BB_SPARE_CELLS; i++) {
+    for (size_t i = 0; i < cells.count; i++) {
         void *expected = NULL;
-        if (atomic_load_explicit(&cells[i], memory_order_relaxed) == NULL &&
-            atomic_compare_exchange_strong_explicit(&cells[i], &expected, memory,
+        if (atomic_load_explicit(&cells.cells[i], memory_order_relaxed) == NULL &&
+            atomic_compare_exchange_strong_explicit(&cells.cells[i], &expected, memory,
                                                     memory_order_release, memory_order_relaxed))
             return;
     }

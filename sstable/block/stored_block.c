@@ -119,7 +119,7 @@ enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
     struct bb_block *raw = NULL;
     enum bb_status status = bb_stored_block_info((*block)->payload, size, place, &info);
     if (status == BB_OK && info.compression == BB_COMPRESSION_LZ4) {
-        status = bb_block_create(info.raw_size, &raw);
+        status = bb_block_create_from((*block)->spares, info.raw_size, &raw);
         if (status == BB_OK)
             status = unpack((*block)->payload, &info, size - BB_BLOCK_TRAILER_SIZE, place, raw);
         if (status == BB_OK) {
@@ -186,4 +186,25 @@ enum bb_status bb_stored_block_copy(const uint8_t *stored, uint32_t size,
     enum bb_status status = bb_stored_block_info(stored, size, place, &info);
     return status == BB_OK ? fill(stored, size, &info, NULL, spares, comparator, place, ret_block)
                            : status;
+}
+
+enum bb_status bb_stored_block_show(const uint8_t *stored, uint32_t size,
+                                    const struct bb_comparator *comparator, struct bb_place place,
+                                    struct bb_block **ret_block)
+{
+    BB_DEBUG_ASSERT(size >= BB_BLOCK_TRAILER_SIZE);
+    struct bb_stored_block_info info = {0};
+    struct bb_block *block = NULL;
+    enum bb_status status = bb_stored_block_info(stored, size, place, &info);
+    if (status == BB_OK && info.compression == BB_COMPRESSION_NONE)
+        status = bb_block_create_over(stored, info.raw_size, &block);
+    if (status == BB_OK && block != NULL)
+        status = bb_block_index(block, info.raw_size, comparator, place);
+    if (status != BB_OK || block == NULL || block->restart_count > 1) {
+        bb_block_unref(block);
+        block = NULL;
+    }
+    if (status == BB_OK)
+        *ret_block = block;
+    return status;
 }

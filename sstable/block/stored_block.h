@@ -27,8 +27,8 @@ BB_MUST_CHECK enum bb_status bb_stored_block_check(const uint8_t *stored, size_t
                                                    struct bb_table_id table, struct bb_place place);
 
 /* Makes a verified stored block searchable. *block holds `size` stored bytes as its payload. If
- * they are compressed it is replaced by another block. On failure it is released and set to
- * NULL. */
+ * they are compressed it is replaced by another block, with memory from the same spares. On failure
+ * it is released and set to NULL. */
 BB_MUST_CHECK enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
                                                     const struct bb_comparator *comparator,
                                                     struct bb_place place);
@@ -51,6 +51,16 @@ bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, const uint8_t *
  */
 BB_MUST_CHECK enum bb_status bb_stored_block_copy(const uint8_t *stored, uint32_t size,
                                                   struct bb_block_spares *spares,
+                                                  const struct bb_comparator *comparator,
+                                                  struct bb_place place,
+                                                  struct bb_block **ret_block);
+
+/* The same for stored bytes that outlive the block and are not copied: its payload. *ret_block is
+ * NULL if they are compressed, or hold several restarts.
+ *
+ * REQUIRES: size >= BB_BLOCK_TRAILER_SIZE.
+ */
+BB_MUST_CHECK enum bb_status bb_stored_block_show(const uint8_t *stored, uint32_t size,
                                                   const struct bb_comparator *comparator,
                                                   struct bb_place place,
                                                   struct bb_block **ret_block);

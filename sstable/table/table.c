@@ -290,6 +290,14 @@ static enum bb_status create_slots(struct bb_table *table)
     return BB_OK;
 }
 
+/* At least 1, at most LZ4's best: the properties come from the file. */
+static double raw_share(const struct bb_properties *properties)
+{
+    double raw = (double)properties->key_bytes + (double)properties->value_bytes;
+    double share = raw / (double)(properties->data_size == 0 ? 1 : properties->data_size);
+    return share < 1 ? 1 : share > BB_LZ4_RATIO_MAX ? BB_LZ4_RATIO_MAX : share;
+}
+
 enum bb_status bb_table_open_in(const char *path, const struct bb_table_options *options,
                                 struct bb_large_pages *pages, struct bb_table **ret_table)
 {
@@ -327,6 +335,7 @@ enum bb_status bb_table_open_in(const char *path, const struct bb_table_options 
         bb_table_map_init(&table->map, table->file, table->root.data_end, table->root.block_count);
     table->uses_blocks_in_place =
         table->map.file != NULL && table->properties.compression == BB_COMPRESSION_NONE;
+    table->raw_share = raw_share(&table->properties);
     *ret_table = table;
     return BB_OK;
 }

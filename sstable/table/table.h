@@ -74,6 +74,8 @@ struct bb_table {
     /* There is a map, and its blocks are not compressed. WHY they are not cached then: finding one
      * in the cache takes longer than parsing the one in the map. */
     bool uses_blocks_in_place;
+    /* Bytes of entries per byte of stored blocks, about. */
+    double raw_share;
 
     /* One slot per pinned page; NULL until first used. */
     _Atomic(struct bb_index_page *) *pages;
@@ -123,6 +125,15 @@ BB_MUST_CHECK enum bb_status bb_table_block_load(struct bb_table *table,
 /* Begins to load the memory that find needs. */
 void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
                              uint32_t ordinal);
+
+/* The block in the table's map, without a copy, with one reference, which ends before the table;
+ * NULL if the map is unsound, or the block is damaged, compressed, or has many entries. Its bytes
+ * may be lost at any time: bytes that were read are the file's if the map is sound afterwards.
+ * REQUIRES: the table has a map. */
+BB_MUST_CHECK enum bb_status bb_table_block_show(struct bb_table *table,
+                                                 const struct bb_index_page *page, uint32_t ordinal,
+                                                 struct bb_read_stats *stats,
+                                                 struct bb_block **ret_block);
 
 /* Like bb_table_block_acquire, for callers that need the stored form too. *ret_stored holds the
  * stored bytes as its payload, as a separate reference, perhaps to the same block. It is NULL when

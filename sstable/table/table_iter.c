@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "sstable/block/stored_entry.h"
+#include "sstable/table/read_options.h"
 #include "sstable/table/table.h"
 
 static struct bb_table_iter *table_iter_of(struct bb_iter *base)
@@ -35,6 +36,7 @@ static void leave_block(struct bb_table_iter *iter)
     iter->block = NULL;
     iter->stored = NULL;
     iter->is_judged = false;
+    iter->is_in_map = false;
 }
 
 static void leave_page(struct bb_table_iter *iter)
@@ -69,7 +71,7 @@ static enum bb_status acquire_both(struct bb_table_iter *iter, uint32_t ordinal)
 
 /* WHY the stored form of small blocks is not kept: they use the scratch, and compressing them again
  * is cheap. */
-static enum bb_status acquire_block(struct bb_table_iter *iter, uint32_t ordinal)
+static enum bb_status acquire_copy(struct bb_table_iter *iter, uint32_t ordinal)
 {
     struct bb_block_scratch scratch;
     if (iter->keeps_stored &&
@@ -80,6 +82,21 @@ static enum bb_status acquire_block(struct bb_table_iter *iter, uint32_t ordinal
                                    iter->is_wanted, iter->stats, &iter->block);
     return bb_table_block_acquire(iter->table, &iter->options, iter->page, ordinal, &scratch, true,
                                   iter->stats, &iter->block);
+}
+
+/* WHY only large blocks: the copy takes most of the time of a move to one. */
+static bool may_be_in_map(const struct bb_table_iter *iter, uint32_t ordinal)
+{
+    return iter->uses_map && bb_index_page_block_size(iter->page, ordinal) > BB_BLOCK_SCRATCH_SIZE;
+}
+
+static enum bb_status acquire_block(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    enum bb_status status = BB_OK;
+    if (may_be_in_map(iter, ordinal))
+        status = bb_table_block_show(iter->table, iter->page, ordinal, iter->stats, &iter->block);
+    iter->is_in_map = iter->block != NULL;
+    return status == BB_OK && iter->block == NULL ? acquire_copy(iter, ordinal) : status;
 }
 
 static void show_block(struct bb_table_iter *iter)
@@ -102,14 +119,6 @@ static enum bb_status enter_block(struct bb_table_iter *iter, uint32_t ordinal)
     if (status == BB_OK)
         show_block(iter);
     return status;
-}
-
-/* Publishes the block iterator's entry, or its status. */
-static void publish(struct bb_table_iter *iter)
-{
-    iter->base.is_valid = iter->entries.is_valid;
-    iter->base.status = iter->entries.status;
-    iter->base.entry = iter->entries.entry;
 }
 
 /* A place between two blocks: a fence of the current page or of the root. */
@@ -186,15 +195,27 @@ static enum bb_status check_end(const struct bb_table_iter *iter)
                : fail_border(iter, "is above the largest key of the table's properties");
 }
 
-/* Publishes the result of a move into a block, or within one. */
-static void publish_checked(struct bb_table_iter *iter,
-                            enum bb_status (*check)(const struct bb_table_iter *))
+/* The failure of the entry: its bytes in the map were lost, or the check of its place fails. check:
+ * NULL: it is between two that were checked. */
+static enum bb_status check_entry(const struct bb_table_iter *iter,
+                                  enum bb_status (*check)(const struct bb_table_iter *))
 {
-    enum bb_status status = iter->entries.is_valid ? check(iter) : BB_OK;
-    if (status == BB_OK)
-        publish(iter);
-    else
-        stop(iter, status);
+    if (iter->is_in_map && !bb_table_map_is_sound(&iter->table->map))
+        return bb_table_map_fail(iter->entries.place);
+    return check != NULL && iter->entries.is_valid ? check(iter) : BB_OK;
+}
+
+/* Publishes the result of a move into a block, or within one. Leaves a lost block, so that the next
+ * seek reads the file. */
+static inline void publish(struct bb_table_iter *iter,
+                           enum bb_status (*check)(const struct bb_table_iter *))
+{
+    enum bb_status status = check_entry(iter, check);
+    iter->base.is_valid = status == BB_OK && iter->entries.is_valid;
+    iter->base.status = status != BB_OK ? status : iter->entries.status;
+    iter->base.entry = iter->entries.entry;
+    if (status != BB_OK && iter->is_in_map)
+        leave_block(iter);
 }
 
 /* True when everything before the current block is below the range. */
@@ -251,7 +272,7 @@ static bool next_block(struct bb_table_iter *iter)
 static void go_forward(struct bb_table_iter *iter)
 {
     if (next_block(iter))
-        publish_checked(iter, check_begin);
+        publish(iter, check_begin);
 }
 
 /* Moves to the previous block, from the first entry of the current one. */
@@ -313,7 +334,7 @@ static void seek_begin(struct bb_table_iter *iter)
         return;
     }
     bb_block_iter_seek_first(&iter->entries);
-    publish_checked(iter, check_begin);
+    publish(iter, check_begin);
 }
 
 /* Moves to the last block that is not entirely above the range. If a fence equals the end of the
@@ -365,9 +386,9 @@ static void seek_last(struct bb_iter *base)
         return;
     }
     seek_last_in_block(iter);
-    publish_checked(iter, check_end);
+    publish(iter, check_end);
     if (!base->is_valid && base->status == BB_OK && previous_block(iter))
-        publish_checked(iter, check_end);
+        publish(iter, check_end);
 }
 
 static bool is_above_range(const struct bb_table_iter *iter, struct bb_bytes key)
@@ -391,7 +412,7 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
         return;
     }
     bb_block_iter_seek(&iter->entries, key, sequence);
-    publish_checked(iter, check_end);
+    publish(iter, check_end);
     /* All entries of the block may be before the key: then the result is the first entry of the
      * next block. */
     if (!iter->base.is_valid && iter->base.status == BB_OK)
@@ -428,16 +449,11 @@ static bool approach_place(struct bb_table_iter *iter, struct bb_bytes key, uint
     return true;
 }
 
-static bool approach_cache(struct bb_table_iter *iter)
-{
-    if (iter->block == NULL)
-        bb_table_block_prefetch(iter->table, iter->page, iter->ordinal);
-    return true;
-}
-
 /* The block, if the cache has it. Otherwise the seek takes the cache's judgement. */
 static bool approach_block(struct bb_table_iter *iter)
 {
+    if (iter->block == NULL && may_be_in_map(iter, iter->ordinal))
+        return false;
     if (iter->block == NULL) {
         iter->block = bb_table_block_find(iter->table, &iter->options, iter->page, iter->ordinal,
                                           iter->stats, &iter->is_wanted);
@@ -467,8 +483,10 @@ bool bb_table_iter_approach(struct bb_iter *base, struct bb_bytes key, uint64_t 
         return !iter->keeps_stored && approach_page(iter, key, sequence);
     if (step == 1)
         return approach_place(iter, key, sequence);
+    if (step == 2 && iter->block == NULL)
+        bb_table_block_prefetch(iter->table, iter->page, iter->ordinal);
     if (step == 2)
-        return approach_cache(iter);
+        return true;
     return step == 3 ? approach_block(iter) : approach_entries(iter, key, sequence);
 }
 
@@ -486,7 +504,7 @@ static void next(struct bb_iter *base)
     struct bb_table_iter *iter = table_iter_of(base);
     BB_DEBUG_ASSERT(base->is_valid);
     bb_block_iter_next(&iter->entries);
-    publish(iter);
+    publish(iter, NULL);
     if (!base->is_valid && base->status == BB_OK)
         go_forward(iter);
 }
@@ -496,9 +514,9 @@ static void prev(struct bb_iter *base)
     struct bb_table_iter *iter = table_iter_of(base);
     BB_DEBUG_ASSERT(base->is_valid);
     bb_block_iter_prev(&iter->entries);
-    publish(iter);
+    publish(iter, NULL);
     if (!base->is_valid && base->status == BB_OK && previous_block(iter))
-        publish_checked(iter, check_end);
+        publish(iter, check_end);
 }
 
 static bool stored(struct bb_iter *base, struct bb_stored_entry *ret_stored)
@@ -543,30 +561,25 @@ void bb_table_iter_keep_stored(struct bb_iter *iter)
 {
     BB_ASSERT(iter->ops == &table_iter_ops);
     table_iter_of(iter)->keeps_stored = true;
+    table_iter_of(iter)->uses_map = false;
 }
 
 void bb_table_iter_init(struct bb_table_iter *iter, struct bb_table *table,
                         const struct bb_read_options *options, const struct bb_key_range *range,
                         struct bb_read_stats *stats)
 {
-    iter->base = (struct bb_iter){.ops = &table_iter_ops};
+    memset(iter, 0, offsetof(struct bb_table_iter, entries));
+    iter->base.ops = &table_iter_ops;
     iter->table = table;
-    iter->options = options == NULL ? (struct bb_read_options){0} : *options;
-    iter->range = range == NULL ? (struct bb_key_range){0} : *range;
+    iter->options = bb_read_options_of(options);
+    if (range != NULL)
+        iter->range = *range;
     iter->stats = stats;
     if (stats == NULL) {
         iter->own_stats = (struct bb_read_stats){0};
         iter->stats = &iter->own_stats;
     }
-    iter->page_index = 0;
-    iter->ordinal = 0;
-    iter->page = NULL;
-    iter->block = NULL;
-    iter->stored = NULL;
-    iter->keeps_stored = false;
-    iter->is_judged = false;
-    iter->is_wanted = false;
-    iter->is_near = false;
+    iter->uses_map = table->map.file != NULL && !iter->options.bypass_fill;
     bb_block_iter_init(&iter->entries, table->comparator);
 }
 
@@ -577,6 +590,7 @@ enum bb_status bb_table_iter_create(struct bb_table *table, const struct bb_read
     if (iter == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
     bb_table_iter_init(iter, table, options, NULL, stats);
+    iter->uses_map = false;
     *ret_iter = &iter->base;
     return BB_OK;
 }

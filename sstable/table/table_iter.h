@@ -21,6 +21,8 @@ struct bb_table_iter {
     struct bb_block *block;     /* one reference; NULL if none */
     struct bb_block *stored;    /* its stored form, if that is kept; else NULL */
     bool keeps_stored;
+    bool uses_map;  /* large blocks are used where they are in the table's map, which exists */
+    bool is_in_map; /* block is used there */
     /* The cache does not have block `ordinal`, and is_wanted is its judgement. block is NULL. */
     bool is_judged;
     bool is_wanted;
@@ -34,11 +36,21 @@ struct bb_table_iter {
  * outside the range may still appear when they share a block with entries inside: the caller
  * compares keys. range is borrowed while the iterator lives; NULL: everything. options and stats
  * may be NULL. The iterator must not be copied or moved. Released by bb_table_iter_deinit, not
- * bb_iter_destroy. */
+ * bb_iter_destroy.
+ *
+ * In a mapped table, a large value is shown where it is, and may be lost while the caller reads it.
+ * The next step (next or prev) then fails with BB_IO; bb_table_check_shown reports it before. */
 void bb_table_iter_init(struct bb_table_iter *iter, struct bb_table *table,
                         const struct bb_read_options *options, const struct bb_key_range *range,
                         struct bb_read_stats *stats);
 void bb_table_iter_deinit(struct bb_table_iter *iter);
+
+/* Whether the value of an entry is in the map of the table. */
+bool bb_table_shows(const struct bb_table *table, struct bb_bytes value);
+/* BB_OK: the bytes of the value that were read are the file's; else BB_IO. REQUIRES: the table
+ * shows it. */
+BB_MUST_CHECK enum bb_status bb_table_check_shown(const struct bb_table *table,
+                                                  struct bb_bytes value);
 
 /* Makes the iterator keep the stored form (sstable/block/stored_entry.h) of entries that fill a
  * separate large block, for callers that copy entries into another table. REQUIRES: the iterator is

@@ -45,6 +45,12 @@ static inline bool bb_table_map_has(const struct bb_table_map *map, const uint8_
 const uint8_t *bb_table_map_stored(struct bb_table_map *map, struct bb_table_id table,
                                    struct bb_place place, uint32_t size, uint64_t number);
 
+/* The place of an address in the map. */
+static inline uint64_t bb_table_map_offset(const struct bb_table_map *map, const uint8_t *bytes)
+{
+    return (uint64_t)(bytes - map->file->bytes);
+}
+
 /* BB_IO: a block was used from a map that is unsound. */
 BB_MUST_CHECK enum bb_status bb_table_map_fail(struct bb_place place);
 

@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/counter.h"
 #include "sstable/block/stored_block.h"
+#include "sstable/table/table_iter.h"
 
 /* ---- index pages ---- */
 
@@ -257,16 +258,17 @@ static enum bb_status read_block(struct bb_table *table, struct bb_block_scratch
     return status;
 }
 
-/* The block from the cache; or NULL, and whether the cache accepts it. */
+/* The block from the cache; or NULL, and whether the cache accepts it. size: as stored. */
 static struct bb_block *find_cached(struct bb_table *table, const struct bb_read_options *options,
-                                    uint64_t offset, struct bb_read_stats *stats,
+                                    uint64_t offset, uint32_t size, struct bb_read_stats *stats,
                                     bool *ret_is_wanted)
 {
     bool is_wanted = false;
     struct bb_cache_item *item = NULL;
     bb_counter_add(&stats->block_requests, 1);
     if (table->cache != NULL)
-        item = bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset, &is_wanted);
+        item = bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset,
+                                            (uint64_t)(size * table->raw_share), &is_wanted);
     *ret_is_wanted = is_wanted && !options->bypass_fill;
     return (struct bb_block *)item;
 }
@@ -297,12 +299,52 @@ static enum bb_status take_mapped(struct bb_table *table, const struct bb_index_
     return status;
 }
 
+enum bb_status bb_table_block_show(struct bb_table *table, const struct bb_index_page *page,
+                                   uint32_t ordinal, struct bb_read_stats *stats,
+                                   struct bb_block **ret_block)
+{
+    struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    struct bb_block *block = NULL;
+    enum bb_status status = BB_OK;
+    const uint8_t *stored =
+        bb_table_map_stored(&table->map, table->id, place, size, page->first_block + ordinal);
+    if (stored != NULL)
+        status = bb_stored_block_show(stored, size, table->comparator, place, &block);
+    if (stored != NULL && !bb_table_map_is_sound(&table->map)) {
+        bb_block_unref(block);
+        block = NULL;
+        status = BB_OK;
+    }
+    if (block != NULL) {
+        bb_counter_add(&stats->block_requests, 1);
+        bb_counter_add(&stats->block_reads, 1);
+        bb_counter_add(&stats->block_read_bytes, size);
+    }
+    *ret_block = block;
+    return status;
+}
+
+bool bb_table_shows(const struct bb_table *table, struct bb_bytes value)
+{
+    return bb_table_map_has(&table->map, value.data);
+}
+
+enum bb_status bb_table_check_shown(const struct bb_table *table, struct bb_bytes value)
+{
+    BB_DEBUG_ASSERT(bb_table_shows(table, value));
+    return bb_table_map_is_sound(&table->map)
+               ? BB_OK
+               : bb_table_map_fail(
+                     bb_table_place(table, bb_table_map_offset(&table->map, value.data)));
+}
+
 struct bb_block *bb_table_block_find(struct bb_table *table, const struct bb_read_options *options,
                                      const struct bb_index_page *page, uint32_t ordinal,
                                      struct bb_read_stats *stats, bool *ret_is_wanted)
 {
-    return find_cached(table, options, bb_index_page_block_offset(page, ordinal), stats,
-                       ret_is_wanted);
+    return find_cached(table, options, bb_index_page_block_offset(page, ordinal),
+                       bb_index_page_block_size(page, ordinal), stats, ret_is_wanted);
 }
 
 void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
@@ -344,8 +386,7 @@ enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_re
     if (table->uses_blocks_in_place && !is_kept && !options->bypass_fill)
         bb_counter_add(&stats->block_requests, 1);
     else
-        block = find_cached(table, options, bb_index_page_block_offset(page, ordinal), stats,
-                            &is_wanted);
+        block = bb_table_block_find(table, options, page, ordinal, stats, &is_wanted);
     if (block == NULL)
         return bb_table_block_load(table, options, page, ordinal, scratch, is_kept, is_wanted,
                                    stats, ret_block);
@@ -363,7 +404,7 @@ enum bb_status bb_table_block_acquire_both(struct bb_table *table,
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
     bool is_wanted = false;
-    struct bb_block *block = find_cached(table, options, offset, stats, &is_wanted);
+    struct bb_block *block = find_cached(table, options, offset, size, stats, &is_wanted);
     struct bb_block *stored = NULL;
     enum bb_status status = BB_OK;
     if (block == NULL) {
@@ -409,7 +450,7 @@ enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_o
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
     struct bb_place place = bb_table_place(table, offset);
-    struct bb_block *block = find_cached(table, options, offset, stats, ret_is_wanted);
+    struct bb_block *block = find_cached(table, options, offset, size, stats, ret_is_wanted);
     enum bb_status status = BB_OK;
     if (block == NULL && read_stored_now(table, scratch, place, size, stats)) {
         status = bb_stored_block_decode_scratch(scratch, scratch->stored, size, *ret_is_wanted,

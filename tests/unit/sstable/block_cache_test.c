@@ -120,7 +120,7 @@ static void block_cache__evicts_the_least_recently_used(void **state)
 static bool ask_for(struct bb_block_cache *cache, uint64_t offset, uint64_t charge)
 {
     bool is_wanted = false;
-    struct bb_cache_item *item = bb_block_cache_find_or_judge(cache, 1, offset, &is_wanted);
+    struct bb_cache_item *item = bb_block_cache_find_or_judge(cache, 1, offset, charge, &is_wanted);
     bool is_hit = item != NULL;
     if (!is_hit && is_wanted)
         item = bb_block_cache_insert(cache, 1, offset, thing_create(1, offset, charge, NULL));
@@ -161,6 +161,22 @@ static void block_cache__takes_the_block_that_fills_it(void **state)
         assert_false(ask_for(cache, i, UNIT));
     assert_int_equal(stats_of(cache).used_bytes, ROOM * UNIT);
     assert_int_equal(stats_of(cache).evictions, 0);
+    bb_block_cache_destroy(cache);
+}
+
+/* A circle of blocks that is larger than the cache, but smaller than the marks of 4 KiB pieces. */
+static void block_cache__large_blocks_do_not_displace_each_other_forever(void **state)
+{
+    (void)state;
+    enum { ROOM = 64, CIRCLE = 4 * ROOM, CHARGE_LARGE = 66000 };
+    struct bb_block_cache *cache = cache_of(ROOM * CHARGE_LARGE);
+    for (uint64_t i = 0; i < 10 * CIRCLE; i++)
+        (void)ask_for(cache, i % CIRCLE, CHARGE_LARGE);
+    struct bb_block_cache_stats stats = stats_of(cache);
+    assert_true(stats.evictions < stats.misses / 4);
+    assert_true(stats.hits > CIRCLE / 2);
+    for (uint64_t i = 0; i < 3; i++)
+        assert_int_equal(ask_for(cache, 90000, CHARGE_LARGE), i == 2); /* the second miss enters */
     bb_block_cache_destroy(cache);
 }
 
@@ -501,6 +517,7 @@ int main(void)
         cmocka_unit_test(block_cache__evicts_the_least_recently_used),
         cmocka_unit_test(block_cache__full_takes_what_is_missed_twice),
         cmocka_unit_test(block_cache__takes_the_block_that_fills_it),
+        cmocka_unit_test(block_cache__large_blocks_do_not_displace_each_other_forever),
         cmocka_unit_test(block_cache__a_scan_evicts_next_to_nothing),
         cmocka_unit_test(block_cache__refuses_what_would_fill_a_shard),
         cmocka_unit_test(block_cache__contains_changes_nothing),

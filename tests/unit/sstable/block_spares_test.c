@@ -22,7 +22,7 @@ struct piece {
 
 static void take(struct bb_block_spares *spares, struct bb_rng *rng, struct piece *piece)
 {
-    size_t wanted = bb_rng_one_in(rng, 4) ? (size_t)bb_rng_between(rng, 16, 40000)
+    size_t wanted = bb_rng_one_in(rng, 4) ? (size_t)bb_rng_between(rng, 16, 140000)
                                           : (size_t)bb_rng_between(rng, 4000, 4600);
     piece->memory = bb_block_spares_take(spares, wanted, &piece->size);
     BB_ASSERT(piece->memory != NULL && piece->size >= wanted);
@@ -86,6 +86,28 @@ static void block_spares__what_was_put_last_comes_first(void **state)
     bb_block_spares_deinit(&spares);
 }
 
+/* The stored form and the block of a large value, in turns. */
+static void block_spares__of_different_sizes_do_not_replace_each_other(void **state)
+{
+    (void)state;
+    struct bb_block_spares spares;
+    void *memory[2];
+    static const size_t wanted[2] = {33000, 66000};
+    size_t size[2] = {0};
+    bb_block_spares_init(&spares);
+    for (size_t i = 0; i < 2; i++)
+        memory[i] = bb_block_spares_take(&spares, wanted[i], &size[i]);
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < 2; i++)
+            bb_block_spares_put(&spares, memory[i], size[i]);
+        for (size_t i = 0; i < 2; i++)
+            assert_ptr_equal(bb_block_spares_take(&spares, wanted[i], &size[i]), memory[i]);
+    }
+    for (size_t i = 0; i < 2; i++)
+        bb_block_spares_put(&spares, memory[i], size[i]);
+    bb_block_spares_deinit(&spares);
+}
+
 struct worker {
     pthread_t thread;
     struct bb_block_spares *spares;
@@ -121,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_spares__give_each_piece_to_one),
         cmocka_unit_test(block_spares__what_was_put_last_comes_first),
+        cmocka_unit_test(block_spares__of_different_sizes_do_not_replace_each_other),
         cmocka_unit_test(block_spares__of_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
