@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "sstable/block/stored_entry.h"
+#include "sstable/entry.h"
 #include "sstable/table/table_iter.h"
 
 /* Charges of a table, in bytes that a compaction may read. A seek reads a block of about this size.
@@ -94,7 +95,7 @@ static void show(struct run_iter *run)
 {
     run->base.is_valid = run->iter != NULL && run->iter->is_valid;
     if (run->base.is_valid) {
-        run->base.entry = run->iter->entry;
+        bb_entry_copy(&run->base.entry, &run->iter->entry);
         run->tombstone_count += run->base.entry.kind == BB_ENTRY_DELETE;
     } else if (run->iter != NULL && run->base.status == BB_OK) {
         run->base.status = run->iter->status;

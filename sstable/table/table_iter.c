@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "sstable/block/stored_entry.h"
+#include "sstable/entry.h"
 #include "sstable/table/table.h"
 
 static struct bb_table_iter *table_iter_of(struct bb_iter *base)
@@ -109,7 +110,7 @@ static void publish(struct bb_table_iter *iter)
 {
     iter->base.is_valid = iter->entries.is_valid;
     iter->base.status = iter->entries.status;
-    iter->base.entry = iter->entries.entry;
+    bb_entry_copy(&iter->base.entry, &iter->entries.entry);
 }
 
 /* A place between two blocks: a fence of the current page or of the root. */
