@@ -15,6 +15,17 @@ static inline int bb_entry_compare(const struct bb_comparator *comparator, struc
     return (a_sequence < b_sequence) - (a_sequence > b_sequence);
 }
 
+/* *to = *from, word by word. WHY: an iterator publishes an entry right after its members were
+ * stored. A load of two of them as one vector waits until both stores have reached the processor's
+ * cache: a full scan took 1.07 times as long. */
+static inline void bb_entry_copy(struct bb_entry *to, const struct bb_entry *from)
+{
+    struct bb_entry entry = *from;
+    __asm__("" : "+r"(entry.key.data), "+r"(entry.key.size), "+r"(entry.sequence));
+    __asm__("" : "+r"(entry.kind), "+r"(entry.value.data), "+r"(entry.value.size));
+    *to = entry;
+}
+
 /* Errors: BB_TOO_LARGE when a key, or a bound of a key range, exceeds the size limit. */
 BB_MUST_CHECK enum bb_status bb_entry_check_key(struct bb_bytes key);
 /* The same for both ends of a range. NULL means that the range is open at that end. */

@@ -13,6 +13,7 @@ void bb_table_file_env_init(struct bb_table_file_env *env)
     bb_mutex_init(&env->mutex);
     bb_condvar_init(&env->opening_ended);
     bb_large_pages_init(&env->pages);
+    atomic_init(&env->has_new_charges, false);
 }
 
 void bb_table_file_env_deinit(struct bb_table_file_env *env)
@@ -61,6 +62,7 @@ enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t numb
     atomic_init(&file->is_obsolete, false);
     atomic_init(&file->is_unindexable, false);
     atomic_init(&file->is_damaged, false);
+    atomic_init(&file->charge_bytes, 0);
     file->number = number;
     file->env = env;
     file->filter_rate = asked_rate(env, meta);
@@ -196,6 +198,15 @@ bool bb_table_file_ends_before(const struct bb_table_file *file,
 {
     int order = bb_key_compare(comparator, bb_table_file_largest(file), key);
     return order < 0 || (order == 0 && file->meta.largest_is_exclusive);
+}
+
+void bb_table_file_charge(struct bb_table_file *file, uint64_t bytes)
+{
+    uint64_t before = atomic_fetch_add_explicit(&file->charge_bytes, bytes, memory_order_relaxed);
+    uint64_t size = file->meta.file_size;
+    uint64_t step = size > BB_TABLE_FILE_CHARGE_STEP_MIN ? size : BB_TABLE_FILE_CHARGE_STEP_MIN;
+    if (before / step != (before + bytes) / step)
+        atomic_store_explicit(&file->env->has_new_charges, true, memory_order_release);
 }
 
 uint64_t bb_table_file_memory(const struct bb_table_file *file)

@@ -33,6 +33,9 @@ struct bb_table_file_env {
     struct bb_mutex mutex;
     struct bb_condvar opening_ended; /* of any table */
     struct bb_large_pages pages;     /* memory for pinned parts of open tables */
+    /* A table may have become due for a compaction because of its charge. Whoever clears it signals
+     * the compacting worker. */
+    _Atomic bool has_new_charges;
 };
 
 void bb_table_file_env_init(struct bb_table_file_env *env);
@@ -57,6 +60,8 @@ struct bb_table_file {
     _Atomic bool is_damaged; /* the latest check of the file found damage: kv/background/scrub.h */
     /* One reference; guarded by the environment's mutex. NULL if none. */
     struct bb_companion *companion;
+    /* See bb_table_file_charge. */
+    _Atomic uint64_t charge_bytes;
 };
 
 /* Starts with one reference. meta is copied; the file is not accessed. */
@@ -122,6 +127,16 @@ static inline uint64_t bb_table_file_oldest_tombstone(const struct bb_table_meta
     if (meta->tombstone_count == 0 && meta->range_tombstone_count == 0)
         return UINT64_MAX;
     return meta->tombstone_sequence_min != 0 ? meta->tombstone_sequence_min : meta->sequence_min;
+}
+/* The environment has news when a charge has grown by the table's bytes, or by this number of bytes
+ * if it is larger: a compaction costs more. */
+#define BB_TABLE_FILE_CHARGE_STEP_MIN (UINT64_C(256) * 1024)
+/* Adds to the bytes that a compaction of the table may read because of its work for iterators
+ * (compaction/pick/pick_scans.h). */
+void bb_table_file_charge(struct bb_table_file *file, uint64_t bytes);
+static inline uint64_t bb_table_file_charge_bytes(const struct bb_table_file *file)
+{
+    return atomic_load_explicit(&file->charge_bytes, memory_order_relaxed);
 }
 /* Bytes that the open table keeps outside the cache; 0 while it is not open. */
 uint64_t bb_table_file_memory(const struct bb_table_file *file);

@@ -211,7 +211,7 @@ static void show(struct merge *merge)
     const struct bb_iter *winner = winner_of(merge);
     merge->base.is_valid = winner->is_valid;
     if (winner->is_valid)
-        merge->base.entry = winner->entry;
+        bb_entry_copy(&merge->base.entry, &winner->entry);
 }
 
 /* After all streams have moved. A failed stream is not at its end: the merge fails with it. */

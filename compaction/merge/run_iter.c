@@ -5,7 +5,13 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "sstable/block/stored_entry.h"
+#include "sstable/entry.h"
 #include "sstable/table/table_iter.h"
+
+/* Charges of a table, in bytes that a compaction may read. A seek reads a block of about this size.
+ * A tombstone and the entry that it hides take a sixteenth of the time of a seek. */
+#define SEEK_CHARGE_BYTES      4096
+#define TOMBSTONE_CHARGE_BYTES 256
 
 struct run_iter {
     struct bb_iter base;
@@ -21,6 +27,9 @@ struct run_iter {
     size_t current;           /* of the open table's iterator */
     struct bb_iter *iter;     /* NULL: no table is open */
     bool keeps_stored;
+    bool charges_tables;
+    uint64_t seek_count; /* of the open table, for its charge */
+    uint64_t tombstone_count;
     /* WHY it is part of the stream: most streams open one table, and are destroyed soon. */
     struct bb_table_iter table_iter;
 };
@@ -30,8 +39,21 @@ static struct run_iter *run_of(struct bb_iter *iter)
     return (struct run_iter *)iter;
 }
 
+/* Once for each table and iterator: the charge is shared by all threads. */
+static void charge_table(struct run_iter *run)
+{
+    uint64_t bytes = run->seek_count * SEEK_CHARGE_BYTES;
+    bytes += run->tombstone_count * TOMBSTONE_CHARGE_BYTES;
+    run->seek_count = 0;
+    run->tombstone_count = 0;
+    if (run->charges_tables && bytes > 0)
+        bb_table_file_charge(run->files[run->current], bytes);
+}
+
 static void leave_table(struct run_iter *run)
 {
+    if (run->iter != NULL)
+        charge_table(run);
     if (run->iter == &run->table_iter.base)
         bb_table_iter_deinit(&run->table_iter);
     else
@@ -72,10 +94,12 @@ static bool enter_table(struct run_iter *run, size_t index)
 static void show(struct run_iter *run)
 {
     run->base.is_valid = run->iter != NULL && run->iter->is_valid;
-    if (run->base.is_valid)
-        run->base.entry = run->iter->entry;
-    else if (run->iter != NULL && run->base.status == BB_OK)
+    if (run->base.is_valid) {
+        bb_entry_copy(&run->base.entry, &run->iter->entry);
+        run->tombstone_count += run->base.entry.kind == BB_ENTRY_DELETE;
+    } else if (run->iter != NULL && run->base.status == BB_OK) {
         run->base.status = run->iter->status;
+    }
 }
 
 /* The end of a table is not the end of the run. */
@@ -145,8 +169,10 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
 {
     struct run_iter *run = run_of(iter);
     run->base.status = BB_OK;
-    if (enter_table(run, find(run, key)))
+    if (enter_table(run, find(run, key))) {
         bb_iter_seek(run->iter, key, sequence);
+        run->seek_count++;
+    }
     skip_forward(run);
 }
 
@@ -206,6 +232,12 @@ void bb_run_iter_keep_stored(struct bb_iter *iter)
 {
     BB_ASSERT(iter->ops == &ops);
     run_of(iter)->keeps_stored = true;
+}
+
+void bb_run_iter_charge_tables(struct bb_iter *iter)
+{
+    BB_ASSERT(iter->ops == &ops);
+    run_of(iter)->charges_tables = true;
 }
 
 /* The other fields are the caller's. table_iter is not set before a table is opened. */

@@ -25,6 +25,10 @@ void bb_run_iter_keep_stored(struct bb_iter *iter);
  * over files in the run's own array. */
 void bb_run_iter_search_by(struct bb_iter *iter, const struct bb_run *source, size_t first);
 
+/* Makes the stream charge its tables for seeks and tombstones (bb_table_file_charge). Call before
+ * the first move. REQUIRES: the iterator is a stream of bb_run_iter_create. */
+void bb_run_iter_charge_tables(struct bb_iter *iter);
+
 /* open makes the stream over one table of a run. The run's stream owns *ret_iter. */
 struct bb_run_opener {
     enum bb_status (*open)(void *context, struct bb_table_file *file, struct bb_iter **ret_iter);

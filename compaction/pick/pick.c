@@ -3,6 +3,8 @@
 
 #include "compaction/pick/pick_excess.h"
 #include "compaction/pick/pick_level0.h"
+#include "compaction/pick/pick_scans.h"
+#include "compaction/pick/pick_table.h"
 #include "compaction/pick/pick_tiers.h"
 #include "compaction/pick/pick_tombstones.h"
 #include "compaction/pick/plan_rates.h"
@@ -47,17 +49,7 @@ struct candidates {
 static double overlap_ratio(const struct bb_levels *levels, int level,
                             const struct bb_table_file *file)
 {
-    size_t first = 0;
-    size_t end = 0;
-    uint64_t bytes = 0;
-    const struct bb_run *below = bb_levels_oldest_run(levels, level + 1);
-    if (below == NULL)
-        return 0;
-    bb_run_find_overlap(below, levels->comparator, bb_table_file_smallest(file),
-                        bb_table_file_largest(file), &first, &end);
-    for (size_t i = first; i < end; i++)
-        bytes += below->files[i]->meta.file_size;
-    return (double)bytes / (double)file->meta.file_size;
+    return (double)bb_pick_table_overlap_bytes(levels, level, file) / (double)file->meta.file_size;
 }
 
 static void offer(struct candidates *candidates, size_t table, double ratio)
@@ -86,29 +78,6 @@ static size_t greatest_rate(const struct bb_level *level)
     return greatest;
 }
 
-static enum bb_status plan_table(const struct bb_levels *levels,
-                                 const struct bb_pick_options *options, int number, size_t index,
-                                 struct bb_plan *plan, double *ret_waste)
-{
-    const struct bb_run *run = bb_levels_run(levels, number, 0);
-    struct bb_table_file *file = run->files[index];
-    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_LEVEL_SIZE, number + 1);
-    if (status != BB_OK)
-        return status;
-    bb_plan_add(plan, number, run->number, file);
-    bb_plan_aim(plan, levels, &options->shape, bb_table_file_smallest(file),
-                bb_table_file_largest(file));
-    /* A rewrite may drop data that range tombstones cover. */
-    plan->is_move = plan->input_count == 1 && file->meta.range_tombstone_count == 0;
-    *ret_waste = bb_plan_rates_waste(levels, options, plan);
-    if (plan->is_move && (!bb_plan_rates_keep_target(levels, options, number + 1, *ret_waste) ||
-                          bb_plan_rates_save_by_rewriting(levels, options, plan))) {
-        plan->is_move = false;
-        *ret_waste = bb_plan_rates_waste(levels, options, plan);
-    }
-    return BB_OK;
-}
-
 /* Picks the first candidate whose plan keeps the target, else the candidate that exceeds it
  * least. */
 static enum bb_status pick_candidate(const struct bb_levels *levels,
@@ -120,7 +89,8 @@ static enum bb_status pick_candidate(const struct bb_levels *levels,
     for (size_t i = 0; i < candidates->count && status == BB_OK; i++) {
         struct bb_plan next = {0};
         double waste = 0;
-        status = plan_table(levels, options, number, candidates->tables[i], &next, &waste);
+        status = bb_pick_table(levels, options, BB_PLAN_LEVEL_SIZE, number, candidates->tables[i],
+                               &next, &waste);
         if (status == BB_OK && (i == 0 || waste < least)) {
             struct bb_plan worse = *plan;
             *plan = next;
@@ -205,6 +175,8 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
         return pick_level(levels, options, best, ret_plan);
     if (bb_plan_rates_exceed_budget(levels, options, BUDGET_FILL))
         status = bb_pick_excess_of_budget(levels, options, ret_plan);
+    if (status == BB_OK && ret_plan->reason == BB_PLAN_NOTHING)
+        status = bb_pick_scans(levels, options, ret_plan);
     if (status != BB_OK || ret_plan->reason != BB_PLAN_NOTHING)
         return status;
     return bb_pick_tombstones(levels, options, ret_plan);

@@ -26,6 +26,8 @@
  * With a budget there is no target: when the filters exceed the budget, the table that saves most
  * is rewritten in place, and a table that would be moved is rewritten if that saves memory.
  *
+ * Without such work, tables that iterators have paid for are merged (pick_scans.h).
+ *
  * Tombstones beyond their maximum age have the lowest priority (pick_tombstones.h).
  */
 #ifndef BB_COMPACTION_PICK_PICK_H

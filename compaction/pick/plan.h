@@ -18,6 +18,8 @@ enum bb_plan_reason {
     BB_PLAN_RUNS,
     /* Tombstones beyond their maximum age, or versions that no snapshot needs any more. */
     BB_PLAN_TOMBSTONES,
+    /* Iterators have paid for it: pick_scans.h. */
+    BB_PLAN_SCANS,
     /* Completely hidden inputs: they are removed without being read, and there is no output. */
     BB_PLAN_COVERED,
 };

@@ -145,6 +145,18 @@ static void leave_iter(struct bb_db_iter *iter)
     bb_inherited_release(db, view);
 }
 
+/* The worker looks whether a table's charge makes it due. */
+static void tell_charges(struct bb_db *db)
+{
+    _Atomic bool *has_new = &db->table_env.has_new_charges;
+    if (!atomic_load_explicit(has_new, memory_order_relaxed) ||
+        !atomic_exchange_explicit(has_new, false, memory_order_acquire))
+        return;
+    bb_mutex_lock(&db->mutex);
+    bb_work_signal(db, BB_WORK_COMPACTION);
+    bb_mutex_unlock(&db->mutex);
+}
+
 void bb_db_iter_destroy(struct bb_db_iter *iter)
 {
     if (iter == NULL)
@@ -161,6 +173,7 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
     bb_current_view_unpin(db, iter->view);
     bb_kept_range_deinit(&iter->kept);
     bb_free(iter);
+    tell_charges(db);
     /* This must be last: a thread that sees the lower count may close the store. */
     atomic_fetch_sub(&db->iterator_count, 1);
 }

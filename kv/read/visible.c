@@ -1,6 +1,8 @@
 /* See visible.h. */
 #include "kv/read/visible.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/bytes.h"
 
@@ -25,12 +27,23 @@ enum bb_status bb_visible_status(const struct bb_visible *visible)
 
 static bool is_current_key(const struct bb_visible *visible, struct bb_bytes key)
 {
-    return bb_key_compare(visible->comparator, key, bb_buf_bytes(&visible->key)) == 0;
+    const struct bb_buf *current = &visible->key;
+    if (visible->comparator != NULL)
+        return bb_key_compare(visible->comparator, key, bb_buf_bytes(current)) == 0;
+    /* The last byte usually decides for neighbours, without a call. */
+    return key.size == current->size &&
+           (key.size == 0 || (key.data[key.size - 1] == current->data[key.size - 1] &&
+                              memcmp(key.data, current->data, key.size) == 0));
 }
 
-/* Copies into a buffer. A failure ends the iteration with its status. */
-static bool keep(struct bb_visible *visible, struct bb_buf *buf, struct bb_bytes bytes)
+/* Copies into a buffer, bytes from elsewhere. A failure ends the iteration with its status. */
+static inline bool keep(struct bb_visible *visible, struct bb_buf *buf, struct bb_bytes bytes)
 {
+    if (bytes.size > 0 && bytes.size <= buf->capacity) {
+        memcpy(buf->data, bytes.data, bytes.size);
+        buf->size = bytes.size;
+        return true;
+    }
     visible->status = bb_buf_assign(buf, bytes);
     return visible->status == BB_OK;
 }

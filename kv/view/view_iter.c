@@ -55,7 +55,8 @@ static enum bb_status add_memtable(struct streams *streams, const struct bb_writ
     return status == BB_OK ? add(streams, iter, bb_memtable_iter_approach) : status;
 }
 
-static enum bb_status add_run(struct streams *streams, const struct bb_run *run)
+/* is_last: no older run exists, so that no compaction saves this stream. */
+static enum bb_status add_run(struct streams *streams, const struct bb_run *run, bool is_last)
 {
     size_t first = 0;
     size_t end = 0;
@@ -69,6 +70,8 @@ static enum bb_status add_run(struct streams *streams, const struct bb_run *run)
     if (status != BB_OK)
         return status;
     bb_run_iter_search_by(iter, run, first);
+    if (!is_last)
+        bb_run_iter_charge_tables(iter);
     return add(streams, iter, bb_run_iter_approach);
 }
 
@@ -76,10 +79,12 @@ static enum bb_status add_levels(struct streams *streams, const struct bb_levels
 {
     enum bb_status status = BB_OK;
     size_t number = streams->run;
+    int deepest = bb_levels_deepest(levels);
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++) {
             streams->run = number++;
-            status = add_run(streams, bb_levels_run(levels, level, i));
+            status =
+                add_run(streams, bb_levels_run(levels, level, i), level == deepest && level > 0);
         }
     }
     return status;

@@ -18,6 +18,25 @@ struct bb_block_record {
     const uint8_t *suffix; /* followed by the value */
 };
 
+/* WHY the rare forms of sizes and tag work on copies: the compiler keeps cursor and record in
+ * registers only if no call gets their addresses. */
+static inline bool bb_block_record_decode_long_sizes(struct bb_cursor *cursor,
+                                                     struct bb_block_record *record)
+{
+    struct bb_cursor ahead = *cursor;
+    uint32_t shared = 0;
+    uint32_t unshared = 0;
+    uint32_t value_size = 0;
+    if (!bb_decode_varint32(&ahead, &shared) || !bb_decode_varint32(&ahead, &unshared) ||
+        !bb_decode_varint32(&ahead, &value_size))
+        return false;
+    record->shared = shared;
+    record->unshared = unshared;
+    record->value_size = value_size;
+    *cursor = ahead;
+    return true;
+}
+
 /* Decodes the three sizes. The first two usually take one byte, the third one or two. */
 static inline bool bb_block_record_decode_sizes(struct bb_cursor *cursor,
                                                 struct bb_block_record *record)
@@ -37,9 +56,38 @@ static inline bool bb_block_record_decode_sizes(struct bb_cursor *cursor,
         cursor->position += 4;
         return true;
     }
-    return bb_decode_varint32(cursor, &record->shared) &&
-           bb_decode_varint32(cursor, &record->unshared) &&
-           bb_decode_varint32(cursor, &record->value_size);
+    return bb_block_record_decode_long_sizes(cursor, record);
+}
+
+static inline bool bb_block_record_decode_any_tag(struct bb_cursor *cursor, uint64_t *ret_tag)
+{
+    struct bb_cursor ahead = *cursor;
+    uint64_t tag = 0;
+    if (!bb_decode_varint64(&ahead, &tag))
+        return false;
+    *ret_tag = tag;
+    *cursor = ahead;
+    return true;
+}
+
+/* Decodes the tag, of one to eight bytes, without a branch for each. Neighbours have sequences of
+ * different sizes. */
+static inline bool bb_block_record_decode_tag(struct bb_cursor *cursor, uint64_t *ret_tag)
+{
+    if (bb_cursor_left(cursor) < sizeof(uint64_t))
+        return bb_block_record_decode_any_tag(cursor, ret_tag);
+    uint64_t word = bb_load64(cursor->position);
+    uint64_t ends = ~word & UINT64_C(0x8080808080808080);
+    uint64_t bits = ends ^ (ends - 1); /* up to the top bit of the last byte */
+    unsigned last = ends == 0 ? 0 : (unsigned)__builtin_ctzll(ends) / 8;
+    if (ends == 0 || (last > 0 && cursor->position[last] == 0))
+        return bb_block_record_decode_any_tag(cursor, ret_tag);
+    word &= bits & UINT64_C(0x7f7f7f7f7f7f7f7f);
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    *ret_tag = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+    cursor->position += last + 1;
+    return true;
 }
 
 /* Reads the entry at the cursor and moves to its end. False when the bytes are not an entry: sizes
@@ -49,7 +97,7 @@ static inline BB_MUST_CHECK bool bb_block_record_decode(struct bb_cursor *cursor
                                                         struct bb_block_record *record)
 {
     uint64_t tag = 0;
-    if (!bb_block_record_decode_sizes(cursor, record) || !bb_decode_varint64(cursor, &tag))
+    if (!bb_block_record_decode_sizes(cursor, record) || !bb_block_record_decode_tag(cursor, &tag))
         return false;
     if (record->shared > BB_KEY_SIZE_MAX || record->unshared > BB_KEY_SIZE_MAX - record->shared)
         return false;

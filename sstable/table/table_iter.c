@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "sstable/block/stored_entry.h"
+#include "sstable/entry.h"
 #include "sstable/table/read_options.h"
 #include "sstable/table/table.h"
 
@@ -213,7 +214,7 @@ static inline void publish(struct bb_table_iter *iter,
     enum bb_status status = check_entry(iter, check);
     iter->base.is_valid = status == BB_OK && iter->entries.is_valid;
     iter->base.status = status != BB_OK ? status : iter->entries.status;
-    iter->base.entry = iter->entries.entry;
+    bb_entry_copy(&iter->base.entry, &iter->entries.entry);
     if (status != BB_OK && iter->is_in_map)
         leave_block(iter);
 }
