@@ -70,7 +70,7 @@ struct bb_leaf {
     const struct bb_piece_group *word_groups;
     size_t word_group_count;
     bool words_are_folded;
-    /* TEXT: an interval that contains every match; NULL: none is known. Exact: every value in it
+    /* TEXT: an interval that contains every match; NULL: unknown. Exact: every value in it
      * matches too. */
     const struct bb_interval *cover;
     bool is_cover_exact;

@@ -18,7 +18,7 @@ BB_MUST_CHECK enum bb_status bb_piece_list_add(struct bb_piece_list *list,
                                                const struct bb_piece *piece);
 /* Ends the current group. REQUIRES: it has a piece. */
 BB_MUST_CHECK enum bb_status bb_piece_list_end_group(struct bb_piece_list *list);
-/* Adds a group of one piece. The current group must have none. */
+/* Adds a group of one piece. REQUIRES: the current group is empty. */
 BB_MUST_CHECK enum bb_status bb_piece_list_add_group(struct bb_piece_list *list,
                                                      const struct bb_piece *piece);
 

@@ -32,7 +32,7 @@ BB_CPU_TARGET_AVX2 static inline __m256i equal_at(const struct lanes *lanes, siz
 }
 
 /* A bit for each of 32 places from here on where the bytes are. WHY three: two frequent bytes are
- * at so many places that leaving the loop for each of them takes longer than the comparison. */
+ * at many places, and leaving the loop for each of them takes longer than the comparison. */
 BB_CPU_TARGET_AVX2 static inline uint32_t places_of(const struct lanes *lanes, size_t from,
                                                     size_t count, bool ignores_case)
 {

@@ -84,8 +84,8 @@ static bool is_at(const struct bb_searcher_set *set, uint8_t strings, struct bb_
     return false;
 }
 
-/* Places from ... end - 1 of the text. bytes: those of the text from origin on, with more after
- * them for a step. */
+/* Places from ... end - 1 of the text. bytes: the text from origin on, and more bytes after
+ * it for a step. */
 static bool find_among(const struct bb_searcher_set *set, struct bb_bytes text,
                        const uint8_t *bytes, size_t origin, size_t from, size_t end, size_t *ret_at)
 {
