@@ -51,30 +51,40 @@ void bb_wal_source_close(struct bb_wal_source *source)
     *source = (struct bb_wal_source){0};
 }
 
-/* Replaces the bytes of the block [offset, offset + size) that the window has. */
-static void take_window(struct bb_wal_source *source, uint64_t offset, size_t size)
+/* Replaces the bytes [offset, offset + size) that the window has. */
+static void take_window(const struct bb_wal_source *source, uint64_t offset, uint8_t *bytes,
+                        size_t size)
 {
     uint64_t begin = max(offset, source->window_base);
     uint64_t end = min(offset + size, window_end(source));
     if (begin < end)
-        memcpy(source->block + (begin - offset),
-               source->window.data + (begin - source->window_base), (size_t)(end - begin));
+        memcpy(bytes + (begin - offset), source->window.data + (begin - source->window_base),
+               (size_t)(end - begin));
 }
 
 /* If the file has lost its end, there are zeros between it and the window. */
+enum bb_status bb_wal_source_copy(const struct bb_wal_source *source, uint64_t offset,
+                                  uint8_t *bytes, size_t size)
+{
+    BB_DEBUG_ASSERT(offset <= source->size && size <= source->size - offset);
+    uint64_t in_file = max(source->file_size, offset) - offset;
+    size_t read_size = (size_t)min(in_file, size);
+    enum bb_status status =
+        read_size == 0 ? BB_OK : bb_file_read_exactly(source->file, offset, bytes, read_size);
+    if (status != BB_OK)
+        return status;
+    memset(bytes + read_size, 0, size - read_size);
+    take_window(source, offset, bytes, size);
+    return BB_OK;
+}
+
 static enum bb_status load(struct bb_wal_source *source, uint64_t block_offset)
 {
     size_t size = (size_t)min(source->size - block_offset, BB_WAL_BLOCK_SIZE);
-    uint64_t in_file = max(source->file_size, block_offset) - block_offset;
-    size_t read_size = (size_t)min(in_file, size);
     source->block_size = 0;
-    enum bb_status status =
-        read_size == 0 ? BB_OK
-                       : bb_file_read_exactly(source->file, block_offset, source->block, read_size);
+    enum bb_status status = bb_wal_source_copy(source, block_offset, source->block, size);
     if (status != BB_OK)
         return status;
-    memset(source->block + read_size, 0, size - read_size);
-    take_window(source, block_offset, size);
     source->block_offset = block_offset;
     source->block_size = size;
     return BB_OK;

@@ -32,6 +32,10 @@ void bb_wal_source_close(struct bb_wal_source *source);
 BB_MUST_CHECK enum bb_status bb_wal_source_at(struct bb_wal_source *source, uint64_t offset,
                                               struct bb_bytes *ret_rest);
 
+/* Copies bytes of the log; the loaded block remains. REQUIRES: they are below size. */
+BB_MUST_CHECK enum bb_status bb_wal_source_copy(const struct bb_wal_source *source, uint64_t offset,
+                                                uint8_t *bytes, size_t size);
+
 /* Drops the loaded block, so that it is read again. */
 void bb_wal_source_forget(struct bb_wal_source *source);
 

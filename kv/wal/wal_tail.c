@@ -28,11 +28,12 @@ static enum bb_status note_displaced(const struct bb_wal_source *source, uint64_
                                      uint64_t place, uint64_t check, struct bb_wal_tail *tail)
 {
     uint8_t found[sizeof(check)] = {0};
-    size_t size = 0;
     if (tail->displaced_offset != 0)
         return BB_OK;
-    enum bb_status status = bb_file_read_at(source->file, place, found, sizeof(found), &size);
-    if (status == BB_OK && (size < sizeof(found) || bb_load64(found) != check))
+    bool is_whole = source->size - place >= sizeof(found);
+    enum bb_status status =
+        is_whole ? bb_wal_source_copy(source, place, found, sizeof(found)) : BB_OK;
+    if (status == BB_OK && (!is_whole || bb_load64(found) != check))
         tail->displaced_offset = offset;
     return status;
 }

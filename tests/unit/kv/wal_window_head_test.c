@@ -134,6 +134,33 @@ static void wal_window_head__a_kill_within_a_put_loses_nothing(void **state)
     disk_deinit(&disk);
 }
 
+/* A record at the wrong place shows that another process writes to the log. A copy of a record that
+ * is also at its place, here in the window, does not. */
+static void wal_window_head__a_copy_of_its_record_in_the_log_proves_nothing(void **state)
+{
+    (void)state;
+    struct disk disk;
+    disk_init(&disk);
+    warm_up(&disk);
+    struct bb_buf log = read_file(&disk, disk.log);
+    struct bb_buf window = read_file(&disk, disk.window);
+    size_t in_window = (size_t)bb_wal_writer_size(disk.writer) - log.size;
+    size_t size = BB_WAL_FRAGMENT_HEADER + BB_WAL_DURABLE_SIZE + 20; /* of a record of warm_up */
+    assert_true(in_window > 3 * size);
+    uint8_t *record = window.data + BB_WAL_WINDOW_BYTES + in_window - 2 * size;
+    assert_ok(bb_buf_append(&log, record, size));
+    struct found found = read_bytes(bb_buf_bytes(&log), bb_buf_bytes(&window));
+    assert_int_equal(found.status, BB_NOT_FOUND);
+    assert_true(found.count < disk.count && found.report.dropped_bytes > 0);
+    record[size - 1] ^= 1; /* not at its place any more */
+    found = read_bytes(bb_buf_bytes(&log), bb_buf_bytes(&window));
+    assert_int_equal(found.status, BB_CORRUPT);
+    assert_message("another process");
+    bb_buf_deinit(&log);
+    bb_buf_deinit(&window);
+    disk_deinit(&disk);
+}
+
 /* Checks have no secret: a file may claim any place. */
 static void wal_window_head__far_after_its_log_is_ignored(void **state)
 {
@@ -192,6 +219,7 @@ int main(void)
         cmocka_unit_test(wal_window_head__a_changed_bit_of_the_head_loses_nothing),
         cmocka_unit_test(wal_window_head__a_damaged_head_and_a_damaged_record_are_reported),
         cmocka_unit_test(wal_window_head__a_kill_within_a_put_loses_nothing),
+        cmocka_unit_test(wal_window_head__a_copy_of_its_record_in_the_log_proves_nothing),
         cmocka_unit_test(wal_window_head__far_after_its_log_is_ignored),
         cmocka_unit_test(wal_window_head__of_a_newer_version_is_refused),
     };
