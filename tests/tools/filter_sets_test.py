@@ -303,7 +303,7 @@ class Top(FilterTest):
             self.assertTrue(true <= row["count"] <= true + 2, row)
 
     def test_absent_keys_alone(self):
-        self.create("--rate", "1e-6", keys=self.keys[:18])
+        self.create("--rate", "1e-6", "--secret-seed", "1", keys=self.keys[:18])
         document = self.top(self.stream(), "--against", self.filter, "--count", "2", "--error", "0.0001")
         self.assertEqual([row["key"] for row in document["top"]], self.keys[18:20])
         self.assertEqual(document["counted"], document["keys"] - sum(400 - 10 * i for i in range(18)))
