@@ -25,7 +25,7 @@ struct bb_searcher {
     bool ignores_case;      /* of ASCII letters: `wanted` is in lower case */
     size_t first;           /* where the rarest byte is in it */
     size_t second;          /* the next one; the same where it is a single byte */
-    size_t third;           /* the one after it; the second again where there are only two */
+    size_t third;           /* the third rarest; the second again where there are only two */
     bool is_frequent;       /* are the first two bytes frequent? */
     uint8_t first_case;     /* the bit by which both cases of the first one differ, or 0 */
     uint8_t second_case;

@@ -6,7 +6,7 @@
 
 #define PLACES 32
 
-/* What a search compares, in 32 lanes each. */
+/* The bytes of a search, in 32 lanes each. */
 struct lanes {
     const uint8_t *text[3]; /* the first place of each byte */
     __m256i byte[3];
@@ -31,8 +31,8 @@ BB_CPU_TARGET_AVX2 static inline __m256i equal_at(const struct lanes *lanes, siz
     return _mm256_cmpeq_epi8(bytes, lanes->byte[i]);
 }
 
-/* A bit for each of 32 places from here on where the bytes are. WHY three: two frequent bytes are
- * at many places, and leaving the loop for each of them takes longer than the comparison. */
+/* A bit for each of 32 places from here on where the bytes are. WHY three: leaving the
+ * loop for each place with two frequent bytes takes longer than a third comparison. */
 BB_CPU_TARGET_AVX2 static inline uint32_t places_of(const struct lanes *lanes, size_t from,
                                                     size_t count, bool ignores_case)
 {

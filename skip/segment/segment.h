@@ -8,7 +8,7 @@
  *     pairs / (2^q * a * granules)
  *
  * An address that is wrong is wrong in all of its granules, so members of many granules (more than
- * a 32nd of them, and more than two) are kept apart, under all 40 bits: no other member matches
+ * a 48th of them, and more than two) are kept apart, under all 40 bits: no other member matches
  * them.
  *
  *     segment := chunk*                    read one at a time; where they end is in the head
@@ -48,10 +48,12 @@
 #define BB_SEGMENT_CHUNK_CHECKSUM_SIZE 8
 #define BB_SEGMENT_NUMBER_SHIFT_MAX    50
 #define BB_SEGMENT_BUCKET_BITS_MAX     24
-#define BB_SEGMENT_FREQUENT_SHARE      32 /* of the granules: the limit is one in 32 */
-#define BB_SEGMENT_FREQUENT_MIN        2
-#define BB_SEGMENT_STRIPE_BITS_MAX     10
-#define BB_SEGMENT_RANK_MAX            24
+/* Of the granules: a member of more than one in 48 is apart. WHY: with one in 32, two members at an
+ * address were wrong in more than 6 % of the granules too often (docs/decisions/0030). */
+#define BB_SEGMENT_FREQUENT_SHARE  48
+#define BB_SEGMENT_FREQUENT_MIN    2
+#define BB_SEGMENT_STRIPE_BITS_MAX 10
+#define BB_SEGMENT_RANK_MAX        24
 
 struct bb_segment {
     uint32_t granule_count;   /* 1 ... BB_SEGMENT_GRANULES_MAX */

@@ -15,7 +15,7 @@
 
 static const struct bb_place place = {.file = "/file", .offset = 1000};
 
-/* Keys in ascending order that share a prefix, as those of logs do, and values of any size. */
+/* Ascending keys with a common prefix, as logs have, and values of any size. */
 static void add_log(struct entry_list *list, struct bb_rng *rng)
 {
     uint8_t value[600];
