@@ -75,8 +75,9 @@ static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
 {
     struct bb_error before;
     bb_error_save(&before);
+    uint64_t ends = bb_compaction_work_ends(db);
     enum bb_status status = freeze_first(db, ret_target);
-    if (status != BB_NO_SPACE || !bb_compaction_work_begin_leader_yield(db))
+    if (status != BB_NO_SPACE || !bb_compaction_work_begin_leader_yield(db, ends))
         return status;
     status = freeze_first(db, ret_target);
     bb_compaction_work_end_leader_yield(db);

@@ -419,6 +419,7 @@ static void end_merging(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     db->is_merging = false;
+    atomic_fetch_add_explicit(&db->merge_ends, 1, memory_order_relaxed);
     if (db->yield_count > 0)
         bb_condvar_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
@@ -437,11 +438,16 @@ bool bb_compaction_work_is_level0_at_limit(const struct bb_db *db, enum bb_new_r
     return runs >= BB_LEVEL0_STOPS_MAX * (uint64_t)db->options.level0_run_count_stop;
 }
 
-bool bb_compaction_work_begin_yield(struct bb_db *db, enum bb_new_run new_run)
+uint64_t bb_compaction_work_ends(const struct bb_db *db)
+{
+    return atomic_load_explicit(&db->merge_ends, memory_order_relaxed);
+}
+
+bool bb_compaction_work_begin_yield(struct bb_db *db, enum bb_new_run new_run, uint64_t ends)
 {
     bb_mutex_lock(&db->mutex);
-    bool may_help = (db->is_merging || db->yield_count > 0) &&
-                    !bb_compaction_work_is_level0_at_limit(db, new_run);
+    bool has_run = db->is_merging || db->yield_count > 0 || bb_compaction_work_ends(db) != ends;
+    bool may_help = has_run && !bb_compaction_work_is_level0_at_limit(db, new_run);
     db->yield_count += may_help;
     while (may_help && db->is_merging && !db->is_closing)
         bb_condvar_wait(&db->work_is_done, &db->mutex);
@@ -457,10 +463,10 @@ void bb_compaction_work_end_yield(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
 }
 
-bool bb_compaction_work_begin_leader_yield(struct bb_db *db)
+bool bb_compaction_work_begin_leader_yield(struct bb_db *db, uint64_t ends)
 {
     db->leader_yields =
-        !db->options.deterministic && bb_compaction_work_begin_yield(db, BB_NEW_RUN_UNFROZEN);
+        !db->options.deterministic && bb_compaction_work_begin_yield(db, BB_NEW_RUN_UNFROZEN, ends);
     return db->leader_yields;
 }
 

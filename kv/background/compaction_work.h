@@ -31,15 +31,19 @@ bool bb_compaction_work_is_level0_stopped(const struct bb_db *db);
  * level0_run_count_stop runs. The mutex is held. */
 bool bb_compaction_work_is_level0_at_limit(const struct bb_db *db, enum bb_new_run new_run);
 
-/* With threads, called by the flushing worker and by the leader: cancels a running merge or build
- * of an index file after its present step, removes its outputs, and prevents another one until
- * bb_compaction_work_end_yield. False: nothing was running, or level 0 is at its limit, and there
- * is nothing to end. The mutex is not held. */
-bool bb_compaction_work_begin_yield(struct bb_db *db, enum bb_new_run new_run);
+/* The number of merges and builds of index files that have ended. Read it before a step that may
+ * need their space. */
+uint64_t bb_compaction_work_ends(const struct bb_db *db);
+/* With threads, called by the flushing worker and by the leader, after a step that found no space:
+ * cancels a running merge or build of an index file after its present step, removes its outputs,
+ * and prevents another one until bb_compaction_work_end_yield. ends: bb_compaction_work_ends before
+ * the step, because a merge that ended during it has given space. False: nothing has run since, or
+ * level 0 is at its limit, and there is nothing to end. The mutex is not held. */
+bool bb_compaction_work_begin_yield(struct bb_db *db, enum bb_new_run new_run, uint64_t ends);
 void bb_compaction_work_end_yield(struct bb_db *db);
 /* The same for the leader, before it repeats a step that failed with BB_NO_SPACE. Until the end of
  * the yield the leader does not wait for level 0. Always false in deterministic mode. */
-bool bb_compaction_work_begin_leader_yield(struct bb_db *db);
+bool bb_compaction_work_begin_leader_yield(struct bb_db *db, uint64_t ends);
 void bb_compaction_work_end_leader_yield(struct bb_db *db);
 
 #endif

@@ -60,9 +60,10 @@ static enum bb_status flush_some(struct bb_db *db, bool *ret_did)
  * the space for its outputs can be repeated. */
 static enum bb_status flush_first(struct bb_db *db, bool *ret_did)
 {
+    uint64_t ends = bb_compaction_work_ends(db);
     enum bb_status status = flush_some(db, ret_did);
     if (status != BB_NO_SPACE || db->options.deterministic ||
-        !bb_compaction_work_begin_yield(db, BB_NEW_RUN_FROZEN))
+        !bb_compaction_work_begin_yield(db, BB_NEW_RUN_FROZEN, ends))
         return status;
     status = flush_some(db, ret_did);
     bb_compaction_work_end_yield(db);

@@ -156,6 +156,8 @@ struct bb_db {
     struct bb_range_request *range_requests; /* kv/background/range_request.h */
     /* The compacting worker has outputs, or may get some. */
     bool is_merging;
+    /* How often is_merging became false. Atomic, because each write reads it without the mutex. */
+    _Atomic uint64_t merge_ends;
     /* Flushes and writes that need the space: no merge may run. */
     unsigned yield_count;
     uint64_t compact_requested; /* tickets of bb_db_compact, requested and done */

@@ -233,8 +233,9 @@ static enum bb_status write_first(struct bb_db *db, const struct bb_commit *lead
 {
     struct bb_error before;
     bb_error_save(&before);
+    uint64_t ends = bb_compaction_work_ends(db);
     enum bb_status status = write_group(db, leader, last);
-    if (status != BB_NO_SPACE || !bb_compaction_work_begin_leader_yield(db))
+    if (status != BB_NO_SPACE || !bb_compaction_work_begin_leader_yield(db, ends))
         return status;
     status = write_group(db, leader, last);
     bb_compaction_work_end_leader_yield(db);

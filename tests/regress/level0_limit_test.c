@@ -14,7 +14,7 @@ static bool may_yield(struct bb_db *db, enum bb_new_run new_run)
     bb_mutex_lock(&db->mutex);
     db->yield_count++;
     bb_mutex_unlock(&db->mutex);
-    bool may = bb_compaction_work_begin_yield(db, new_run);
+    bool may = bb_compaction_work_begin_yield(db, new_run, bb_compaction_work_ends(db));
     if (may)
         bb_compaction_work_end_yield(db);
     bb_compaction_work_end_yield(db);

@@ -59,6 +59,9 @@ uint64_t bb_file_memory_calls(struct bb_file_memory *memory);
  * fits and fails with BB_NO_SPACE. */
 void bb_file_memory_set_space(struct bb_file_memory *memory, uint64_t bytes);
 
+/* True while a removed file is open: its bytes take space. */
+bool bb_file_memory_has_removed(struct bb_file_memory *memory);
+
 /* Without links, link fails with BB_UNSUPPORTED; a new file system has them. */
 void bb_file_memory_set_links(struct bb_file_memory *memory, bool has_links);
 

@@ -26,6 +26,14 @@ uint64_t bb_file_memory_calls(struct bb_file_memory *memory)
     return calls;
 }
 
+bool bb_file_memory_has_removed(struct bb_file_memory *memory)
+{
+    bb_mutex_lock(&memory->mutex);
+    bool has = bb_memory_tree_has_removed(&memory->tree);
+    bb_mutex_unlock(&memory->mutex);
+    return has;
+}
+
 void bb_file_memory_set_space(struct bb_file_memory *memory, uint64_t bytes)
 {
     bb_mutex_lock(&memory->mutex);

@@ -358,3 +358,11 @@ void bb_memory_sync_bytes(struct bb_memory_inode *file)
     file->durable_size = file->size;
     file->append_count = 0;
 }
+
+bool bb_memory_tree_has_removed(const struct bb_memory_tree *tree)
+{
+    bool has = false;
+    for (size_t i = 0; i < tree->count && !has; i++)
+        has = tree->inodes[i]->links == 0 && tree->inodes[i]->handles > 0;
+    return has;
+}

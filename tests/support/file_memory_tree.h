@@ -73,6 +73,8 @@ void bb_memory_tree_deinit(struct bb_memory_tree *tree);
 void bb_memory_tree_copy(const struct bb_memory_tree *from, struct bb_memory_tree *ret_tree);
 /* Bytes of all files that have a name or are open. */
 uint64_t bb_memory_tree_used(const struct bb_memory_tree *tree);
+/* True while a file without a name is open. */
+bool bb_memory_tree_has_removed(const struct bb_memory_tree *tree);
 
 /* The directory and the last component of a path; the component is "" for the root. ENOENT,
  * ENOTDIR, ENAMETOOLONG, and EINVAL for a path with "..". */

@@ -84,12 +84,12 @@ static inline struct bb_db_verify_report store_verify(struct store *store)
     return report;
 }
 
-/* A flush ends before its worker has removed the log, whose space counts until then. */
+/* A flush ends before its worker has removed and closed the log, whose space counts until then. */
 static inline void store_await_removal_of_logs(struct store *store)
 {
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
     size_t logs = 2;
-    while (logs > 1) {
+    while (logs > 1 || bb_file_memory_has_removed(store->memory)) {
         struct bb_file_names names = {0};
         assert_ok(fs->ops->list(fs, STORE_PATH, &names));
         logs = 0;
