@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "compaction/levels/levels.h"
-#include "sstable/table/table_iter.h"
+#include "sstable/table/table.h"
 
 enum bb_status bb_view_create(struct bb_view **ret_blank)
 {

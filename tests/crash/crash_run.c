@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "tests/support/must_alloc.h"
+#include "tests/support/rng.h"
 
 /* More than the unsynced writes after which a log gets a window (kv/wal/wal_writer.c). */
 #define WINDOW_PUTS 36
@@ -310,9 +311,6 @@ void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, 
                               .keeps_process_death = true,
                               .memory = bb_file_memory_create(seed),
                               .thread = pthread_self()};
-    snprintf(run->replay, sizeof(run->replay),
-             "BB_TEST_SEED=%" PRIu64 " BB_TEST_CRASH_SEEDS=%" PRIu64 " crash_crash_test", seed,
-             mixtures);
     run->options = small_options(run->memory);
     bb_mutex_init(&run->mutex);
     bb_condvar_init(&run->gate_changed);
@@ -533,4 +531,27 @@ void crash_warm_up(struct crash_run *run)
     for (uint32_t i = 0; i < WINDOW_PUTS; i++)
         crash_put(run, i, 40, false);
     run->is_paused = false;
+}
+
+void crash_run_workloads(const char *program, const struct crash_workload *workloads, size_t count,
+                         void (*prepare)(struct crash_run *run))
+{
+    const char *text = getenv("BB_TEST_CRASH_SEEDS");
+    uint64_t mixtures = text == NULL ? 3 : strtoull(text, NULL, 10);
+    uint64_t seed = bb_rng_seed(program, 1);
+    uint64_t states = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct crash_run run;
+        crash_run_init(&run, workloads[i].name, seed, mixtures);
+        snprintf(run.replay, sizeof(run.replay),
+                 "BB_TEST_SEED=%" PRIu64 " BB_TEST_CRASH_SEEDS=%" PRIu64 " crash_%s", seed,
+                 mixtures, program);
+        if (prepare != NULL)
+            prepare(&run);
+        workloads[i].run(&run);
+        crash_run_deinit(&run);
+        states += crash_run_states(&run);
+    }
+    printf("count: %" PRIu64 " crash states\n", states);
+    printf("no image that breaks the promise\n");
 }

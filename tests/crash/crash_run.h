@@ -60,6 +60,17 @@ struct crash_run {
     enum crash_gate gate; /* guarded by mutex */
 };
 
+struct crash_workload {
+    const char *name;
+    void (*run)(struct crash_run *run);
+};
+
+/* Runs each workload in a new run, and prints the number of states. The seed is BB_TEST_SEED's or
+ * 1, the mixtures BB_TEST_CRASH_SEEDS's or 3. prepare changes a run before its workload; NULL:
+ * nothing to change. */
+void crash_run_workloads(const char *program, const struct crash_workload *workloads, size_t count,
+                         void (*prepare)(struct crash_run *run));
+
 void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, uint64_t mixtures);
 /* Images of the end, and a line with the counts, unless is_quiet. The store must be closed. */
 void crash_run_deinit(struct crash_run *run);

@@ -8,12 +8,8 @@
  * BB_TEST_CRASH_SEEDS sets the number of random images per call (default 3; from 10 on the power
  * fails a second time in every image, else in every fifth), BB_TEST_SEED their seed.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/crash/crash_run.h"
-#include "tests/support/rng.h"
 
 /* Creation, a few writes of each sort, close. */
 static void workload_create(struct crash_run *run)
@@ -280,10 +276,7 @@ static void workload_failing_flush(struct crash_run *run)
     crash_close(run);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(struct crash_run *run);
-} workloads[] = {
+static const struct crash_workload workloads[] = {
     {"create", workload_create},
     {"close", workload_close},
     {"close_buffered", workload_close_buffered},
@@ -306,18 +299,6 @@ static const struct {
 
 int main(void)
 {
-    const char *text = getenv("BB_TEST_CRASH_SEEDS");
-    uint64_t mixtures = text == NULL ? 3 : strtoull(text, NULL, 10);
-    uint64_t seed = bb_rng_seed("crash_test", 1);
-    uint64_t states = 0;
-    for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
-        struct crash_run run;
-        crash_run_init(&run, workloads[i].name, seed, mixtures);
-        workloads[i].run(&run);
-        crash_run_deinit(&run);
-        states += crash_run_states(&run);
-    }
-    printf("count: %" PRIu64 " crash states\n", states);
-    printf("no image that breaks the promise\n");
+    crash_run_workloads("crash_test", workloads, sizeof(workloads) / sizeof(workloads[0]), NULL);
     return 0;
 }

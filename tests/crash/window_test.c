@@ -8,13 +8,11 @@
  * BB_TEST_CRASH_SEEDS sets the number of random images per call or write (default 3), BB_TEST_SEED
  * their seed.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/crash/crash_run.h"
-#include "tests/support/rng.h"
 
 static bool has_window(struct crash_run *run)
 {
@@ -120,10 +118,7 @@ static void workload_failing_window(struct crash_run *run)
     crash_close(run);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(struct crash_run *run);
-} workloads[] = {
+static const struct crash_workload workloads[] = {
     {"fillings", workload_fillings},
     {"logs", workload_logs},
     {"kills", workload_kills},
@@ -131,25 +126,15 @@ static const struct {
     {"failing_window", workload_failing_window},
 };
 
+static void offer_windows(struct crash_run *run)
+{
+    crash_use_windows(run);
+    run->has_each_tail = true;
+}
+
 int main(void)
 {
-    const char *text = getenv("BB_TEST_CRASH_SEEDS");
-    uint64_t mixtures = text == NULL ? 3 : strtoull(text, NULL, 10);
-    uint64_t seed = bb_rng_seed("window_test", 1);
-    uint64_t states = 0;
-    for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
-        struct crash_run run;
-        crash_run_init(&run, workloads[i].name, seed, mixtures);
-        crash_use_windows(&run);
-        run.has_each_tail = true;
-        snprintf(run.replay, sizeof(run.replay),
-                 "BB_TEST_SEED=%" PRIu64 " BB_TEST_CRASH_SEEDS=%" PRIu64 " crash_window_test", seed,
-                 mixtures);
-        workloads[i].run(&run);
-        crash_run_deinit(&run);
-        states += crash_run_states(&run);
-    }
-    printf("count: %" PRIu64 " crash states\n", states);
-    printf("no image that breaks the promise\n");
+    crash_run_workloads("window_test", workloads, sizeof(workloads) / sizeof(workloads[0]),
+                        offer_windows);
     return 0;
 }
