@@ -135,6 +135,13 @@ BB_MUST_CHECK enum bb_status bb_table_block_show(struct bb_table *table,
                                                  struct bb_read_stats *stats,
                                                  struct bb_block **ret_block);
 
+/* Whether the value of an entry is in the map of the table. */
+bool bb_table_shows(const struct bb_table *table, struct bb_bytes value);
+/* BB_OK: the bytes of the value that were read are the file's; else BB_IO. REQUIRES: the table
+ * shows it. */
+BB_MUST_CHECK enum bb_status bb_table_check_shown(const struct bb_table *table,
+                                                  struct bb_bytes value);
+
 /* Like bb_table_block_acquire, for callers that need the stored form too. *ret_stored holds the
  * stored bytes as its payload, as a separate reference, perhaps to the same block. It is NULL when
  * the cache had the decoded block. Inserts nothing into the cache. */

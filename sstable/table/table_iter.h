@@ -45,13 +45,6 @@ void bb_table_iter_init(struct bb_table_iter *iter, struct bb_table *table,
                         struct bb_read_stats *stats);
 void bb_table_iter_deinit(struct bb_table_iter *iter);
 
-/* Whether the value of an entry is in the map of the table. */
-bool bb_table_shows(const struct bb_table *table, struct bb_bytes value);
-/* BB_OK: the bytes of the value that were read are the file's; else BB_IO. REQUIRES: the table
- * shows it. */
-BB_MUST_CHECK enum bb_status bb_table_check_shown(const struct bb_table *table,
-                                                  struct bb_bytes value);
-
 /* Makes the iterator keep the stored form (sstable/block/stored_entry.h) of entries that fill a
  * separate large block, for callers that copy entries into another table. REQUIRES: the iterator is
  * over a table. */

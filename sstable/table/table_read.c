@@ -13,7 +13,9 @@
 #include "base/assert.h"
 #include "base/counter.h"
 #include "sstable/block/stored_block.h"
-#include "sstable/table/table_iter.h"
+
+/* When a table has loaded one in this many of its index pages, it announces the others. */
+#define PAGES_PER_LOAD 8
 
 /* ---- index pages ---- */
 
@@ -101,13 +103,12 @@ static void announce_pages(struct bb_table *table)
     }
 }
 
-/* Lookups at random places load all pages, and would wait for the device once per page. After an
- * eighth of the pages the system fetches the others together. A table with few lookups does not
- * cause these reads. */
+/* Lookups at random places load all pages, and would wait for the device once per page. So the
+ * system fetches the last ones together. A table with few lookups does not cause these reads. */
 static void note_page_load(struct bb_table *table)
 {
     uint32_t loads = atomic_fetch_add_explicit(&table->page_loads, 1, memory_order_relaxed) + 1;
-    if (loads == 1 + table->root.page_count / 8)
+    if (loads == 1 + table->root.page_count / PAGES_PER_LOAD)
         announce_pages(table);
 }
 
