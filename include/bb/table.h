@@ -319,8 +319,10 @@ struct bb_read_stats {
     uint64_t visits[BB_VISIT_COUNT];
     /* Data blocks requested. */
     uint64_t block_requests;
-    /* Of these, read from the file: one pread each. */
+    /* Of these, read from the file: one pread each, except that an iterator that has passed some
+     * blocks reads the next ones together. */
     uint64_t block_reads;
+    /* Of all data blocks that were read, including those that an iterator did not reach. */
     uint64_t block_read_bytes;
     /* Index pages requested. */
     uint64_t page_requests;

@@ -122,6 +122,13 @@ BB_MUST_CHECK enum bb_status bb_table_block_load(struct bb_table *table,
                                                  struct bb_block_scratch *scratch, bool is_kept,
                                                  bool is_wanted, struct bb_read_stats *stats,
                                                  struct bb_block **ret_block);
+/* Like load, from the block's stored bytes, which the caller has read. Counts the block, and not
+ * the bytes. */
+BB_MUST_CHECK enum bb_status bb_table_block_of_stored(struct bb_table *table,
+                                                      const struct bb_index_page *page,
+                                                      uint32_t ordinal, const uint8_t *stored,
+                                                      bool is_wanted, struct bb_read_stats *stats,
+                                                      struct bb_block **ret_block);
 /* Begins to load the memory that find needs. */
 void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
                              uint32_t ordinal);

@@ -29,20 +29,9 @@ static void stop(struct bb_table_iter *iter, enum bb_status status)
     iter->base.status = status;
 }
 
-static void leave_block(struct bb_table_iter *iter)
-{
-    bb_block_iter_reset(&iter->entries, NULL, (struct bb_place){0});
-    bb_block_unref(iter->block);
-    bb_block_unref(iter->stored);
-    iter->block = NULL;
-    iter->stored = NULL;
-    iter->is_judged = false;
-    iter->is_in_map = false;
-}
-
 static void leave_page(struct bb_table_iter *iter)
 {
-    leave_block(iter);
+    bb_table_iter_block_leave(iter);
     if (iter->page != NULL)
         bb_table_page_release(iter->table, iter->page);
     iter->page = NULL;
@@ -56,70 +45,6 @@ static enum bb_status enter_page(struct bb_table_iter *iter, uint32_t page_index
     leave_page(iter);
     iter->page_index = page_index;
     return bb_table_page_acquire(iter->table, page_index, iter->stats, &iter->page);
-}
-
-/* A block of several restarts has several entries. */
-static enum bb_status acquire_both(struct bb_table_iter *iter, uint32_t ordinal)
-{
-    enum bb_status status = bb_table_block_acquire_both(
-        iter->table, &iter->options, iter->page, ordinal, iter->stats, &iter->stored, &iter->block);
-    if (status == BB_OK && iter->block->restart_count > 1) {
-        bb_block_unref(iter->stored);
-        iter->stored = NULL;
-    }
-    return status;
-}
-
-/* WHY the stored form of small blocks is not kept: they use the scratch, and compressing them again
- * is cheap. */
-static enum bb_status acquire_copy(struct bb_table_iter *iter, uint32_t ordinal)
-{
-    struct bb_block_scratch scratch;
-    if (iter->keeps_stored &&
-        bb_index_page_block_size(iter->page, ordinal) > sizeof(scratch.stored))
-        return acquire_both(iter, ordinal);
-    if (iter->is_judged)
-        return bb_table_block_load(iter->table, &iter->options, iter->page, ordinal, &scratch, true,
-                                   iter->is_wanted, iter->stats, &iter->block);
-    return bb_table_block_acquire(iter->table, &iter->options, iter->page, ordinal, &scratch, true,
-                                  iter->stats, &iter->block);
-}
-
-/* WHY only large blocks: the copy takes most of the time of a move to one. */
-static bool may_be_in_map(const struct bb_table_iter *iter, uint32_t ordinal)
-{
-    return iter->uses_map && bb_index_page_block_size(iter->page, ordinal) > BB_BLOCK_SCRATCH_SIZE;
-}
-
-static enum bb_status acquire_block(struct bb_table_iter *iter, uint32_t ordinal)
-{
-    enum bb_status status = BB_OK;
-    if (may_be_in_map(iter, ordinal))
-        status = bb_table_block_show(iter->table, iter->page, ordinal, iter->stats, &iter->block);
-    iter->is_in_map = iter->block != NULL;
-    return status == BB_OK && iter->block == NULL ? acquire_copy(iter, ordinal) : status;
-}
-
-static void show_block(struct bb_table_iter *iter)
-{
-    struct bb_place place =
-        bb_table_place(iter->table, bb_index_page_block_offset(iter->page, iter->ordinal));
-    bb_block_iter_reset(&iter->entries, iter->block, place);
-}
-
-static enum bb_status enter_block(struct bb_table_iter *iter, uint32_t ordinal)
-{
-    iter->is_near = false;
-    if (iter->block != NULL && iter->ordinal == ordinal)
-        return BB_OK;
-    if (!iter->is_judged || iter->ordinal != ordinal)
-        leave_block(iter);
-    iter->ordinal = ordinal;
-    enum bb_status status = acquire_block(iter, ordinal);
-    iter->is_judged = false;
-    if (status == BB_OK)
-        show_block(iter);
-    return status;
 }
 
 /* A place between two blocks: a fence of the current page or of the root. */
@@ -216,7 +141,7 @@ static inline void publish(struct bb_table_iter *iter,
     iter->base.status = status != BB_OK ? status : iter->entries.status;
     bb_entry_copy(&iter->base.entry, &iter->entries.entry);
     if (status != BB_OK && iter->is_in_map)
-        leave_block(iter);
+        bb_table_iter_block_leave(iter);
 }
 
 /* True when everything before the current block is below the range. */
@@ -228,22 +153,13 @@ static bool is_whole_before_low(const struct bb_table_iter *iter)
             compare_border(iter, border, *iter->range.low, BB_SEQUENCE_MAX) <= 0);
 }
 
-/* True when everything after that fence is above the range. */
-static bool is_high_before(const struct bb_table_iter *iter, const struct bb_fence_index *fences,
-                           uint32_t fence)
-{
-    return iter->range.high != NULL &&
-           bb_fence_index_compare(fences, fence, iter->table->comparator, *iter->range.high,
-                                  BB_SEQUENCE_MAX) >= 0;
-}
-
 /* True when everything after the current block is outside the range, or the block is the last. */
 static bool is_last_block(const struct bb_table_iter *iter)
 {
     if (iter->ordinal + 1 < iter->page->block_count)
-        return is_high_before(iter, &iter->page->fences, iter->ordinal);
+        return bb_table_iter_is_high_before(iter, &iter->page->fences, iter->ordinal);
     return iter->page_index + 1 >= iter->table->root.page_count ||
-           is_high_before(iter, &iter->table->root.fences, iter->page_index);
+           bb_table_iter_is_high_before(iter, &iter->table->root.fences, iter->page_index);
 }
 
 /* Moves to the next block, from the last entry of the current one. False at the end, and after a
@@ -256,11 +172,11 @@ static bool next_block(struct bb_table_iter *iter)
         return false;
     }
     if (iter->ordinal + 1 < iter->page->block_count) {
-        status = enter_block(iter, iter->ordinal + 1);
+        status = bb_table_iter_block_pass(iter, iter->ordinal + 1);
     } else {
         status = enter_page(iter, iter->page_index + 1);
         if (status == BB_OK)
-            status = enter_block(iter, 0);
+            status = bb_table_iter_block_pass(iter, 0);
     }
     if (status == BB_OK)
         bb_block_iter_seek_first(&iter->entries);
@@ -286,11 +202,11 @@ static bool previous_block(struct bb_table_iter *iter)
         return false;
     }
     if (iter->ordinal > 0) {
-        status = enter_block(iter, iter->ordinal - 1);
+        status = bb_table_iter_block_enter(iter, iter->ordinal - 1);
     } else {
         status = enter_page(iter, iter->page_index - 1);
         if (status == BB_OK)
-            status = enter_block(iter, iter->page->block_count - 1);
+            status = bb_table_iter_block_enter(iter, iter->page->block_count - 1);
     }
     if (status == BB_OK)
         bb_block_iter_seek_last(&iter->entries);
@@ -314,12 +230,12 @@ static enum bb_status enter_block_of(struct bb_table_iter *iter, struct bb_bytes
 {
     const struct bb_comparator *comparator = iter->table->comparator;
     if (iter->is_near)
-        return enter_block(iter, iter->ordinal);
+        return bb_table_iter_block_enter(iter, iter->ordinal);
     enum bb_status status =
         enter_page(iter, bb_root_find(&iter->table->root, comparator, key, sequence));
-    return status == BB_OK
-               ? enter_block(iter, bb_index_page_find(iter->page, comparator, key, sequence))
-               : status;
+    return status == BB_OK ? bb_table_iter_block_enter(
+                                 iter, bb_index_page_find(iter->page, comparator, key, sequence))
+                           : status;
 }
 
 /* Moves to the first entry of the table, regardless of the range. */
@@ -329,7 +245,7 @@ static void seek_begin(struct bb_table_iter *iter)
         return;
     enum bb_status status = enter_page(iter, 0);
     if (status == BB_OK)
-        status = enter_block(iter, 0);
+        status = bb_table_iter_block_enter(iter, 0);
     if (status != BB_OK) {
         stop(iter, status);
         return;
@@ -338,27 +254,19 @@ static void seek_begin(struct bb_table_iter *iter)
     publish(iter, check_begin);
 }
 
-/* Moves to the last block that is not entirely above the range. If a fence equals the end of the
- * range, the block after it has no entries in the range. */
+/* Moves to the last block that is not entirely above the range. */
 static enum bb_status enter_last_block(struct bb_table_iter *iter)
 {
-    const struct bb_comparator *comparator = iter->table->comparator;
     const struct bb_root *root = &iter->table->root;
     const struct bb_bytes *high = iter->range.high;
     uint32_t index = root->page_count - 1;
     if (high != NULL)
-        index = bb_root_find(root, comparator, *high, BB_SEQUENCE_MAX);
-    if (index > 0 && is_high_before(iter, &root->fences, index - 1))
+        index = bb_root_find(root, iter->table->comparator, *high, BB_SEQUENCE_MAX);
+    if (index > 0 && bb_table_iter_is_high_before(iter, &root->fences, index - 1))
         index--;
     enum bb_status status = enter_page(iter, index);
-    if (status != BB_OK)
-        return status;
-    uint32_t ordinal = iter->page->block_count - 1;
-    if (high != NULL)
-        ordinal = bb_index_page_find(iter->page, comparator, *high, BB_SEQUENCE_MAX);
-    if (ordinal > 0 && is_high_before(iter, &iter->page->fences, ordinal - 1))
-        ordinal--;
-    return enter_block(iter, ordinal);
+    return status == BB_OK ? bb_table_iter_block_enter(iter, bb_table_iter_block_last(iter))
+                           : status;
 }
 
 /* Moves to the last entry of the current block below the range's end; not valid if none exists. */
@@ -444,7 +352,7 @@ static bool approach_place(struct bb_table_iter *iter, struct bb_bytes key, uint
     iter->is_near = true;
     if (iter->block != NULL && iter->ordinal == ordinal)
         return true;
-    leave_block(iter);
+    bb_table_iter_block_leave(iter);
     iter->ordinal = ordinal;
     bb_index_page_prefetch_place(iter->page, ordinal);
     return true;
@@ -453,7 +361,7 @@ static bool approach_place(struct bb_table_iter *iter, struct bb_bytes key, uint
 /* The block, if the cache has it. Otherwise the seek takes the cache's judgement. */
 static bool approach_block(struct bb_table_iter *iter)
 {
-    if (iter->block == NULL && may_be_in_map(iter, iter->ordinal))
+    if (iter->block == NULL && bb_table_iter_block_may_be_in_map(iter, iter->ordinal))
         return false;
     if (iter->block == NULL) {
         iter->block = bb_table_block_find(iter->table, &iter->options, iter->page, iter->ordinal,
@@ -462,7 +370,7 @@ static bool approach_block(struct bb_table_iter *iter)
     }
     if (iter->block == NULL)
         return false;
-    show_block(iter);
+    bb_table_iter_block_show(iter);
     bb_block_prefetch(iter->block);
     return true;
 }
@@ -538,6 +446,7 @@ static bool stored(struct bb_iter *base, struct bb_stored_entry *ret_stored)
 void bb_table_iter_deinit(struct bb_table_iter *iter)
 {
     leave_page(iter);
+    bb_table_ahead_deinit(&iter->ahead);
     bb_block_iter_deinit(&iter->entries);
 }
 
@@ -581,6 +490,7 @@ void bb_table_iter_init(struct bb_table_iter *iter, struct bb_table *table,
         iter->stats = &iter->own_stats;
     }
     iter->uses_map = table->map.file != NULL && !iter->options.bypass_fill;
+    iter->reads_ahead = !iter->uses_map;
     bb_block_iter_init(&iter->entries, table->comparator);
 }
 

@@ -5,10 +5,9 @@
 
 #include "bb/table.h"
 #include "sstable/block/block_iter.h"
+#include "sstable/table/table_ahead.h"
 
-struct bb_index_page;
-
-/* Private to table_iter.c, except base. */
+/* Private to table_iter.c and table_iter_block.c, except base. */
 struct bb_table_iter {
     struct bb_iter base; /* must be first */
     struct bb_table *table;
@@ -23,10 +22,12 @@ struct bb_table_iter {
     bool keeps_stored;
     bool uses_map;  /* large blocks are used where they are in the table's map, which exists */
     bool is_in_map; /* block is used there */
+    bool reads_ahead;
     /* The cache does not have block `ordinal`, and is_wanted is its judgement. block is NULL. */
     bool is_judged;
     bool is_wanted;
     bool is_near; /* page and ordinal are those of the seek that follows: bb_table_iter_approach */
+    struct bb_table_ahead ahead;
     struct bb_block_iter entries;
     struct bb_read_stats own_stats; /* set if the caller has none */
 };
@@ -53,5 +54,28 @@ void bb_table_iter_keep_stored(struct bb_iter *iter);
 /* sstable/approach.h. REQUIRES: the iterator is over a table. */
 bool bb_table_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
                             unsigned step);
+
+/* True when everything after a fence is above the range. */
+static inline bool bb_table_iter_is_high_before(const struct bb_table_iter *iter,
+                                                const struct bb_fence_index *fences, uint32_t fence)
+{
+    return iter->range.high != NULL &&
+           bb_fence_index_compare(fences, fence, iter->table->comparator, *iter->range.high,
+                                  BB_SEQUENCE_MAX) >= 0;
+}
+
+/* table_iter_block.c: enters and leaves the block `ordinal` of the iterator's page. pass enters the
+ * block after the current one, and may read ahead. Errors: as bb_table_block_load. show sets
+ * entries to the block. */
+BB_MUST_CHECK enum bb_status bb_table_iter_block_enter(struct bb_table_iter *iter,
+                                                       uint32_t ordinal);
+BB_MUST_CHECK enum bb_status bb_table_iter_block_pass(struct bb_table_iter *iter, uint32_t ordinal);
+void bb_table_iter_block_leave(struct bb_table_iter *iter);
+void bb_table_iter_block_show(struct bb_table_iter *iter);
+/* The last block of the iterator's page that is not entirely above the range. If a fence equals the
+ * end of the range, the block after it has no entries in the range. */
+uint32_t bb_table_iter_block_last(const struct bb_table_iter *iter);
+/* Whether enter tries to use the block where it is in the table's map. */
+bool bb_table_iter_block_may_be_in_map(const struct bb_table_iter *iter, uint32_t ordinal);
 
 #endif

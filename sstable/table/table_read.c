@@ -377,6 +377,24 @@ enum bb_status bb_table_block_load(struct bb_table *table, const struct bb_read_
     return status;
 }
 
+enum bb_status bb_table_block_of_stored(struct bb_table *table, const struct bb_index_page *page,
+                                        uint32_t ordinal, const uint8_t *stored, bool is_wanted,
+                                        struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    uint64_t offset = bb_index_page_block_offset(page, ordinal);
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    struct bb_place place = bb_table_place(table, offset);
+    struct bb_block *block = NULL;
+    bb_counter_add(&stats->block_reads, 1);
+    enum bb_status status = bb_stored_block_check(stored, size, table->id, place);
+    if (status == BB_OK)
+        status = bb_stored_block_copy(stored, size, bb_table_spares(table), table->comparator,
+                                      place, &block);
+    if (status == BB_OK)
+        *ret_block = keep(table, is_wanted, offset, block);
+    return status;
+}
+
 enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
                                       const struct bb_index_page *page, uint32_t ordinal,
                                       struct bb_block_scratch *scratch, bool is_kept,

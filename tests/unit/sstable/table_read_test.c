@@ -438,7 +438,7 @@ static void table_read__iterators_stop_with_the_reason(void **state)
     (void)state;
     struct world world;
     struct bb_iter *iter = NULL;
-    struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = 20};
+    struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = 8};
     world_init(&world, 0, BB_INDEX_PINNED);
     assert_ok(bb_table_iter_create(world.table, NULL, &world.stats, &iter));
     for (int direction = 0; direction < 2; direction++) {
@@ -455,7 +455,7 @@ static void table_read__iterators_stop_with_the_reason(void **state)
                 bb_iter_prev(iter);
         }
         assert_int_equal(iter->status, BB_IO);
-        assert_true(count > 100 && count < 1000);
+        assert_true(count > 50 && count < 1000);
         bb_file_fault_disarm(world.fault);
         bb_iter_seek(iter, bb_bytes_of_text("005001"), BB_SEQUENCE_MAX);
         assert_true(iter->is_valid);

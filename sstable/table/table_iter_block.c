@@ -1,0 +1,129 @@
+/* The block of an iterator over a table: from the cache, the map, the bytes that are read ahead, or
+ * the file. See table_iter.h. One thread. */
+#include "sstable/table/table_iter.h"
+
+#include "sstable/table/table.h"
+
+void bb_table_iter_block_leave(struct bb_table_iter *iter)
+{
+    bb_block_iter_reset(&iter->entries, NULL, (struct bb_place){0});
+    bb_block_unref(iter->block);
+    bb_block_unref(iter->stored);
+    iter->block = NULL;
+    iter->stored = NULL;
+    iter->is_judged = false;
+    iter->is_in_map = false;
+}
+
+/* A block of several restarts has several entries. */
+static enum bb_status acquire_both(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    enum bb_status status = bb_table_block_acquire_both(
+        iter->table, &iter->options, iter->page, ordinal, iter->stats, &iter->stored, &iter->block);
+    if (status == BB_OK && iter->block->restart_count > 1) {
+        bb_block_unref(iter->stored);
+        iter->stored = NULL;
+    }
+    return status;
+}
+
+static bool is_large(const struct bb_table_iter *iter, uint32_t ordinal)
+{
+    return bb_index_page_block_size(iter->page, ordinal) > BB_BLOCK_SCRATCH_SIZE;
+}
+
+uint32_t bb_table_iter_block_last(const struct bb_table_iter *iter)
+{
+    uint32_t ordinal = iter->page->block_count - 1;
+    if (iter->range.high != NULL)
+        ordinal = bb_index_page_find(iter->page, iter->table->comparator, *iter->range.high,
+                                     BB_SEQUENCE_MAX);
+    if (ordinal > 0 && bb_table_iter_is_high_before(iter, &iter->page->fences, ordinal - 1))
+        ordinal--;
+    return ordinal;
+}
+
+/* The block from bytes that are read ahead, if it is among them and not damaged. Otherwise
+ * iter->block remains NULL, and the file is read again. */
+static enum bb_status take_ahead(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    struct bb_table_ahead *ahead = &iter->ahead;
+    enum bb_status status = BB_OK;
+    if (bb_table_ahead_wants(ahead, iter->page, ordinal))
+        status = bb_table_ahead_read(ahead, iter->table, iter->page, ordinal,
+                                     bb_table_iter_block_last(iter), iter->stats);
+    const uint8_t *stored = bb_table_ahead_find(ahead, iter->page, ordinal);
+    if (stored != NULL)
+        status = bb_table_block_of_stored(iter->table, iter->page, ordinal, stored, iter->is_wanted,
+                                          iter->stats, &iter->block);
+    return stored != NULL && status == BB_CORRUPT ? BB_OK : status;
+}
+
+/* The block from the cache, the bytes that are read ahead, or the file. */
+static enum bb_status acquire_alone(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    struct bb_block_scratch scratch;
+    enum bb_status status = BB_OK;
+    if (!iter->is_judged)
+        iter->block = bb_table_block_find(iter->table, &iter->options, iter->page, ordinal,
+                                          iter->stats, &iter->is_wanted);
+    if (iter->block == NULL && iter->reads_ahead && !is_large(iter, ordinal))
+        status = take_ahead(iter, ordinal);
+    if (iter->block != NULL || status != BB_OK)
+        return status;
+    return bb_table_block_load(iter->table, &iter->options, iter->page, ordinal, &scratch, true,
+                               iter->is_wanted, iter->stats, &iter->block);
+}
+
+bool bb_table_iter_block_may_be_in_map(const struct bb_table_iter *iter, uint32_t ordinal)
+{
+    return iter->uses_map && is_large(iter, ordinal);
+}
+
+/* WHY the stored form of small blocks is not kept: compressing them again is cheap. */
+static enum bb_status acquire(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    enum bb_status status = BB_OK;
+    if (bb_table_iter_block_may_be_in_map(iter, ordinal))
+        status = bb_table_block_show(iter->table, iter->page, ordinal, iter->stats, &iter->block);
+    iter->is_in_map = iter->block != NULL;
+    if (status != BB_OK || iter->block != NULL)
+        return status;
+    return iter->keeps_stored && is_large(iter, ordinal) ? acquire_both(iter, ordinal)
+                                                         : acquire_alone(iter, ordinal);
+}
+
+void bb_table_iter_block_show(struct bb_table_iter *iter)
+{
+    struct bb_place place =
+        bb_table_place(iter->table, bb_index_page_block_offset(iter->page, iter->ordinal));
+    bb_block_iter_reset(&iter->entries, iter->block, place);
+}
+
+static enum bb_status enter_other(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    if (!iter->is_judged || iter->ordinal != ordinal)
+        bb_table_iter_block_leave(iter);
+    iter->ordinal = ordinal;
+    enum bb_status status = acquire(iter, ordinal);
+    iter->is_judged = false;
+    if (status == BB_OK)
+        bb_table_iter_block_show(iter);
+    return status;
+}
+
+enum bb_status bb_table_iter_block_enter(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    iter->is_near = false;
+    if (iter->block != NULL && iter->ordinal == ordinal)
+        return BB_OK;
+    iter->ahead.passed = 0;
+    return enter_other(iter, ordinal);
+}
+
+enum bb_status bb_table_iter_block_pass(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    iter->is_near = false;
+    iter->ahead.passed++;
+    return enter_other(iter, ordinal);
+}
