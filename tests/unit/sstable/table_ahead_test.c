@@ -2,24 +2,19 @@
  * reads, reads no block that is entirely outside its range, and reports damage where it is.
  * Method: scans of a table in memory, whose file system counts calls and bytes, with failing reads
  * and with damaged bytes. */
-#include "tests/unit/sstable/table_fixture.h"
+#include "tests/unit/sstable/faulty_table.h"
 
-#include "base/hash.h"
 #include "sstable/table/table.h"
 #include "sstable/table/table_iter.h"
-#include "tests/support/file_fault.h"
 
-#define KEY_COUNT 5000
+#define KEY_COUNT  5000
+#define BLOCK_SIZE 512
 
 struct world {
+    struct faulty_table faulty;
     struct entry_list list;
-    struct bb_file_memory *memory;
-    struct bb_file_fault *fault;
-    struct bb_hash_secret secret;
-    struct bb_table_options options;
-    struct bb_table *table;
     struct bb_read_stats stats;
-    struct bb_file_counters before; /* the first scan */
+    struct bb_file_counters before; /* of the file system, before the reads that a test counts */
 };
 
 static void key_of(int i, char *text, size_t size)
@@ -27,66 +22,45 @@ static void key_of(int i, char *text, size_t size)
     snprintf(text, size, "%06d", i);
 }
 
-static struct bb_file_counters counters_of(const struct world *world)
+static void world_init(struct world *world, uint64_t cache_size)
 {
-    struct bb_file_counters counters = {0};
-    world->options.file_system->ops->counters(world->options.file_system, &counters);
-    return counters;
-}
-
-/* cache_size: 0: no cache. block_size: about 20 bytes for each entry. */
-static void world_init(struct world *world, uint64_t cache_size, uint32_t block_size)
-{
-    *world = (struct world){.memory = bb_file_memory_create(53)};
-    world->fault = bb_file_fault_create(bb_file_memory_system(world->memory));
-    bb_hash_secret_from_seed(53, &world->secret);
-    world->options = (struct bb_table_options){
-        .file_system = bb_file_fault_system(world->fault),
-        .secret = &world->secret,
-        .block_size_bytes = block_size,
-        .index_page_size_bytes = 8192,
-    };
-    if (cache_size > 0)
-        assert_ok(bb_block_cache_create(cache_size, &world->options.cache));
+    struct bb_table_options options = {.block_size_bytes = BLOCK_SIZE,
+                                       .index_page_size_bytes = 8192};
+    *world = (struct world){0};
     for (int i = 0; i < KEY_COUNT; i++) {
         char key[16];
         key_of(i, key, sizeof(key));
         entry_list_add_text(&world->list, key, 7, "a value");
     }
-    build_table(FIXTURE_PATH, &world->options, &world->list, NULL);
-    assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &world->table));
+    faulty_table_init(&world->faulty, 53, &options, cache_size, &world->list);
 }
 
 static void world_deinit(struct world *world)
 {
-    bb_table_close(world->table);
-    if (world->options.cache != NULL)
-        bb_block_cache_destroy(world->options.cache);
-    bb_file_fault_destroy(world->fault);
-    bb_file_memory_destroy(world->memory);
+    faulty_table_deinit(&world->faulty);
     entry_list_deinit(&world->list);
 }
 
 /* Loads all index pages, so that later reads are reads of blocks. */
 static void load_pages(struct world *world)
 {
-    for (uint32_t i = 0; i < world->table->root.page_count; i++) {
+    for (uint32_t i = 0; i < world->faulty.table->root.page_count; i++) {
         struct bb_read_stats stats = {0};
         struct bb_index_page *page = NULL;
-        assert_ok(bb_table_page_acquire(world->table, i, &stats, &page));
-        bb_table_page_release(world->table, page);
+        assert_ok(bb_table_page_acquire(world->faulty.table, i, &stats, &page));
+        bb_table_page_release(world->faulty.table, page);
     }
-    world->before = counters_of(world);
+    world->before = faulty_table_counters(&world->faulty);
 }
 
 static uint64_t reads_since(const struct world *world)
 {
-    return counters_of(world).reads - world->before.reads;
+    return faulty_table_counters(&world->faulty).reads - world->before.reads;
 }
 
 static uint64_t bytes_since(const struct world *world)
 {
-    return counters_of(world).read_bytes - world->before.read_bytes;
+    return faulty_table_counters(&world->faulty).read_bytes - world->before.read_bytes;
 }
 
 /* Reads forward from key `begin`, at most `count` entries, and checks each. Returns the number. */
@@ -108,16 +82,16 @@ static void check_whole_scan(uint64_t cache_size)
 {
     struct world world;
     struct bb_iter *iter = NULL;
-    world_init(&world, cache_size, 512);
+    world_init(&world, cache_size);
     load_pages(&world);
-    assert_ok(bb_table_iter_create(world.table, NULL, &world.stats, &iter));
+    assert_ok(bb_table_iter_create(world.faulty.table, NULL, &world.stats, &iter));
     assert_int_equal(scan(&world, iter, 0, KEY_COUNT), KEY_COUNT);
     assert_int_equal(iter->status, BB_OK);
-    uint64_t blocks = world.table->meta.block_count;
+    uint64_t blocks = world.faulty.table->meta.block_count;
     assert_int_equal(world.stats.block_requests, blocks);
     assert_int_equal(world.stats.block_reads, blocks);
     assert_int_equal(world.stats.block_read_bytes, bytes_since(&world));
-    assert_int_equal(world.stats.block_read_bytes, world.table->properties.data_size);
+    assert_int_equal(world.stats.block_read_bytes, world.faulty.table->properties.data_size);
     assert_true(blocks > 100 && reads_since(&world) < blocks / 5);
     bb_iter_destroy(iter);
     world_deinit(&world);
@@ -140,19 +114,19 @@ static void table_ahead__short_ranges_read_what_they_need(void **state)
     struct bb_rng rng;
     struct bb_iter *iter = NULL;
     bb_rng_init(&rng, bb_rng_seed("table_ahead__short_ranges_read_what_they_need", 53));
-    world_init(&world, 0, 512);
+    world_init(&world, 0);
     load_pages(&world);
-    assert_ok(bb_table_iter_create(world.table, NULL, &world.stats, &iter));
+    assert_ok(bb_table_iter_create(world.faulty.table, NULL, &world.stats, &iter));
     for (int i = 0; i < 500; i++) {
         int count = 1 + (int)bb_rng_below(&rng, 400);
-        world.before = counters_of(&world);
+        world.before = faulty_table_counters(&world.faulty);
         uint64_t requests = world.stats.block_requests;
         uint64_t bytes = world.stats.block_read_bytes;
         scan(&world, iter, (int)bb_rng_below(&rng, KEY_COUNT - 400), count);
         requests = world.stats.block_requests - requests;
         bytes = world.stats.block_read_bytes - bytes;
         assert_int_equal(bytes, bytes_since(&world));
-        assert_true(bytes <= (requests <= 2 ? requests : 2 * requests) * 512);
+        assert_true(bytes <= (requests <= 2 ? requests : 2 * requests) * BLOCK_SIZE);
     }
     bb_iter_destroy(iter);
     world_deinit(&world);
@@ -165,20 +139,20 @@ static void table_ahead__nothing_after_the_range_is_read(void **state)
     struct world world;
     struct bb_table_iter iter;
     char text[16];
-    world_init(&world, 0, 512);
+    world_init(&world, 0);
     load_pages(&world);
     for (int end = 1; end <= KEY_COUNT; end += 97) {
         key_of(end, text, sizeof(text));
         struct bb_bytes high = bb_bytes_of_text(text);
         struct bb_key_range range = {.high = &high};
         uint64_t bytes = world.stats.block_read_bytes;
-        bb_table_iter_init(&iter, world.table, NULL, &range, &world.stats);
+        bb_table_iter_init(&iter, world.faulty.table, NULL, &range, &world.stats);
         assert_true(scan(&world, &iter.base, 0, KEY_COUNT) >= end);
         uint64_t last = bb_index_page_block_offset(iter.page, iter.ordinal) +
                         bb_index_page_block_size(iter.page, iter.ordinal);
         uint64_t pages = 0;
         for (uint32_t i = 0; i < iter.page_index; i++)
-            pages += world.table->root.pages[i].page_size;
+            pages += world.faulty.table->root.pages[i].page_size;
         assert_int_equal(world.stats.block_read_bytes - bytes, last - pages);
         bb_table_iter_deinit(&iter);
     }
@@ -192,16 +166,16 @@ static void table_ahead__a_failed_read_is_reported(void **state)
     (void)state;
     struct world world;
     struct bb_iter *iter = NULL;
-    world_init(&world, 0, 512);
+    world_init(&world, 0);
     load_pages(&world);
-    assert_ok(bb_table_iter_create(world.table, NULL, &world.stats, &iter));
+    assert_ok(bb_table_iter_create(world.faulty.table, NULL, &world.stats, &iter));
     uint64_t nth = 1;
     for (;; nth++) {
         struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = nth};
-        bb_file_fault_arm(world.fault, &plan);
+        bb_file_fault_arm(world.faulty.fault, &plan);
         int count = scan(&world, iter, 0, KEY_COUNT);
-        uint64_t hits = bb_file_fault_hits(world.fault);
-        bb_file_fault_disarm(world.fault);
+        uint64_t hits = bb_file_fault_hits(world.faulty.fault);
+        bb_file_fault_disarm(world.faulty.fault);
         if (hits == 0)
             break;
         assert_int_equal(iter->status, BB_IO);
@@ -220,17 +194,17 @@ static void table_ahead__damage_is_reported_at_its_block(void **state)
     (void)state;
     struct world world;
     struct bb_iter *iter = NULL;
-    world_init(&world, 0, 512);
+    world_init(&world, 0);
     load_pages(&world);
     size_t size = 0;
-    uint8_t *file = bb_file_memory_bytes(world.memory, FIXTURE_PATH, &size);
+    uint8_t *file = bb_file_memory_bytes(world.faulty.memory, FIXTURE_PATH, &size);
     for (uint32_t ordinal = 0; ordinal < 16; ordinal++) {
-        struct bb_index_page *page = bb_table_page_peek(world.table, 0);
+        struct bb_index_page *page = bb_table_page_peek(world.faulty.table, 0);
         uint64_t at = bb_index_page_block_offset(page, ordinal) + 20;
         uint8_t *byte = file + at;
         assert_true(at < size);
         *byte ^= 0x10;
-        assert_ok(bb_table_iter_create(world.table, NULL, &world.stats, &iter));
+        assert_ok(bb_table_iter_create(world.faulty.table, NULL, &world.stats, &iter));
         uint64_t requests = world.stats.block_requests;
         scan(&world, iter, 0, KEY_COUNT);
         assert_int_equal(iter->status, BB_CORRUPT);

@@ -1,60 +1,33 @@
 /* Goal: the steps before a seek (bb_table_iter_approach) change neither its result nor any count.
  * Method: two equal tables, one of which takes the steps; seeks to the same random keys; failing
  * reads. */
-#include "tests/unit/sstable/table_fixture.h"
+#include "tests/unit/sstable/faulty_table.h"
 
-#include "base/hash.h"
 #include "sstable/table/table.h"
 #include "sstable/table/table_iter.h"
-#include "tests/support/file_fault.h"
 
 #define KEY_COUNT 5000
 
 struct side {
-    struct bb_file_memory *memory;
-    struct bb_file_fault *fault;
-    struct bb_hash_secret secret;
-    struct bb_table_options options;
-    struct bb_table *table;
+    struct faulty_table faulty;
     struct bb_read_stats stats;
     struct bb_iter *iter;
 };
 
-static uint64_t preads(const struct side *side)
-{
-    struct bb_file_counters counters = {0};
-    side->options.file_system->ops->counters(side->options.file_system, &counters);
-    return counters.reads;
-}
-
 static void side_init(struct side *side, const struct entry_list *list, uint64_t cache_size,
                       enum bb_index_residency residency)
 {
-    *side = (struct side){.memory = bb_file_memory_create(52)};
-    side->fault = bb_file_fault_create(bb_file_memory_system(side->memory));
-    bb_hash_secret_from_seed(52, &side->secret);
-    side->options = (struct bb_table_options){
-        .file_system = bb_file_fault_system(side->fault),
-        .secret = &side->secret,
-        .block_size_bytes = 512,
-        .index_page_size_bytes = 1024,
-        .index_residency = residency,
-    };
-    if (cache_size > 0)
-        assert_ok(bb_block_cache_create(cache_size, &side->options.cache));
-    build_table(FIXTURE_PATH, &side->options, list, NULL);
-    assert_ok(bb_table_open(FIXTURE_PATH, &side->options, &side->table));
-    assert_ok(bb_table_iter_create(side->table, NULL, &side->stats, &side->iter));
+    struct bb_table_options options = {
+        .block_size_bytes = 512, .index_page_size_bytes = 1024, .index_residency = residency};
+    *side = (struct side){0};
+    faulty_table_init(&side->faulty, 52, &options, cache_size, list);
+    assert_ok(bb_table_iter_create(side->faulty.table, NULL, &side->stats, &side->iter));
 }
 
 static void side_deinit(struct side *side)
 {
     bb_iter_destroy(side->iter);
-    bb_table_close(side->table);
-    if (side->options.cache != NULL)
-        bb_block_cache_destroy(side->options.cache);
-    bb_file_fault_destroy(side->fault);
-    bb_file_memory_destroy(side->memory);
+    faulty_table_deinit(&side->faulty);
 }
 
 static void fill(struct entry_list *list)
@@ -90,7 +63,8 @@ static void check_counts(const struct side *plain, const struct side *stepping)
     assert_true(plain->stats.block_reads == stepping->stats.block_reads);
     assert_true(plain->stats.page_requests == stepping->stats.page_requests);
     assert_true(plain->stats.page_reads == stepping->stats.page_reads);
-    assert_true(preads(plain) == preads(stepping));
+    assert_true(faulty_table_counters(&plain->faulty).reads ==
+                faulty_table_counters(&stepping->faulty).reads);
 }
 
 static void check_seeks(struct bb_rng *rng, uint64_t cache_size, enum bb_index_residency residency)
@@ -138,14 +112,14 @@ static void table_iter__steps_before_a_seek_hide_no_failure(void **state)
         char text[16];
         snprintf(text, sizeof(text), "%06d", 400 + 300 * i);
         struct bb_bytes key = bb_bytes_of_text(text);
-        bb_file_fault_arm(side.fault, &plan);
+        bb_file_fault_arm(side.faulty.fault, &plan);
         for (unsigned step = 0; bb_table_iter_approach(side.iter, key, BB_SEQUENCE_MAX, step);
              step++)
             assert_false(side.iter->is_valid);
         bb_iter_seek(side.iter, key, BB_SEQUENCE_MAX);
         assert_false(side.iter->is_valid);
         assert_int_equal(side.iter->status, BB_IO);
-        bb_file_fault_disarm(side.fault);
+        bb_file_fault_disarm(side.faulty.fault);
         bb_iter_seek(side.iter, key, BB_SEQUENCE_MAX);
         assert_true(side.iter->is_valid);
         assert_true(bb_bytes_equal(side.iter->entry.key, key));

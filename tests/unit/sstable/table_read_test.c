@@ -1,58 +1,38 @@
 /* Goal: reads and their sources are counted exactly; a failed checksum is read twice and never
  * cached. Method: the counts of the table compared with the file system's; single wrong bits in the
  * results of reads. */
-#include "tests/unit/sstable/table_fixture.h"
+#include "tests/unit/sstable/faulty_table.h"
 
-#include "base/hash.h"
 #include "sstable/build/table_builder.h"
 #include "sstable/table/table.h"
-#include "tests/support/file_fault.h"
 
 struct world {
-    struct bb_file_memory *memory;
-    struct bb_file_fault *fault;
-    struct bb_hash_secret secret;
-    struct bb_table_options options;
+    struct faulty_table faulty;
     struct entry_list list;
-    struct bb_table *table;
     struct bb_read_stats stats;
     struct bb_buf value;
 };
 
 static void world_init(struct world *world, uint64_t cache_size, enum bb_index_residency residency)
 {
+    struct bb_table_options options = {.block_size_bytes = 256,
+                                       .index_page_size_bytes = 1024,
+                                       .index_residency = residency,
+                                       .table_filter_bits = 4};
     *world = (struct world){0};
-    world->memory = bb_file_memory_create(51);
-    world->fault = bb_file_fault_create(bb_file_memory_system(world->memory));
-    bb_hash_secret_from_seed(51, &world->secret);
-    world->options = (struct bb_table_options){
-        .file_system = bb_file_fault_system(world->fault),
-        .secret = &world->secret,
-        .block_size_bytes = 256,
-        .index_page_size_bytes = 1024,
-        .index_residency = residency,
-        .table_filter_bits = 4,
-    };
-    if (cache_size > 0)
-        assert_ok(bb_block_cache_create(cache_size, &world->options.cache));
     for (int i = 0; i < 5000; i++) {
         char key[16];
         snprintf(key, sizeof(key), "%06d", i * 2);
         entry_list_add_text(&world->list, key, 7, "a value");
     }
-    build_table(FIXTURE_PATH, &world->options, &world->list, NULL);
-    assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &world->table));
+    faulty_table_init(&world->faulty, 51, &options, cache_size, &world->list);
 }
 
 static void world_deinit(struct world *world)
 {
-    bb_table_close(world->table);
-    if (world->options.cache != NULL)
-        bb_block_cache_destroy(world->options.cache);
     bb_buf_deinit(&world->value);
+    faulty_table_deinit(&world->faulty);
     entry_list_deinit(&world->list);
-    bb_file_fault_destroy(world->fault);
-    bb_file_memory_destroy(world->memory);
 }
 
 static enum bb_status get(struct world *world, const struct bb_read_options *options, int number,
@@ -62,15 +42,14 @@ static enum bb_status get(struct world *world, const struct bb_read_options *opt
     uint64_t sequence = 0;
     snprintf(key, sizeof(key), "%06d", number);
     struct bb_bytes bytes = bb_bytes_of_text(key);
-    return bb_table_get(world->table, options, bytes, bb_hash_key(&world->secret, bytes),
-                        BB_SEQUENCE_MAX, &world->stats, &world->value, &sequence, ret_visit);
+    return bb_table_get(world->faulty.table, options, bytes,
+                        bb_hash_key(&world->faulty.secret, bytes), BB_SEQUENCE_MAX, &world->stats,
+                        &world->value, &sequence, ret_visit);
 }
 
-static uint64_t preads(struct world *world)
+static uint64_t preads(const struct world *world)
 {
-    struct bb_file_counters counters = {0};
-    world->options.file_system->ops->counters(world->options.file_system, &counters);
-    return counters.reads;
+    return faulty_table_counters(&world->faulty).reads;
 }
 
 /* Looks up every number, present or not. */
@@ -124,7 +103,7 @@ static void table_read__without_a_cache(void **state)
     check_sums(&world.stats);
     assert_true(world.stats.block_reads == world.stats.block_requests);
     assert_true(world.stats.avoided_reads == world.stats.avoided_requests);
-    assert_true(world.stats.page_reads == world.table->root.page_count);
+    assert_true(world.stats.page_reads == world.faulty.table->root.page_count);
     assert_true(preads(&world) - before == all_reads(&world.stats));
     world_deinit(&world);
 }
@@ -156,13 +135,13 @@ static void table_read__with_a_cache(void **state)
     struct bb_read_options options = {.account_avoided = true};
     struct bb_block_cache_stats cached = {0};
     world_init(&world, 64 << 20, BB_INDEX_PINNED);
-    uint64_t blocks = bb_table_meta(world.table)->block_count;
+    uint64_t blocks = bb_table_meta(world.faulty.table)->block_count;
     uint64_t before = preads(&world);
     ask_all(&world, &options);
     check_sums(&world.stats);
     assert_true(world.stats.block_reads == blocks);
     assert_true(preads(&world) - before == all_reads(&world.stats));
-    bb_block_cache_stats(world.options.cache, &cached);
+    bb_block_cache_stats(world.faulty.options.cache, &cached);
     assert_true(cached.misses == blocks);
     assert_true(cached.hits == world.stats.block_requests - blocks);
     world.stats = (struct bb_read_stats){0};
@@ -180,17 +159,17 @@ static void table_read__cached_pages(void **state)
     struct world world;
     world_init(&world, 64 << 20, BB_INDEX_CACHED);
     uint64_t before = preads(&world);
-    uint64_t memory = bb_table_memory(world.table);
+    uint64_t memory = bb_table_memory(world.faulty.table);
     ask_all(&world, NULL);
     check_sums(&world.stats);
-    assert_true(world.stats.page_reads == world.table->root.page_count);
+    assert_true(world.stats.page_reads == world.faulty.table->root.page_count);
     assert_true(preads(&world) - before == all_reads(&world.stats));
-    uint64_t table_filter = bb_table_meta(world.table)->table_filter_bytes;
-    assert_true(bb_table_memory(world.table) - memory < 2 * table_filter);
-    bb_block_cache_clear(world.options.cache);
+    uint64_t table_filter = bb_table_meta(world.faulty.table)->table_filter_bytes;
+    assert_true(bb_table_memory(world.faulty.table) - memory < 2 * table_filter);
+    bb_block_cache_clear(world.faulty.options.cache);
     world.stats = (struct bb_read_stats){0};
     ask_all(&world, NULL);
-    assert_true(world.stats.page_reads == world.table->root.page_count);
+    assert_true(world.stats.page_reads == world.faulty.table->root.page_count);
     world_deinit(&world);
 }
 
@@ -199,11 +178,11 @@ static void table_read__pinned_pages_are_counted(void **state)
     (void)state;
     struct world world;
     world_init(&world, 0, BB_INDEX_PINNED);
-    uint64_t before = bb_table_memory(world.table);
+    uint64_t before = bb_table_memory(world.faulty.table);
     ask_all(&world, NULL);
-    uint64_t pinned = bb_table_memory(world.table) - before;
-    assert_true(pinned > bb_table_meta(world.table)->filter_bytes);
-    const struct bb_properties *p = &world.table->properties;
+    uint64_t pinned = bb_table_memory(world.faulty.table) - before;
+    assert_true(pinned > bb_table_meta(world.faulty.table)->filter_bytes);
+    const struct bb_properties *p = &world.faulty.table->properties;
     assert_true(pinned < 3 * (p->index_size + p->table_filter_size) + 1000);
     world_deinit(&world);
 }
@@ -217,7 +196,7 @@ static void table_read__bypass_fill(void **state)
     world_init(&world, 64 << 20, BB_INDEX_PINNED);
     ask_all(&world, &options);
     assert_true(world.stats.block_reads == world.stats.block_requests);
-    bb_block_cache_stats(world.options.cache, &cached);
+    bb_block_cache_stats(world.faulty.options.cache, &cached);
     assert_true(cached.used_bytes == 0);
     world_deinit(&world);
 }
@@ -248,15 +227,15 @@ static void table_read__of_a_page_that_another_reader_loads_too(void **state)
     struct world world;
     struct bb_index_page *page = NULL;
     world_init(&world, 0, BB_INDEX_PINNED);
-    uint64_t memory = bb_table_memory(world.table);
-    other.sound = world.table->file->ops;
+    uint64_t memory = bb_table_memory(world.faulty.table);
+    other.sound = world.faulty.table->file->ops;
     other.ops = *other.sound;
     other.ops.read_at = read_at;
-    other.table = world.table;
-    world.table->file->ops = &other.ops;
-    assert_ok(bb_table_page_acquire(world.table, 0, &world.stats, &page));
+    other.table = world.faulty.table;
+    world.faulty.table->file->ops = &other.ops;
+    assert_ok(bb_table_page_acquire(world.faulty.table, 0, &world.stats, &page));
     assert_ptr_equal(page, other.page);
-    assert_true(bb_table_memory(world.table) == memory + page->item.charge);
+    assert_true(bb_table_memory(world.faulty.table) == memory + page->item.charge);
     assert_true(world.stats.page_reads == 1);
     world_deinit(&world);
 }
@@ -270,7 +249,7 @@ static void arm(struct world *world, uint64_t nth, bool lasting)
                                       .call = BB_FILE_CALL_READ_AT,
                                       .nth = nth,
                                       .lasting = lasting};
-    bb_file_fault_arm(world->fault, &plan);
+    bb_file_fault_arm(world->faulty.fault, &plan);
 }
 
 static void table_read__a_wrong_bit_is_looked_at_twice(void **state)
@@ -284,14 +263,14 @@ static void table_read__a_wrong_bit_is_looked_at_twice(void **state)
         for (int round = 0; round < 20; round++) {
             int number = (int)nth * 2000 + round * 100; /* a fresh block */
             struct bb_read_stats before = world.stats;
-            bb_table_close(world.table);
-            bb_block_cache_clear(world.options.cache);
-            assert_ok(bb_table_open(FIXTURE_PATH, &world.options, &world.table));
+            bb_table_close(world.faulty.table);
+            bb_block_cache_clear(world.faulty.options.cache);
+            assert_ok(bb_table_open(FIXTURE_PATH, &world.faulty.options, &world.faulty.table));
             arm(&world, nth, false);
             assert_ok(get(&world, NULL, number, &visit));
             assert_int_equal(visit, BB_VISIT_PRESENT);
-            assert_true(bb_file_fault_hits(world.fault) == 1);
-            bb_file_fault_disarm(world.fault);
+            assert_true(bb_file_fault_hits(world.faulty.fault) == 1);
+            bb_file_fault_disarm(world.faulty.fault);
             uint64_t reads = all_reads(&world.stats) - all_reads(&before);
             /* Bytes read before the list are not used. */
             assert_true(reads == 5 || (nth == 1 && reads == 4));
@@ -313,19 +292,19 @@ static void table_read__a_wrong_bit_in_a_list(void **state)
     enum bb_visit visit = BB_VISIT_COUNT;
     struct bb_bytes key = bb_bytes_of_text("000002");
     world_init(&world, 0, BB_INDEX_PINNED);
-    assert_ok(bb_table_builder_create(path, &world.options, &builder));
+    assert_ok(bb_table_builder_create(path, &world.faulty.options, &builder));
     bb_table_builder_set_filter_part(builder, 1);
     for (size_t i = 0; i < 300; i++)
         assert_ok(bb_table_builder_add(builder, &world.list.entries[i]));
     assert_ok(bb_table_builder_finish(builder, NULL));
     bb_table_builder_destroy(builder);
     for (uint64_t nth = 2; nth <= 3; nth++) { /* the list, the chunks */
-        assert_ok(bb_table_open(path, &world.options, &table));
+        assert_ok(bb_table_open(path, &world.faulty.options, &table));
         world.stats = (struct bb_read_stats){0};
         arm(&world, nth, false);
-        assert_ok(bb_table_get(table, NULL, key, bb_hash_key(&world.secret, key), BB_SEQUENCE_MAX,
-                               &world.stats, &world.value, &sequence, &visit));
-        bb_file_fault_disarm(world.fault);
+        assert_ok(bb_table_get(table, NULL, key, bb_hash_key(&world.faulty.secret, key),
+                               BB_SEQUENCE_MAX, &world.stats, &world.value, &sequence, &visit));
+        bb_file_fault_disarm(world.faulty.fault);
         assert_int_equal(visit, BB_VISIT_PRESENT);
         assert_true(world.stats.damaged_filters == 0);
         assert_true(world.stats.table_filter_reads == (nth == 2 ? 5 : 4));
@@ -349,7 +328,7 @@ static void table_read__lasting_damage_is_not_cached(void **state)
     assert_message(FIXTURE_PATH);
     assert_true(world.stats.block_reads == reads + 2);
     assert_status(get(&world, NULL, 40, &visit), BB_CORRUPT);
-    bb_file_fault_disarm(world.fault);
+    bb_file_fault_disarm(world.faulty.fault);
     assert_ok(get(&world, NULL, 40, &visit));
     assert_int_equal(visit, BB_VISIT_PRESENT);
     world_deinit(&world);
@@ -363,9 +342,9 @@ static void table_read__opening_looks_twice(void **state)
     world_init(&world, 0, BB_INDEX_PINNED);
     for (int round = 0; round < 50; round++) {
         arm(&world, 1, false);
-        assert_ok(bb_table_open(FIXTURE_PATH, &world.options, &table));
+        assert_ok(bb_table_open(FIXTURE_PATH, &world.faulty.options, &table));
         bb_table_close(table);
-        bb_file_fault_disarm(world.fault);
+        bb_file_fault_disarm(world.faulty.fault);
     }
     world_deinit(&world);
 }
@@ -383,17 +362,17 @@ static void table_read__failing_calls_are_reported(void **state)
     world_init(&world, 0, BB_INDEX_PINNED);
     for (size_t i = 0; i < 3; i++) {
         struct bb_file_fault_plan plan = {.call = calls[i], .nth = 1};
-        bb_file_fault_arm(world.fault, &plan);
-        assert_status(bb_table_open(FIXTURE_PATH, &world.options, &table), BB_IO);
-        bb_file_fault_disarm(world.fault);
+        bb_file_fault_arm(world.faulty.fault, &plan);
+        assert_status(bb_table_open(FIXTURE_PATH, &world.faulty.options, &table), BB_IO);
+        bb_file_fault_disarm(world.faulty.fault);
     }
     for (uint64_t nth = 1; nth <= 2;
          nth++) { /* of page and block, now that the table filter is there */
         struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = nth};
         assert_ok(get(&world, NULL, 9001, &visit));
-        bb_file_fault_arm(world.fault, &plan);
+        bb_file_fault_arm(world.faulty.fault, &plan);
         assert_status(get(&world, NULL, 5000, &visit), BB_IO);
-        bb_file_fault_disarm(world.fault);
+        bb_file_fault_disarm(world.faulty.fault);
     }
     assert_ok(get(&world, NULL, 5000, &visit));
     assert_int_equal(visit, BB_VISIT_PRESENT);
@@ -406,17 +385,17 @@ static void check_unread_table_filter(enum bb_table_filter_residency residency)
     struct world world;
     enum bb_visit visit = BB_VISIT_COUNT;
     world_init(&world, 64 << 20, BB_INDEX_PINNED);
-    world.options.table_filter_residency = residency;
+    world.faulty.options.table_filter_residency = residency;
     for (uint64_t nth = 1; nth <= 2; nth++) { /* list, chunk */
         struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = nth};
-        bb_table_close(world.table);
-        assert_ok(bb_table_open(FIXTURE_PATH, &world.options, &world.table));
-        bb_file_fault_arm(world.fault, &plan);
+        bb_table_close(world.faulty.table);
+        assert_ok(bb_table_open(FIXTURE_PATH, &world.faulty.options, &world.faulty.table));
+        bb_file_fault_arm(world.faulty.fault, &plan);
         world.stats = (struct bb_read_stats){0};
         assert_ok(get(&world, NULL, 5000, &visit));
         assert_int_equal(visit, BB_VISIT_PRESENT);
         assert_true(world.stats.damaged_filters == 1);
-        bb_file_fault_disarm(world.fault);
+        bb_file_fault_disarm(world.faulty.fault);
         for (int i = 1; i < 1000; i += 2)
             assert_ok(get(&world, NULL, i, &visit));
         assert_true(world.stats.damaged_filters == 1);
@@ -440,10 +419,10 @@ static void table_read__iterators_stop_with_the_reason(void **state)
     struct bb_iter *iter = NULL;
     struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = 8};
     world_init(&world, 0, BB_INDEX_PINNED);
-    assert_ok(bb_table_iter_create(world.table, NULL, &world.stats, &iter));
+    assert_ok(bb_table_iter_create(world.faulty.table, NULL, &world.stats, &iter));
     for (int direction = 0; direction < 2; direction++) {
         size_t count = 0;
-        bb_file_fault_arm(world.fault, &plan);
+        bb_file_fault_arm(world.faulty.fault, &plan);
         if (direction == 0)
             bb_iter_seek_first(iter);
         else
@@ -456,7 +435,7 @@ static void table_read__iterators_stop_with_the_reason(void **state)
         }
         assert_int_equal(iter->status, BB_IO);
         assert_true(count > 50 && count < 1000);
-        bb_file_fault_disarm(world.fault);
+        bb_file_fault_disarm(world.faulty.fault);
         bb_iter_seek(iter, bb_bytes_of_text("005001"), BB_SEQUENCE_MAX);
         assert_true(iter->is_valid);
         assert_true(bb_bytes_equal(iter->entry.key, bb_bytes_of_text("005002")));
