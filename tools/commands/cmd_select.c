@@ -1,81 +1,52 @@
 /* bloomblock select: records by a condition on their values. */
-#include <stdio.h>
-#include <unistd.h>
-
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/commands/cmd_select.h"
-#include "tools/output/interrupt.h"
 #include "tools/keys/key_range.h"
-#include "tools/output/progress.h"
-#include "tools/records/account_report.h"
+#include "tools/output/interrupt.h"
 #include "tools/records/attribute_text.h"
-#include "tools/records/caret.h"
-#include "tools/records/columns.h"
 #include "tools/records/definitions.h"
+#include "tools/records/select_form.h"
 #include "tools/store/store_options.h"
 
 struct select {
     struct store_options store;
-    struct output out;
-    /* Options. */
+    struct select_form form;
+    /* Options of this form. */
     const char *file; /* is never set: see run */
-    const char *where;
-    const char *columns_text;
-    struct option_texts attributes;
     struct key_range range;
-    uint64_t limit;
     bool is_hex;
-    bool is_tsv;
     bool is_reverse;
-    bool is_count_only;
-    bool with_account;
-    bool ignores_indexes;
     /* At work. */
     struct bb_db *db;
-    struct bb_schema *schema;
-    struct bb_condition *condition;
-    struct columns columns;
-    struct progress progress;
-    bool is_terminal;
-    bool is_interrupted;
-    uint64_t count;
-    struct account_report account;
 };
 
 /* ---- a record ---- */
 
 static void write_json_record(struct select *select, const struct shown_record *record)
 {
-    struct output *out = &select->out;
-    output_print(out, "%s{", select->count == 0 ? "\n" : ",\n");
-    if (select->columns.count > 0) {
-        columns_write_json(&select->columns, record, out);
-    } else {
-        bytes_write_json(out, "key", record->key);
-        output_write(out, bb_bytes_of(",", 1));
-        bytes_write_json(out, "value", record->value);
-    }
+    struct output *out = &select->form.out;
+    select_form_begin_json(&select->form);
+    bytes_write_json(out, "key", record->key);
+    output_write(out, bb_bytes_of(",", 1));
+    bytes_write_json(out, "value", record->value);
     output_write(out, bb_bytes_of("}", 1));
 }
 
 static void write_text_record(struct select *select, const struct shown_record *record)
 {
-    struct output *out = &select->out;
-    if (select->columns.count > 0) {
-        columns_write_tsv(&select->columns, record, out);
-    } else if (select->is_tsv) {
+    struct output *out = &select->form.out;
+    if (select->form.is_tsv) {
         output_bytes(out, record->key, select->is_hex);
         output_write(out, bb_bytes_of("\t", 1));
-        output_bytes(out, record->value, select->is_hex);
-    } else if (select->is_hex || select->is_terminal) {
-        output_bytes(out, record->value, select->is_hex);
-    } else {
-        output_write(out, record->value);
     }
+    if (select->form.is_tsv || select->is_hex || select->form.is_terminal)
+        output_bytes(out, record->value, select->is_hex);
+    else
+        output_write(out, record->value);
     output_write(out, bb_bytes_of("\n", 1));
 }
 
@@ -83,11 +54,11 @@ static enum bb_status write_record(struct select *select, struct bb_select *reco
 {
     struct shown_record record = {.key = bb_select_key(records), .value = bb_select_value(records)};
     enum bb_status status = BB_OK;
-    if (select->columns.needs_attributes)
+    if (select->form.columns.needs_attributes)
         status = bb_select_attributes(records, &record.attributes);
-    if (status != BB_OK)
+    if (status != BB_OK || select_form_write_columns(&select->form, &record))
         return status;
-    if (select->out.is_json)
+    if (select->form.out.is_json)
         write_json_record(select, &record);
     else
         write_text_record(select, &record);
@@ -99,27 +70,20 @@ static enum bb_status write_record(struct select *select, struct bb_select *reco
 static bool go_on(void *context, const struct bb_select_account *account)
 {
     struct select *select = context;
-    atomic_store_explicit(&select->progress.done, account->data_read_bytes, memory_order_relaxed);
-    return !interrupt_is_wanted();
-}
-
-static enum bb_status next(struct bb_select *records, bool *ret_has_record)
-{
-    if (interrupt_is_wanted())
-        return bb_fail(BB_BUSY, "the selection was cancelled");
-    return bb_select_next(records, ret_has_record);
+    return select_form_go_on(&select->form, account->data_read_bytes);
 }
 
 static enum bb_status print_records(struct select *select, struct bb_select *records)
 {
     bool has_record = true;
-    enum bb_status status = next(records, &has_record);
-    while (status == BB_OK && has_record && !select->out.has_failed) {
-        status = write_record(select, records);
-        if (status != BB_OK)
-            break;
-        select->count++;
-        status = next(records, &has_record);
+    enum bb_status status = BB_OK;
+    while (status == BB_OK && has_record && !select->form.out.has_failed) {
+        status = select_form_interrupted();
+        if (status == BB_OK)
+            status = bb_select_next(records, &has_record);
+        if (status == BB_OK && has_record)
+            status = write_record(select, records);
+        select->form.count += status == BB_OK && has_record;
     }
     return status;
 }
@@ -128,10 +92,10 @@ static enum bb_status print_records(struct select *select, struct bb_select *rec
 static enum bb_status count_records(struct select *select, struct bb_select *records)
 {
     struct bb_select_account account;
-    enum bb_status status = bb_select_count(records, &select->count);
+    enum bb_status status = bb_select_count(records, &select->form.count);
     bb_select_account(records, &account);
     if (status != BB_OK)
-        select->count = account.records_returned;
+        select->form.count = account.records_returned;
     return status;
 }
 
@@ -141,115 +105,56 @@ static enum bb_status run_selection(struct select *select, const struct bb_selec
     enum bb_status status = bb_db_select(select->db, options, &records);
     if (status != BB_OK)
         return status;
-    status =
-        select->is_count_only ? count_records(select, records) : print_records(select, records);
+    status = select->form.is_count_only ? count_records(select, records)
+                                        : print_records(select, records);
     struct bb_error failure = *bb_error_last();
-    enum bb_status reported = account_report_of_store(records, &select->account);
+    enum bb_status reported = account_report_of_store(records, &select->form.account);
     bb_select_destroy(records);
     return status == BB_OK ? reported : bb_error_restore(&failure);
 }
 
-static enum bb_status execute(struct select *select)
+static enum bb_status select_records(void *context)
 {
+    struct select *select = context;
     struct bb_bytes low = bb_buf_bytes(&select->range.low);
     struct bb_bytes high = bb_buf_bytes(&select->range.high);
     struct bb_key_range range = {.low = select->range.from != NULL ? &low : NULL,
                                  .high = select->range.to != NULL ? &high : NULL};
-    struct bb_select_options options = {.condition = select->condition,
-                                        .schema = select->schema,
+    struct bb_select_options options = {.condition = select->form.condition,
+                                        .schema = select->form.schema,
                                         .range = &range,
                                         .backward = select->is_reverse,
-                                        .ignore_indexes = select->ignores_indexes,
-                                        .limit = select->limit,
+                                        .ignore_indexes = select->form.ignores_indexes,
+                                        .limit = select->form.limit,
                                         .progress = go_on,
                                         .progress_context = select};
-    progress_start(&select->progress, "reading", 0, true);
-    enum bb_status status = run_selection(select, &options);
-    progress_stop(&select->progress);
-    select->is_interrupted = status == BB_BUSY && interrupt_is_wanted();
-    return status;
+    return run_selection(select, &options);
 }
 
 /* ---- before and after ---- */
 
-static enum bb_status parse_condition(struct select *select, const char *directory)
+static enum bb_status check_attributes(const struct select *select, const char *directory)
 {
-    if (select->where == NULL)
+    if (select->form.where == NULL || bb_schema_count(select->form.schema) > 0)
         return BB_OK;
-    if (bb_schema_count(select->schema) == 0)
-        return bb_fail(BB_INVALID,
-                       "%s: the store has no attributes: define them with `bloomblock attribute "
-                       "create`, or for this selection with --attribute",
-                       directory);
-    enum bb_status status =
-        bb_condition_parse(select->schema, bb_bytes_of_text(select->where), &select->condition);
-    if (status == BB_INVALID)
-        caret_show(select->where);
-    return status;
+    return bb_fail(BB_INVALID,
+                   "%s: the store has no attributes: define them with `bloomblock attribute "
+                   "create`, or for this selection with --attribute",
+                   directory);
 }
 
 static enum bb_status prepare(struct select *select, const char *directory)
 {
     enum bb_status status = key_range_decode(&select->range, select->is_hex);
-    if (status == BB_OK && select->out.is_json && select->is_tsv)
-        status = bb_fail(BB_INVALID, "options --json and --tsv exclude each other");
-    if (status == BB_OK && select->is_count_only && select->columns_text != NULL)
-        status = bb_fail(BB_INVALID, "options --count and --columns exclude each other");
+    if (status == BB_OK)
+        status = select_form_check(&select->form);
     if (status == BB_OK)
         status = store_open_to_read(&select->store, directory, &select->db);
     if (status == BB_OK)
-        status = definitions_schema(select->db, &select->attributes, &select->schema);
-    if (status == BB_OK && select->columns_text != NULL)
-        status = columns_parse(&select->columns, select->columns_text, select->schema);
-    return status == BB_OK ? parse_condition(select, directory) : status;
-}
-
-static void begin_output(struct select *select)
-{
-    if (select->out.is_json && !select->is_count_only)
-        output_print(&select->out, "{\"records\": [");
-}
-
-static void end_output(struct select *select, bool is_complete)
-{
-    struct output *out = &select->out;
-    if (!out->is_json) {
-        if (select->is_count_only && (is_complete || select->is_interrupted))
-            output_print(out, "%llu\n", (unsigned long long)select->count);
-        return;
-    }
-    output_print(out, "%s\"count\": %llu, \"complete\": %s", select->is_count_only ? "{" : "\n], ",
-                 (unsigned long long)select->count, is_complete ? "true" : "false");
-    if (select->with_account) {
-        output_print(out, ", \"account\": ");
-        output_json_compact(out, account_report_json(&select->account));
-    }
-    output_print(out, "}\n");
-}
-
-static enum exit_code select_and_print(struct select *select, const struct command *command)
-{
-    begin_output(select);
-    enum bb_status status = execute(select);
-    enum exit_code code = select->count > 0 ? EXIT_FOUND : EXIT_ABSENT;
-    if (select->is_interrupted)
-        command_warn(command, "interrupted: the printed records are correct, but not all");
-    else if (status != BB_OK)
-        code = command_fail(command, status);
-    end_output(select, status == BB_OK);
-    output_flush(&select->out);
-    if (select->with_account && !select->out.is_json)
-        account_report_write(&select->account, stderr);
-    return select->is_interrupted ? EXIT_INTERRUPTED : code;
-}
-
-static void release(struct select *select)
-{
-    account_report_deinit(&select->account);
-    columns_deinit(&select->columns);
-    bb_condition_destroy(select->condition);
-    bb_schema_destroy(select->schema);
-    key_range_deinit(&select->range);
+        status = definitions_schema(select->db, &select->form.attributes, &select->form.schema);
+    if (status == BB_OK)
+        status = check_attributes(select, directory);
+    return status == BB_OK ? select_form_prepare(&select->form) : status;
 }
 
 static bool parse(struct select *select, const struct command *command, int argc, char **argv,
@@ -258,23 +163,24 @@ static bool parse(struct select *select, const struct command *command, int argc
     const struct option own[] = {
         {"file", "FILE", OPTION_TEXT, &select->file,
          "lines of a file: `bloomblock select --file FILE --help`"},
-        {"where", "CONDITION", OPTION_TEXT, &select->where, "which records; without it all"},
-        {"columns", "A,B", OPTION_TEXT, &select->columns_text,
+        {"where", "CONDITION", OPTION_TEXT, &select->form.where, "which records; without it all"},
+        {"columns", "A,B", OPTION_TEXT, &select->form.columns_text,
          "attributes to print, key and value among them, as TSV or JSON"},
-        {"count", NULL, OPTION_FLAG, &select->is_count_only, "only how many there are"},
-        {"limit", "N", OPTION_COUNT, &select->limit, "maximum number of records; 0: all"},
+        {"count", NULL, OPTION_FLAG, &select->form.is_count_only, "only how many there are"},
+        {"limit", "N", OPTION_COUNT, &select->form.limit, "maximum number of records; 0: all"},
         {"reverse", NULL, OPTION_FLAG, &select->is_reverse, "from the last key to the first"},
         {"from", "KEY", OPTION_TEXT, &select->range.from, "first key, inclusive"},
         {"to", "KEY", OPTION_TEXT, &select->range.to, "end of the keys, exclusive"},
-        {"explain", NULL, OPTION_FLAG, &select->with_account,
+        {"explain", NULL, OPTION_FLAG, &select->form.with_account,
          "the work done and saved, on standard error or in the JSON"},
-        {"no-index", NULL, OPTION_FLAG, &select->ignores_indexes, "read everything"},
-        {"attribute", "DEFINITION", OPTION_TEXTS, &select->attributes,
+        {"no-index", NULL, OPTION_FLAG, &select->form.ignores_indexes, "read everything"},
+        {"attribute", "DEFINITION", OPTION_TEXTS, &select->form.attributes,
          "one more attribute, for this selection; may be given again"},
-        {"tsv", NULL, OPTION_FLAG, &select->is_tsv, "key, tab, value, escaped; or the columns"},
+        {"tsv", NULL, OPTION_FLAG, &select->form.is_tsv,
+         "key, tab, value, escaped; or the columns"},
         {"hex", NULL, OPTION_FLAG, &select->is_hex,
          "keys and values as hexadecimal digits, in options too"},
-        {"json", NULL, OPTION_FLAG, &select->out.is_json, "print JSON"},
+        {"json", NULL, OPTION_FLAG, &select->form.out.is_json, "print JSON"},
     };
     const struct option_group groups[] = {
         {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
@@ -298,13 +204,15 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         bb_free(select);
         return code;
     }
-    select->is_terminal = isatty(STDOUT_FILENO) != 0;
     interrupt_watch();
     enum bb_status status = prepare(select, arguments.values[0]);
-    code = status == BB_OK ? select_and_print(select, command) : command_fail(command, status);
-    release(select);
+    code = status == BB_OK
+               ? select_form_run(&select->form, command, select_records, select, "records")
+               : command_fail(command, status);
+    select_form_deinit(&select->form);
+    key_range_deinit(&select->range);
     code = store_close(&select->store, select->db, code);
-    code = command_finish(command, &select->out, code);
+    code = command_finish(command, &select->form.out, code);
     bb_free(select);
     return code;
 }

@@ -1,59 +1,31 @@
 /* bloomblock select --file: lines of a file by a condition on their attributes. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/commands/cmd_select.h"
 #include "tools/output/interrupt.h"
-#include "tools/output/output.h"
-#include "tools/output/progress.h"
-#include "tools/records/account_report.h"
 #include "tools/records/attribute_text.h"
-#include "tools/records/caret.h"
-#include "tools/records/columns.h"
 #include "tools/records/line_file.h"
+#include "tools/records/select_form.h"
 
 struct select_file {
     const struct command *command;
-    struct output out;
-    /* Options. */
     const char *file;
-    const char *where;
-    const char *columns_text;
-    struct option_texts attributes;
-    uint64_t limit;
-    bool is_tsv;
-    bool is_count_only;
-    bool with_account;
-    bool ignores_indexes;
-    /* At work. */
+    struct select_form form;
     struct bb_buf path;
     struct bb_lines *lines;
-    struct bb_schema *schema;
-    struct bb_condition *condition;
-    struct columns columns;
-    struct progress progress;
-    bool is_terminal;
-    bool is_interrupted;
-    uint64_t count;
-    struct account_report account;
 };
 
 /* ---- a line ---- */
 
-static void write_json_line(struct select_file *self, const struct bb_line *line,
-                            const struct shown_record *record)
+static void write_json_line(struct select_file *self, const struct bb_line *line)
 {
-    struct output *out = &self->out;
-    output_print(out, "%s{", self->count == 0 ? "\n" : ",\n");
-    if (self->columns.count > 0) {
-        columns_write_json(&self->columns, record, out);
-    } else {
-        output_print(out, "\"offset\": %llu,", (unsigned long long)line->offset);
-        bytes_write_json(out, "line", line->record);
-    }
+    struct output *out = &self->form.out;
+    select_form_begin_json(&self->form);
+    output_print(out, "\"offset\": %llu,", (unsigned long long)line->offset);
+    bytes_write_json(out, "line", line->record);
     output_write(out, bb_bytes_of("}", 1));
 }
 
@@ -65,20 +37,16 @@ static void write_raw_line(struct output *out, const struct bb_line *line)
         output_write(out, bb_bytes_of("\n", 1));
 }
 
-static void write_text_line(struct select_file *self, const struct bb_line *line,
-                            const struct shown_record *record)
+static void write_text_line(struct select_file *self, const struct bb_line *line)
 {
-    struct output *out = &self->out;
-    if (self->columns.count == 0 && !self->is_tsv && !self->is_terminal) {
+    struct output *out = &self->form.out;
+    if (!self->form.is_tsv && !self->form.is_terminal) {
         write_raw_line(out, line);
         return;
     }
-    if (self->columns.count > 0)
-        columns_write_tsv(&self->columns, record, out);
-    if (self->columns.count == 0 && self->is_tsv)
+    if (self->form.is_tsv)
         output_print(out, "%llu\t", (unsigned long long)line->offset);
-    if (self->columns.count == 0)
-        output_bytes(out, line->record, false);
+    output_bytes(out, line->record, false);
     output_write(out, bb_bytes_of("\n", 1));
 }
 
@@ -89,14 +57,14 @@ static enum bb_status write_line(struct select_file *self, struct bb_lines_selec
     int size = snprintf(offset, sizeof(offset), "%llu", (unsigned long long)line->offset);
     struct shown_record record = {.key = bb_bytes_of(offset, (size_t)size), .value = line->record};
     enum bb_status status = BB_OK;
-    if (self->columns.needs_attributes)
+    if (self->form.columns.needs_attributes)
         status = bb_lines_select_attributes(select, &record.attributes);
-    if (status != BB_OK)
+    if (status != BB_OK || select_form_write_columns(&self->form, &record))
         return status;
-    if (self->out.is_json)
-        write_json_line(self, line, &record);
+    if (self->form.out.is_json)
+        write_json_line(self, line);
     else
-        write_text_line(self, line, &record);
+        write_text_line(self, line);
     return BB_OK;
 }
 
@@ -105,20 +73,20 @@ static enum bb_status write_line(struct select_file *self, struct bb_lines_selec
 static bool go_on(void *context, const struct bb_lines_account *account)
 {
     struct select_file *self = context;
-    atomic_store_explicit(&self->progress.done, account->data_read_bytes, memory_order_relaxed);
-    return !interrupt_is_wanted();
+    return select_form_go_on(&self->form, account->data_read_bytes);
 }
 
 static enum bb_status print_lines(struct select_file *self, struct bb_lines_select *select)
 {
     bool has_line = true;
     enum bb_status status = BB_OK;
-    while (status == BB_OK && has_line && !self->out.has_failed) {
-        status = interrupt_is_wanted() ? bb_fail(BB_BUSY, "the selection was cancelled")
-                                       : bb_lines_select_next(select, &has_line);
+    while (status == BB_OK && has_line && !self->form.out.has_failed) {
+        status = select_form_interrupted();
+        if (status == BB_OK)
+            status = bb_lines_select_next(select, &has_line);
         if (status == BB_OK && has_line)
             status = write_line(self, select);
-        self->count += status == BB_OK && has_line;
+        self->form.count += status == BB_OK && has_line;
     }
     return status;
 }
@@ -127,40 +95,31 @@ static enum bb_status print_lines(struct select_file *self, struct bb_lines_sele
 static enum bb_status count_lines(struct select_file *self, struct bb_lines_select *select)
 {
     struct bb_lines_account account;
-    enum bb_status status = bb_lines_select_count(select, &self->count);
+    enum bb_status status = bb_lines_select_count(select, &self->form.count);
     bb_lines_select_account(select, &account);
     if (status != BB_OK)
-        self->count = account.records_returned;
+        self->form.count = account.records_returned;
     return status;
 }
 
-static enum bb_status run_selection(struct select_file *self,
-                                    const struct bb_lines_select_options *options)
+static enum bb_status select_lines(void *context)
 {
-    struct bb_lines_select *select = NULL;
-    enum bb_status status = bb_lines_select(self->lines, options, &select);
-    if (status != BB_OK)
-        return status;
-    status = self->is_count_only ? count_lines(self, select) : print_lines(self, select);
-    struct bb_error failure = *bb_error_last();
-    enum bb_status reported = account_report_of_file(self->lines, select, &self->account);
-    bb_lines_select_destroy(select);
-    return status == BB_OK ? reported : bb_error_restore(&failure);
-}
-
-static enum bb_status execute(struct select_file *self)
-{
-    struct bb_lines_select_options options = {.condition = self->condition,
-                                              .schema = self->schema,
-                                              .ignore_indexes = self->ignores_indexes,
-                                              .limit = self->limit,
+    struct select_file *self = context;
+    struct bb_lines_select_options options = {.condition = self->form.condition,
+                                              .schema = self->form.schema,
+                                              .ignore_indexes = self->form.ignores_indexes,
+                                              .limit = self->form.limit,
                                               .progress = go_on,
                                               .progress_context = self};
-    progress_start(&self->progress, "reading", 0, true);
-    enum bb_status status = run_selection(self, &options);
-    progress_stop(&self->progress);
-    self->is_interrupted = status == BB_BUSY && interrupt_is_wanted();
-    return status;
+    struct bb_lines_select *select = NULL;
+    enum bb_status status = bb_lines_select(self->lines, &options, &select);
+    if (status != BB_OK)
+        return status;
+    status = self->form.is_count_only ? count_lines(self, select) : print_lines(self, select);
+    struct bb_error failure = *bb_error_last();
+    enum bb_status reported = account_report_of_file(self->lines, select, &self->form.account);
+    bb_lines_select_destroy(select);
+    return status == BB_OK ? reported : bb_error_restore(&failure);
 }
 
 /* ---- before and after ---- */
@@ -179,28 +138,18 @@ static void tell_of_index(struct select_file *self)
     command_warn(self->command, text);
 }
 
-static enum bb_status parse_condition(struct select_file *self)
+static enum bb_status check_attributes(const struct select_file *self)
 {
-    if (self->where == NULL)
+    if (self->form.where == NULL || bb_schema_count(self->form.schema) > 0)
         return BB_OK;
-    if (bb_schema_count(self->schema) == 0)
-        return bb_fail(BB_INVALID,
-                       "no attributes are known: there is no index file that has them; define "
-                       "them with --attribute, as in --attribute 'line bytes = value'");
-    enum bb_status status =
-        bb_condition_parse(self->schema, bb_bytes_of_text(self->where), &self->condition);
-    if (status == BB_INVALID)
-        caret_show(self->where);
-    return status;
+    return bb_fail(BB_INVALID,
+                   "no attributes are known: there is no index file that has them; define "
+                   "them with --attribute, as in --attribute 'line bytes = value'");
 }
 
 static enum bb_status prepare(struct select_file *self)
 {
-    enum bb_status status = BB_OK;
-    if (self->out.is_json && self->is_tsv)
-        status = bb_fail(BB_INVALID, "options --json and --tsv exclude each other");
-    if (status == BB_OK && self->is_count_only && self->columns_text != NULL)
-        status = bb_fail(BB_INVALID, "options --count and --columns exclude each other");
+    enum bb_status status = select_form_check(&self->form);
     if (status == BB_OK)
         status = line_file_path(self->file, &self->path);
     if (status == BB_OK)
@@ -208,54 +157,10 @@ static enum bb_status prepare(struct select_file *self)
     if (status != BB_OK)
         return status;
     tell_of_index(self);
-    status = line_file_schema(self->lines, &self->attributes, &self->schema);
-    if (status == BB_OK && self->columns_text != NULL)
-        status = columns_parse(&self->columns, self->columns_text, self->schema);
-    return status == BB_OK ? parse_condition(self) : status;
-}
-
-static void end_output(struct select_file *self, bool is_complete)
-{
-    struct output *out = &self->out;
-    unsigned long long count = self->count;
-    if (!out->is_json && self->is_count_only && (is_complete || self->is_interrupted))
-        output_print(out, "%llu\n", count);
-    if (!out->is_json)
-        return;
-    output_print(out, "%s\"count\": %llu, \"complete\": %s", self->is_count_only ? "{" : "\n], ",
-                 count, is_complete ? "true" : "false");
-    if (self->with_account) {
-        output_print(out, ", \"account\": ");
-        output_json_compact(out, account_report_json(&self->account));
-    }
-    output_print(out, "}\n");
-}
-
-static enum exit_code select_and_print(struct select_file *self)
-{
-    if (self->out.is_json && !self->is_count_only)
-        output_print(&self->out, "{\"records\": [");
-    enum bb_status status = execute(self);
-    enum exit_code code = self->count > 0 ? EXIT_FOUND : EXIT_ABSENT;
-    if (self->is_interrupted)
-        command_warn(self->command, "interrupted: the printed lines are correct, but not all");
-    else if (status != BB_OK)
-        code = command_fail(self->command, status);
-    end_output(self, status == BB_OK);
-    output_flush(&self->out);
-    if (self->with_account && !self->out.is_json)
-        account_report_write(&self->account, stderr);
-    return self->is_interrupted ? EXIT_INTERRUPTED : code;
-}
-
-static void release(struct select_file *self)
-{
-    account_report_deinit(&self->account);
-    columns_deinit(&self->columns);
-    bb_condition_destroy(self->condition);
-    bb_schema_destroy(self->schema);
-    bb_lines_close(self->lines);
-    bb_buf_deinit(&self->path);
+    status = line_file_schema(self->lines, &self->form.attributes, &self->form.schema);
+    if (status == BB_OK)
+        status = check_attributes(self);
+    return status == BB_OK ? select_form_prepare(&self->form) : status;
 }
 
 static enum exit_code run(const struct command *command, int argc, char **argv)
@@ -263,18 +168,18 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct select_file self = {.command = command};
     const struct option own[] = {
         {"file", "FILE", OPTION_TEXT, &self.file, "the file; its index file is FILE.bbi"},
-        {"where", "CONDITION", OPTION_TEXT, &self.where, "which lines; without it all"},
-        {"attribute", "DEFINITION", OPTION_TEXTS, &self.attributes,
+        {"where", "CONDITION", OPTION_TEXT, &self.form.where, "which lines; without it all"},
+        {"attribute", "DEFINITION", OPTION_TEXTS, &self.form.attributes,
          "an attribute, in addition to the index file's; may be given again"},
-        {"columns", "A,B", OPTION_TEXT, &self.columns_text,
+        {"columns", "A,B", OPTION_TEXT, &self.form.columns_text,
          "attributes to print, key (the line's offset) and value among them, as TSV or JSON"},
-        {"count", NULL, OPTION_FLAG, &self.is_count_only, "only how many there are"},
-        {"limit", "N", OPTION_COUNT, &self.limit, "maximum number of lines; 0: all"},
-        {"explain", NULL, OPTION_FLAG, &self.with_account,
+        {"count", NULL, OPTION_FLAG, &self.form.is_count_only, "only how many there are"},
+        {"limit", "N", OPTION_COUNT, &self.form.limit, "maximum number of lines; 0: all"},
+        {"explain", NULL, OPTION_FLAG, &self.form.with_account,
          "the work done and saved, on standard error or in the JSON"},
-        {"no-index", NULL, OPTION_FLAG, &self.ignores_indexes, "read everything"},
-        {"tsv", NULL, OPTION_FLAG, &self.is_tsv, "offset, tab, line, escaped; or the columns"},
-        {"json", NULL, OPTION_FLAG, &self.out.is_json, "print JSON"},
+        {"no-index", NULL, OPTION_FLAG, &self.form.ignores_indexes, "read everything"},
+        {"tsv", NULL, OPTION_FLAG, &self.form.is_tsv, "offset, tab, line, escaped; or the columns"},
+        {"json", NULL, OPTION_FLAG, &self.form.out.is_json, "print JSON"},
     };
     const struct option_group group = {
         .title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)};
@@ -282,12 +187,14 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
         return code;
-    self.is_terminal = isatty(STDOUT_FILENO) != 0;
     interrupt_watch();
     enum bb_status status = prepare(&self);
-    code = status == BB_OK ? select_and_print(&self) : command_fail(command, status);
-    release(&self);
-    return command_finish(command, &self.out, code);
+    code = status == BB_OK ? select_form_run(&self.form, command, select_lines, &self, "lines")
+                           : command_fail(command, status);
+    select_form_deinit(&self.form);
+    bb_lines_close(self.lines);
+    bb_buf_deinit(&self.path);
+    return command_finish(command, &self.form.out, code);
 }
 
 static const struct command command_select_file = {
