@@ -194,11 +194,6 @@ static enum bb_status check_index(struct bb_scrub *scrub, const struct bb_compan
     return status == BB_CORRUPT && is_taken_away(scrub->db, index->number) ? BB_OK : status;
 }
 
-static bool is_damage(enum bb_status status)
-{
-    return status == BB_CORRUPT || status == BB_IO;
-}
-
 /* With the latest failure. */
 static void record_damage(struct bb_scrub *scrub)
 {
@@ -213,7 +208,7 @@ static void record_damage(struct bb_scrub *scrub)
 /* Records the result of checking a file, and reports damage, which is not a failure. */
 static enum bb_status judge(struct bb_scrub *scrub, enum bb_status status, _Atomic bool *is_damaged)
 {
-    if (status != BB_OK && !is_damage(status))
+    if (status != BB_OK && !bb_scrub_logs_is_damage(status))
         return status;
     atomic_store(is_damaged, status != BB_OK);
     if (status != BB_OK)
@@ -306,7 +301,7 @@ static enum bb_status check_next_log(struct bb_scrub *scrub)
     scrub->next_log = log.number;
     status = log.number == 0 ? bb_scrub_logs_check_manifest(&scrub->logs)
                              : bb_scrub_logs_check(&scrub->logs, &log);
-    if (is_damage(status)) {
+    if (bb_scrub_logs_is_damage(status)) {
         record_damage(scrub);
         status = BB_OK;
     }

@@ -11,11 +11,6 @@
 #include "kv/wal/wal_reader.h"
 #include "kv/wal/wal_writer.h"
 
-static bool is_damage(enum bb_status status)
-{
-    return status == BB_CORRUPT || status == BB_IO;
-}
-
 /* ---- the manifest ---- */
 
 /* Number 0: no manifest can be checked. */
@@ -105,7 +100,7 @@ enum bb_status bb_scrub_logs_check_manifest(struct bb_scrub_logs *logs)
         if (!is_read)
             status = check_replaced(logs->db, manifest.number);
     }
-    if (status == BB_OK || is_damage(status)) {
+    if (status == BB_OK || bb_scrub_logs_is_damage(status)) {
         logs->report->manifests++;
         mark_manifest(logs->db, manifest.number, status != BB_OK);
     }
@@ -230,7 +225,7 @@ static bool mark_log(struct bb_db *db, uint64_t number, enum bb_status status)
         if (buffer->log == NULL || buffer->log_number != number)
             continue;
         is_there = true;
-        if (status == BB_OK || is_damage(status) || status == BB_NOT_FOUND)
+        if (status == BB_OK || bb_scrub_logs_is_damage(status) || status == BB_NOT_FOUND)
             atomic_store(&buffer->is_log_damaged, status != BB_OK);
     }
     bb_mutex_unlock(&db->mutex);
@@ -251,7 +246,7 @@ enum bb_status bb_scrub_logs_check(struct bb_scrub_logs *logs, const struct bb_s
     if (status == BB_NOT_FOUND && !is_gone)
         status = bb_corrupt((struct bb_place){.file = path}, 0,
                             "the store writes this log, and there is no such file");
-    logs->report->logs += !is_gone && (status == BB_OK || is_damage(status));
+    logs->report->logs += !is_gone && (status == BB_OK || bb_scrub_logs_is_damage(status));
     return bb_error_settle(is_gone ? BB_OK : status, &before);
 }
 

@@ -32,6 +32,12 @@ struct bb_scrub_logs {
     uint64_t first; /* the manifest's first log; 0: unknown */
 };
 
+/* True for the result of reading a damaged file. */
+static inline bool bb_scrub_logs_is_damage(enum bb_status status)
+{
+    return status == BB_CORRUPT || status == BB_IO;
+}
+
 /* Reads the current manifest, unless it is poisoned: then report.manifests does not change. Damage
  * is marked. Errors: as bb_manifest_read. */
 BB_MUST_CHECK enum bb_status bb_scrub_logs_check_manifest(struct bb_scrub_logs *logs);

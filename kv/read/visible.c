@@ -132,8 +132,7 @@ void bb_visible_seek_first(struct bb_visible *visible)
     find_forward(visible, false);
 }
 
-/* Moves to the last entry before all versions of a key. */
-static void seek_before(struct bb_iter *stream, struct bb_bytes key)
+void bb_visible_seek_before(struct bb_iter *stream, struct bb_bytes key)
 {
     bb_iter_seek(stream, key, BB_SEQUENCE_MAX);
     if (stream->is_valid)
@@ -146,7 +145,7 @@ void bb_visible_seek_last(struct bb_visible *visible)
 {
     visible->status = BB_OK;
     if (visible->range.high != NULL)
-        seek_before(visible->stream, *visible->range.high);
+        bb_visible_seek_before(visible->stream, *visible->range.high);
     else
         bb_iter_seek_last(visible->stream);
     find_backward(visible);

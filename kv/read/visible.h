@@ -39,6 +39,8 @@ void bb_visible_deinit(struct bb_visible *visible);
 void bb_visible_seek_first(struct bb_visible *visible);
 void bb_visible_seek_last(struct bb_visible *visible);
 void bb_visible_seek(struct bb_visible *visible, struct bb_bytes key);
+/* Moves a stream of versions to the last entry before all versions of the key. */
+void bb_visible_seek_before(struct bb_iter *stream, struct bb_bytes key);
 /* Makes it invalid with this status until the next seek. */
 void bb_visible_refuse(struct bb_visible *visible, enum bb_status status);
 /* REQUIRES: is_valid. */

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "kv/read/visible.h"
 
 struct filtered {
     struct bb_iter base; /* must be first */
@@ -65,22 +66,12 @@ static void seek_first(struct bb_iter *iter)
     settle(filtered, bb_iter_next);
 }
 
-/* Moves to the last entry before the end of the range. */
-static void seek_high(struct bb_iter *stream, struct bb_bytes high)
-{
-    bb_iter_seek(stream, high, BB_SEQUENCE_MAX);
-    if (stream->is_valid)
-        bb_iter_prev(stream);
-    else if (stream->status == BB_OK)
-        bb_iter_seek_last(stream);
-}
-
 static void seek_last(struct bb_iter *iter)
 {
     struct filtered *filtered = filtered_of(iter);
     const struct bb_bytes *high = filtered->source->range->high;
     if (high != NULL)
-        seek_high(filtered->stream, *high);
+        bb_visible_seek_before(filtered->stream, *high);
     else
         bb_iter_seek_last(filtered->stream);
     settle(filtered, bb_iter_prev);

@@ -47,17 +47,10 @@ static enum bb_status ask_table(struct bb_newest *newest, struct bb_table_file *
     return BB_OK;
 }
 
-static const struct bb_memtable *memtable_of(const struct bb_view *view, size_t run)
-{
-    if (run == 0)
-        return view->active->memtable;
-    return run <= view->frozen_count ? view->frozen[run - 1]->memtable : NULL;
-}
-
 static enum bb_status ask_run(struct bb_newest *newest, size_t run, struct bb_bytes key,
                               uint64_t hash, struct word *word)
 {
-    const struct bb_memtable *memtable = memtable_of(newest->view, run);
+    const struct bb_memtable *memtable = bb_view_memtable(newest->view, run);
     if (memtable != NULL)
         return ask_memtable(newest, memtable, key, hash, word);
     const struct bb_run *tables =

@@ -17,14 +17,6 @@ void bb_range_tombstone_cover_init(struct bb_range_tombstone_cover *cover,
 
 /* ---- the runs of a view by number ---- */
 
-/* NULL when the run is not a memtable. */
-static const struct bb_memtable *memtable_of(const struct bb_view *view, size_t run)
-{
-    if (run == 0)
-        return view->active->memtable;
-    return run <= view->frozen_count ? view->frozen[run - 1]->memtable : NULL;
-}
-
 /* The run of a level. REQUIRES: it is not a memtable. */
 static const struct bb_run *run_of(const struct bb_view *view, size_t run)
 {
@@ -37,7 +29,7 @@ static const struct bb_run *run_of(const struct bb_view *view, size_t run)
 
 static bool has_ranges(const struct bb_view *view, size_t run)
 {
-    const struct bb_memtable *memtable = memtable_of(view, run);
+    const struct bb_memtable *memtable = bb_view_memtable(view, run);
     return memtable != NULL ? bb_memtable_ranges_count(memtable) > 0
                             : run_of(view, run)->range_tombstone_count > 0;
 }
@@ -97,7 +89,7 @@ static enum bb_status take_files(const struct bb_range_tombstone_cover *cover,
 static enum bb_status take_run(const struct bb_range_tombstone_cover *cover, size_t run,
                                struct bb_bytes key, struct bb_range_tombstone_region *region)
 {
-    const struct bb_memtable *memtable = memtable_of(cover->view, run);
+    const struct bb_memtable *memtable = bb_view_memtable(cover->view, run);
     if (memtable == NULL)
         return take_files(cover, run_of(cover->view, run), key, region);
     bb_memtable_ranges_narrow(memtable, key, cover->sequence, region);

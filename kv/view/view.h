@@ -50,6 +50,15 @@ static inline uint64_t bb_view_sequence(const struct bb_view *view,
     return last < end ? last : end;
 }
 
+/* The memtable of a run, or NULL for a run of tables. Runs are numbered from the newest: 0 is the
+ * active memtable; frozen memtables and runs of tables follow. */
+static inline const struct bb_memtable *bb_view_memtable(const struct bb_view *view, size_t run)
+{
+    if (run == 0)
+        return view->active->memtable;
+    return run <= view->frozen_count ? view->frozen[run - 1]->memtable : NULL;
+}
+
 /* BB_IO: the value, which a stream over the view shows, is in the map of a table and was lost.
  * BB_OK: its bytes that were read are right. */
 BB_MUST_CHECK enum bb_status bb_view_check_shown(const struct bb_view *view, struct bb_bytes value);

@@ -4,6 +4,15 @@
 
 #include "base/bytes.h"
 
+bool bb_wal_fragment_is_zero(struct bb_bytes rest)
+{
+    for (size_t i = 0; i < rest.size; i++) {
+        if (rest.data[i] != 0)
+            return false;
+    }
+    return true;
+}
+
 static size_t body_size_min(uint8_t type)
 {
     return type == BB_WAL_MIDDLE || type == BB_WAL_LAST ? 1 : BB_WAL_DURABLE_SIZE;

@@ -12,6 +12,9 @@ struct bb_wal_fragment {
     struct bb_bytes body;
 };
 
+/* True when all bytes are zeros: the rest of a block that has no fragment. */
+bool bb_wal_fragment_is_zero(struct bb_bytes rest);
+
 /* Checks type and length before hashing. Returns NULL, or the reason why this is no fragment. rest:
  * the bytes from its offset to the end of the block or of the file. */
 const char *bb_wal_fragment_header_defect(struct bb_bytes rest);

@@ -92,15 +92,6 @@ static enum bb_status end_of_file(struct bb_wal_reader *reader)
     return finish(reader, BB_NOT_FOUND);
 }
 
-static bool is_zero(struct bb_bytes bytes)
-{
-    for (size_t i = 0; i < bytes.size; i++) {
-        if (bytes.data[i] != 0)
-            return false;
-    }
-    return true;
-}
-
 /* Decodes the fragment at the position, and skips the zeros at the end of a block. *ret_reason
  * NULL: *ret_fragment is a whole fragment at the position, or the position is the end of the
  * file. */
@@ -120,7 +111,7 @@ static enum bb_status look(struct bb_wal_reader *reader, struct bb_wal_fragment 
                 bb_wal_fragment_decode(source->seed, reader->position, rest, ret_fragment);
             return BB_OK;
         }
-        if (rest.size < left || !is_zero(rest)) {
+        if (rest.size < left || !bb_wal_fragment_is_zero(rest)) {
             *ret_reason =
                 rest.size < left ? "a block is cut off" : "a block ends in other bytes than zeros";
             return BB_OK;

@@ -24,15 +24,6 @@ struct salvage {
     struct bb_wal_salvage_report report;
 };
 
-static bool is_zero(struct bb_bytes bytes)
-{
-    for (size_t i = 0; i < bytes.size; i++) {
-        if (bytes.data[i] != 0)
-            return false;
-    }
-    return true;
-}
-
 /* Marks the bytes from begin to end as whole; bytes between the previous whole part and begin are
  * lost. */
 static void reach(struct salvage *salvage, uint64_t begin, uint64_t end)
@@ -110,7 +101,7 @@ static bool is_too_short(const struct salvage *salvage, struct bb_bytes rest)
 /* Skips the end of a block that is too short for a fragment and filled with zeros. */
 static void skip_fill(struct salvage *salvage, struct bb_bytes rest)
 {
-    if (!is_zero(rest))
+    if (!bb_wal_fragment_is_zero(rest))
         salvage->is_within_record = false;
     else if (salvage->whole_end == salvage->position)
         salvage->whole_end += rest.size;
