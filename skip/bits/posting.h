@@ -49,6 +49,16 @@ static inline void bb_granule_bits_add(struct bb_granule_bits *bits,
         bits->words[word] |= more->words[word];
 }
 
+/* Keeps only granules that are in both. True if any remains. */
+static inline bool bb_granule_bits_restrict(struct bb_granule_bits *bits,
+                                            const struct bb_granule_bits *other)
+{
+    uint64_t any = 0;
+    for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
+        any |= bits->words[word] &= other->words[word];
+    return any != 0;
+}
+
 /* Ascending; ret_granules has room for all. Gives their number. */
 static inline uint32_t bb_granule_bits_list(const struct bb_granule_bits *bits,
                                             uint16_t *ret_granules)

@@ -47,14 +47,6 @@ static bool subtract(const struct bb_granule_bits *left, const struct bb_granule
     return any != 0;
 }
 
-static bool restrict_to(struct bb_granule_bits *bits, const struct bb_granule_bits *other)
-{
-    uint64_t any = 0;
-    for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
-        any |= bits->words[word] &= other->words[word];
-    return any != 0;
-}
-
 /* Moves to the next token that was found in an indexed granule, from this one on. */
 static void find_next(struct comparison *comparison)
 {
@@ -63,7 +55,7 @@ static void find_next(struct comparison *comparison)
         comparison->granules = (struct bb_granule_bits){{0}};
         for (uint32_t i = 0; i < token->pair_count; i++)
             bb_granule_bits_set(&comparison->granules, bb_token_pair_granule(token->pairs[i]));
-        if (restrict_to(&comparison->granules, &comparison->indexed))
+        if (bb_granule_bits_restrict(&comparison->granules, &comparison->indexed))
             return;
     }
 }
@@ -113,7 +105,7 @@ static enum bb_status compare_all(struct comparison *comparison)
         if (status != BB_OK || !has_token)
             continue;
         struct bb_granule_bits stored = comparison->walk.granules;
-        if (restrict_to(&stored, &comparison->indexed))
+        if (bb_granule_bits_restrict(&stored, &comparison->indexed))
             status = compare_token(comparison, &stored);
     }
     if (status == BB_OK && comparison->next < comparison->token_count)

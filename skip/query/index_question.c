@@ -127,14 +127,6 @@ static enum bb_status add_member(struct question *question, const struct bb_head
     return bb_segment_ask(&segment->inverted, question->chunk, hash, bits) ? BB_OK : BB_CORRUPT;
 }
 
-static bool restrict_to(struct bb_granule_bits *bits, const struct bb_granule_bits *other)
-{
-    uint64_t any = 0;
-    for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
-        any |= bits->words[word] &= other->words[word];
-    return any != 0;
-}
-
 /* Granules with a member, or with a part of a token; needed: granules that matter. */
 static enum bb_status add_any(struct question *question, const struct bb_head_segment *segment,
                               size_t number, const struct bb_granule_bits *needed,
@@ -159,7 +151,7 @@ static enum bb_status add_alternative(struct question *question,
     for (size_t i = 0; i < alternative.count && status == BB_OK; i++) {
         struct bb_granule_bits one = {{0}};
         status = add_any(question, segment, alternative.first + i, &all, &one);
-        if (!restrict_to(&all, &one))
+        if (!bb_granule_bits_restrict(&all, &one))
             break;
     }
     bb_granule_bits_add(bits, &all);
@@ -201,7 +193,7 @@ static enum bb_status ask_members(struct question *question, const struct bb_hea
     for (size_t i = 0; i < question->query->group_count && status == BB_OK; i++) {
         struct bb_granule_bits group = {{0}};
         status = ask_group(question, segment, question->query->groups[i], &group);
-        if (!restrict_to(&answer->may_be_true, &group))
+        if (!bb_granule_bits_restrict(&answer->may_be_true, &group))
             break;
     }
     add_unindexed(segment, &answer->may_be_true);
@@ -269,7 +261,7 @@ static bool find_needed(struct question *question, const struct bb_head_segment 
     set_all(&other);
     if (needed != NULL)
         bb_truth_bits_window(needed, first, segment->granule_count, &other);
-    bool is_needed = restrict_to(&question->needed, &other);
+    bool is_needed = bb_granule_bits_restrict(&question->needed, &other);
     if (segment->form != BB_SKIP_FORM_DICTIONARY)
         set_all(&question->needed);
     return is_needed;

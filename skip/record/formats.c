@@ -38,6 +38,14 @@ enum bb_verbatim bb_formats_verbatim_never(const struct bb_definition *definitio
     return BB_VERBATIM_NEVER;
 }
 
+enum bb_verbatim bb_formats_verbatim_backslash(const struct bb_definition *definition,
+                                               uint8_t *ret_escape)
+{
+    (void)definition;
+    *ret_escape = '\\';
+    return BB_VERBATIM_UNESCAPED;
+}
+
 bool bb_formats_share_pass(const struct bb_definition *a, const struct bb_definition *b)
 {
     (void)a;

@@ -21,12 +21,15 @@ const struct bb_format *bb_format_find(struct bb_bytes name);
 /* The names, with commas between them, for messages. */
 extern const char bb_format_names[];
 
-/* Formats whose attributes are pieces of the value as it is. */
+/* For the `verbatim` of formats. The value contains the bytes of an attribute always, perhaps not,
+ * or if the value has no backslash. */
 enum bb_verbatim bb_formats_verbatim_always(const struct bb_definition *definition,
                                             uint8_t *ret_escape);
 enum bb_verbatim bb_formats_verbatim_never(const struct bb_definition *definition,
                                            uint8_t *ret_escape);
-/* Functions of a format that finds all attributes in one pass. */
+enum bb_verbatim bb_formats_verbatim_backslash(const struct bb_definition *definition,
+                                               uint8_t *ret_escape);
+/* For the `shares` of a format that finds all attributes in one pass. */
 bool bb_formats_share_pass(const struct bb_definition *a, const struct bb_definition *b);
 
 #endif

@@ -18,13 +18,6 @@ static enum bb_status print_arguments(const struct bb_definition *definition, st
     return bb_json_path_print(definition->path, buf);
 }
 
-static enum bb_verbatim verbatim(const struct bb_definition *definition, uint8_t *ret_escape)
-{
-    (void)definition;
-    *ret_escape = '\\';
-    return BB_VERBATIM_UNESCAPED;
-}
-
 static enum bb_status prepare(struct bb_pass *pass)
 {
     struct bb_json_tree *tree = bb_alloc_zeroed(1, sizeof(*tree));
@@ -65,6 +58,6 @@ const struct bb_format bb_format_json = {
     .has_arguments = true,
     .parse = parse_arguments,
     .print = print_arguments,
-    .verbatim = verbatim,
+    .verbatim = bb_formats_verbatim_backslash,
     .pass_type = &TEXT_PASS,
 };

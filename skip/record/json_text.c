@@ -5,14 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-
-static int hex_value(uint8_t byte)
-{
-    uint8_t lower = byte | 0x20;
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
+#include "skip/record/number.h"
 
 static bool read_hex4(const uint8_t *at, const uint8_t *end, uint32_t *ret_value)
 {
@@ -20,7 +13,7 @@ static bool read_hex4(const uint8_t *at, const uint8_t *end, uint32_t *ret_value
     if (end - at < 4)
         return false;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_value(at[i]);
+        int digit = bb_number_hex_digit(at[i]);
         if (digit < 0)
             return false;
         value = value << 4 | (uint32_t)digit;

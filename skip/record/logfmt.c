@@ -90,13 +90,6 @@ static enum bb_status print_arguments(const struct bb_definition *definition, st
                                         : bb_definition_text_print_string(buf, name);
 }
 
-static enum bb_verbatim verbatim(const struct bb_definition *definition, uint8_t *ret_escape)
-{
-    (void)definition;
-    *ret_escape = '\\';
-    return BB_VERBATIM_UNESCAPED;
-}
-
 /* --- Reading --- */
 
 /* A line from left to right. */
@@ -291,6 +284,6 @@ const struct bb_format bb_format_logfmt = {
     .has_arguments = true,
     .parse = parse_arguments,
     .print = print_arguments,
-    .verbatim = verbatim,
+    .verbatim = bb_formats_verbatim_backslash,
     .pass_type = &LINE_PASS,
 };

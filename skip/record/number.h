@@ -15,4 +15,13 @@ bool bb_number_i64(struct bb_bytes text, int64_t *ret_value);
 /* The nearest double, ties to even, in every locale. */
 bool bb_number_f64(struct bb_bytes text, double *ret_value);
 
+/* The value of a hexadecimal digit in either case; -1 for any other byte. */
+static inline int bb_number_hex_digit(uint8_t byte)
+{
+    uint8_t lower = byte | 0x20;
+    if (byte >= '0' && byte <= '9')
+        return byte - '0';
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
 #endif

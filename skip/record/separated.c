@@ -136,6 +136,11 @@ static enum bb_status find_column(struct bb_definition_text *text, size_t at,
     return BB_OK;
 }
 
+enum bb_status bb_separated_print_field(const struct bb_definition *definition, struct bb_buf *buf)
+{
+    return bb_buf_print(buf, "%llu", (unsigned long long)definition->field);
+}
+
 enum bb_status bb_separated_parse_column(struct bb_definition_text *text, const char *separators,
                                          bool with_quotes, uint64_t *ret_field)
 {

@@ -20,6 +20,9 @@ void bb_separated_sort_slots(struct bb_slot *slots, size_t count);
 size_t bb_separated_set_field(const struct bb_pass *pass, size_t first, struct bb_record *record,
                               struct bb_field field);
 
+/* Prints definition->field. */
+BB_MUST_CHECK enum bb_status bb_separated_print_field(const struct bb_definition *definition,
+                                                      struct bb_buf *buf);
 /* Looks the name of a column up: reads "NAME, 'HEADER'" of a definition. Columns are separated by
  * any of the bytes of separators; with_quotes: HEADER is a row of CSV. */
 BB_MUST_CHECK enum bb_status bb_separated_parse_column(struct bb_definition_text *text,

@@ -79,11 +79,6 @@ static enum bb_status parse_split(struct bb_definition_text *text, struct bb_def
     return status == BB_OK ? parse_quoted(text, definition) : status;
 }
 
-static enum bb_status print_field(const struct bb_definition *definition, struct bb_buf *buf)
-{
-    return bb_buf_print(buf, "%llu", (unsigned long long)definition->field);
-}
-
 static enum bb_status print_split(const struct bb_definition *definition, struct bb_buf *buf)
 {
     enum bb_status status =
@@ -91,7 +86,7 @@ static enum bb_status print_split(const struct bb_definition *definition, struct
     if (status == BB_OK)
         status = bb_buf_append(buf, ", ", 2);
     if (status == BB_OK)
-        status = print_field(definition, buf);
+        status = bb_separated_print_field(definition, buf);
     return status == BB_OK && definition->has_quotes ? bb_buf_append(buf, ", quoted", 8) : status;
 }
 
@@ -169,7 +164,7 @@ const struct bb_format bb_format_csv = {
     .name = "csv",
     .has_arguments = true,
     .parse = parse_csv,
-    .print = print_field,
+    .print = bb_separated_print_field,
     .verbatim = verbatim,
     .pass_type = &LINE_PASS,
 };
@@ -178,7 +173,7 @@ const struct bb_format bb_format_tsv = {
     .name = "tsv",
     .has_arguments = true,
     .parse = parse_tsv,
-    .print = print_field,
+    .print = bb_separated_print_field,
     .verbatim = verbatim,
     .pass_type = &LINE_PASS,
 };

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "skip/record/formats.h"
+#include "skip/record/number.h"
 #include "skip/record/separated.h"
 
 static enum bb_status parse_arguments(struct bb_definition_text *text,
@@ -17,27 +18,7 @@ static enum bb_status parse_arguments(struct bb_definition_text *text,
                : bb_separated_parse_column(text, "\t ", false, &definition->field);
 }
 
-static enum bb_status print_arguments(const struct bb_definition *definition, struct bb_buf *buf)
-{
-    return bb_buf_print(buf, "%llu", (unsigned long long)definition->field);
-}
-
-static enum bb_verbatim verbatim(const struct bb_definition *definition, uint8_t *ret_escape)
-{
-    (void)definition;
-    *ret_escape = '\\';
-    return BB_VERBATIM_UNESCAPED;
-}
-
 /* --- Reading --- */
-
-static int hex_value(uint8_t byte)
-{
-    uint8_t lower = byte | 0x20;
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
 
 /* Size of the escape at at, which is a backslash; 1 when it is no escape. */
 static size_t read_escape(const uint8_t *at, const uint8_t *end, uint8_t *ret_byte)
@@ -45,9 +26,13 @@ static size_t read_escape(const uint8_t *at, const uint8_t *end, uint8_t *ret_by
     *ret_byte = '\\';
     if (end - at >= 2 && at[1] == '\\')
         return 2;
-    if (end - at < 4 || at[1] != 'x' || hex_value(at[2]) < 0 || hex_value(at[3]) < 0)
+    if (end - at < 4 || at[1] != 'x')
         return 1;
-    *ret_byte = (uint8_t)(hex_value(at[2]) * 16 + hex_value(at[3]));
+    int high = bb_number_hex_digit(at[2]);
+    int low = bb_number_hex_digit(at[3]);
+    if (high < 0 || low < 0)
+        return 1;
+    *ret_byte = (uint8_t)(high * 16 + low);
     return 4;
 }
 
@@ -96,7 +81,7 @@ const struct bb_format bb_format_zeek = {
     .name = "zeek",
     .has_arguments = true,
     .parse = parse_arguments,
-    .print = print_arguments,
-    .verbatim = verbatim,
+    .print = bb_separated_print_field,
+    .verbatim = bb_formats_verbatim_backslash,
     .pass_type = &LINE_PASS,
 };
