@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "bb/condition.h"
 #include "bench/die.h"
 #include "bench/median.h"
+#include "bench/process_clock.h"
 
 #define RECORDS   4096
 #define RUNS      7
@@ -53,13 +53,6 @@ static const char *const conditions[] = {
 
 static struct bb_attribute records[RECORDS][FIELDS];
 static char texts[RECORDS][2][TEXT_SIZE];
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 static struct bb_attribute text_of(const char *text)
 {
@@ -122,11 +115,11 @@ static void measure(const struct bb_schema *schema, const char *text, size_t rou
     bench_must(bb_condition_run_create(condition, &run));
     uint64_t count = count_matches(run);
     for (size_t i = 0; i < RUNS; i++) {
-        double begin = now();
+        uint64_t begin = process_clock_now();
         for (size_t round = 0; round < rounds; round++)
             if (count_matches(run) != count)
                 bench_die("%s: another count", text);
-        figures[i] = (now() - begin) / ((double)rounds * RECORDS);
+        figures[i] = process_clock_since(begin) / ((double)rounds * RECORDS);
     }
     printf("{\"bench\":\"condition\",\"ns_per_record\":%.1f,\"share\":%.4f,\"condition\":\"%s\"}\n",
            median_of(figures, RUNS), (double)count / RECORDS, text);

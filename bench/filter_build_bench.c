@@ -1,8 +1,9 @@
-/* Building ribbons: nanoseconds and bits per key, over the number of keys and the slack.
+/* Measures the building of ribbons: nanoseconds and bits per key, by number of keys and slack.
  *
- * Single filters: sorted, solved and written, from hashes in any order (half a million keys in
- * total). Sets of a million keys: a standalone filter, adding included, cut into shards of a
- * thousand. "tries" is the mean number of seeds. Thread CPU time; the median of 9 rounds.
+ * Single filters, with half a million keys in total: unsorted hashes are sorted, solved and
+ * written. Sets: a standalone filter of a million keys, which is cut into shards of a thousand; the
+ * time includes adding the keys. "tries" is the mean number of seeds that a filter needed. Times
+ * are processor time of the thread, the median of 9 rounds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ struct filters {
     uint64_t tries;
 };
 
-/* Nanoseconds per key of only sorting, and of everything. */
+/* Nanoseconds per key: for only sorting, and for everything. */
 static void build_filters(struct filters *filters, double *ret_sort, double *ret_all)
 {
     size_t n = filters->key_count;

@@ -1,7 +1,6 @@
-/* A number of equal filters of one kind, built from made-up hashes, so that a rate can be measured
- * over all of them.
+/* Filters of one kind and size, built from synthetic hashes. Rates are measured over all filters.
  *
- * Hashes are bb_hash_mix of counters: a bijection, so that no absent hash is a member. */
+ * A hash is bb_hash_mix of a counter. It is a bijection, so no absent hash is a member. */
 #ifndef BB_BENCH_FILTER_POOL_H
 #define BB_BENCH_FILTER_POOL_H
 
@@ -44,9 +43,9 @@ void pool_init(struct pool *pool, const struct pool_kind *kind, size_t key_count
                size_t filter_count, double target_rate, uint64_t seed);
 void pool_deinit(struct pool *pool);
 
-/* The number of this many non-member hashes that pass, spread evenly over the filters. */
+/* Probes this number of absent hashes, spread evenly over the filters. Returns how many pass. */
 uint64_t pool_count_absent(const struct pool *pool, uint64_t question_count);
-/* How many members are denied: zero, or a filter is wrong. */
+/* The number of members that their filter rules out. It is zero unless a filter has a bug. */
 uint64_t pool_count_denied(const struct pool *pool);
 
 #endif

@@ -51,8 +51,8 @@ struct ledger_range {
     uint64_t count_max;
 };
 
-/* A sum over a byte of every 64: computing it reads the whole value into the processor's
- * cache, which a value of a mapped file would otherwise not need. */
+/* A sum over one byte of every 64. It makes the processor load each cache line of the value, so
+ * that a value in a mapped file is really read. */
 static inline uint64_t ledger_sum(struct bb_bytes value)
 {
     uint64_t sum = 0;
@@ -70,14 +70,15 @@ uint32_t ledger_start(struct ledger *ledger, uint64_t index, bool is_deletion);
 /* The write of this state has returned. */
 void ledger_finish(struct ledger *ledger, uint64_t index, uint32_t state);
 
-/* The state that a read must find at least. is_owner: the last one started, otherwise finished. */
+/* The oldest state that a read may find: for the owner of the key the last one started, for others
+ * the last one finished. */
 uint32_t ledger_state(const struct ledger *ledger, uint64_t index, bool is_owner);
-/* Checks the result of a get; value: NULL: not found. Ends the process on a wrong one. scratch has
- * the size of a value. */
+/* Checks the result of a get, and ends the process if it is wrong. value: NULL if the key was not
+ * found. least: ledger_state before the get. scratch has the size of a value. */
 void ledger_check_get(const struct ledger *ledger, uint64_t index, uint32_t least, bool is_owner,
                       const struct bb_bytes *value, uint8_t *scratch);
-/* Checks all entries that an iterator returned to a thread. Before the call, the thread has not
- * finished writes of the same batch. */
+/* Checks all entries that an iterator returned to a thread. REQUIRES: the thread has not called
+ * ledger_finish for writes of the same batch. */
 void ledger_check_range(const struct ledger *ledger, const struct ledger_range *range,
                         const struct ledger_entry *entries, uint64_t entry_count, uint64_t thread,
                         uint8_t *scratch);

@@ -1,4 +1,4 @@
-/* Lines of a log of skip_log.h in memory. */
+/* The lines of a log (skip_log.h), in memory. */
 #ifndef BB_BENCH_LOG_LINES_H
 #define BB_BENCH_LOG_LINES_H
 
@@ -6,13 +6,13 @@
 #include "bench/skip_log.h"
 
 struct log_lines {
-    char *bytes;  /* one after the other, without ends; owned */
-    size_t *ends; /* owned */
+    char *bytes;  /* the lines one after the other, without line ends; owned */
+    size_t *ends; /* the end of each line in bytes; owned */
     size_t size;
     size_t count;
 };
 
-/* size: bytes at least. */
+/* Makes lines until they have `size` bytes. Owned: log_lines_deinit. */
 void log_lines_make(struct log_lines *lines, enum skip_log_kind kind, size_t size);
 void log_lines_deinit(struct log_lines *lines);
 

@@ -1,5 +1,5 @@
-/* Lookups in a compacted store that bloomblock-compare does not measure: with one and two threads,
- * single and in batches, warm and cold.
+/* Lookups in a compacted store, in ways that bloomblock-compare does not measure: with one and two
+ * threads, single and in batches, warm and cold.
  *
  *     lookup_bench DIRECTORY [keys, default 1000000]
  *
@@ -8,20 +8,27 @@
  *
  *     readers   1 or 2 threads that look up absent keys independently; nanoseconds per lookup
  *               and thread, by the threads' processor time and by the clock; medians of alternating
- *               rounds. stores 2: each thread has a separate store, so that no memory of this
- *               program is shared. scaling: throughput of two by the throughput of one, median of
- *               the ratios within a round. A shortfall of two stores comes from the machine (two
- *               processors of one core, other machines on the same one); an additional shortfall of
- *               one store comes from this program.
- *     many      1, or that many keys per bb_db_get_many; page cache dropped before each (cold)
- *               or not (warm), bloomblock's cache empty; nanoseconds per key by the clock and by
- *               processor time, and reads of the files per key
+ *               rounds. stores 2: each thread has a separate store, so the threads share no memory
+ *               of this program. scaling: the throughput of all threads divided by the throughput
+ *               of one; the median of the ratios within a round. If two threads with two stores
+ *               scale by less than 2, the machine is the cause (two processors of one core, other
+ *               virtual machines). If two threads with one store scale even less, this program is
+ *               the cause of the difference.
+ *     many      keys per call: bb_db_get for 1, otherwise bb_db_get_many. Before each measurement
+ *               the files are dropped from the page cache (cold) or read into it (warm), and
+ *               bloomblock's cache is emptied; nanoseconds per key by the clock and by processor
+ *               time, and reads of the files per key
  *
- * Absent keys on two quiet processors, scaling by the clock of two readers of one store, and of two
- * stores: 50,000 keys 1.91 and 2.01; 3,000,000 keys 1.95 and 2.13; 1,000,000 keys 1.45 ... 1.73 and
- * 1.98 ... 2.22: in that case the data just fits the second-level caches, and presumably each
- * processor fetches lines from the other one's cache. Present keys, per key, 1,000,000 keys on a
- * busy machine, medians of four runs:
+ * Scaling by the clock, absent keys, two quiet processors:
+ *
+ *     keys           50,000     1,000,000    3,000,000
+ *     one store        1.91  1.45 ... 1.73        1.95
+ *     two stores       2.01  1.98 ... 2.22        2.13
+ *
+ * With 1,000,000 keys the data just fits the second-level caches, and presumably each processor
+ * fetches lines from the cache of the other one.
+ *
+ * Time per present key, 1,000,000 keys on a busy machine, medians of four runs:
  *
  *     batch                1      10     100    1000
  *     cold, clock       38.5    27.1    18.7    16.3 us
@@ -103,7 +110,7 @@ static void load(struct bench *bench)
 
 /* ---- readers ---- */
 
-/* Each in separate cache lines: one writes its time while the other one reads. */
+/* Readers share no cache line: one writes its time while the other one reads its fields. */
 struct reader {
     _Alignas(128) struct bench *bench;
     struct bb_thread thread;
@@ -152,7 +159,7 @@ static struct time run_readers(struct bench *const *benches, size_t count)
     return mean;
 }
 
-/* One way of asking, by rounds. */
+/* A number of threads and stores, and its figures by round. */
 struct way {
     struct bench *benches[2];
     size_t readers;
@@ -201,8 +208,8 @@ static void measure_readers(struct bench *bench, struct bench *other)
 
 /* ---- batches ---- */
 
-/* Reopens the store, which also empties its cache. */
-static void make_cold(struct bench *bench, bool is_cold)
+/* Reopening the store empties its cache. */
+static void reopen(struct bench *bench, bool is_cold)
 {
     bench_must(bb_db_close(bench->db));
     if (is_cold)
@@ -258,7 +265,7 @@ static void ask_many(struct bench *bench, uint64_t first, size_t count, struct t
 static void measure_many(struct bench *bench, size_t many, bool is_cold)
 {
     struct time time = {0};
-    make_cold(bench, is_cold);
+    reopen(bench, is_cold);
     for (uint64_t done = 0; done < COLD_LOOKUPS; done += many)
         ask_many(bench, done, many, &time);
     printf("{\"bench\":\"lookup\",\"many\":%zu,\"page_cache\":\"%s\",\"ns_clock\":%.0f,"

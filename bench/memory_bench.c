@@ -1,4 +1,4 @@
-/* The memory and the openings of a large store, each phase in a separate process.
+/* Measures the memory and the openings of a large store. Each phase runs in a separate process.
  *
  *     memory_bench DIRECTORY [--keys N] [--value-size N] [--write-buffer MIB] [--cache MIB]
  *
@@ -15,8 +15,9 @@
  *     tables          1.2 per key: filters and roots
  *     fences          48 for each data block: its place and key range, in the index pages,
  *                     which are pinned by default (index_residency)
- *     builders        as stated in bb/table.h, for the table of a flush and for a compaction's:
- *                     8 for each of the next power of two of its keys, and twice the table filter
+ *     builders        for the table of a flush and for a compaction's, as stated in bb/table.h:
+ *                     8 per key, with the number of keys rounded up to a power of two, and
+ *                     twice the table filter
  *     the rest        8 MiB: blocks and pages in use, stacks, memory kept by the allocator
  */
 #include <inttypes.h>
@@ -43,7 +44,7 @@
 #define BLOCK_SIZE      4096.0
 #define REST_BYTES      (8 * MIB)
 #define LOOKUP_COUNT    200000
-/* A log with only this much free space stays one log. */
+/* The log is filled up to this share of the write buffer, so that no second log begins. */
 #define LOG_FULL       0.98
 #define TABLE_SIZE_MAX (8 * MIB)
 
@@ -104,8 +105,9 @@ static uint64_t status_field(const char *name)
     return value;
 }
 
-/* The workload is shared memory. File-backed and shared memory only grow in a phase, except for
- * pages that the system reclaims. */
+/* The peak of all resident memory, without the file-backed and shared memory at the end of the
+ * phase. Both only grow in a phase, except for pages that the system reclaims. The workload is
+ * shared memory. */
 static uint64_t anonymous_peak(void)
 {
     uint64_t peak = status_field("VmHWM:");
@@ -216,7 +218,8 @@ static void reopen_closed(const struct bench *bench)
     reopen(bench, "opening");
 }
 
-/* Overwrites keys until the write buffer is nearly full, and crashes. */
+/* Overwrites keys until the write buffer is nearly full. The store is not closed: the end of the
+ * process is the crash. */
 static void fill_log(const struct bench *bench)
 {
     struct bb_db *db = open_store(bench);
@@ -238,7 +241,8 @@ static void reopen_killed(const struct bench *bench)
     reopen(bench, "opening with a full log");
 }
 
-/* The child's: ends the process without a word to anybody. */
+/* Called in the child: runs the phase and ends the process, with exit code 1 if the phase exceeded
+ * the bound. */
 static _Noreturn void run_phase(const struct bench *bench, void (*phase)(const struct bench *bench))
 {
     struct counters before;

@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "bench/die.h"
 #include "bench/median.h"
+#include "bench/process_clock.h"
 #include "kv/memtable/memtable.h"
 
 #define VALUE_SIZE   100
@@ -43,13 +43,6 @@ struct figures {
     uint64_t used_bytes;
     uint64_t raw_bytes;
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 /* absent keys have the shape of the others and are between them. */
 static int make_key(enum shape shape, uint64_t i, bool absent, char *text)
@@ -127,7 +120,7 @@ static double measure_insert(struct bb_memtable *memtable, const struct keys *ke
                              const struct bb_hash_secret *secret)
 {
     static uint8_t value[VALUE_SIZE];
-    double begin = now();
+    uint64_t begin = process_clock_now();
     size_t i = 0;
     for (; i < keys->count && bb_memtable_fits(memtable, 1, key_at(keys, i).size + VALUE_SIZE);
          i++) {
@@ -137,7 +130,7 @@ static double measure_insert(struct bb_memtable *memtable, const struct keys *ke
                                  .value = bb_bytes_of(value, sizeof(value))};
         bench_must(bb_memtable_add(memtable, &entry, bb_hash_key(secret, entry.key)));
     }
-    return (now() - begin) / (double)i;
+    return process_clock_since(begin) / (double)i;
 }
 
 static double measure_get(const struct bb_memtable *memtable, const struct keys *keys,
@@ -145,7 +138,7 @@ static double measure_get(const struct bb_memtable *memtable, const struct keys 
 {
     size_t count = keys->count;
     size_t found = 0;
-    double begin = now();
+    uint64_t begin = process_clock_now();
     for (size_t i = 0; i < count; i++) {
         struct bb_bytes key = key_at(keys, i);
         struct bb_bytes value;
@@ -154,7 +147,7 @@ static double measure_get(const struct bb_memtable *memtable, const struct keys 
         found += bb_memtable_get(memtable, key, bb_hash_key(secret, key), BB_SEQUENCE_MAX, &value,
                                  &kind, &sequence) == BB_OK;
     }
-    double nanoseconds = (now() - begin) / (double)count;
+    double nanoseconds = process_clock_since(begin) / (double)count;
     if (found != (is_present ? count : 0)) {
         bench_die("%zu of %zu keys found", found, count);
     }
@@ -167,12 +160,12 @@ static double measure_iterate(const struct bb_memtable *memtable)
     uint64_t entries = 0;
     uint64_t bytes = 0;
     bench_must(bb_memtable_iter_create(memtable, &iter));
-    double begin = now();
+    uint64_t begin = process_clock_now();
     for (bb_iter_seek_first(iter); iter->is_valid; bb_iter_next(iter)) {
         bytes += iter->entry.key.size + iter->entry.value.size;
         entries++;
     }
-    double nanoseconds = (now() - begin) / (double)entries;
+    double nanoseconds = process_clock_since(begin) / (double)entries;
     bb_iter_destroy(iter);
     if (entries != bb_memtable_entry_count(memtable) || bytes != bb_memtable_raw_bytes(memtable)) {
         bench_die("the walk lost entries");

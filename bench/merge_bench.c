@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/bytes.h"
 #include "bench/die.h"
 #include "bench/median.h"
+#include "bench/process_clock.h"
 #include "compaction/merge/merge.h"
 #include "sstable/entry.h"
 
@@ -161,23 +161,16 @@ static void check(struct bb_iter *merge, size_t count)
     bench_die("entry %zu is out of order", seen);
 }
 
-static double processor_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static double walk(struct bb_iter *merge, size_t count)
 {
-    double start = processor_seconds();
+    uint64_t begin = process_clock_now();
     uint64_t sum = 0;
     for (bb_iter_seek_first(merge); merge->is_valid; bb_iter_next(merge))
         sum += merge->entry.sequence;
-    double seconds = processor_seconds() - start;
+    double nanoseconds = process_clock_since(begin);
     if (sum != (uint64_t)count * (count - 1) / 2)
         exit(1);
-    return seconds * 1e9 / (double)count;
+    return nanoseconds / (double)count;
 }
 
 static void measure(enum shape shape, size_t count, size_t stream_count, int rounds)

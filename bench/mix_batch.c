@@ -8,7 +8,7 @@
 
 #define RESULT_BYTES_MAX ((size_t)4 << 20)
 
-/* Keys that a prefix has on average, at most. */
+/* A prefix has at most this number of keys on average. */
 #define PREFIX_KEYS_MAX 100
 
 static size_t key_size(const struct mix_batch *batch)
@@ -122,7 +122,8 @@ static void add_write(struct mix_batch *batch, uint64_t index, bool is_deletion)
         ledger_value(batch->ledger, index, slot->state, value_of(batch, place));
 }
 
-/* The slot has the state that the get finds, the operation the one that the put writes. */
+/* slot->state is the state that the get must find, operation->written the state that the put
+ * writes. */
 static void add_modification(struct mix_batch *batch, struct mix_batch_operation *operation)
 {
     size_t place = batch->slot_count;
@@ -269,7 +270,7 @@ static struct bb_bytes value_bytes(const struct mix_batch *batch, size_t slot)
     return (struct bb_bytes){.data = value_of(batch, slot), .size = value_size(batch)};
 }
 
-/* data: NULL: not found. */
+/* value.data: NULL if the key was not found. */
 static void copy_result(struct mix_batch *batch, size_t place, struct bb_bytes value)
 {
     struct mix_batch_slot *slot = &batch->slots[place];

@@ -5,11 +5,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/baton.h"
 #include "bench/mix_batch.h"
 #include "bench/die.h"
+#include "bench/process_clock.h"
 #include "bench/thread_clock.h"
 
 struct mixed_run;
@@ -183,17 +183,10 @@ static struct slice_time run_slice_of_all(struct mixed_run *run, uint64_t slice)
     return sum;
 }
 
-static uint64_t process_nanoseconds(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
-}
-
 /* Without the work outside the calls, and without this thread's waiting for quiet. */
 static uint64_t process_since(const struct mixed_run *run, uint64_t begin, uint64_t settling)
 {
-    uint64_t used = process_nanoseconds() - begin;
+    uint64_t used = process_clock_now() - begin;
     uint64_t outside = settling;
     for (uint64_t i = 0; i < run->options->thread_count; i++)
         outside += run->threads[i].untimed;
@@ -202,7 +195,7 @@ static uint64_t process_since(const struct mixed_run *run, uint64_t begin, uint6
 
 static void measure_slice(struct mixed_run *run, uint64_t slice)
 {
-    uint64_t begin = process_nanoseconds();
+    uint64_t begin = process_clock_now();
     struct slice_time *time = &run->base.result->phases[run->phase->phase].slices[slice];
     *time = run_slice_of_all(run, slice);
     uint64_t settling = (uint64_t)thread_clock_now();

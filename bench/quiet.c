@@ -4,25 +4,19 @@
 #include <time.h>
 
 #include "bench/counters.h"
+#include "bench/process_clock.h"
 
 #define SAMPLE_NANOSECONDS 10000000
 /* Processor time within a sample that still is silence: the sampling itself takes about 10 us. */
 #define BUSY_NANOSECONDS 500000
 
-static uint64_t processor_nanoseconds(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
-}
-
 uint64_t quiet_wait(uint64_t silence_nanoseconds)
 {
     uint64_t silence_began = clock_nanoseconds();
-    uint64_t used = processor_nanoseconds();
+    uint64_t used = process_clock_now();
     for (;;) {
         nanosleep(&(struct timespec){.tv_nsec = SAMPLE_NANOSECONDS}, NULL);
-        uint64_t used_now = processor_nanoseconds();
+        uint64_t used_now = process_clock_now();
         uint64_t now = clock_nanoseconds();
         if (used_now - used > BUSY_NANOSECONDS)
             silence_began = now;

@@ -1,19 +1,11 @@
 /* See skip_store.h. */
 #include "bench/skip_store.h"
 
-#include <time.h>
-
 #include "base/hash.h"
 #include "bench/die.h"
+#include "bench/process_clock.h"
 
 #define PARTS 6 /* flushes of overwritten rows */
-
-static double processor_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static struct bb_db *create(const struct skip_load *load)
 {
@@ -142,20 +134,20 @@ struct bb_db *skip_store_load(const struct skip_load *load, const struct skip_ro
     struct bb_db *db = create(load);
     if (load->indexes != SKIP_INDEXES_NONE)
         create_indexes(db, load);
-    double begin = processor_seconds();
+    uint64_t begin = process_clock_now();
     if (load->is_overwritten)
         load_overwritten(db, load, rows);
     else
         load_plain(db, load, rows);
     bench_must(bb_db_wait_idle(db));
-    double loaded = processor_seconds();
+    uint64_t loaded = process_clock_now();
     if (!load->is_overwritten)
         bench_must(bb_db_compact(db));
-    double compacted = processor_seconds();
+    uint64_t compacted = process_clock_now();
     bench_must(bb_db_wait_idle(db));
-    *ret_cost = (struct skip_load_cost){.seconds = loaded - begin,
-                                        .compacted_seconds = compacted - loaded,
-                                        .later_seconds = processor_seconds() - compacted};
+    *ret_cost = (struct skip_load_cost){.seconds = (double)(loaded - begin) / 1e9,
+                                        .compacted_seconds = (double)(compacted - loaded) / 1e9,
+                                        .later_seconds = process_clock_since(compacted) / 1e9};
     return db;
 }
 

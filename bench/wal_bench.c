@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "bench/die.h"
+#include "bench/process_clock.h"
 #include "kv/batch.h"
 #include "kv/wal/wal_reader.h"
 #include "kv/wal/wal_writer.h"
@@ -23,13 +23,6 @@
 #define GROUP_MAX 100
 
 static const uint8_t store_id[BB_WAL_STORE_ID_SIZE] = "bench";
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 static void print(const char *what, double nanoseconds, uint64_t puts, uint64_t bytes)
 {
@@ -60,14 +53,14 @@ static void measure_write(struct bb_file_system *fs, const char *path, const cha
         fill(&batches[i], i);
     }
     bench_must(bb_wal_writer_create(fs, path, 1, store_id, buffer_bytes, &writer));
-    double begin = now();
+    uint64_t begin = process_clock_now();
     for (uint64_t put = 0; put < puts; put += group) {
         for (size_t i = 0; i < group; i++)
             payloads[i] = bb_batch_stamp(&batches[i], put + i);
         bench_must(bb_wal_writer_append(writer, payloads, group));
     }
     bench_must(bb_wal_writer_flush(writer));
-    double nanoseconds = now() - begin;
+    double nanoseconds = process_clock_since(begin);
     print(what, nanoseconds, puts, bb_wal_writer_size(writer));
     bench_must(bb_wal_writer_close(writer));
     for (size_t i = 0; i < group; i++)
@@ -79,11 +72,11 @@ static void measure_read(struct bb_file_system *fs, const char *path)
     struct bb_wal_reader *reader = NULL;
     struct bb_bytes payload;
     uint64_t bytes = 0;
-    double begin = now();
+    uint64_t begin = process_clock_now();
     bench_must(bb_wal_reader_open(fs, path, 1, store_id, false, &reader));
     while (bb_wal_reader_next(reader, &payload) == BB_OK)
         bytes += payload.size;
-    print("read", now() - begin, bb_wal_reader_report(reader)->record_count, bytes);
+    print("read", process_clock_since(begin), bb_wal_reader_report(reader)->record_count, bytes);
     bb_wal_reader_close(reader);
 }
 

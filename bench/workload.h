@@ -1,14 +1,14 @@
 /* The keys, values and lookups of a comparison: the same for every engine, in the same order.
  *
- * A key is a 64-bit number in 16 hexadecimal digits, so that numbers and keys have the same order,
- * and more digits derived from the number where keys are longer. A key of 8 bytes is the number
- * itself, big-endian. Numbers come from a bijection of a
- * counter: stored keys from even counts, absent ones from odd counts, so no absent key can be
- * stored, and all have one shape and one range.
+ * A key is a 64-bit number in 16 hexadecimal digits, so keys sort like their numbers. A longer key
+ * continues with digits derived from the number. A key of 8 bytes is the number itself, big-endian.
+ * A bijection maps a counter to the numbers: even counts give stored keys, odd counts absent keys.
+ * So an absent key is never stored, and both have the same form and the same range.
  *
- * A value is half noise and then the same half again, so compression halves it; of fewer than 16
- * bytes all are noise. Its first eight bytes are derived from the number and a version, which
- * distinguishes values; workloads that never update a key have version 0.
+ * The second half of a value repeats the first, which is noise: compression halves the value. A
+ * value of fewer than 16 bytes is all noise. The first eight bytes are derived from the number and
+ * a version, so that values of different versions differ. Workloads that never update a key use
+ * version 0.
  *
  * Memory: shared, so that a forked run neither copies nor counts it. Threads: read-only after init.
  */
@@ -55,7 +55,7 @@ void workload_deinit(struct workload *workload);
 
 /* The number of the i-th key stored. */
 uint64_t workload_number(const struct workload *workload, uint64_t i);
-/* Whether the number belongs to a key that may be stored; *ret_index is its i. */
+/* True when the number belongs to a key that may be stored; *ret_index is then its i. */
 bool workload_index(const struct workload *workload, uint64_t number, uint64_t *ret_index);
 /* The number of the i-th key that is never stored. */
 uint64_t workload_absent_number(const struct workload *workload, uint64_t i);
@@ -63,7 +63,7 @@ uint64_t workload_absent_number(const struct workload *workload, uint64_t i);
 uint64_t workload_parse(const struct workload *workload, const uint8_t *key);
 /* The numbers of the first count keys, ascending. Owned: workload_release. */
 uint64_t *workload_sorted(const struct workload *workload, uint64_t count);
-/* Place of the first that is not below number. */
+/* The index of the first number that is not below `number`; count if there is none. */
 uint64_t workload_lower_bound(const uint64_t *sorted, uint64_t count, uint64_t number);
 /* Zeroed shared memory; ends the process when memory runs out. */
 void *workload_allocate(size_t count, size_t element_size);
@@ -73,7 +73,7 @@ void workload_key(const struct workload *workload, uint64_t number, uint8_t *key
 void workload_value(const struct workload *workload, uint64_t number, uint8_t *value);
 void workload_version_value(const struct workload *workload, uint64_t number, uint64_t version,
                             uint8_t *value);
-/* The version that the first eight bytes of the key's value name. */
+/* The version of a key's value, from the first eight bytes of the value. */
 uint64_t workload_version_of(uint64_t number, const uint8_t *value);
 
 /* Adds an entry. Cheap enough for a timed loop: three loads and two multiplications. */
