@@ -36,8 +36,8 @@ extern "C" {
 #define BB_API        __attribute__((visibility("default")))
 #define BB_MUST_CHECK __attribute__((warn_unused_result))
 
-/* The version of these headers. This is the only place of the number: the build, the packages and
- * the Python module read it here. */
+/* The version of these headers. It is defined only here: the build, the packages and the Python
+ * module read it from this file. */
 #define BB_VERSION_MAJOR 0
 #define BB_VERSION_MINOR 1
 #define BB_VERSION_PATCH 0
@@ -47,8 +47,7 @@ extern "C" {
 /* As text: "0.1.0". */
 #define BB_VERSION BB_VERSION_EXPAND(BB_VERSION_MAJOR, BB_VERSION_MINOR, BB_VERSION_PATCH)
 
-/* The version of the library that runs, in the form of BB_VERSION. The text is static. Any
- * thread. */
+/* The version of the running library, in the form of BB_VERSION. The text is static. Any thread. */
 BB_API const char *bb_version(void);
 
 /* The outcome of a call. The values are part of the ABI. A call that fails with BB_NO_MEMORY or
@@ -149,8 +148,8 @@ struct bb_pinned {
  * allowed. */
 BB_API void bb_pinned_release(struct bb_pinned *pinned);
 
-/* Secret of the keyed hash. Hashes are comparable between filters or tables only if these have the
- * same secret. */
+/* Secret of the keyed hash. The hashes of two filters or tables can be compared only if both have
+ * the same secret. */
 #define BB_HASH_SECRET_SIZE 192
 struct bb_hash_secret {
     uint8_t bytes[BB_HASH_SECRET_SIZE];
@@ -166,8 +165,8 @@ BB_API uint64_t bb_hash_xxh64(struct bb_bytes bytes);
 /* A random secret from the operating system. BB_IO if the system provides no randomness. */
 BB_API BB_MUST_CHECK enum bb_status bb_hash_secret_random(struct bb_hash_secret *ret_secret);
 
-/* A secret that depends only on the seed: for tests and reproducible files. It protects against no
- * attacker. */
+/* A secret that depends only on the seed: for tests and reproducible files. It gives no protection
+ * against attackers. */
 BB_API void bb_hash_secret_from_seed(uint64_t seed, struct bb_hash_secret *ret_secret);
 
 /* An order of keys. NULL in an options struct means bytewise order, which is fastest. Files record

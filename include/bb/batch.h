@@ -28,8 +28,8 @@ bb_batch_delete_range(struct bb_batch *batch, struct bb_bytes low, struct bb_byt
 /* Number of operations, and their size in bytes in the log. */
 BB_API size_t bb_batch_count(const struct bb_batch *batch);
 BB_API size_t bb_batch_size_bytes(const struct bb_batch *batch);
-/* Calls visit for each operation in order until it returns a status other than BB_OK. For
- * BB_ENTRY_DELETE_RANGE, key is low and value is high. */
+/* Calls visit for each operation in order, until it returns a status other than BB_OK, and returns
+ * that status. BB_OK if no visit fails. For BB_ENTRY_DELETE_RANGE, key is low and value is high. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_batch_iterate(const struct bb_batch *batch,
                  enum bb_status (*visit)(void *context, enum bb_entry_kind kind,

@@ -556,7 +556,8 @@ class selection
     explicit selection(bb_select *handle) noexcept : handle_(handle)
     {
     }
-    /* Moves to the next record, at first to the first one. False: there is none; check status(). */
+    /* Moves to the next record; the first call moves to the first record. False: there is none;
+     * check status(). */
     bool next()
     {
         valid_ = false;
@@ -745,8 +746,8 @@ class store
     {
         return result<void>::of(bb_db_index_materialize(db_.get(), nullptr));
     }
-    /* The records of a range for which the condition (bb/condition.h) is true. The range has bounds
-     * and no prefix (BB_INVALID). limit: records at most; 0: all. */
+    /* The records of a range for which the condition (bb/condition.h) is true. BB_INVALID for a
+     * range with a prefix. limit: maximum number of records; 0: all. */
     result<selection> select(const std::string &where, const range &over = range(),
                              std::uint64_t limit = 0) const
     {
@@ -761,8 +762,8 @@ class store
             return failure::last(status);
         return selection(selected);
     }
-    /* The number of records that select() has. Granules are not read if the indexes determine how
-     * many of their records match. */
+    /* The number of records that select() returns. Granules are not read if the indexes determine
+     * how many of their records match. */
     result<std::uint64_t> count(const std::string &where, const range &over = range()) const
     {
         std::uint64_t found = 0;
@@ -805,7 +806,7 @@ class store
         void operator()(bb_db *db) const noexcept
         {
             if (bb_db_close(db) != BB_OK)
-                return; /* the caller did not want to know: close() returns it */
+                return; /* a destructor cannot return it; close() does */
         }
     };
 

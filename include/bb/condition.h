@@ -45,10 +45,10 @@
  *       texts; all tokens in them count.
  *     - A word is a segment of Unicode's UAX #29 with a letter or a digit: "don't", "3.14", "naive"
  *       with an accent. A byte outside every valid UTF-8 sequence separates words; a word of more
- *       than 1,024 bytes is cut. Words are compared as bytes, without normalisation. ihas_word and
- *       its kin compare after Unicode's full case folding ("Straße" is "STRASSE"). Predicates of
- *       words need a build with libunistring, and use its version of Unicode. Other builds return
- *       BB_UNSUPPORTED.
+ *       than 1,024 bytes is cut. Words are compared as bytes, without normalisation. The
+ *       functions that begin with "ihas" compare after Unicode's full case folding ("Straße" is
+ *       "STRASSE"). Predicates of words need a build with libunistring, and use its version of
+ *       Unicode. Other builds return BB_UNSUPPORTED.
  *     - matches is true if some part of the value matches, as in pcre2 without UTF: patterns and
  *       values are bytes, only ASCII letters have case, $ matches only at the end. A match that
  *       takes too many steps is an error.
@@ -107,7 +107,7 @@ enum bb_predicate {
 struct bb_condition;
 
 /* Parses a condition. It is owned: bb_condition_destroy. schema and text are borrowed for the call.
- * BB_INVALID: the message has the error, its offset and the expected input. BB_TOO_LARGE: the
+ * BB_INVALID: the message gives the error, its offset and the expected input. BB_TOO_LARGE: the
  * message names the limit. BB_UNSUPPORTED: a predicate of words in a build without libunistring.
  * BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_parse(const struct bb_schema *schema,

@@ -10,12 +10,12 @@
  *     status = bb_db_close(db);
  *
  * Compilers warn if a status is ignored. Check the status of bb_db_close too: BB_BUSY means that
- * the store is still open, and any other failure that earlier writes may be lost.
+ * the store is still open. Any other failure means that earlier writes may be lost.
  *
  * A key is 0 ... 64 KiB (BB_KEY_SIZE_MAX) of any bytes, a value 0 ... 1 GiB (BB_VALUE_SIZE_MAX).
- * Keys are ordered bytewise unless a comparator is set. Every call, also a read, fails with
- * BB_TOO_LARGE if it is given a longer key: no such key can be stored, so the lookup is a bug of
- * the caller. The same is true of range bounds and prefixes, even if the range is empty.
+ * Keys are ordered bytewise unless a comparator is set. Every call, even a read, fails with
+ * BB_TOO_LARGE if it is given a longer key: no such key can be stored, so the call is a bug in the
+ * program. The same is true of range bounds and prefixes, even if the range is empty.
  *
  * Durability. After BB_OK a write survives a crash of the process, because each commit is passed to
  * the operating system. It survives a power failure after the next synced write, flush or close.
@@ -65,7 +65,7 @@ extern "C" {
 struct bb_db;
 struct bb_snapshot;
 
-/* Opens or creates the store in a directory, which may be reached over symbolic links
+/* Opens or creates the store in a directory, which may be reached through symbolic links
  * (SECURITY.md). options are copied. The store is owned: bb_db_close.
  *
  *     BB_NOT_FOUND     the store does not exist and may not be created
@@ -104,21 +104,21 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
  *                    BB_READ_ONLY
  *     Opening        BB_BUSY: the store changed during each of 100 attempts
  *
- * The directory must be on a file system that shows a process the writes of another one in order.
- * Local file systems do, NFS does not. */
+ * The directory must be on a file system in which a process sees the writes of other processes in
+ * order. Local file systems guarantee this, NFS does not. */
 
-/* Moves a read-only store to the newest state, like a new opening. Open tables stay open, and only
- * new records are read from a log. Existing iterators keep their state and its tables. BB_BUSY:
- * snapshots exist, or the store changed during each attempt, as in an opening. After a failure the
- * state is unchanged. A store open for writing always shows the newest state: BB_OK. Any thread may
- * call this, concurrently with reads. */
+/* Moves a read-only store to the newest state, as if it were reopened. Open tables stay open, and
+ * only new records are read from a log. Existing iterators keep their state and its tables.
+ * BB_BUSY: snapshots exist, or the store changed during each attempt, as in an opening. After a
+ * failure the state is unchanged. A store open for writing always shows the newest state: BB_OK.
+ * Any thread may call this, concurrently with reads. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 
 /* Waits for running background work, and flushes if the next opening would have to replay more than
  * 1 MiB. BB_BUSY: iterators, selections, snapshots, checkpoints or pinned values exist; the store
  * stays open. In a child made by fork: BB_OK, see "Processes" above. Otherwise BB_OK, or the
- * failure that stopped writing. BB_IO also if the store's log, CURRENT or manifest was removed
- * while the store was open, and acknowledged writes cannot be saved in a table. NULL is allowed.
+ * failure that stopped writing. BB_IO if the store's log, CURRENT or manifest was removed while the
+ * store was open, and acknowledged writes cannot be saved in a table. NULL is allowed.
  *
  * Other threads: no call may start after close starts, and no read may be running then. Close waits
  * for running calls that write or wait for background work. Writes that were queued before close
@@ -259,8 +259,8 @@ struct bb_db_table {
     char *path;
     uint64_t file_size;
     uint64_t entry_count;
-    double filter_rate;    /* the target of its filters; 1: none */
-    double predicted_rate; /* of those that are probed; struct bb_level_stats */
+    double filter_rate;    /* the target of its filters; 1: no filters */
+    double predicted_rate; /* of the filters that are probed: struct bb_level_stats */
     bool is_damaged; /* its latest verification (bb_db_scrub, scrub_interval_seconds) failed */
     bool is_index_damaged; /* the same for its index file */
 };

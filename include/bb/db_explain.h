@@ -47,23 +47,23 @@ struct bb_explain_step {
 
 /* Owned: bb_explain_deinit. */
 struct bb_explain {
-    bool is_found;     /* true where bb_db_get returns BB_OK, false where BB_NOT_FOUND */
+    bool is_found;     /* whether the key exists: bb_db_get returns BB_OK, not BB_NOT_FOUND */
     uint64_t sequence; /* sequence at which the store was read */
     struct bb_explain_step *steps;
     size_t step_count;
     /* Sums over the steps. */
     uint64_t memtable_visits;
     uint64_t tables_opened;
-    /* The preads of the lookup are block_reads, page_reads and table_filter_reads. Requests that
-     * filters avoided are avoided_requests; with account_avoided, avoided_reads of them would have
-     * read the file. */
+    /* block_reads, page_reads and table_filter_reads count the preads of the lookup.
+     * avoided_requests counts the blocks that filters made unnecessary. With account_avoided,
+     * avoided_reads counts those of them that were not in the cache. */
     struct bb_read_stats reads;
 };
 
 /* A get with a report. Looks up the key like bb_db_get, with the same result and reads, and counts
  * as a get in the statistics. BB_OK whether the key exists or not. If it exists, its value is
- * copied to *value (replaced; may be NULL). This call makes a few more allocations than bb_db_get,
- * which pays nothing for it. Threads: any. */
+ * copied to *value (replaced; may be NULL). This call makes a few more allocations than bb_db_get.
+ * Threads: any. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_explain(struct bb_db *db,
                                                   const struct bb_get_options *options,
                                                   struct bb_bytes key, struct bb_buf *value,

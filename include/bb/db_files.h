@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Verifies a store that is not open: the manifest, every table (bb_table_verify), every log record,
- * and that tables agree with the manifest and do not overlap within a level. Every index file must
+ * and that tables agree with the manifest and do not overlap within a run. Every index file must
  * exist, be intact and belong to its table, and must not exclude a record that its table contains.
  * Reports files that do not belong to the store. The call creates and changes nothing. It needs
  * only read permission, so the directory or file system may be read-only. Several verifications may
@@ -47,7 +47,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  struct bb_db_verify_report *ret_report);
 
 /* Verifies the tables of an open store and their index files, in the order of their file numbers,
- * each as bb_table_verify does, and then the manifest and the logs. Works in every open store, also
+ * each as bb_table_verify does, and then the manifest and the logs. Works in every open store, even
  * with read_only, so that one process can verify a store that another process has open.
  *
  *     Coverage    All bytes of the tables that exist when the call starts. They are read from the
@@ -57,8 +57,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  *                 of the manifest and the logs; in a read-only store, the bytes that these files
  *                 themselves mark as synced. A later call checks logs begun during the call, and a
  *                 manifest whose last edit failed
- *     Resources   The call keeps one table file at a time from removal. It holds no view, and holds
- *                 locks only for microseconds. Memory: as bb_table_verify for one table
+ *     Resources   The call delays the removal of one table file at a time. It holds no view, and
+ *                 holds locks only for microseconds. Memory: as bb_table_verify for one table
  *     Damage      Each damaged file is reported (BB_EVENT_DAMAGE), counted in the report and in
  *                 damaged_files of the statistics, and flagged in bb_db_tables until a verification
  *                 succeeds or the file is replaced. The contents of a damaged log are in memory:
@@ -72,17 +72,18 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  *     Resuming    A call that ends early reports in next_table where another call can continue, in
  *                 this process or in another one
  *
- * *ret_report is set for every status. */
+ * *ret_report is set for every status. It counts a file as soon as it has been read, completely or
+ * up to its first damage. */
 struct bb_db_scrub_report {
-    uint64_t tables;     /* read completely or up to their first damage */
-    uint64_t indexes;    /* index files, also up to their first damage */
+    uint64_t tables;
+    uint64_t indexes;    /* index files */
     uint64_t entries;    /* in the tables without damage */
     uint64_t damaged;    /* files with damage or a read error */
     uint64_t read_bytes; /* a table with an index file is read twice */
     uint64_t bytes_left; /* size of the tables that were not read yet */
     uint64_t next_table; /* first_table of a call that continues; 0: all files were verified */
-    uint64_t manifests;  /* 1, or 0 if it was not read; also up to its first damage */
-    uint64_t logs;       /* also up to their first damage */
+    uint64_t manifests;  /* 1, or 0 if it was not read */
+    uint64_t logs;
     uint64_t log_records;
 };
 struct bb_db_scrub_options {
@@ -109,9 +110,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_scrub(struct bb_db *db,
  * CURRENT (bb_db_destroy removes it). Writers wait only for the flush. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory);
 
-/* A checkpoint in two calls. bb_checkpoint_create fixes the state, the one that an iterator created
- * now would show, without waiting for a device or a flush. bb_checkpoint_write makes the new store,
- * as bb_db_checkpoint does, but without a flush: data that was in memory becomes tables of the new
+/* A checkpoint in two calls. bb_checkpoint_create captures the current state, as an iterator does,
+ * and waits for no device and no flush. bb_checkpoint_write makes the new store, as
+ * bb_db_checkpoint does, but without a flush: data that was in memory becomes tables of the new
  * store. Writes continue in between. Until bb_checkpoint_destroy the state's tables and memtables
  * are kept, and bb_db_close fails with BB_BUSY. A checkpoint is used by one thread at a time. In a
  * child made by fork only bb_checkpoint_destroy is allowed, and has no effect. */
@@ -177,9 +178,9 @@ struct bb_db_destroy_report {
     uint64_t removed_bytes;
     /* Files of other programs. They are not removed. */
     uint64_t foreign;
-    /* Files that could not be read to find out their owner. */
+    /* Files that could not be read, so that their owner is unknown. */
     uint64_t unreadable;
-    /* False: it contains other files, may not be removed, or was reached over a symbolic link,
+    /* False: it contains other files, may not be removed, or was reached through a symbolic link,
      * which would then dangle. */
     bool directory_removed;
 };
@@ -192,7 +193,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  *
  * Data that is used: the state in the newest readable manifest, which is its intact tables, every
  * block with a valid checksum of its damaged tables (rewritten as a new table in the same level),
- * its intact logs, and every complete batch of its damaged logs, also after a hole. Without any
+ * its intact logs, and every complete batch of its damaged logs, even after a hole. Without any
  * manifest: all tables and logs, merged by their sequences.
  *
  * Data that is not used: tables that the manifest does not name. Compactions have replaced them,

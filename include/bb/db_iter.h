@@ -37,20 +37,20 @@ BB_API void bb_db_iter_destroy(struct bb_db_iter *iter);
 BB_API bool bb_db_iter_valid(const struct bb_db_iter *iter);
 BB_API void bb_db_iter_seek_first(struct bb_db_iter *iter);
 BB_API void bb_db_iter_seek_last(struct bb_db_iter *iter);
-/* Moves to the first key at or after `key`. If `key` is too long, the iterator is not valid, and
- * its status is BB_TOO_LARGE, until the next seek. */
+/* Moves to the first key at or after `key`. If `key` is too long, the iterator is not valid until
+ * the next seek, and its status is BB_TOO_LARGE. */
 BB_API void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key);
-/* REQUIRES, as the next three calls: the iterator is valid. */
+/* REQUIRES, like the next three functions: the iterator is valid. */
 BB_API void bb_db_iter_next(struct bb_db_iter *iter);
 BB_API void bb_db_iter_prev(struct bb_db_iter *iter);
 BB_API struct bb_bytes bb_db_iter_key(const struct bb_db_iter *iter);
 /* With read_mode mapped, a value above 8 KiB may be in the map of a file: it is not copied, and not
  * read unless the caller reads it. If the file is truncated or its device fails while the caller
- * reads the value, the rest of the value is zeros, the following next or prev ends with BB_IO, and
- * so does a call of bb_db_iter_status before it. */
+ * reads the value, the rest of the value is zeros. The next move by next or prev then fails with
+ * BB_IO, and bb_db_iter_status already returns BB_IO before that move. */
 BB_API struct bb_bytes bb_db_iter_value(const struct bb_db_iter *iter);
-/* BB_OK unless reading failed. Check it whenever valid returns false; for mapped tables, also after
- * the use of a large value that no next or prev follows. */
+/* BB_OK unless reading failed. Check it whenever valid returns false. With read_mode mapped, also
+ * check it after reading a large value if no next or prev follows. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_status(const struct bb_db_iter *iter);
 
 #ifdef __cplusplus

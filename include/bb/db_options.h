@@ -1,5 +1,5 @@
-/* Options of a store, of writes and of gets, with the events and the report of an opening that a
- * program can request by them. <bb/db.h> includes this file. */
+/* Options of a store, of writes and of gets; the events of a store, and the report of an opening.
+ * <bb/db.h> includes this file. */
 #ifndef BB_PUBLIC_DB_OPTIONS_H
 #define BB_PUBLIC_DB_OPTIONS_H
 
@@ -14,7 +14,7 @@ extern "C" {
 
 struct bb_snapshot;
 
-/* Events reported to on_event, by the thread in which they happen. It holds no lock. */
+/* Events, which are reported to on_event. */
 enum bb_event_kind {
     /* A memtable became a table. Sets level 0, nanoseconds, bytes_written. */
     BB_EVENT_FLUSH,
@@ -52,8 +52,8 @@ enum bb_recovery {
     BB_RECOVERY_SYNCED,
     /* Every damaged end is BB_CORRUPT, synced or not. The message tells how much is readable. */
     BB_RECOVERY_STRICT,
-    /* The state ends before the first damage, also of synced data. A log that is truncated there is
-     * kept as NUMBER.wal.damaged. */
+    /* The state ends before the first damage, even if the damaged data was synced. A log that is
+     * truncated there is kept as NUMBER.wal.damaged. */
     BB_RECOVERY_POINT_IN_TIME,
     /* Repair (bb_db_repair) a store that BB_RECOVERY_SYNCED would reject, using readable data after
      * the damage too, and open it. */
@@ -83,7 +83,7 @@ struct bb_db_recovery {
     uint64_t zeroed_logs;
 };
 
-/* How much filter a store has: a target for wasted reads, or a budget of memory. */
+/* What determines the size of a store's filters: a target for wasted reads, or a budget. */
 enum bb_filter_unit {
     /* Target: wasted block requests per lookup of an absent key, over the whole store, 1e-6 ... 1;
      * 0 means 0.01. With absent_share: per lookup of any key. */
@@ -107,13 +107,14 @@ struct bb_filter_amount {
 
 /* Zero means the default in every field. Most programs need only the everyday options.
  *
- * Stored options: filter_amount, write_buffer_bytes, block_size_bytes, compression, and of the
- * expert options those of filters (without table_filter_residency) and of tables and compaction. An
- * opening for writing stores each of them that is not 0, durably before it returns. A later opening
- * uses the stored value of each option that it leaves at 0. So only an option that is set changes
- * the shape of the data. To return to a default, set the option to the default's value; for
- * defaults of 0 set filter_slack to 1e-9 and tombstone_age_max to 10^18. docs/options.md ranks all
- * options and describes the effect of a change. */
+ * Stored options: filter_amount, write_buffer_bytes, block_size_bytes, compression, the expert
+ * options of filters (except table_filter_residency), and the expert options of tables and
+ * compaction (except defer_index_files). An opening for writing stores each of them that is not 0,
+ * durably before it returns. A later opening uses the stored value of each option that it leaves at
+ * 0. The three counts of level 0 limit each other, so setting one replaces all three. To return to
+ * a default, set the option to the default's value; for defaults of 0 set filter_slack to 1e-9 and
+ * tombstone_age_max to 10^18. docs/options.md ranks all options and describes the effect of a
+ * change. */
 struct bb_db_options {
     /* ---- everyday options ---- */
 
@@ -136,10 +137,10 @@ struct bb_db_options {
      * calling thread waits. */
     uint64_t background_bytes_per_second;
 
-    /* Receives background events and stalls in the thread in which they happen: the flushing and
-     * the compacting thread, which may call concurrently, a stalled writer, or the opening thread.
-     * No lock is held, so the callback may read statistics. The callback blocks its calling
-     * thread. */
+    /* Called with each event, in the thread in which it happens: a background thread, or a thread
+     * that is in a call of the library, such as a stalled writer or the thread that opens the
+     * store. Several threads may call it concurrently. No lock is held, so it may read statistics.
+     * The thread waits until it returns. */
     void (*on_event)(void *context, const struct bb_event *event);
     void *event_context;
 
@@ -196,7 +197,8 @@ struct bb_db_options {
      * iterators search more runs. If no flush has ended for 5 seconds, or if bb_db_wait_idle waits,
      * level0_run_count_compact applies. In deterministic mode only bb_db_wait_idle ends the busy
      * state. It must be below level0_run_count_stop. A value below level0_run_count_compact is
-     * raised to it. Default 12: 3 times level0_run_count_compact, limited to below the stop. */
+     * raised to it. Default: 3 times level0_run_count_compact, or level0_run_count_stop - 1 if that
+     * is less; 12 if both have their defaults. */
     uint32_t level0_run_count_busy;
     /* Runs at which writes wait: above level0_run_count_compact, at most 10,000; default 36. */
     uint32_t level0_run_count_stop;
@@ -217,7 +219,7 @@ struct bb_db_options {
      * Cost: at worst, with deletions everywhere, all data is written once per level every
      * tombstone_age_max operations. So choose at least the number of keys. */
     uint64_t tombstone_age_max;
-    bool defer_index_files; /* by compactions too: bb/select.h */
+    bool defer_index_files; /* compactions defer index files too: bb/select.h */
 
     /* ---- expert: durability and recovery ---- */
 
@@ -229,7 +231,7 @@ struct bb_db_options {
      * process loses them. */
     uint32_t wal_buffer_bytes;
     enum bb_recovery recovery; /* handling of damage at the end of the logs */
-    /* Filled in by bb_db_open, also if it fails: it then tells how much is readable. bb_db_verify
+    /* Filled in by bb_db_open, even if it fails: it then shows how much is readable. bb_db_verify
      * fills in the losses of an opening with the same `recovery`, without a repair. NULL: no
      * report. Borrowed for the call. All 0 with read_only. */
     struct bb_db_recovery *recovery_report;
@@ -245,10 +247,10 @@ struct bb_db_options {
     uint32_t shadow_verify_one_in;
     /* A background thread reads and verifies every table and index file once in this many seconds,
      * 1 ... 10^9, as bb_db_scrub does, and spreads the reads over the interval. The first interval
-     * starts at open, with a table chosen at random, so that a series of processes that end earlier
-     * verifies all tables too. Damage is reported (BB_EVENT_DAMAGE) and counted
-     * (damaged_files), and the thread continues. 0 (default): never. BB_INVALID with read_only or
-     * deterministic, which have no threads: call bb_db_scrub instead. */
+     * starts at open, with a table chosen at random. So all tables are verified in the long run
+     * even if no process runs for a whole interval. Damage is reported (BB_EVENT_DAMAGE) and
+     * counted (damaged_files), and the thread continues. 0 (default): never. BB_INVALID with
+     * read_only or deterministic, which have no threads: call bb_db_scrub instead. */
     uint64_t scrub_interval_seconds;
 
     /* ---- expert: environment ---- */

@@ -50,8 +50,7 @@ struct bb_level_stats {
 struct bb_db_stats {
     struct bb_level_stats levels[BB_LEVEL_COUNT];
     struct bb_read_stats level_reads[BB_LEVEL_COUNT]; /* visits of lookups, by level */
-    struct bb_read_stats scan_reads;                  /* iterators' blocks; index pages read for
-                                                       * size estimates */
+    struct bb_read_stats scan_reads; /* of iterators, and of bb_db_approximate_sizes */
     uint64_t gets;
     uint64_t gets_found;
     uint64_t memtable_visits; /* memtables searched by lookups */
@@ -89,7 +88,7 @@ struct bb_db_stats {
      * share of lookups is cheap. */
     double expected_wasted_reads;
     uint64_t filter_bytes; /* of all live tables */
-    /* The current budget in bytes, also if filter_amount is bits per key; 0: no budget. */
+    /* The current budget in bytes, even if filter_amount is bits per key; 0: no budget. */
     uint64_t filter_budget_bytes;
     /* filter_bytes in bits, divided by the number of keys in tables. A filter_amount in
      * BB_FILTER_BITS_PER_KEY limits it. */

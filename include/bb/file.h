@@ -10,8 +10,9 @@
  *
  * All access of the library to files, directories, locks, randomness and time goes through a struct
  * bb_file_system. A program may implement one, for example to count or refuse calls and pass them
- * on to the file system of bb_file_system_posix_create. If a store uses the latter directly, it
- * also keeps the end of its log in a mapped file, NUMBER.window. The library keeps these rules:
+ * on to the file system of bb_file_system_posix_create. A store that uses that file system
+ * directly also keeps the end of its log in a mapped file, NUMBER.window. The library keeps these
+ * rules:
  *
  * - Files are written once, front to back, and never changed afterwards.
  * - sync makes a file's bytes durable, sync_directory its name. Neither implies the other.
@@ -35,7 +36,7 @@ struct bb_file;
 struct bb_file_system;
 
 /* Names of a directory's entries, without "." and "..", in no order. Owned: bb_file_names_deinit.
- * The array and each name are memory of malloc. */
+ * The array and each name are allocated with malloc. */
 struct bb_file_names {
     char **names;
     size_t count;
@@ -54,7 +55,7 @@ struct bb_file_map {
 
 struct bb_file_map_ops {
     bool (*is_sound)(const struct bb_file_map *map);
-    /* No thread reads the bytes any more. */
+    /* Releases the map. REQUIRES: no thread reads the bytes any more. */
     void (*destroy)(struct bb_file_map *map);
 };
 
@@ -73,9 +74,9 @@ struct bb_file_ops {
     /* Tells the system that it need not keep the file's bytes in memory. If it complies, the next
      * reads come from the device. Only a hint; NULL: not supported. */
     void (*forget)(struct bb_file *file);
-    /* Maps the first size bytes of the file, of which there are that many, for reads in any order.
-     * The map outlives the file. Errors: BB_UNSUPPORTED, BB_NO_MEMORY, BB_IO. NULL: not
-     * supported. */
+    /* Maps the first size bytes of the file, which has at least that many, for reads in any order.
+     * The map stays valid after the file is closed. Errors: BB_UNSUPPORTED, BB_NO_MEMORY, BB_IO.
+     * NULL: not supported. */
     enum bb_status (*map)(struct bb_file *file, uint64_t size, struct bb_file_map **ret_map);
     /* Appends all of data. After a failure any part of it may have been written. One write(2) if
      * the system accepts all bytes. */
@@ -137,8 +138,8 @@ struct bb_file_system_ops {
     enum bb_status (*status)(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
                              uint64_t *ret_size);
     /* Takes the lock file (created if missing) for this process and writes the process id into it.
-     * BB_BUSY, with the holder's id in the message, if this or another process holds the lock, also
-     * after someone else has removed the file: so a directory has one such lock. Released by
+     * BB_BUSY, with the holder's id in the message, if this or another process holds the lock, even
+     * if someone has removed the file since: a directory has only one such lock. Released by
      * unlock; the file remains. Until unlock, paths that start with the same characters as this
      * path, up to the last slash, may refer to the locked directory, wherever it was moved.
      * Operations in it must end before unlock starts. */
@@ -174,7 +175,7 @@ BB_API void bb_file_system_posix_destroy(struct bb_file_system *fs);
 /* An empty file system in memory, with a root directory. Paths may be absolute or relative, with
  * the same meaning; ".." is an error. Its random numbers are the same in each run, and its clock
  * advances with each call and by sleeping, so that no test waits for it. Names are searched
- * linearly: use it for at most some thousand files. BB_NO_MEMORY. Owned:
+ * linearly: use it for at most a few thousand files. BB_NO_MEMORY. Owned:
  * bb_file_system_memory_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_file_system_memory_create(struct bb_file_system **ret_fs);
 /* REQUIRES: all its files are closed and all its locks released, as after bb_db_close. NULL is

@@ -138,7 +138,7 @@ struct bb_filter_info {
      * deviation is multiplicative: the rate of a valid filter exceeds the plan's by more than a
      * factor of e^(4 * rate_deviation) once in 30,000 filters. If a single line or block can
      * dominate (blocked Bloom and split-block at 1e-4 and below), once in 1,000. 0 for kinds whose
-     * bits never exceed the target (ribbon, scalable), and for count-min. */
+     * predicted rate never exceeds the target (ribbon, scalable), and for count-min. */
     double rate_deviation;
 };
 

@@ -22,8 +22,9 @@ extern "C" {
  *
  * A builder (bb_filter_options.kind = BB_FILTER_SPLIT_BLOCK) uses the smallest number of 32-byte
  * blocks that meets the target. It computes the rate from the exact distribution of block loads.
- * The formula of other writers exceeds a target of 1 % by half. Some readers accept only powers of
- * two (bb_split_block_encode takes any bitset). All functions: any thread. */
+ * Filters sized by the formula of other writers exceed a target of 1 % by half. Some readers accept
+ * only numbers of blocks that are powers of two (bb_split_block_encode takes any bitset). All
+ * functions: any thread. */
 
 #define BB_SPLIT_BLOCK_SIZE      32
 #define BB_SPLIT_BLOCK_COUNT_MAX 0x7fffffff /* Parquet's limit: below 2^31 */
@@ -61,7 +62,7 @@ bb_split_block_fold_to_rate(struct bb_bytes envelope, double target_rate, struct
  * BB_FILTER_COUNTING has a 4-bit counter for each bit of a classic Bloom filter, so it takes four
  * times the memory. It is a multiset: a key added twice must be removed twice. A counter that
  * reaches 15 stays at 15, because its true value is then unknown. Keys that use it can be removed,
- * but it keeps returning "may contain", so that no member is ever ruled out.
+ * but their removal does not decrement it, so that no member is ever ruled out.
  * bb_filter_info.saturated_count is the number of such counters. Expect 0 if the filter holds no
  * more keys than planned and no key is added more than 14 times.
  *

@@ -18,11 +18,11 @@
  * not cover are read.
  *
  * The file may grow while it is open; selections see its state at opening. An index file is used if
- * the file is the indexed one. Its size and modification time must be unchanged, or it must have
- * grown, and the checksums of the first and the last 16 KiB of the indexed part must match. If a
- * file was truncated or rewritten, its index file is ignored, and bb_lines_info gives the reason. A
- * change elsewhere in a file that also grew is not detected: call bb_lines_index_create with
- * `rebuild`.
+ * it belongs to the file. Either the file has grown, or its size and modification time are
+ * unchanged. In both cases the checksums of the first and the last 16 KiB of the indexed part must
+ * match. If a file was truncated or rewritten, its index file is ignored, and bb_lines_info gives
+ * the reason. If a file has grown, a change in the middle of its indexed part is not detected: call
+ * bb_lines_index_create with `rebuild`.
  *
  * Threads: any number of threads may use a struct bb_lines. A selection is for one thread at a
  * time. */
@@ -122,7 +122,7 @@ struct bb_lines_info {
 };
 
 BB_API void bb_lines_info(const struct bb_lines *lines, struct bb_lines_info *ret_info);
-/* The indexed schema, also of a stale index file; NULL if none is readable. Borrowed from the
+/* The schema in the index file, even if that is stale; NULL if none is readable. Borrowed from the
  * file. */
 BB_API const struct bb_schema *bb_lines_schema(const struct bb_lines *lines);
 /* The indexes, for bb_skip_file_index; NULL if none is used. Borrowed from the file. */

@@ -142,7 +142,7 @@ struct bb_attribute {
 /* Limits; a definition or schema that exceeds them is BB_INVALID. */
 #define BB_SCHEMA_ATTRIBUTES_MAX 1024
 #define BB_ATTRIBUTE_NAME_MAX    64   /* bytes */
-#define BB_DEFINITION_SIZE_MAX   4096 /* bytes, also of the canonical text */
+#define BB_DEFINITION_SIZE_MAX   4096 /* bytes; limits the canonical text too */
 #define BB_RECORD_FIELD_MAX      65535
 #define BB_JSON_DEPTH_MAX        64 /* steps of a path; deeper values are skipped at any depth */
 
@@ -156,7 +156,7 @@ BB_API void bb_schema_destroy(struct bb_schema *schema);
 /* Extracts an attribute with code of the program. It is called with attribute->type set and state
  * MISSING. It sets the state, and the value if PRESENT. Bytes outside key and value are copied when
  * the function returns. The result must depend only on key and value, because indexes store it. Any
- * thread that reads records may call it, also concurrently. */
+ * thread that reads records may call it, concurrently with others. */
 typedef void (*bb_record_callback)(void *context, struct bb_bytes key, struct bb_bytes value,
                                    struct bb_attribute *attribute);
 
@@ -221,10 +221,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_record_reader_create(const struct bb_sche
                                                             struct bb_record_reader **ret_reader);
 BB_API void bb_record_reader_destroy(struct bb_record_reader *reader);
 
-/* Fills attributes[i] for every selected attribute i, for any bytes; other elements are unchanged.
- * Each format is parsed once. attributes: as many elements as the schema had when the reader was
- * created. Bytes point into key or value, or into the reader: valid while key and value are, and
- * until the reader's next call. Fails only with BB_NO_MEMORY, for a record with escapes. */
+/* Fills attributes[i] for every selected attribute i; other elements are unchanged. key and value
+ * may have any contents. Each format is parsed once. attributes: as many elements as the schema had
+ * when the reader was created. Bytes point into key or value, or into the reader: valid while key
+ * and value are, and until the reader's next call. Fails only with BB_NO_MEMORY, for a record with
+ * escapes. */
 BB_API BB_MUST_CHECK enum bb_status bb_record_read(struct bb_record_reader *reader,
                                                    struct bb_bytes key, struct bb_bytes value,
                                                    struct bb_attribute *attributes);

@@ -92,7 +92,7 @@ struct bb_db_index_list {
     struct bb_db_index *indexes;
     size_t count;
     uint64_t file_count; /* index files of live tables that can be read */
-    uint64_t file_bytes; /* their sizes, including dropped indexes, places and checksums */
+    uint64_t file_bytes; /* their sizes; they may contain dropped indexes */
 };
 /* Opens every index file. A damaged or missing one counts as not built. *ret_list is owned:
  * bb_db_index_list_deinit. BB_NO_MEMORY; BB_IO: one cannot be read. */
@@ -119,9 +119,9 @@ bb_db_index_materialize(struct bb_db *db, const struct bb_materialize_options *o
 struct bb_index_estimate_options {
     const char *spec;       /* of the hypothetical index */
     const char *where;      /* a condition for it to serve; NULL: only measure its size */
-    uint64_t granule_bytes; /* 0: as the store has them */
-    uint64_t segments;      /* sampled to measure the size, of up to 1,024 granules; 0: 8 */
-    uint64_t granules;      /* sampled singly to measure the condition; 0: 4,096 */
+    uint64_t granule_bytes; /* 0: the store's size of granules */
+    uint64_t segments;      /* of up to 1,024 granules, sampled to measure the size; 0: 8 */
+    uint64_t granules;      /* sampled one by one to measure the condition; 0: 4,096 */
 };
 
 /* The cost of an index, and the reads that it would save. */
@@ -132,9 +132,9 @@ struct bb_index_estimate {
     uint64_t granules_sampled;    /* of both samples */
     uint64_t raw_bytes;           /* keys and values of all tables */
     uint64_t raw_bytes_sampled;   /* of both samples, approximately */
-    uint64_t size_bytes;          /* of the index for all tables; as bb_db_index_list counts */
-    uint64_t granules_read;       /* of all, not excluded by the index; 0 without a condition */
-    uint64_t granules_read_error; /* its standard error */
+    uint64_t size_bytes;          /* of the index for all tables, as in struct bb_db_index */
+    uint64_t granules_read;       /* of all, without the excluded ones; 0: no condition */
+    uint64_t granules_read_error; /* standard error of granules_read */
     uint64_t build_nanoseconds;   /* for the sample, including reads */
 };
 

@@ -14,8 +14,7 @@
  *        bb_skip_builder_end_granule, then bb_skip_builder_finish.
  * Read:  bb_skip_file_open, bb_skip_file_evaluate; for many files, bb_skip_evaluator_ask.
  *
- * The format is drawn in docs/format-skip.md. Only the development version that wrote version 1
- * reads it.
+ * docs/format-skip.md describes the format. Version 3 is current; versions 1 and 2 can be read.
  *
  * Threads: a builder is for one thread at a time; any number of threads may query an open file.
  */
@@ -28,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Bytes of records in a granule, about. Smaller granules make selective conditions faster, and
+/* Approximate bytes of records in a granule. Smaller granules make selective conditions faster, and
  * indexes larger. */
 #define BB_GRANULE_BYTES_MIN     (8 * 1024)
 #define BB_GRANULE_BYTES_MAX     (1024 * 1024)
@@ -50,11 +49,11 @@ BB_API const char *bb_skip_kind_name(enum bb_skip_kind kind);
 
 /* How tokens and text find words. */
 enum bb_tokenizer {
-    /* Runs of ASCII letters, ASCII digits and bytes from 0x80 on: has_token and its kin. */
+    /* Runs of ASCII letters, ASCII digits and bytes from 0x80 on, as in has_token. */
     BB_TOKENIZER_ASCII = 0,
-    /* Words of Unicode (bb/condition.h): has_word and its kin. An index stores the version of the
-     * library that found its words, because they differ between versions of Unicode; programs with
-     * another version do not use it. */
+    /* Words of Unicode (bb/condition.h), as in has_word. An index stores the version of the library
+     * that found its words, because they differ between versions of Unicode; programs with another
+     * version do not use it. */
     BB_TOKENIZER_UNICODE = 1,
 };
 
@@ -67,7 +66,7 @@ enum bb_tokenizer {
 /* What to index, and how. */
 struct bb_skip_spec {
     enum bb_skip_kind kind;
-    uint32_t attribute; /* number in the schema; for an index of a file, in the file */
+    uint32_t attribute; /* number in the schema; in struct bb_skip_index_info: in the file */
     double rate; /* values, tokens, ngrams: share of granules not excluded for an absent member */
     uint32_t set_values_max; /* set: a segment with more values is not indexed */
     uint32_t ngram_size;     /* ngrams: bytes */

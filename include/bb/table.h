@@ -247,10 +247,11 @@ struct bb_table_meta {
     /* The table filter's share of the rate, filter_rate ... 1; 1: no table filter. The rate of the
      * block filters is filter_rate / table_filter_rate. */
     double table_filter_rate;
-    /* The rates that follow from the stored filters: the mean over the block filters, and the table
-     * filter's; above 0, at most 1, and 1 without such filters. They differ from the targets where
-     * a few filters cannot mix to them. A lookup of an absent key passes both with the product.
-     * Both are 0 if an older version wrote the table. */
+    /* The rates that follow from the stored filters: the mean over the block filters, and the rate
+     * of the table filter; above 0, at most 1, and 1 without such filters. Filters have only
+     * certain sizes and reach a target on average, so they may miss it in a table of few filters. A
+     * lookup of an absent key passes both filters with the product of the rates. Both are 0 if an
+     * older version wrote the table. */
     double predicted_block_rate;
     double predicted_table_filter_rate;
     struct bb_buf smallest; /* bounds of entries and range tombstones, inclusive */
@@ -322,7 +323,8 @@ struct bb_read_stats {
     /* Of these, read from the file: one pread each, except that an iterator that has passed some
      * blocks reads the next ones together. */
     uint64_t block_reads;
-    /* Of all data blocks that were read, including those that an iterator did not reach. */
+    /* Bytes of all data blocks read, including those that an iterator read ahead and did not
+     * reach. */
     uint64_t block_read_bytes;
     /* Index pages requested. */
     uint64_t page_requests;
@@ -332,8 +334,8 @@ struct bb_read_stats {
     uint64_t avoided_requests;
     /* Of these, blocks that were not in the cache (only with account_avoided). */
     uint64_t avoided_reads;
-    /* Filters that were unusable and were ignored. Counted again for a table filter that had to be
-     * read in pieces. */
+    /* Filters that a lookup ignored because they were unusable. Also 1 for a table filter that
+     * could not be read as a whole and was therefore read in pieces. */
     uint64_t damaged_filters;
     /* Reads of the table filter or a part of it: one pread each. */
     uint64_t table_filter_reads;
@@ -396,10 +398,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_iter_create(struct bb_table *table,
                                                          const struct bb_read_options *options,
                                                          struct bb_read_stats *stats,
                                                          struct bb_iter **ret_iter);
-/* Approximate number of bytes of the file before the first entry of key: 0 up to the smallest key,
- * the size of the file after the largest, monotonic between. Exact to the data block and index page
- * that contain the key. Sections of the whole table (table filter, root, properties) are spread
- * evenly. Reads no data block and at most one index page. stats may be NULL. */
+/* Approximate number of bytes of the file before the first entry of key. It is 0 for keys up to the
+ * smallest, the size of the file for keys after the largest, and never decreases in between. It is
+ * exact to the data block and index page that contain the key. Sections of the whole table (table
+ * filter, root, properties) are spread evenly. Reads no data block and at most one index page.
+ * stats may be NULL. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, struct bb_bytes key,
                                                     struct bb_read_stats *stats,
                                                     uint64_t *ret_offset);
@@ -408,7 +411,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, stru
  * filters if these are cached. It is sharded and evicts the least recently used block first. Pinned
  * blocks are never evicted. A full cache inserts a block only at its second miss within some time,
  * so that blocks read once evict no others. It never inserts a block larger than half of a shard:
- * capacity / 128, or a larger part of caches below 16 MiB. Any thread.
+ * capacity / 128, or a larger share of a cache below 16 MiB. Any thread.
  *
  * After fork, the child may use a cache, and tables and iterators that no thread was using during
  * the fork. Shards that the child cannot lock count as empty. A table builder fails in the child

@@ -77,7 +77,7 @@ struct bb_table_explain {
 };
 
 /* bb_table_get with a report. Parameters and results are the same, except that *stats (may be NULL)
- * is set to the counts of this visit, also on failure. */
+ * is set to the counts of this visit, even on failure. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_explain(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
                  uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats,
