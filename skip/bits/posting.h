@@ -10,6 +10,8 @@
 #ifndef BB_SKIP_BITS_POSTING_H
 #define BB_SKIP_BITS_POSTING_H
 
+#include <string.h>
+
 #include "skip/bits/bit_reader.h"
 
 #define BB_SEGMENT_GRANULES_MAX 1024 /* ON DISK */
@@ -23,6 +25,12 @@ struct bb_granule_bits {
 static inline void bb_granule_bits_set(struct bb_granule_bits *bits, uint32_t granule)
 {
     bits->words[granule / 64] |= UINT64_C(1) << granule % 64;
+}
+
+/* Also sets the bits after the last granule of the segment. */
+static inline void bb_granule_bits_set_all(struct bb_granule_bits *bits)
+{
+    memset(bits, 0xff, sizeof(*bits));
 }
 
 /* begin ... end - 1. */

@@ -105,8 +105,8 @@ static enum bb_status copy_data(struct bb_skip_builder *builder, struct bb_skip_
 static uint32_t count_unindexed(const struct bb_head_segment *segment)
 {
     uint32_t count = segment->form == BB_SKIP_FORM_NONE ? segment->granule_count : 0;
-    for (uint32_t i = 0; segment->unindexed != NULL && i < segment->granule_count; i++)
-        count += segment->unindexed[i / 8] >> i % 8 & 1;
+    for (uint32_t granule = 0; granule < segment->granule_count; granule++)
+        count += !bb_head_segment_indexes(segment, granule);
     return count;
 }
 

@@ -265,11 +265,6 @@ static enum bb_status check_values(struct bb_skip_proof *proof, struct proof_ind
 
 /* --- Members of a segment --- */
 
-static bool is_indexed(const struct bb_head_segment *segment, uint32_t granule)
-{
-    return segment->unindexed == NULL || (segment->unindexed[granule / 8] >> granule % 8 & 1) == 0;
-}
-
 /* The granules that the file stores for one member. *last, *chunk: the chunk read before. */
 static enum bb_status ask_member(struct bb_skip_proof *proof, const struct proof_index *index,
                                  uint64_t hash, struct bb_skip_section *last,
@@ -310,7 +305,8 @@ static enum bb_status check_pairs(struct bb_skip_proof *proof, const struct proo
         }
         if (status != BB_OK)
             return status;
-        if (!bb_granule_bits_has(&bits, granule) && is_indexed(segment_of(index), granule))
+        if (!bb_granule_bits_has(&bits, granule) &&
+            bb_head_segment_indexes(segment_of(index), granule))
             return refuse(proof, index, granule_at(index, granule), "rules out a record in");
     }
     return BB_OK;
@@ -322,7 +318,8 @@ static enum bb_status check_members(struct bb_skip_proof *proof, struct proof_in
     struct bb_distinct_set *members = &index->members.members;
     struct bb_buf spare = {0};
     for (uint32_t granule = 0; granule < segment->granule_count; granule++) {
-        if (bb_granule_bits_has(&index->members.unindexed, granule) && is_indexed(segment, granule))
+        if (bb_granule_bits_has(&index->members.unindexed, granule) &&
+            bb_head_segment_indexes(segment, granule))
             return refuse(proof, index, granule_at(index, granule), "has too few members of");
     }
     enum bb_status status = bb_buf_reserve(&spare, members->pair_count * sizeof(uint64_t));

@@ -7,24 +7,28 @@
 
 #define NAME_SIZE 64 /* of a token in a message */
 
-/* Both dictionaries, token by token. */
+/* The dictionary of the file and the tokens found in the records, both in order. */
 struct comparison {
     const struct bb_head_segment *segment;
     struct bb_granule_bits indexed; /* granules that the file indexes */
-    struct bb_sorted_token *tokens; /* that were found */
+    struct bb_sorted_token *tokens; /* found in the records; owned */
     size_t token_count;
-    size_t next;
-    struct bb_granule_bits granules; /* of the next one: where it was found */
-    struct bb_text_walk walk;
+    size_t next;                     /* index of the found token that is compared next */
+    struct bb_granule_bits granules; /* indexed granules in which that token was found */
+    struct bb_text_walk walk;        /* of the file's dictionary */
 };
+
+static struct bb_place place_of(const struct comparison *comparison)
+{
+    return (struct bb_place){.file = comparison->walk.file->file->path,
+                             .offset = comparison->segment->data.offset};
+}
 
 static enum bb_status refuse(const struct comparison *comparison, struct bb_bytes token,
                              uint32_t granule, const char *what)
 {
     char name[NAME_SIZE];
-    struct bb_place place = {.file = comparison->walk.file->file->path,
-                             .offset = comparison->segment->data.offset};
-    return bb_corrupt(place, 0,
+    return bb_corrupt(place_of(comparison), 0,
                       "a dictionary %s \"%s\" in granule %llu: build the index file again", what,
                       bb_bytes_escape(token, name, sizeof(name)),
                       (unsigned long long)comparison->segment->first_granule + granule);
@@ -47,7 +51,7 @@ static bool subtract(const struct bb_granule_bits *left, const struct bb_granule
     return any != 0;
 }
 
-/* Moves to the next token that was found in an indexed granule, from this one on. */
+/* Moves `next` forward to a token that was found in an indexed granule, unless it is at one. */
 static void find_next(struct comparison *comparison)
 {
     for (; comparison->next < comparison->token_count; comparison->next++) {
@@ -72,7 +76,8 @@ static enum bb_status compare_counts(const struct comparison *comparison,
     return BB_OK;
 }
 
-/* stored: granules that the file lists for its current token. */
+/* Compares the current token of the file with the next found token. stored: the indexed granules
+ * that the file lists for it. */
 static enum bb_status compare_token(struct comparison *comparison,
                                     const struct bb_granule_bits *stored)
 {
@@ -82,13 +87,13 @@ static enum bb_status compare_token(struct comparison *comparison,
     int order =
         comparison->next == comparison->token_count ? 1 : bb_bytes_compare(found->bytes, token);
     if (order > 0)
-        return refuse(comparison, token, first_of(stored), "has, without a record,");
+        return refuse(comparison, token, first_of(stored), "wrongly has");
     if (order < 0)
         return refuse(comparison, found->bytes, first_of(&comparison->granules), "lacks");
     if (subtract(&comparison->granules, stored, &rest))
         return refuse(comparison, token, first_of(&rest), "lacks");
     if (subtract(stored, &comparison->granules, &rest))
-        return refuse(comparison, token, first_of(&rest), "has, without a record,");
+        return refuse(comparison, token, first_of(&rest), "wrongly has");
     enum bb_status status = compare_counts(comparison, found);
     comparison->next++;
     find_next(comparison);
@@ -114,17 +119,21 @@ static enum bb_status compare_all(struct comparison *comparison)
     return status;
 }
 
-/* Granules whose tokens the file has. BB_CORRUPT: there was space for the tokens of another
- * granule. */
+/* Finds the granules that the file indexes. BB_CORRUPT: the file indexes a granule that has more
+ * tokens than a dictionary can hold. */
 static enum bb_status find_indexed(const struct bb_text_index_builder *found,
                                    struct comparison *comparison)
 {
     const struct bb_head_segment *segment = comparison->segment;
     for (uint32_t granule = 0; granule < segment->granule_count; granule++) {
-        if (segment->unindexed != NULL && (segment->unindexed[granule / 8] >> granule % 8 & 1) != 0)
+        if (!bb_head_segment_indexes(segment, granule))
             continue;
         if (bb_granule_bits_has(&found->unindexed, granule))
-            return refuse(comparison, bb_bytes_of("", 0), granule, "has too few tokens without");
+            return bb_corrupt(
+                place_of(comparison), 0,
+                "a dictionary indexes granule %llu, which has too many tokens for it: "
+                "build the index file again",
+                (unsigned long long)segment->first_granule + granule);
         bb_granule_bits_set(&comparison->indexed, granule);
     }
     return BB_OK;

@@ -1,6 +1,6 @@
-/* Characters of bytes: a valid UTF-8 sequence is one, and every byte outside of all valid sequences
- * is one. No two valid sequences overlap, so the bytes around a place decide whether it is a
- * boundary. */
+/* Divides bytes into characters: a valid UTF-8 sequence is one character, and so is each byte that
+ * is in no valid sequence. Valid sequences do not overlap, so the bytes around a place decide
+ * whether it is a boundary. */
 #ifndef BB_SKIP_CONDITION_CHARACTER_H
 #define BB_SKIP_CONDITION_CHARACTER_H
 

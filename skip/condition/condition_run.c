@@ -1,4 +1,4 @@
-/* The truth of a condition for one record: struct bb_condition_run of bb/condition.h.
+/* Evaluates a condition for one record: struct bb_condition_run of bb/condition.h.
  *
  * Recursion is as deep as the tree: BB_CONDITION_DEPTH_MAX. */
 #include "base/alloc.h"

@@ -2,11 +2,7 @@
 #include "skip/condition/digit_run.h"
 
 #include "base/assert.h"
-
-static bool is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
+#include "skip/record/number.h"
 
 bool bb_digit_run_find_portable(struct bb_bytes text, size_t size, size_t from, size_t *ret_at)
 {
@@ -15,7 +11,7 @@ bool bb_digit_run_find_portable(struct bb_bytes text, size_t size, size_t from, 
     size_t known = from;
     while (size <= text.size - from) {
         size_t at = from + size;
-        while (at > known && is_digit(text.data[at - 1]))
+        while (at > known && bb_number_is_digit(text.data[at - 1]))
             at--;
         if (at == known) {
             *ret_at = from;

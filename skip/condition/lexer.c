@@ -3,15 +3,11 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "skip/record/number.h"
 
 static const char *const KEYWORDS[] = {
     "AND", "OR", "NOT", "IN", "BETWEEN", "IS", "NULL", "LIKE", "ILIKE", "TRUE", "FALSE",
 };
-
-static bool is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
 
 static bool is_letter(uint8_t byte)
 {
@@ -20,7 +16,7 @@ static bool is_letter(uint8_t byte)
 
 static bool is_word_byte(uint8_t byte)
 {
-    return is_letter(byte) || is_digit(byte) || byte == '.';
+    return is_letter(byte) || bb_number_is_digit(byte) || byte == '.';
 }
 
 static bool is_space(uint8_t byte)
@@ -71,7 +67,7 @@ static struct bb_word read_quoted(struct bb_bytes text, size_t offset)
 
 static size_t skip_digits(struct bb_bytes text, size_t at)
 {
-    while (is_digit(byte_at(text, at)))
+    while (bb_number_is_digit(byte_at(text, at)))
         at++;
     return at;
 }
@@ -146,7 +142,7 @@ struct bb_word bb_lexer_next(struct bb_bytes text, size_t offset)
     uint8_t first = text.data[offset];
     if (first == '\'' || first == '"' || first == '`')
         return read_quoted(text, offset);
-    if (is_digit(first) || first == '.' || first == '+' || first == '-')
+    if (bb_number_is_digit(first) || first == '.' || first == '+' || first == '-')
         return read_number(text, offset);
     if (!is_letter(first))
         return read_sign(text, offset);

@@ -1,6 +1,7 @@
 /* See literal.h. */
 #include "skip/condition/literal.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,15 +27,10 @@ struct decimal {
     long point;
 };
 
-static bool is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 static long read_exponent(struct bb_bytes text, size_t at)
 {
     bool is_negative = at < text.size && text.data[at] == '-';
-    if (at < text.size && !is_digit(text.data[at]))
+    if (at < text.size && !bb_number_is_digit(text.data[at]))
         at++;
     long exponent = 0;
     for (; at < text.size; at++)
@@ -48,11 +44,11 @@ static void read_decimal(struct bb_bytes text, struct decimal *decimal)
     *decimal = (struct decimal){.is_integer_text = true};
     size_t at = 0;
     bool is_after_point = false;
-    if (text.size > 0 && !is_digit(text.data[0]) && text.data[0] != '.') {
+    if (text.size > 0 && !bb_number_is_digit(text.data[0]) && text.data[0] != '.') {
         decimal->is_negative = text.data[0] == '-';
         at = 1;
     }
-    for (; at < text.size && (is_digit(text.data[at]) || text.data[at] == '.'); at++) {
+    for (; at < text.size && (bb_number_is_digit(text.data[at]) || text.data[at] == '.'); at++) {
         if (text.data[at] == '.') {
             is_after_point = true;
             decimal->is_integer_text = false;
@@ -105,17 +101,16 @@ static struct bb_fit fit_u64(const struct decimal *decimal)
         fit.has_floor = false;
         return fit;
     }
-    fit.is_exact = integer_part(decimal, &fit.floor.as.u64);
-    if (!fit.is_exact)
+    bool fits = integer_part(decimal, &fit.floor.as.u64);
+    if (!fits)
         fit.floor.as.u64 = UINT64_MAX;
-    else
-        fit.is_exact = !has_fraction(decimal);
+    fit.is_exact = fits && !has_fraction(decimal);
     return fit;
 }
 
-static struct bb_fit fit_i64(const struct decimal *decimal, enum bb_attribute_type type)
+static struct bb_fit fit_i64(const struct decimal *decimal)
 {
-    struct bb_fit fit = {.has_floor = true, .floor = {.type = type}};
+    struct bb_fit fit = {.has_floor = true, .floor = {.type = BB_ATTRIBUTE_I64}};
     uint64_t magnitude = 0;
     bool fits = integer_part(decimal, &magnitude);
     fit.is_exact = !has_fraction(decimal);
@@ -145,7 +140,8 @@ static double nearest_double(struct bb_bytes text, bool is_negative)
     return nearest;
 }
 
-/* Compares the decimal, an integer, without its sign, with a finite double >= 0: < 0, 0, > 0. */
+/* Compares the magnitude of an integer with a finite double that is not negative. Returns < 0, 0 or
+ * > 0. */
 static int compare_with_double(const struct decimal *decimal, double magnitude)
 {
     char digits[DOUBLE_DIGITS];
@@ -172,7 +168,7 @@ static struct bb_fit fit_f64(struct bb_bytes text, const struct decimal *decimal
     double nearest = nearest_double(text, decimal->is_negative);
     if (!decimal->is_integer_text)
         return fit_double(nearest);
-    double largest = isinf(nearest) ? 1.7976931348623157e308 : fabs(nearest);
+    double largest = isinf(nearest) ? DBL_MAX : fabs(nearest);
     int order = isinf(nearest) ? 1 : compare_with_double(decimal, largest);
     double finite = nearest < 0 ? -largest : largest;
     if (order == 0)
@@ -191,7 +187,7 @@ static struct bb_fit fit_number(struct bb_bytes text, enum bb_attribute_type typ
     if (type == BB_ATTRIBUTE_U64)
         return fit_u64(&decimal);
     if (type == BB_ATTRIBUTE_I64)
-        return fit_i64(&decimal, type);
+        return fit_i64(&decimal);
     return fit_f64(text, &decimal);
 }
 
@@ -226,12 +222,11 @@ static enum bb_status fit_text(struct bb_bytes text, enum bb_attribute_type type
     return BB_OK;
 }
 
-/* The place of a double among integers: of its floor, as digits. It is exact only for a whole
- * number. */
+/* Fits the floor of the double, written as digits. The fit is exact only for a whole number. */
 static struct bb_fit fit_double_to_integer(double value, enum bb_attribute_type type)
 {
     char text[DOUBLE_DIGITS];
-    double whole = isinf(value) ? copysign(1.7976931348623157e308, value) : floor(value);
+    double whole = isinf(value) ? copysign(DBL_MAX, value) : floor(value);
     int length = snprintf(text, sizeof(text), "%.0f", whole);
     struct bb_fit fit = fit_number(bb_bytes_of(text, (size_t)length), type);
     fit.is_exact = fit.is_exact && whole == value;

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "skip/condition/search.h"
+#include "skip/record/number.h"
 
 #define NESTING_MAX      100
 #define ALTERNATIVES_MAX 64
@@ -119,23 +120,18 @@ static void add_literal_byte(struct scan *scan, uint8_t byte)
     scan->literal_size++;
 }
 
-static bool is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 /* {n}, {n,} or {n,m}. Gives up on any other text that begins with a brace. */
 static bool take_braces(struct scan *scan, bool *ret_is_optional)
 {
     size_t at = scan->at + 1;
     bool is_zero = true;
     size_t first = at;
-    for (; at < scan->pattern.size && is_digit(scan->pattern.data[at]); at++)
+    for (; at < scan->pattern.size && bb_number_is_digit(scan->pattern.data[at]); at++)
         is_zero = is_zero && scan->pattern.data[at] == '0';
     bool is_good = at > first;
     if (at < scan->pattern.size && scan->pattern.data[at] == ',')
         at++;
-    while (at < scan->pattern.size && is_digit(scan->pattern.data[at]))
+    while (at < scan->pattern.size && bb_number_is_digit(scan->pattern.data[at]))
         at++;
     if (!is_good || at >= scan->pattern.size || scan->pattern.data[at] != '}') {
         give_up(scan);
@@ -205,7 +201,7 @@ static void read_end(struct scan *scan, bool is_end_of_all)
 
 static int hex_value(uint8_t byte)
 {
-    if (is_digit(byte))
+    if (bb_number_is_digit(byte))
         return byte - '0';
     byte |= 0x20;
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
@@ -255,7 +251,7 @@ static void read_escape(struct scan *scan)
     uint8_t byte = peek(scan, 1);
     bool is_cut = scan->at + 1 >= scan->pattern.size;
     scan->at += 2;
-    if (is_cut || is_digit(byte) || byte >= 0x80)
+    if (is_cut || bb_number_is_digit(byte) || byte >= 0x80)
         give_up(scan);
     else if (!is_letter(byte))
         read_literal(scan, byte);
@@ -345,7 +341,7 @@ static void read_options(struct scan *scan)
 static void skip_group_name(struct scan *scan, uint8_t end)
 {
     while (!is_over(scan) && peek(scan, 0) != end) {
-        if (!is_letter(peek(scan, 0)) && !is_digit(peek(scan, 0)) && peek(scan, 0) != '_')
+        if (!is_letter(peek(scan, 0)) && !bb_number_is_digit(peek(scan, 0)) && peek(scan, 0) != '_')
             give_up(scan);
         scan->at++;
     }

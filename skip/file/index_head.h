@@ -26,7 +26,8 @@ struct bb_head_segment {
     struct bb_skip_section data;  /* BOUNDS, VALUES: a unit; others: all data */
     struct bb_read_bounds bounds; /* BOUNDS: of the segment */
     struct bb_segment inverted;   /* INVERTED, RIBBONS */
-    const uint8_t *unindexed;     /* of members: a bit for each granule; NULL: none */
+    const uint8_t
+        *unindexed; /* bits of the granules without members; NULL: none (bb_head_segment_indexes) */
     struct bb_head_chunk *chunks; /* COLUMN; owned */
     uint32_t chunk_count;
     struct bb_head_block *blocks; /* DICTIONARY; owned */
@@ -38,6 +39,13 @@ struct bb_head_segment {
     struct bb_bytes before;
     struct bb_bytes after;
 };
+
+/* False when the segment excludes no member from the granule, because the granule had too many.
+ * granule: counted from the first one of the segment. */
+static inline bool bb_head_segment_indexes(const struct bb_head_segment *segment, uint32_t granule)
+{
+    return segment->unindexed == NULL || (segment->unindexed[granule / 8] >> granule % 8 & 1) == 0;
+}
 
 struct bb_index_head {
     struct bb_buf bytes;              /* owned: memory that segments point to */

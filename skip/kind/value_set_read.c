@@ -145,18 +145,13 @@ static bool count_matches(struct judgement *judgement, struct bb_cursor *cursor)
     return true;
 }
 
-static void set_all(struct bb_granule_bits *bits)
-{
-    memset(bits, 0xff, sizeof(*bits));
-}
-
 /* Where all values have the same verdict, the postings need not be read. */
 static bool values_decide(const struct judgement *judgement)
 {
     if (judgement->match_count == 0)
-        set_all(judgement->may_be_false);
+        bb_granule_bits_set_all(judgement->may_be_false);
     else if (judgement->match_count == judgement->count && !may_fail(judgement, true))
-        set_all(judgement->may_be_true);
+        bb_granule_bits_set_all(judgement->may_be_true);
     else
         return false;
     return true;

@@ -42,11 +42,12 @@ void bb_member_scan_deinit(struct bb_member_scan *scan)
     scan->words = NULL;
 }
 
+/* For tokens of more than 16 bytes, and for tokens where neither load_forwards nor load_backwards
+ * may read 16 bytes. */
 static uint64_t hash_long(const struct bb_member_scan *scan, struct bb_bytes token)
 {
     uint8_t lower[BB_TOKEN_SIZE_MAX];
-    if (token.size > BB_TOKEN_SIZE_MAX)
-        token.size = BB_TOKEN_SIZE_MAX;
+    token = bb_token_known(token);
     if (!scan->folds_case)
         return bb_member_hash(&scan->secret, token);
     for (size_t i = 0; i < token.size; i++)
@@ -132,7 +133,7 @@ static size_t hash_tokens(struct bb_member_scan *scan, size_t edge_count)
     return edge_count / 2;
 }
 
-/* Skips the rest of a token that fills its piece and continues after it. */
+/* Skips the rest of a token that is longer than a piece. */
 static void pass_token(struct bb_member_scan *scan)
 {
     size_t size = 0;
@@ -147,8 +148,8 @@ static void take_piece(struct bb_member_scan *scan, size_t size)
     scan->rest = (struct bb_bytes){.data = scan->rest.data + size, .size = scan->rest.size - size};
 }
 
-/* A token that reaches the end of the piece, but not of the value, belongs to the next piece,
- * unless it begins this piece. */
+/* The last token of a piece may continue after it. Then the piece ends before this token, which
+ * begins the next piece. A token that fills the whole piece is cut. */
 static size_t next_tokens(struct bb_member_scan *scan)
 {
     while (scan->rest.size > 0) {

@@ -40,11 +40,6 @@ bool bb_index_question_fits(const struct bb_directory_entry *index, const struct
     return has_members(index) && bb_member_query_fits(&index->spec, leaf);
 }
 
-static void set_all(struct bb_granule_bits *bits)
-{
-    memset(bits, 0xff, sizeof(*bits));
-}
-
 /* --- min_max --- */
 
 /* Where the bounds of the segment decide, the bounds of the granules are not read. */
@@ -57,9 +52,9 @@ static bool segment_decides(struct question *question, const struct bb_head_segm
     if (may_be_true && may_be_false)
         return false;
     if (may_be_true)
-        set_all(&answer->may_be_true);
+        bb_granule_bits_set_all(&answer->may_be_true);
     if (may_be_false)
-        set_all(&answer->may_be_false);
+        bb_granule_bits_set_all(&answer->may_be_false);
     return true;
 }
 
@@ -170,9 +165,8 @@ static enum bb_status ask_group(struct question *question, const struct bb_head_
 
 static void add_unindexed(const struct bb_head_segment *segment, struct bb_granule_bits *bits)
 {
-    for (uint32_t granule = 0; granule < segment->granule_count && segment->unindexed != NULL;
-         granule++)
-        if ((segment->unindexed[granule / 8] >> granule % 8 & 1) != 0)
+    for (uint32_t granule = 0; granule < segment->granule_count; granule++)
+        if (!bb_head_segment_indexes(segment, granule))
             bb_granule_bits_set(bits, granule);
 }
 
@@ -188,7 +182,7 @@ static enum bb_status ask_members(struct question *question, const struct bb_hea
 {
     enum bb_status status = BB_OK;
     answer->may_be_true = question->needed;
-    set_all(&answer->may_be_false);
+    bb_granule_bits_set_all(&answer->may_be_false);
     question->text->searched_blocks = 0;
     for (size_t i = 0; i < question->query->group_count && status == BB_OK; i++) {
         struct bb_granule_bits group = {{0}};
@@ -221,8 +215,8 @@ static enum bb_status ask_form(struct question *question, const struct bb_head_s
     case BB_SKIP_FORM_COLUMN:
         break;
     }
-    set_all(&answer->may_be_true);
-    set_all(&answer->may_be_false);
+    bb_granule_bits_set_all(&answer->may_be_true);
+    bb_granule_bits_set_all(&answer->may_be_false);
     return BB_OK;
 }
 
@@ -258,12 +252,12 @@ static bool find_needed(struct question *question, const struct bb_head_segment 
     size_t first = (size_t)segment->first_granule;
     struct bb_granule_bits other;
     bb_truth_bits_window(verdicts->may_be_true, first, segment->granule_count, &question->needed);
-    set_all(&other);
+    bb_granule_bits_set_all(&other);
     if (needed != NULL)
         bb_truth_bits_window(needed, first, segment->granule_count, &other);
     bool is_needed = bb_granule_bits_restrict(&question->needed, &other);
     if (segment->form != BB_SKIP_FORM_DICTIONARY)
-        set_all(&question->needed);
+        bb_granule_bits_set_all(&question->needed);
     return is_needed;
 }
 

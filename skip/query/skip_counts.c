@@ -232,8 +232,7 @@ static enum bb_status count_token(struct counted_leaf *leaf, size_t granule, uin
     enum bb_status status = number == leaf->segment ? BB_OK : read_segment(leaf, number);
     const struct bb_head_segment *segment = &leaf->head->segments[number];
     uint32_t at = (uint32_t)(granule - segment->first_granule);
-    bool is_indexed = segment->unindexed == NULL || (segment->unindexed[at / 8] >> at % 8 & 1) == 0;
-    *ret_is_known = status == BB_OK && leaf->is_counted && is_indexed;
+    *ret_is_known = status == BB_OK && leaf->is_counted && bb_head_segment_indexes(segment, at);
     *ret_count = *ret_is_known ? leaf->counts[at] : 0;
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "skip/record/number.h"
 
 enum bb_status bb_definition_text_fail(const struct bb_definition_text *text, size_t offset,
                                        const char *format, ...)
@@ -56,15 +57,10 @@ enum bb_status bb_definition_text_expect_end(struct bb_definition_text *text)
     return at == text->bytes.size ? BB_OK : bb_definition_text_fail(text, at, "expected the end");
 }
 
-static bool is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 static bool is_word_byte(uint8_t byte, bool is_first)
 {
     uint8_t lower = byte | 0x20;
-    return (lower >= 'a' && lower <= 'z') || byte == '_' || (!is_first && is_digit(byte));
+    return (lower >= 'a' && lower <= 'z') || byte == '_' || (!is_first && bb_number_is_digit(byte));
 }
 
 bool bb_definition_text_is_word(struct bb_bytes bytes)
@@ -97,7 +93,7 @@ enum bb_status bb_definition_text_number(struct bb_definition_text *text, const 
     size_t at = first;
     uint64_t number = 0;
     bool is_too_large = false;
-    for (; at < text->bytes.size && is_digit(text->bytes.data[at]); at++)
+    for (; at < text->bytes.size && bb_number_is_digit(text->bytes.data[at]); at++)
         is_too_large =
             is_too_large || __builtin_mul_overflow(number, (uint64_t)10, &number) ||
             __builtin_add_overflow(number, (uint64_t)(text->bytes.data[at] - '0'), &number);
@@ -116,7 +112,7 @@ enum bb_status bb_definition_text_number(struct bb_definition_text *text, const 
 static int hex_value(uint8_t byte)
 {
     uint8_t lower = byte | 0x20;
-    if (is_digit(byte))
+    if (bb_number_is_digit(byte))
         return byte - '0';
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }

@@ -6,11 +6,6 @@
 
 #include "skip/record/decimal.h"
 
-static bool is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 /* Numbers with this number of digits fit 64 bits. */
 #define DIGITS_SAFE 19
 
@@ -38,7 +33,7 @@ static bool read_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret_val
     if (end - at <= DIGITS_SAFE)
         return read_few_digits(at, end, ret_value);
     for (; at < end; at++) {
-        if (!is_digit(*at) || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
+        if (!bb_number_is_digit(*at) || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
             __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value))
             return false;
     }
@@ -94,7 +89,7 @@ static bool read_word(const uint8_t *at, size_t size, double *ret_value)
 static const uint8_t *take_digits(struct bb_decimal *decimal, const uint8_t *at, const uint8_t *end,
                                   bool is_fraction)
 {
-    for (; at < end && is_digit(*at); at++)
+    for (; at < end && bb_number_is_digit(*at); at++)
         bb_decimal_add(decimal, (uint8_t)(*at - '0'), is_fraction);
     return at;
 }
@@ -115,7 +110,7 @@ static bool read_exponent(const uint8_t *at, const uint8_t *end, int64_t *ret_ex
     if (at == end)
         return false;
     for (; at < end; at++) {
-        if (!is_digit(*at))
+        if (!bb_number_is_digit(*at))
             return false;
         value = value < EXPONENT_MAX ? value * 10 + (*at - '0') : EXPONENT_MAX;
     }

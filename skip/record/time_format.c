@@ -51,11 +51,6 @@ static bool take_byte(struct time_cursor *cursor, uint8_t byte)
     return true;
 }
 
-static bool is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 /* Exactly count digits. */
 static bool take_digits(struct time_cursor *cursor, size_t count, int *ret_value)
 {
@@ -63,7 +58,7 @@ static bool take_digits(struct time_cursor *cursor, size_t count, int *ret_value
     if ((size_t)(cursor->end - cursor->at) < count)
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (!is_digit(cursor->at[i]))
+        if (!bb_number_is_digit(cursor->at[i]))
             return false;
         value = value * 10 + (cursor->at[i] - '0');
     }
@@ -77,7 +72,7 @@ static bool take_fraction(struct time_cursor *cursor, int32_t *ret_nanoseconds)
 {
     int32_t value = 0;
     int count = 0;
-    for (; cursor->at < cursor->end && is_digit(*cursor->at); cursor->at++) {
+    for (; cursor->at < cursor->end && bb_number_is_digit(*cursor->at); cursor->at++) {
         if (count < NANOSECOND_DIGITS)
             value = value * 10 + (*cursor->at - '0');
         count = count < NANOSECOND_DIGITS ? count + 1 : count;
