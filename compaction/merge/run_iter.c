@@ -39,7 +39,7 @@ static struct run_iter *run_of(struct bb_iter *iter)
     return (struct run_iter *)iter;
 }
 
-/* Once for each table and iterator: the charge is shared by all threads. */
+/* Called once per visit of a table, not per seek: all threads share the charge. */
 static void charge_table(struct run_iter *run)
 {
     uint64_t bytes = run->seek_count * SEEK_CHARGE_BYTES;
@@ -61,7 +61,7 @@ static void leave_table(struct run_iter *run)
     run->iter = NULL;
 }
 
-/* The entries of the table, within the range if there is one. */
+/* Opens a stream over the entries of the table, within the range if there is one. */
 static enum bb_status open_table_iter(struct run_iter *run, struct bb_table_file *file)
 {
     struct bb_table *table = NULL;
@@ -143,8 +143,8 @@ static void seek_last(struct bb_iter *iter)
     skip_backward(run);
 }
 
-/* The first table that does not end before key. WHY the run finds it if possible: it has an array
- * with numbers of all bounds, and the bounds themselves are scattered. */
+/* The first table that does not end before key. WHY the run's search is preferred: it reads numbers
+ * in one array, while the bounds themselves are scattered in memory. */
 static size_t find(const struct run_iter *run, struct bb_bytes key)
 {
     if (run->run != NULL) {
@@ -176,7 +176,7 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
     skip_forward(run);
 }
 
-/* A table that is not open yet is opened by the seek. */
+/* Returns false for a table that is not open: the seek opens it. */
 bool bb_run_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
                           unsigned step)
 {

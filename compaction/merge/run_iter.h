@@ -4,9 +4,9 @@
 
 #include "compaction/levels/run.h"
 
-/* files: ascending, the tables that overlap the range; borrowed until the stream is destroyed: the
- * caller has a reference to each, or to their levels. WHY: a level has many tables, and most
- * streams of an iterator read one. Tables are opened when the stream reaches them. range: as in
+/* files: the tables that overlap the range, ascending; borrowed until the stream is destroyed. The
+ * caller has a reference to each, or to their levels. WHY not the stream: a level has many tables,
+ * and most streams read one. Tables are opened when the stream reaches them. range: as in
  * sstable/table/table_iter.h, blocks outside are not read; borrowed until the stream is destroyed;
  * NULL: all keys. stats may be NULL and must outlive the stream. Owned: bb_iter_destroy. */
 BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
@@ -20,9 +20,9 @@ BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *fil
  * bb_run_iter_create. */
 void bb_run_iter_keep_stored(struct bb_iter *iter);
 
-/* Makes seeks use the search of a run, of which the files are a part, from number `first` on. It is
- * borrowed until the stream is destroyed. REQUIRES: the iterator is a stream of bb_run_iter_create,
- * over files in the run's own array. */
+/* Makes seeks use bb_run_find_index of a run whose files, from number `first` on, are the stream's.
+ * The run is borrowed until the stream is destroyed. REQUIRES: the iterator is a stream of
+ * bb_run_iter_create, and its files are in the run's array. */
 void bb_run_iter_search_by(struct bb_iter *iter, const struct bb_run *source, size_t first);
 
 /* Makes the stream charge its tables for seeks and tombstones (bb_table_file_charge). Call before
@@ -35,8 +35,7 @@ struct bb_run_opener {
     void *context;
 };
 /* The same over streams that the opener makes, one for each table; their keys ascend in the order
- * of the tables. The opener's context must outlive the stream, like the
- * files. */
+ * of the tables. The opener's context must outlive the stream, like the files. */
 BB_MUST_CHECK enum bb_status bb_run_iter_create_opened(struct bb_table_file *const *files,
                                                        size_t count,
                                                        const struct bb_comparator *comparator,

@@ -11,13 +11,13 @@
 /* True when the waste exceeds BB_RATES_EXCESS times the target. False without filters and with a
  * budget. */
 bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_options *options);
-/* Picks the table whose rewrite lowers the waste most, or all of level 0 if it is there. Picks
- * nothing if no rewrite lowers a table's rate enough. */
+/* Picks the table whose rewrite lowers the waste most; if it is in level 0, picks all of level 0.
+ * Picks no table if no rewrite lowers a table's rate enough. */
 BB_MUST_CHECK enum bb_status bb_pick_excess(const struct bb_levels *levels,
                                             const struct bb_pick_options *options,
                                             struct bb_plan *plan);
 
-/* Picks the table below level 0 whose rewrite saves the most filter memory; else nothing. */
+/* Picks the table below level 0 whose rewrite saves the most filter memory, if any saves some. */
 BB_MUST_CHECK enum bb_status bb_pick_excess_of_budget(const struct bb_levels *levels,
                                                       const struct bb_pick_options *options,
                                                       struct bb_plan *plan);

@@ -24,13 +24,13 @@ bool bb_filter_budget_is_given(const struct bb_filter_budget *budget);
 
 /* The bits for the filters of tables with this many keys in total. REQUIRES: a budget. */
 double bb_filter_budget_bits(const struct bb_filter_budget *budget, double key_count);
-/* The share of those bits to plan for: filters turn out slightly larger or smaller than planned. */
+/* The part of these bits that plans use: filters may become slightly larger than planned. */
 double bb_filter_budget_planned_bits(const struct bb_filter_budget *budget, double key_count);
 
-/* The bytes of the table filter of a table with very few keys that do not count in a budget of bits
- * per key: its list and its checksums, which do not depend on the number of keys. WHY: a table of
- * twenty large values would have no filter for 10 bits per key. A budget in bytes counts all
- * bytes. */
+/* The bytes of a table filter that a budget of bits per key does not count: its list and its
+ * checksums, whose size does not depend on the number of keys. WHY: if they counted, a table of
+ * twenty large values would get no filter for 10 bits per key. 0 for a budget in bytes: it counts
+ * all bytes. */
 double bb_filter_budget_free_bytes(const struct bb_filter_budget *budget);
 /* The bits of the filters of these levels that count in the budget. */
 double bb_filter_budget_used_bits(const struct bb_filter_budget *budget,

@@ -80,8 +80,8 @@ struct entries {
     double weight_sum;
 };
 
-/* The equal runs of a level are combined into one entry that is probed as often as all of them
- * together. Its rate, waste and memory are theirs. */
+/* The runs of a level are equal. They become one entry, which has the keys and the weight of all of
+ * them together and the rate of each. */
 static void list_runs(const struct bb_forecast *forecast, struct entries *entries)
 {
     *entries = (struct entries){.count = 0};

@@ -1,8 +1,8 @@
 /* Predicts the future runs of a store, and computes the best rates for them.
  *
- * A filter is written once for the life of its table. Until a table of level l is rewritten, the
- * levels above it fill up, and the same amount as the level above it holds passes into the last
- * level.
+ * A filter is written once for the life of its table. A table is rewritten after about as much new
+ * data as the level above it can hold. The levels above it take this data until they are full; the
+ * rest passes into the last level.
  *
  * Pure functions.
  */

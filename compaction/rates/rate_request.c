@@ -67,7 +67,7 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
     for (size_t i = 0; i < level->run_count; i++) {
         const struct bb_run *run = &level->runs[i];
         struct remainder rest = remainder_of(request, number, run);
-        /* A difference due to rounding is not a rate. */
+        /* Without tables, rate_keys is a rounding error of the subtraction. */
         if (rest.tables == 0)
             continue;
         part.keys += (double)rest.keys;
@@ -143,8 +143,7 @@ double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int n
                                     const struct bb_rate_part *part)
 {
     BB_DEBUG_ASSERT(request->shape != NULL);
-    int last = bb_rate_request_last_level(request);
-    if (number > 0 && !bb_shape_is_tiered(request->shape, number, last))
+    if (number > 0 && !is_tiered(request, number))
         return part->runs == 0;
     double there = (double)part->runs + (number == request->output_level);
     return fmax(0, planned_runs(request, number) - there);

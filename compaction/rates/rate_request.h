@@ -24,7 +24,7 @@ struct bb_rate_request {
     const struct bb_levels *levels;
     struct bb_table_file *const *removed; /* tables replaced by the new ones */
     const int *removed_levels;
-    /* NULL: all of run 0, below level 0. */
+    /* The run of each removed table below level 0; NULL: run 0 for all. */
     const uint64_t *removed_runs;
     size_t removed_count;
     int output_level;
@@ -36,8 +36,8 @@ struct bb_rate_request {
     const struct bb_read_weights *weights; /* NULL: every wasted read counts 1 */
     const struct bb_filter_budget *budget; /* NULL if none */
     const struct bb_rate_merge *merge;     /* NULL if none or unknown */
-    /* Weighted waste that other tables will add that are being written at the same time. They were
-     * planned on the same levels, and need their share of the target when they are installed. */
+    /* Weighted waste of other tables that are being written at the same time. They were planned on
+     * the same levels, and need their share of the target when they are installed. */
     double pending_waste;
 };
 
@@ -71,12 +71,11 @@ double bb_rate_request_full_keys(const struct bb_rate_request *request, int leve
  * the output. REQUIRES: a shape. */
 double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int level,
                                     const struct bb_rate_part *part);
-/* For an output that is a run of a level of several runs: true when the shape plans for it.
- * REQUIRES: a shape. */
+/* True when the shape plans for the output as one more run of the level. REQUIRES: a shape. */
 bool bb_rate_request_is_planned(const struct bb_rate_request *request, int level,
                                 const struct bb_rate_part *part);
-/* True when newer runs enter the level before the output is rewritten: all levels above the
- * output's, level 0, and the output's own level when it takes several runs. */
+/* True when newer runs enter the level before the output is rewritten. They do in level 0, in all
+ * levels above the output's, and in the output's level if it takes several runs. */
 bool bb_rate_request_fills_first(const struct bb_rate_request *request, int level);
 
 /* The store's last level with the new tables in place, at least level 1. Output for a full last

@@ -1,14 +1,15 @@
-/* The weight of a wasted read by level: optional inputs of the rate allocation.
+/* The weight of a wasted read by level: an optional input of the rate allocation.
  *
- * A share z of all lookups is for absent keys: these lookups check every run. The others find their
- * key, in each run in proportion to its keys, and check only the newer runs in vain. A run is
- * therefore checked in vain by
+ * A lookup checks the runs from the newest on until it finds its key. The weight of a run is the
+ * share of lookups that check it and do not find their key in it. A share z of all lookups is for
+ * absent keys: these check every run. The keys of the other lookups are spread evenly over all keys
+ * of the store: these lookups also check the runs that are newer than the run of their key. So
  *
- *     z + (1 - z) * share of the keys in older runs        of all lookups,
+ *     weight = z + (1 - z) * share of the keys in older runs
  *
- * and by z of them if it is the last run. With a small z the last run may have no filters.
+ * For the last run this is z. With a small z the last run may have no filters.
  *
- * Rates are planned with an upper bound of this share, which is 1 for all runs except the last:
+ * Rates are planned with an upper bound of the weight, which is 1 for all runs except the last:
  * older runs grow.
  */
 #ifndef BB_COMPACTION_RATES_READ_WEIGHTS_H

@@ -1,5 +1,6 @@
-/* Makes an edit durable, one at a time, and then its levels current. Readers never see
- * a failed edit; its tables are removed, or kept as orphans if the manifest may have them. */
+/* Installs edits, one at a time: makes an edit durable, and then makes its levels current. Readers
+ * never see a failed edit. Its tables are removed, or kept as orphans if the manifest may name
+ * them. */
 #ifndef BB_KV_BACKGROUND_EDIT_INSTALL_H
 #define BB_KV_BACKGROUND_EDIT_INSTALL_H
 
@@ -28,12 +29,13 @@ struct bb_placing {
     uint64_t sequence; /* of all their entries; later reads use at least this sequence */
     struct bb_write_buffer *flushed; /* as of bb_edit_install */
 };
-/* Like bb_edit_install. With a sequence: called by the leader when the memtables are empty. */
+/* Like bb_edit_install. If `placing` has a sequence, the caller is the leader and the memtables are
+ * empty. */
 BB_MUST_CHECK enum bb_status bb_edit_install_placed(struct bb_db *db, struct bb_edit *edit,
                                                     const struct bb_placing *placing);
 
-/* Called by a worker before other work. Replaces a manifest whose last record is in doubt.
- * Otherwise the next result could not be named, and would remain as an orphan. */
+/* Called by a worker before other work. Replaces a poisoned manifest (kv/manifest/manifest.h). It
+ * accepts no record, so the next output would become an orphan. */
 BB_MUST_CHECK enum bb_status bb_edit_install_replace_manifest(struct bb_db *db);
 
 /* Shows the manifest to scrubs, after each change of it. Installing is held, or the store is being

@@ -168,7 +168,7 @@ static enum bb_status check_table(struct bb_scrub *scrub)
     return status;
 }
 
-/* In a read-only store the writer may have replaced an index file. */
+/* True when an index file is missing in a read-only store: the writer may have replaced it. */
 static bool is_taken_away(struct bb_db *db, uint64_t index_number)
 {
     struct bb_error before = *bb_error_last();
@@ -194,7 +194,7 @@ static enum bb_status check_index(struct bb_scrub *scrub, const struct bb_compan
     return status == BB_CORRUPT && is_taken_away(scrub->db, index->number) ? BB_OK : status;
 }
 
-/* With the latest failure. */
+/* Counts and reports the latest failure as damage. */
 static void record_damage(struct bb_scrub *scrub)
 {
     struct bb_error found = *bb_error_last();
@@ -283,7 +283,7 @@ static enum bb_status check_next_table(struct bb_scrub *scrub)
     return status;
 }
 
-/* The manifest, or the next log. The next scrub verifies newer logs. */
+/* Checks the manifest, or the next log. Logs that were created since belong to the next scrub. */
 static enum bb_status check_next_log(struct bb_scrub *scrub)
 {
     struct bb_scrub_log log = {0};

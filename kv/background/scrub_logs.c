@@ -59,7 +59,7 @@ static enum bb_status read_manifest(struct bb_scrub_logs *logs, const struct bb_
                                              manifest->number, NULL, NULL, &state, &report);
     if (status == BB_OK && is_cut(db, manifest, &report))
         status = bb_corrupt((struct bb_place){.file = path}, report.end_offset,
-                            "the manifest ends here, and it was written further: %s",
+                            "the manifest ends here, but more of it was written: %s",
                             report.dropped[0] == 0 ? "the file ends" : report.dropped);
     logs->first = status == BB_OK ? state.log_number : logs->first;
     bb_manifest_state_deinit(&state);
@@ -109,8 +109,8 @@ enum bb_status bb_scrub_logs_check_manifest(struct bb_scrub_logs *logs)
 
 /* ---- logs ---- */
 
-/* Sets *best to the log with the lowest number from `first` on, and *end above the numbers of all
- * logs. */
+/* Considers one log for *best, the log with the lowest number that is not below `first`, and for
+ * *end, which is above the numbers of all logs. */
 static void consider(const struct bb_scrub_log *log, uint64_t first, struct bb_scrub_log *best,
                      uint64_t *end)
 {
@@ -196,7 +196,7 @@ static enum bb_status read_all(struct bb_wal_reader *reader, const char *path,
     if (report->end_offset >= log->durable)
         return BB_OK;
     return bb_corrupt((struct bb_place){.file = path}, report->end_offset,
-                      "the log ends here, and it is synced up to %" PRIu64 ": %s", log->durable,
+                      "the log ends here, but it was synced up to %" PRIu64 ": %s", log->durable,
                       report->reason[0] == 0 ? "the file ends" : report->reason);
 }
 

@@ -96,9 +96,10 @@ enum bb_status bb_unnamed_fail(const char *path, const struct bb_unnamed_table *
                                uint64_t last_sequence, const struct bb_manifest_report *manifest)
 {
     return bb_fail(BB_CORRUPT,
-                   "%s/%06" PRIu64 ".bbt: a whole table of this store that no manifest names, with "
-                   "sequences up to %" PRIu64 ", and all that is named ends at %" PRIu64
-                   ": the end of MANIFEST-%06" PRIu64 " cannot be read%s%s; a repair takes it",
+                   "%s/%06" PRIu64 ".bbt: no manifest names this intact table of the store. It has "
+                   "sequences up to %" PRIu64 ", the manifest and the logs up to %" PRIu64
+                   ". The end of MANIFEST-%06" PRIu64
+                   " cannot be read%s%s; a repair uses the table",
                    path, table->number, table->sequence_max, last_sequence, manifest->number,
                    manifest->is_whole ? "" : ": ", manifest->dropped);
 }

@@ -26,8 +26,8 @@ struct bb_catalog_index {
 
 struct bb_catalog {
     _Atomic uint32_t references;
-    /* Target for the bytes of a granule's values: it ends with the block that brings them closest
-     * (bb_index_build_is_full). */
+    /* Target for the bytes of a granule's values. A granule ends with the block that brings them
+     * closest to it (bb_index_build_is_full). */
     uint64_t granule_bytes;
     struct bb_schema *schema;         /* owned */
     struct bb_catalog_index *indexes; /* owned */
@@ -49,7 +49,7 @@ struct bb_catalog_change {
 
 /* Creates an empty catalog. One reference. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_catalog_create_empty(struct bb_catalog **ret_catalog);
-/* Decodes a manifest's bytes; no bytes are the empty catalog. Errors: BB_CORRUPT for an invalid
+/* Decodes a manifest's bytes. No bytes are an empty catalog. Errors: BB_CORRUPT for an invalid
  * catalog, BB_UNSUPPORTED for definitions of a newer version. */
 BB_MUST_CHECK enum bb_status bb_catalog_decode(struct bb_bytes bytes, struct bb_place place,
                                                struct bb_catalog **ret_catalog);

@@ -144,7 +144,7 @@ static void check_kept(bool wal_off)
     struct bb_db_verify_report report;
     tear(&store, &victim);
     assert_status(bb_db_verify(STORE_PATH, &store.options, &report), BB_CORRUPT);
-    assert_message("a whole table of this store that no manifest names");
+    assert_message("no manifest names this intact table of the store");
     for (int i = 0; i < 3; i++) {
         store_open(&store);
         assert_content(&store, "a=1");

@@ -48,9 +48,8 @@ void command_hint(const struct command *command)
 
 enum exit_code command_fail(const struct command *command, enum bb_status status)
 {
-    const struct bb_error *error = bb_error_last();
     /* A copy, because command_warn calls the library, which may record another error. */
-    struct bb_error copy = *error;
-    command_warn(command, copy.status == status ? copy.message : bb_status_name(status));
+    struct bb_error error = *bb_error_last();
+    command_warn(command, error.status == status ? error.message : bb_status_name(status));
     return exit_code_of(status);
 }

@@ -218,7 +218,7 @@ static enum bb_status parse_option(struct parser *parser, const char *text)
     return decode_value(option, parser->argv[parser->next++]);
 }
 
-/* Does the argument ask for help? */
+/* Records a request for help; true when there is one. */
 static bool note_help(struct parser *parser, const char *argument)
 {
     if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0)

@@ -58,7 +58,8 @@ bool options_parse(const struct command *command, const struct option_group *gro
                    size_t group_count, int argc, char **argv, struct arguments *ret_arguments,
                    enum exit_code *ret_code);
 
-/* Is the option among the arguments? For commands that have two forms. name: with its dashes. */
+/* True when the option is among the arguments: for commands that have two forms. name: with its
+ * dashes. */
 bool options_have(int argc, char **argv, const char *name);
 
 /* A number with an optional K, M, G (or KiB, MiB, GiB): BB_INVALID names the option. */

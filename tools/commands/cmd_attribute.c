@@ -4,9 +4,9 @@
 #include "base/assert.h"
 #include "tools/command/command_group.h"
 #include "tools/output/output.h"
+#include "tools/output/text_table.h"
 #include "tools/records/definitions.h"
 #include "tools/store/store_options.h"
-#include "tools/output/text_table.h"
 
 struct attribute_command {
     struct store_options store;
@@ -184,8 +184,7 @@ const struct command command_attribute = {
     .summary = "attributes of values: create, drop, list",
     .arguments = "COMMAND [OPTION...] [ARGUMENT...]",
     .description = "An attribute is a typed value that an extractor finds in the values of a "
-                   "store: the status of "
-                   "a log\n"
+                   "store: the status of a log\n"
                    "line, a column of CSV, a path of JSON. Conditions compare attributes, indexes "
                    "summarise them.\n"
                    "\n"

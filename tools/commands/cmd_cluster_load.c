@@ -255,7 +255,8 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
         {.title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)},
         cluster_options_group(&load->options),
         partition_options_group(&load->store)};
-    return options_parse(command, groups, 3, argc, argv, ret_arguments, ret_code);
+    return options_parse(command, groups, BB_ARRAY_LENGTH(groups), argc, argv, ret_arguments,
+                         ret_code);
 }
 
 static enum bb_status check_options(const struct load *load)
@@ -281,7 +282,7 @@ static void note_written(const struct command *command, const struct load *load)
     command_warn(command, text);
 }
 
-/* The masters have all records. */
+/* All records are on the masters, but some are not on enough replicas. */
 static enum exit_code fail_unacknowledged(const struct command *command, const struct load *load)
 {
     enum bb_status status = bb_fail(
