@@ -112,32 +112,6 @@ static enum bb_status unpack(const uint8_t *stored, const struct bb_stored_block
     return BB_OK;
 }
 
-enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
-                                      const struct bb_comparator *comparator, struct bb_place place)
-{
-    struct bb_stored_block_info info = {0};
-    struct bb_block *raw = NULL;
-    enum bb_status status = bb_stored_block_info((*block)->payload, size, place, &info);
-    if (status == BB_OK && info.compression == BB_COMPRESSION_LZ4) {
-        status = bb_block_create_from((*block)->spares, info.raw_size, &raw);
-        if (status == BB_OK)
-            status = unpack((*block)->payload, &info, size - BB_BLOCK_TRAILER_SIZE, place, raw);
-        if (status == BB_OK) {
-            bb_block_unref(*block);
-            *block = raw;
-        } else {
-            bb_block_unref(raw);
-        }
-    }
-    if (status == BB_OK)
-        status = bb_block_index(*block, info.raw_size, comparator, place);
-    if (status != BB_OK) {
-        bb_block_unref(*block);
-        *block = NULL;
-    }
-    return status;
-}
-
 /* Makes a searchable block from stored bytes, in *block (NULL: in a new one). Takes the block. */
 static enum bb_status fill(const uint8_t *stored, uint32_t size,
                            const struct bb_stored_block_info *info, struct bb_block *block,
@@ -155,6 +129,22 @@ static enum bb_status fill(const uint8_t *stored, uint32_t size,
         *ret_block = block;
     else
         bb_block_unref(block);
+    return status;
+}
+
+enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
+                                      const struct bb_comparator *comparator, struct bb_place place)
+{
+    struct bb_stored_block_info info = {0};
+    struct bb_block *stored = *block;
+    enum bb_status status = bb_stored_block_info(stored->payload, size, place, &info);
+    bool is_raw = status == BB_OK && info.compression == BB_COMPRESSION_NONE;
+    *block = NULL;
+    if (status == BB_OK)
+        status = fill(stored->payload, size, &info, is_raw ? stored : NULL, stored->spares,
+                      comparator, place, block);
+    if (!is_raw)
+        bb_block_unref(stored);
     return status;
 }
 
@@ -181,11 +171,8 @@ enum bb_status bb_stored_block_copy(const uint8_t *stored, uint32_t size,
                                     const struct bb_comparator *comparator, struct bb_place place,
                                     struct bb_block **ret_block)
 {
-    BB_DEBUG_ASSERT(size >= BB_BLOCK_TRAILER_SIZE);
-    struct bb_stored_block_info info = {0};
-    enum bb_status status = bb_stored_block_info(stored, size, place, &info);
-    return status == BB_OK ? fill(stored, size, &info, NULL, spares, comparator, place, ret_block)
-                           : status;
+    return bb_stored_block_decode_scratch(NULL, stored, size, true, spares, comparator, place,
+                                          ret_block);
 }
 
 enum bb_status bb_stored_block_show(const uint8_t *stored, uint32_t size,

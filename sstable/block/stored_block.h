@@ -33,9 +33,9 @@ BB_MUST_CHECK enum bb_status bb_stored_block_decode(struct bb_block **block, uin
                                                     const struct bb_comparator *comparator,
                                                     struct bb_place place);
 
-/* The same for any verified stored bytes. With is_kept the result is a separate block. Else it is
- * in the scratch if it fits, and its payload is `stored` itself if that is uncompressed. spares as
- * for bb_block_create_from.
+/* The same for any verified stored bytes. With is_kept the result is a separate block, and scratch
+ * may be NULL. Otherwise the result is in the scratch if it fits, and its payload is `stored`
+ * itself if that is uncompressed. spares as for bb_block_create_from.
  *
  * REQUIRES: size >= BB_BLOCK_TRAILER_SIZE.
  */
@@ -45,18 +45,15 @@ bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, const uint8_t *
                                const struct bb_comparator *comparator, struct bb_place place,
                                struct bb_block **ret_block);
 
-/* The same for any verified stored bytes, into a separate block; spares as above.
- *
- * REQUIRES: size >= BB_BLOCK_TRAILER_SIZE.
- */
+/* bb_stored_block_decode_scratch with is_kept. */
 BB_MUST_CHECK enum bb_status bb_stored_block_copy(const uint8_t *stored, uint32_t size,
                                                   struct bb_block_spares *spares,
                                                   const struct bb_comparator *comparator,
                                                   struct bb_place place,
                                                   struct bb_block **ret_block);
 
-/* The same for stored bytes that outlive the block and are not copied: its payload. *ret_block is
- * NULL if they are compressed, or hold several restarts.
+/* The same without a copy: the stored bytes are the payload, and must outlive the block. *ret_block
+ * is NULL if they are compressed, or have more than one restart.
  *
  * REQUIRES: size >= BB_BLOCK_TRAILER_SIZE.
  */
