@@ -44,11 +44,11 @@ void bb_arena_reset(struct bb_arena *arena)
 
 uint32_t bb_arena_alloc(struct bb_arena *arena, size_t size, size_t alignment)
 {
-    BB_DEBUG_ASSERT(alignment >= BB_ARENA_UNIT && (alignment & (alignment - 1)) == 0);
     BB_DEBUG_ASSERT(alignment >= BB_ARENA_UNIT && alignment <= ALIGNMENT_MAX &&
                     (alignment & (alignment - 1)) == 0);
-    size_t start = round_up(arena->used, alignment); /* at most capacity, a multiple of them all */
-    size_t wanted = size == 0 ? 1 : size;            /* every allocation has a unique offset */
+    /* start <= capacity, because capacity is a multiple of every alignment. */
+    size_t start = round_up(arena->used, alignment);
+    size_t wanted = size == 0 ? 1 : size; /* every allocation has a unique offset */
     if (wanted > arena->capacity - start)
         return 0;
     arena->used = round_up(start + wanted, BB_ARENA_UNIT);

@@ -4,11 +4,11 @@
 
 #include "bb/base.h"
 
-/* A path with its terminator, as the limit of Linux. */
+/* Bytes of a path with its terminator: the limit of Linux. */
 #define BB_PATH_SIZE_MAX 4096
-/* Of a file that a caller names: suffixes of ours can be appended to it. */
+/* The limit for a file that a caller names, to which the library may append a suffix. */
 #define BB_PATH_FILE_SIZE_MAX (BB_PATH_SIZE_MAX - 64)
-/* Of a directory: the files in it have paths within the limit of files. */
+/* The limit for a directory: the paths of its files are then within the limit of files. */
 #define BB_PATH_DIRECTORY_SIZE_MAX (BB_PATH_FILE_SIZE_MAX - 64)
 
 /* BB_INVALID, with of_what in the message, if the path is NULL, empty or longer than its limit. */

@@ -1,6 +1,6 @@
 /* Creates pins of bytes for a user (struct bb_pinned). The provider of the bytes keeps a reference
- * to the object that contains them, and supplies the function that releases it. Threads: one at a
- * time uses a pin. */
+ * to the object that contains them, and supplies the function that releases it. Threads: a pin
+ * is used by one thread at a time. */
 #ifndef BB_BASE_PINNED_H
 #define BB_BASE_PINNED_H
 

@@ -1,5 +1,5 @@
-/* See process.h. Global variables, because there is one process: the location of its number, and
- * the largest number assigned so far, from which a child continues. */
+/* See process.h. The variables are global, because there is one process: the location of its
+ * number, and the largest number assigned so far, from which a child continues. */
 #include "base/process.h"
 
 #include <stdbool.h>
@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* No number: not requested yet, or the kernel cannot clear a page in a child. */
+/* Always 0. It is the location of the number until a number is requested, and forever if the kernel
+ * cannot clear a page in a child. */
 static _Atomic uint64_t nowhere;
 static _Atomic bool cannot_wipe;
 static _Atomic uint64_t last;
@@ -30,7 +31,7 @@ static _Atomic uint64_t *map_wiped(size_t size)
     return NULL;
 }
 
-/* The page of the process, made by whichever thread is first. */
+/* The page of the process, made by the first thread that needs it. */
 static _Atomic uint64_t *find_place(void)
 {
     _Atomic uint64_t *place = atomic_load_explicit(&bb_process_place, memory_order_acquire);

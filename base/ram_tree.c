@@ -240,7 +240,7 @@ void bb_ram_tree_deinit(struct bb_ram_tree *tree)
     *tree = (struct bb_ram_tree){0};
 }
 
-/* The copy of a node, made once; its reference is the first name's. */
+/* The copy of a node, made once. node->twin owns a reference to it until the tree is copied. */
 static int copy_node(struct bb_ram_node *node, struct bb_ram_node **ret_twin)
 {
     if (node->twin == NULL) {

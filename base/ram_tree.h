@@ -1,5 +1,5 @@
 /* Files and directories in memory: nodes, their names, and the part of both that a power failure
- * leaves (bb/file.h). A lookup returns 0 or an errno value.
+ * leaves (bb/file.h). Functions of type int return 0 or an errno value.
  *
  *   node   a file with its bytes, of which a prefix is durable; or a directory
  *   name   (directory, name) -> node. A directory's durable names are a copy of its names, made
@@ -46,8 +46,8 @@ void bb_ram_tree_deinit(struct bb_ram_tree *tree);
 enum bb_status bb_ram_tree_copy_durable(const struct bb_ram_tree *from,
                                         struct bb_ram_tree *ret_tree);
 
-/* The directory of a path, and its last component, which is owned: bb_free. The component of the
- * root is "". ENOENT, ENOTDIR, ENOMEM, EINVAL (".."). */
+/* The directory of a path, and its last component, which is owned: bb_free. For the root it
+ * is "". ENOENT, ENOTDIR, ENOMEM, EINVAL (".."). */
 int bb_ram_tree_walk(const struct bb_ram_tree *tree, const char *path,
                      struct bb_ram_node **ret_directory, char **ret_name);
 /* The node of a name, or NULL. "" is the directory itself. */
