@@ -36,7 +36,7 @@ const char *bb_cpu_name(enum bb_cpu cpu);
 #endif
 
 /* The features of each, defined once for both uses: as targets of functions, and for detection.
- * first and more take a name each. */
+ * first is a macro for the first name, more a macro for each of the others. */
 #define BB_CPU_AVX2_PARTS(first, more) first("avx2") more("bmi") more("bmi2") more("popcnt")
 #define BB_CPU_AVX512_PARTS(first, more)                                                           \
     BB_CPU_AVX2_PARTS(first, more)                                                                 \
@@ -44,8 +44,8 @@ const char *bb_cpu_name(enum bb_cpu cpu);
         more("avx512vbmi2") more("avx512vpopcntdq") more("avx512bitalg") more("avx512ifma")        \
             more("gfni")
 
-/* On the functions that are compiled for one of them; the rest of the library is for any processor
- * of the architecture. */
+/* Attributes of the functions that are compiled for one of them. The rest of the library runs on
+ * any processor of the architecture. */
 #define BB_CPU_NAME(part)      part
 #define BB_CPU_NEXT_NAME(part) "," part
 #define BB_CPU_TARGET_AVX2     __attribute__((target(BB_CPU_AVX2_PARTS(BB_CPU_NAME, BB_CPU_NEXT_NAME))))

@@ -1,4 +1,4 @@
-/* The ways of asking a line. */
+/* See blocked_bloom_probe.h. */
 #include "bloomblock/bloom/blocked_bloom_probe.h"
 
 #include "bloomblock/bloom/blocked_bloom_avx.h"

@@ -1,4 +1,4 @@
-/* The ways of asking a line: which function answers, on this processor.
+/* The forms of a probe of a line: which function a processor uses.
  *
  * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_BLOOM_BLOCKED_BLOOM_PROBE_H
@@ -15,14 +15,14 @@ struct bb_blocked_bloom_probe {
 /* For a processor that has the instruction set. Constant. */
 const struct bb_blocked_bloom_probe *bb_blocked_bloom_probe_of(enum bb_cpu cpu);
 
-/* Fetches the line that such a question will read into the first-level cache. */
+/* Prefetches the line that a probe of this hash will read. */
 static inline void bb_blocked_bloom_probe_prefetch(const uint8_t *payload, uint32_t line_count,
                                                    uint64_t hash)
 {
     const uint8_t *line = payload + (size_t)bb_blocked_bloom_line(hash, line_count) * BB_LINE_SIZE;
     __builtin_prefetch(line);
     __builtin_prefetch(line + BB_LINE_SIZE - 1);
-    __asm__ volatile("" : : "r"(line)); /* else gcc drops calls of it as without effects */
+    __asm__ volatile("" : : "r"(line)); /* otherwise gcc removes calls: no effects */
 }
 
 #endif

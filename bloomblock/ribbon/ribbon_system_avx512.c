@@ -9,12 +9,12 @@
 
 /* The parameters shared by the hashes of a filter. */
 struct layout {
-    uint64_t added;    /* to every hash: the tweak */
-    uint32_t places;   /* that equations start at */
-    uint32_t overhang; /* places more at either end */
-    uint64_t width;    /* bits of the coefficients */
-    uint32_t shift;    /* of a place, for its group */
-    uint32_t results;  /* bits of the fingerprints */
+    uint64_t added;    /* the tweak: combined with every hash by exclusive or */
+    uint32_t places;   /* number of places where an equation can start */
+    uint32_t overhang; /* additional places at either end, clamped to the first and last place */
+    uint64_t width;    /* mask of the coefficients */
+    uint32_t shift;    /* group = place >> shift */
+    uint32_t results;  /* mask of a fingerprint */
 };
 
 static struct layout layout_of(struct bb_descriptor parts, uint32_t rank)
@@ -35,7 +35,7 @@ static struct layout layout_of(struct bb_descriptor parts, uint32_t rank)
     return layout;
 }
 
-/* Both halves of a product of 128 bits, added. */
+/* bb_ribbon_equation_folded_product: the halves of a product of 128 bits, by exclusive or. */
 BB_CPU_TARGET_AVX512 static inline __m512i folded_product(__m512i x, uint64_t factor)
 {
     const __m512i low = _mm512_set1_epi64(UINT32_MAX);
@@ -54,7 +54,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i folded_product(__m512i x, uint64_t fa
     return _mm512_xor_si512(product_0, product_1);
 }
 
-/* Eight equations, from equation i on. */
+/* Stores eight equations, from equation i on. */
 BB_CPU_TARGET_AVX512 static inline void add_8(struct bb_ribbon_system *system, uint32_t i,
                                               __m512i hashes, const struct layout *layout)
 {
@@ -82,7 +82,7 @@ BB_CPU_TARGET_AVX512 static inline void add_8(struct bb_ribbon_system *system, u
     _mm_storel_epi64((__m128i *)(system->groups + i), _mm256_cvtepi32_epi8(group));
 }
 
-_Static_assert(BB_RIBBON_SLOTS_MAX % 8 == 0, "eight equations fit in where one does");
+_Static_assert(BB_RIBBON_SLOTS_MAX % 8 == 0, "the arrays have whole groups of eight");
 
 BB_CPU_TARGET_AVX512 void bb_ribbon_system_avx512_init(struct bb_ribbon_system *system,
                                                        const uint64_t *hashes, uint32_t count,

@@ -1,14 +1,14 @@
-/* A ribbon that gives a number for each of its keys, instead of a yes: the right side of a key's
- * equation is its fingerprint with the number added modulo 2.
+/* A ribbon that returns a number for each of its keys: the right side of a key's equation is the
+ * key's fingerprint, combined with the number by exclusive or.
  *
  *     sum of the key's rows = fingerprint ^ number             rank bits, of the key's own number
  *
  * For a key that was not added each of the 2^rank numbers is equally likely: its fingerprint is
- * independent of the rows. So a structure whose numbers name places stores no fingerprints, and one
- * probe replaces a probe for each place.
+ * independent of the rows. So if the number of a key is its place, one probe replaces a probe of a
+ * filter for each place, and no fingerprints are stored.
  *
- * Layouts, descriptors and sizes are as in block_filter.h. No keys: the
- * descriptor is BB_DESCRIPTOR_NONE, and there is no payload.
+ * Layouts, descriptors and sizes are as in block_filter.h. Without keys the descriptor is
+ * BB_DESCRIPTOR_NONE, and there is no payload.
  *
  * Threads: one solver, one thread; the rest are pure functions. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_VALUES_H
@@ -18,7 +18,7 @@
 #include "bloomblock/ribbon/ribbon_question.h"
 #include "bloomblock/ribbon/ribbon_solver.h"
 
-/* Of one ribbon. */
+/* Maximum number of keys of one ribbon. */
 #define BB_RIBBON_VALUES_MAX 2000
 
 /* Appends the payload for count distinct hashes, hash i with the lowest rank + step bits of

@@ -21,8 +21,8 @@
 #if BB_CPU_X86
 #include <immintrin.h>
 
-/* Constants in memory: instructions take them from there, while compilers would compute them into
- * registers first. */
+/* Constants that are kept in memory, where instructions can use them as operands. Otherwise
+ * compilers would compute them into registers. */
 struct bb_ribbon_window_avx2 {
     _Alignas(64) uint8_t orders[9][4][16]; /* by rank and pair */
     uint8_t nibbles[16];
@@ -40,7 +40,7 @@ bb_ribbon_window_avx2_mask(const uint8_t *bytes, __m128i coefficients, const uin
     return _mm_and_si128(_mm_shuffle_epi8(coefficients, places), pair);
 }
 
-/* Bit p: the parity of byte p, a nibble's is looked up. */
+/* Bit p is the parity of byte p: a byte is folded to a nibble, whose parity is looked up. */
 BB_CPU_TARGET_AVX2 static inline uint32_t bb_ribbon_window_avx2_parities(__m128i bytes)
 {
     const struct bb_ribbon_window_avx2 *known = &bb_ribbon_window_avx2;
