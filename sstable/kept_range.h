@@ -12,7 +12,7 @@ struct bb_kept_range {
     struct bb_buf bounds; /* low, then high; owned */
 };
 
-/* range: NULL for all keys. Errors: BB_TOO_LARGE for a bound that is longer than a key. */
+/* range: NULL for all keys. Errors: BB_TOO_LARGE for a bound longer than BB_KEY_SIZE_MAX. */
 BB_MUST_CHECK enum bb_status bb_kept_range_init(struct bb_kept_range *kept,
                                                 const struct bb_key_range *range);
 void bb_kept_range_deinit(struct bb_kept_range *kept);

@@ -33,7 +33,7 @@
 /* Misses are remembered for about as long as a block of the usual size would stay. */
 #define MISS_MARK_BYTES 4096
 #define MISS_COUNT_MIN  64
-#define LARGEST_PART    2 /* of a shard that a single item may take */
+#define LARGEST_PART    2 /* the largest item takes 1 / LARGEST_PART of a shard */
 /* The number of chains that drop_owner handles per hold of a shard's mutex. */
 #define DROP_STEP 1024
 
@@ -402,14 +402,14 @@ void bb_block_cache_prefetch(struct bb_block_cache *cache, uint64_t owner, uint6
 {
     struct place place = place_of(cache, owner, offset);
     size_t bucket = place.hash & (bucket_count(place.shard) - 1);
-    /* A number, because during a growth it may be outside of the array, which is harmless. */
+    /* As a number: during a growth the address may be outside of the array, which is harmless. */
     uintptr_t first = (uintptr_t)bucket_of(place.shard, 0);
     __builtin_prefetch((const void *)(first + bucket * sizeof(struct bucket)));
     __builtin_prefetch(miss_of(place, place.shard->miss_count));
 }
 
-/* Marks a miss, and returns whether the same was missed recently. WHY large blocks have few marks:
- * with all of them, each would be found again, and few fit. The mutex is held. */
+/* Marks a miss, and returns whether the same was missed recently. WHY large blocks use few marks: a
+ * block is remembered for as many misses as it would stay in the cache. The mutex is held. */
 static bool mark_miss(struct place place, uint64_t size)
 {
     const struct shard *shard = place.shard;

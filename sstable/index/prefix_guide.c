@@ -3,10 +3,11 @@
 
 #include "base/alloc.h"
 
-/* Keys of decimal or hexadecimal digits use a sixth or less of the ranges of bytes. */
+/* WHY so many: keys of decimal or hexadecimal digits are clustered, because digits use few of the
+ * values of a byte. */
 #define BUCKETS_PER_NUMBER 32
 
-/* Chooses the bucket width and count: the buckets end with the last number's. */
+/* Chooses the width and the number of buckets: the last number is in the last bucket. */
 static void lay_out(struct bb_prefix_guide *guide, uint64_t span, size_t count)
 {
     uint32_t buckets_max = BUCKETS_PER_NUMBER * (uint32_t)count;
@@ -15,7 +16,8 @@ static void lay_out(struct bb_prefix_guide *guide, uint64_t span, size_t count)
     guide->bucket_count = (uint32_t)(span >> guide->shift) + 1;
 }
 
-/* Fills in the buckets. Returns how many numbers have too many predecessors in their bucket. */
+/* Fills in the buckets. Returns how many numbers a search does not reach from their buckets,
+ * because more than BB_PREFIX_GUIDE_STEPS numbers precede them there. */
 static size_t count_belows(const struct bb_prefix_guide *guide, const uint64_t *numbers,
                            size_t count, uint16_t *belows)
 {

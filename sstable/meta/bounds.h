@@ -1,9 +1,8 @@
 /* The bounds of a table's keys, prepared for fast comparison. Every lookup starts here.
  *
  * The prefix that both bounds share is split off, and the next eight bytes of each bound are kept
- * as a number. A key whose number is strictly between the two is inside. Only a key whose number
- * equals one of them needs whole-key comparisons. Under a comparator that is not bytewise every key
- * does.
+ * as a number. A key whose number is strictly between the two is inside. Other keys need
+ * whole-key comparisons, as all keys do under a comparator that is not bytewise.
  * Threads: constant after init.
  */
 #ifndef BB_SSTABLE_META_BOUNDS_H

@@ -246,7 +246,7 @@ static bool is_rate(double rate)
     return rate == 1 || (rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX);
 }
 
-/* Of some million filters, each with a weight of at most 2^16, no sum is larger. */
+/* A limit that no sum over some million filters reaches, each with a weight of at most 2^16. */
 #define EXCESS_MIN (-0x1p48)
 
 static enum bb_status check_excess(const char *name, double excess, struct bb_place place)
@@ -256,7 +256,6 @@ static enum bb_status check_excess(const char *name, double excess, struct bb_pl
     return bb_corrupt(place, 0, "property %s is %g, expected %g ... 0", name, excess, EXCESS_MIN);
 }
 
-/* Both are 0: they are unknown. */
 static enum bb_status check_predictions(const struct bb_properties *p, struct bb_place place)
 {
     if (bb_properties_can_predict(p->predicted_block_rate, p->predicted_table_filter_rate))

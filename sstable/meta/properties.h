@@ -63,9 +63,9 @@ struct bb_properties {
     double filter_excess; /* of the block filters */
     double table_filter_excess;
     /* The mean predicted rates of the stored filters, above 0 and at most 1: over the block
-     * filters, weighted by keys; and of the table filter. 1: no such filters. They differ from the
-     * targets where few filters cannot mix to them. Both are 0 and omitted when the table is older
-     * than these properties. */
+     * filters, weighted by keys; and of the table filter. 1: no such filters. Filters reach a
+     * target on average, so they may miss it in a table of few filters. Both are 0 and omitted when
+     * the table is older than these properties. */
     double predicted_block_rate;
     double predicted_table_filter_rate;
     uint64_t hash_id;
@@ -78,7 +78,7 @@ static inline double bb_properties_block_rate(const struct bb_properties *proper
     return properties->filter_rate / properties->table_filter_rate;
 }
 
-/* Are these predicted rates of block filters and table filter in range? Both 0: unknown. */
+/* Whether these predicted rates of block filters and table filter are in range. Both 0: unknown. */
 static inline bool bb_properties_can_predict(double block_rate, double table_filter_rate)
 {
     bool is_unknown = block_rate == 0 && table_filter_rate == 0;
@@ -86,7 +86,7 @@ static inline bool bb_properties_can_predict(double block_rate, double table_fil
            (block_rate > 0 && block_rate <= 1 && table_filter_rate > 0 && table_filter_rate <= 1);
 }
 
-/* Notes a tombstone of this sequence. Call before it is counted. */
+/* Updates tombstone_sequence_min. Call it before the tombstone is counted. */
 static inline void bb_properties_note_tombstone(struct bb_properties *properties, uint64_t sequence)
 {
     bool has_any = properties->tombstone_count > 0 || properties->range_tombstone_count > 0;

@@ -8,7 +8,7 @@
  *                20  u64  checksum of the section
  *
  * The sections follow the last index page without gaps, in the directory's order. The directory
- * follows the last section.
+ * follows the last section. Threads: any.
  */
 #ifndef BB_SSTABLE_META_TABLE_DIRECTORY_H
 #define BB_SSTABLE_META_TABLE_DIRECTORY_H
@@ -36,8 +36,8 @@ BB_MUST_CHECK enum bb_status bb_table_directory_encode(const struct bb_table_dir
                                                        struct bb_table_id table, uint64_t offset,
                                                        struct bb_buf *buf);
 /* Reads the directory. Checks that the sections follow each other without gaps up to the directory,
- * and that root and properties are among them. Errors: BB_CORRUPT; BB_UNSUPPORTED names an unknown
- * incompatible section. */
+ * and that root and properties are among them. Errors: BB_CORRUPT; BB_UNSUPPORTED for an unknown
+ * section whose flags have bit 0. */
 BB_MUST_CHECK enum bb_status bb_table_directory_decode(struct bb_bytes stored,
                                                        struct bb_table_id table,
                                                        struct bb_place place,
