@@ -26,8 +26,9 @@ struct bb_head_segment {
     struct bb_skip_section data;  /* BOUNDS, VALUES: a unit; others: all data */
     struct bb_read_bounds bounds; /* BOUNDS: of the segment */
     struct bb_segment inverted;   /* INVERTED, RIBBONS */
-    const uint8_t
-        *unindexed; /* bits of the granules without members; NULL: none (bb_head_segment_indexes) */
+    /* A bit for each granule that the segment does not index; NULL: it indexes all. See
+     * bb_head_segment_indexes. */
+    const uint8_t *unindexed;
     struct bb_head_chunk *chunks; /* COLUMN; owned */
     uint32_t chunk_count;
     struct bb_head_block *blocks; /* DICTIONARY; owned */

@@ -165,6 +165,8 @@ static enum bb_status ask_group(struct question *question, const struct bb_head_
 
 static void add_unindexed(const struct bb_head_segment *segment, struct bb_granule_bits *bits)
 {
+    if (segment->unindexed == NULL)
+        return;
     for (uint32_t granule = 0; granule < segment->granule_count; granule++)
         if (!bb_head_segment_indexes(segment, granule))
             bb_granule_bits_set(bits, granule);

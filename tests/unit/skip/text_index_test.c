@@ -280,19 +280,27 @@ static void long_words__are_not_lost(void **state)
     bb_file_memory_destroy(rows.memory);
 }
 
+/* More distinct words than a granule may have. Owned: free. */
+static char *make_many_words(void)
+{
+    enum { WORDS = 150000 };
+    char *text = malloc(WORDS * 8);
+    size_t size = 0;
+    assert_non_null(text);
+    for (uint32_t i = 0; i < WORDS; i++)
+        size += (size_t)sprintf(text + size, "%x ", i);
+    return text;
+}
+
 /* A granule with more words than are kept is not excluded by them; its neighbours are. */
 static void granules_with_too_many_words__are_not_indexed(void **state)
 {
     (void)state;
     static const char *const specs[] = {"text(words, counts=yes)", NULL};
-    enum { TOKENS = 150000 };
     struct indexed_rows rows;
     struct bb_skip_index_info info;
-    char *text = malloc(TOKENS * 8);
-    size_t size = 0;
-    for (uint32_t i = 0; i < TOKENS; i++)
-        size += (size_t)sprintf(text + size, "%x ", i);
-    struct bb_bytes values[3] = {bb_bytes_of(text, 8), bb_bytes_of(text, size),
+    char *text = make_many_words();
+    struct bb_bytes values[3] = {bb_bytes_of(text, 8), bb_bytes_of_text(text),
                                  bb_bytes_of(text, 8)};
     struct bb_skip_file *file = index_values(&rows, values, 3, specs);
     bb_skip_file_index(file, 0, &info);
@@ -373,10 +381,11 @@ static enum bb_status prove(struct bb_skip_file *file, const char *const *record
     return status;
 }
 
-static void check_lie(const char *const *specs, const char *lie, const char *message)
+/* third: the third record. The index is built with `lie` instead, if that is not NULL. */
+static void check_third(const char *const *specs, const char *third, const char *lie,
+                        const char *message)
 {
-    static const char *const records[] = {"one two",  "two three", "two four five",
-                                          "four two", "two",       "six"};
+    const char *const records[] = {"one two", "two three", third, "four two", "two", "six"};
     struct indexed_rows rows;
     struct bb_skip_file *file = index_lie(&rows, specs, records, lie);
     assert_ok(bb_skip_file_verify(file));
@@ -386,6 +395,11 @@ static void check_lie(const char *const *specs, const char *lie, const char *mes
     bb_skip_file_close(file);
     bb_schema_destroy(rows.schema);
     bb_file_memory_destroy(rows.memory);
+}
+
+static void check_lie(const char *const *specs, const char *lie, const char *message)
+{
+    check_third(specs, "two four five", lie, message);
 }
 
 /* Sound bytes of other records: a proof names the word. */
@@ -406,6 +420,17 @@ static void proof__finds_every_lie_of_a_dictionary(void **state)
     check_lie(counted, "two two four five", NULL);
 }
 
+static void proof__finds_a_granule_with_too_many_words(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"text(words)", NULL};
+    char *text = make_many_words();
+    check_third(specs, text, NULL, NULL);
+    check_third(specs, text, "two four five",
+                "indexes granule 1, which has too many tokens for it");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +442,7 @@ int main(void)
         cmocka_unit_test(granules_with_too_many_words__are_not_indexed),
         cmocka_unit_test(granules_that_are_not_needed__stay_possible),
         cmocka_unit_test(proof__finds_every_lie_of_a_dictionary),
+        cmocka_unit_test(proof__finds_a_granule_with_too_many_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
