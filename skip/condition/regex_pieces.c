@@ -199,19 +199,11 @@ static void read_end(struct scan *scan, bool is_end_of_all)
         give_up(scan);
 }
 
-static int hex_value(uint8_t byte)
-{
-    if (bb_number_is_digit(byte))
-        return byte - '0';
-    byte |= 0x20;
-    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
-}
-
 /* \xh and \xhh; \x{...} and a bare \x are given up. */
 static void read_hex(struct scan *scan)
 {
-    int high = hex_value(peek(scan, 0));
-    int low = hex_value(peek(scan, 1));
+    int high = bb_number_hex_digit(peek(scan, 0));
+    int low = bb_number_hex_digit(peek(scan, 1));
     if (high < 0) {
         give_up(scan);
         return;

@@ -109,14 +109,6 @@ enum bb_status bb_definition_text_number(struct bb_definition_text *text, const 
 
 /* --- Quoted text --- */
 
-static int hex_value(uint8_t byte)
-{
-    uint8_t lower = byte | 0x20;
-    if (bb_number_is_digit(byte))
-        return byte - '0';
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /* The escape at offset at, after its backslash. Gives its length, 0 when it is no escape. */
 static size_t read_escape(struct bb_bytes bytes, size_t at, uint8_t *ret_byte)
 {
@@ -128,10 +120,13 @@ static size_t read_escape(struct bb_bytes bytes, size_t at, uint8_t *ret_byte)
         *ret_byte = (uint8_t)values[found - names];
         return 1;
     }
-    if (name != 'x' || bytes.size - at < 3 || hex_value(bytes.data[at + 1]) < 0 ||
-        hex_value(bytes.data[at + 2]) < 0)
+    if (name != 'x' || bytes.size - at < 3)
         return 0;
-    *ret_byte = (uint8_t)(hex_value(bytes.data[at + 1]) * 16 + hex_value(bytes.data[at + 2]));
+    int high = bb_number_hex_digit(bytes.data[at + 1]);
+    int low = bb_number_hex_digit(bytes.data[at + 2]);
+    if (high < 0 || low < 0)
+        return 0;
+    *ret_byte = (uint8_t)(high * 16 + low);
     return 3;
 }
 

@@ -21,8 +21,8 @@ const struct bb_format *bb_format_find(struct bb_bytes name);
 /* The names, with commas between them, for messages. */
 extern const char bb_format_names[];
 
-/* For the `verbatim` of formats. The value contains the bytes of an attribute always, perhaps not,
- * or if the value has no backslash. */
+/* For the `verbatim` of formats: do the bytes of an attribute appear in the value unchanged?
+ * always: yes. never: not reliably. backslash: yes, unless the value contains a backslash. */
 enum bb_verbatim bb_formats_verbatim_always(const struct bb_definition *definition,
                                             uint8_t *ret_escape);
 enum bb_verbatim bb_formats_verbatim_never(const struct bb_definition *definition,
