@@ -408,8 +408,8 @@ void bb_block_cache_prefetch(struct bb_block_cache *cache, uint64_t owner, uint6
     __builtin_prefetch(miss_of(place, place.shard->miss_count));
 }
 
-/* Marks a miss, and returns whether the same was missed recently. WHY large blocks use few marks: a
- * block is remembered for as many misses as it would stay in the cache. The mutex is held. */
+/* Marks a miss, and returns whether the same was missed recently. Large blocks share as many marks
+ * as such blocks fit into the shard, so a mark lasts about as long as a block. Mutex held. */
 static bool mark_miss(struct place place, uint64_t size)
 {
     const struct shard *shard = place.shard;

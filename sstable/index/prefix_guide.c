@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 
-/* WHY so many: keys of decimal or hexadecimal digits are clustered, because digits use few of the
- * values of a byte. */
+/* Digits use few of the 256 values of a byte, so most buckets of decimal or hexadecimal keys are
+ * empty. With 32 buckets per number few numbers share a bucket all the same. */
 #define BUCKETS_PER_NUMBER 32
 
 /* Chooses the width and the number of buckets: the last number is in the last bucket. */

@@ -5,8 +5,8 @@
  *
  * Data size is the size of the page's blocks together. Blocks and pages fill the file from offset 0
  * without a gap: the blocks of page 0, page 0, the blocks of page 1, page 1, ... So places are sums
- * of sizes, and the sections start at the sum of all sizes. The fence of page 0 is not
- * stored, because page 0 is the first.
+ * of sizes, and the sections start at the sum of all sizes. The fence of page 0 is not stored,
+ * because page 0 is the first.
  * Threads: constant after init.
  */
 #ifndef BB_SSTABLE_INDEX_ROOT_H
