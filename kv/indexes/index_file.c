@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/manifest/filename.h"
+#include "skip/file/skip_file.h"
 #include "skip/member/spec.h"
 #include "sstable/block/block_cache.h"
 
@@ -60,6 +61,8 @@ static enum bb_status open_first(struct index_file *index)
     struct bb_skip_file_options options = {.file_system = index->db->files, .id = index->table_id};
     bb_filename_path(index->db->directory, BB_FILE_INDEX, index->base.number, path);
     enum bb_status status = bb_skip_file_open(path, &options, &index->file);
+    if (status == BB_OK)
+        bb_skip_file_map(index->file);
     if (bb_index_file_is_lost(status))
         index->failure = *bb_error_last();
     return status;

@@ -8,6 +8,20 @@
 
 /* --- Units --- */
 
+static enum bb_status read_by_call(struct bb_skip_file *file, struct bb_skip_section section,
+                                   void *bytes, struct bb_skip_account *account)
+{
+    if (account != NULL) {
+        account->reads++;
+        account->read_bytes += section.size;
+    }
+    enum bb_status status =
+        bb_file_read_exactly(file->file, section.offset, bytes, (size_t)section.size);
+    if (status == BB_OK)
+        bb_page_map_note(&file->map, section.offset, (size_t)section.size);
+    return status;
+}
+
 static enum bb_status read_bytes(struct bb_skip_file *file, struct bb_skip_section section,
                                  struct bb_buf *scratch, struct bb_skip_account *account,
                                  const uint8_t **ret_bytes)
@@ -22,13 +36,10 @@ static enum bb_status read_bytes(struct bb_skip_file *file, struct bb_skip_secti
     enum bb_status status = bb_buf_reserve(scratch, (size_t)section.size);
     if (status != BB_OK)
         return status;
-    if (account != NULL) {
-        account->reads++;
-        account->read_bytes += section.size;
-    }
-    status = bb_file_read_exactly(file->file, section.offset, scratch->data, (size_t)section.size);
     *ret_bytes = scratch->data;
-    return status;
+    return bb_page_map_copy(&file->map, section.offset, scratch->data, (size_t)section.size)
+               ? BB_OK
+               : read_by_call(file, section, scratch->data, account);
 }
 
 enum bb_status bb_skip_file_read(struct bb_skip_file *file, enum bb_skip_unit type,
@@ -233,6 +244,12 @@ enum bb_status bb_skip_file_open(const char *path, const struct bb_skip_file_opt
     return status;
 }
 
+void bb_skip_file_map(struct bb_skip_file *file)
+{
+    if (file->resident.size == 0)
+        bb_page_map_init(&file->map, file->file, file->size);
+}
+
 void bb_skip_file_close(struct bb_skip_file *file)
 {
     if (file == NULL)
@@ -243,6 +260,7 @@ void bb_skip_file_close(struct bb_skip_file *file)
     bb_granule_table_deinit(&file->granules);
     bb_index_directory_deinit(&file->directory);
     bb_buf_deinit(&file->resident);
+    bb_page_map_deinit(&file->map);
     (void)!bb_file_close(file->file);
     bb_file_system_posix_destroy(file->own_fs);
     bb_free(file);

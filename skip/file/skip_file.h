@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "skip/layout/granule_table.h"
 #include "skip/file/index_head.h"
+#include "skip/file/page_map.h"
 
 struct bb_loaded_head {
     bool is_damaged; /* the contents of the index are unknown */
@@ -24,14 +25,19 @@ struct bb_skip_file {
     uint64_t size;
     uint8_t id[BB_SKIP_ID_SIZE];
     struct bb_buf resident; /* owned: the whole file, or empty */
+    struct bb_page_map map;
     struct bb_index_directory directory;
     struct bb_granule_table granules;
     _Atomic(struct bb_loaded_head *)
         *heads; /* owned: one for each index, NULL until it is needed */
 };
 
+/* Maps the file, if the system can and the file is not resident: units that were read before are
+ * copied from the map. Call it before other threads use the file. */
+void bb_skip_file_map(struct bb_skip_file *file);
+
 /* The bytes of a unit without its checksum, which is readable after them: in the resident file, or
- * read into scratch. BB_CORRUPT, BB_IO, BB_NO_MEMORY. account may be NULL. */
+ * in scratch. BB_CORRUPT, BB_IO, BB_NO_MEMORY. account may be NULL; it counts calls. */
 BB_MUST_CHECK enum bb_status bb_skip_file_read(struct bb_skip_file *file, enum bb_skip_unit type,
                                                struct bb_skip_section section,
                                                struct bb_buf *scratch,

@@ -66,10 +66,28 @@ static bool asks_for_tokens(const struct bb_leaf *leaf)
     return asks;
 }
 
-/* Queries the indexes of a kind; *ret_is_asked is true where there is one, and else unchanged. */
+static bool can_answer(const struct bb_directory_entry *index, const struct bb_leaf *leaf,
+                       size_t attribute)
+{
+    return index->is_known && index->spec.attribute == attribute &&
+           bb_index_question_fits(index, leaf);
+}
+
+/* A bit for each kind of index that can answer. */
+static uint32_t find_kinds(const struct bb_index_directory *directory, const struct bb_leaf *leaf,
+                           size_t attribute)
+{
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < directory->index_count; i++)
+        if (can_answer(&directory->indexes[i], leaf, attribute))
+            kinds |= UINT32_C(1) << directory->indexes[i].spec.kind;
+    return kinds;
+}
+
+/* Queries the indexes of a kind. */
 static enum bb_status ask_kind(struct bb_skip_evaluator *evaluator, enum bb_skip_kind kind,
                                const struct bb_leaf *leaf, size_t attribute, const uint64_t *needed,
-                               struct bb_skip_verdicts *verdicts, bool *ret_is_asked)
+                               struct bb_skip_verdicts *verdicts)
 {
     const struct bb_index_directory *directory = &evaluator->file->directory;
     enum bb_status status = BB_OK;
@@ -77,12 +95,9 @@ static enum bb_status ask_kind(struct bb_skip_evaluator *evaluator, enum bb_skip
         const struct bb_directory_entry *index = &directory->indexes[i];
         struct bb_skip_account *account =
             evaluator->accounts == NULL ? NULL : &evaluator->accounts[i];
-        if (!index->is_known || index->spec.kind != kind || index->spec.attribute != attribute ||
-            !bb_index_question_fits(index, leaf))
-            continue;
-        status = bb_index_question_ask(evaluator->file, i, leaf, needed, &evaluator->memory,
-                                       account, verdicts);
-        *ret_is_asked = true;
+        if (index->spec.kind == kind && can_answer(index, leaf, attribute))
+            status = bb_index_question_ask(evaluator->file, i, leaf, needed, &evaluator->memory,
+                                           account, verdicts);
     }
     return status;
 }
@@ -97,13 +112,13 @@ static enum bb_status ask_indexes(struct bb_skip_evaluator *evaluator, const str
     static const enum bb_skip_kind kinds[] = {BB_SKIP_MIN_MAX, BB_SKIP_SET,    BB_SKIP_VALUES,
                                               BB_SKIP_TEXT,    BB_SKIP_TOKENS, BB_SKIP_NGRAMS};
     enum bb_status status = BB_OK;
-    bool is_answered = false;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && status == BB_OK && !is_answered;
-         i++) {
-        bool is_asked = false;
-        status = ask_kind(evaluator, kinds[i], leaf, attribute, needed, verdicts, &is_asked);
-        is_answered = is_asked && (kinds[i] == BB_SKIP_TEXT || kinds[i] == BB_SKIP_TOKENS) &&
-                      asks_for_tokens(leaf);
+    uint32_t present = find_kinds(&evaluator->file->directory, leaf, attribute);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && status == BB_OK; i++) {
+        if ((present >> kinds[i] & 1) == 0)
+            continue;
+        status = ask_kind(evaluator, kinds[i], leaf, attribute, needed, verdicts);
+        if ((kinds[i] == BB_SKIP_TEXT || kinds[i] == BB_SKIP_TOKENS) && asks_for_tokens(leaf))
+            break;
     }
     return status;
 }

@@ -161,13 +161,13 @@ static void check_goes_on(struct run *run)
 /* ---- single calls ---- */
 
 /* Failures of these may be unreported: of closing, of cleanup, of the mark that a file gets before
- * it is closed, of a wrong read, after which the bytes are read again, and of the first of two
- * reads of a store that is removed. */
+ * it is closed, of a map, without which a file is read, of a wrong read, after which the bytes are
+ * read again, and of the first of two reads of a store that is removed. */
 static bool may_be_silent(const struct run *run, const struct way *way)
 {
     bool is_read = way->mode == BB_FILE_FAULT_SHORT_READ || way->mode == BB_FILE_FAULT_BIT_FLIP;
     bool is_look = run->is_of_copy && run->call == BB_FILE_CALL_READ_AT && !way->lasting;
-    return is_read || is_look || run->call == BB_FILE_CALL_CLOSE ||
+    return is_read || is_look || run->call == BB_FILE_CALL_CLOSE || run->call == BB_FILE_CALL_MAP ||
            run->call == BB_FILE_CALL_REMOVE || run->call == BB_FILE_CALL_UNLOCK ||
            run->call == BB_FILE_CALL_APPEND || (run->call == BB_FILE_CALL_OPEN && !way->lasting);
 }

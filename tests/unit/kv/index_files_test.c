@@ -309,6 +309,30 @@ static void index_files__a_build_without_words_refuses_them(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
+/* A selection that is repeated reads its index files from their maps. */
+static void index_files__are_read_by_calls_once(void **state)
+{
+    (void)state;
+    static const char *const conditions[] = {"user = 'user7'", "status = 250 AND text LIKE '%d1%'",
+                                             "has_token(text, 'word3')"};
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    indexed_fill(&store);
+    for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+        uint64_t first_count = 0;
+        uint64_t count = 0;
+        struct bb_select_account first = indexed_account(store.db, conditions[i], &first_count);
+        struct bb_select_account account = indexed_account(store.db, conditions[i], &count);
+        assert_true((i > 0 || first.index_reads > 0) && first_count > 0);
+        assert_int_equal(account.index_reads, 0);
+        assert_int_equal(account.index_read_bytes, 0);
+        assert_int_equal(account.granules_excluded, first.granules_excluded);
+        assert_int_equal(count, first_count);
+    }
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +343,7 @@ int main(void)
         cmocka_unit_test(index_files__are_removed_with_the_store),
         cmocka_unit_test(index_files__are_in_checkpoints),
         cmocka_unit_test(index_files__are_built_by_an_ingest),
+        cmocka_unit_test(index_files__are_read_by_calls_once),
         cmocka_unit_test(index_files__of_words),
         cmocka_unit_test(index_files__a_build_without_words_refuses_them),
     };
