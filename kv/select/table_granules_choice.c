@@ -13,7 +13,9 @@
 
 struct choice {
     struct bb_candidate_source *source;
-    struct bb_table_file *file;
+    const struct bb_table_reading *reading;
+    struct bb_table_file *file;       /* its table */
+    struct bb_companion *companion;   /* that has the index; borrowed */
     struct bb_skip_file *index;       /* open */
     struct bb_skip_account *accounts; /* of the indexes of the file; the source owns them */
     struct bb_skip_verdicts verdicts; /* the evaluator owns them */
@@ -238,6 +240,23 @@ static size_t count_possible(const struct bb_skip_verdicts *verdicts)
     return count;
 }
 
+/* Sets how matches are counted. */
+static enum bb_status set_counting(struct choice *choice)
+{
+    struct bb_candidate_source *source = choice->source;
+    const struct bb_table_reading *reading = choice->reading;
+    if (!source->counts_unread)
+        return BB_OK;
+    enum bb_status status = bb_table_counting_find(reading, &source->newer, &choice->counting);
+    if (status != BB_OK || choice->counting != BB_COUNTING_VISIBLE)
+        return status;
+    uint64_t owner = 0;
+    if (source->cache != NULL)
+        owner = bb_index_file_cache_owner(choice->companion, bb_buf_bytes(&source->newer));
+    bb_visible_rows_init(&choice->visible, source, choice->file, reading->run, owner);
+    return BB_OK;
+}
+
 /* For a token that is absent from a table, this returns without an allocation. It is then the
  * whole cost of the table. */
 static enum bb_status fill(struct choice *choice, struct bb_table_granules *granules)
@@ -250,7 +269,9 @@ static enum bb_status fill(struct choice *choice, struct bb_table_granules *gran
     *granules = (struct bb_table_granules){.is_indexed = true};
     if (possible == 0)
         return BB_OK;
-    enum bb_status status = bb_table_granules_init(granules, count, choice->file->meta.block_count);
+    enum bb_status status = set_counting(choice);
+    if (status == BB_OK)
+        status = bb_table_granules_init(granules, count, choice->file->meta.block_count);
     if (status == BB_OK)
         status = set_ends(choice, granules);
     if (status == BB_OK && judge_all(choice, granules) > 0) {
@@ -284,33 +305,6 @@ static enum bb_status choose_by_index(struct choice *choice, struct bb_table_gra
     }
     bb_skip_counts_destroy(choice->counts);
     bb_skip_rows_destroy(choice->rows);
-    return status;
-}
-
-/* Sets how matches are counted. */
-static enum bb_status set_counting(struct choice *choice, const struct bb_table_reading *reading,
-                                   struct bb_companion *companion)
-{
-    struct bb_candidate_source *source = choice->source;
-    if (!source->counts_unread)
-        return BB_OK;
-    enum bb_status status = bb_table_counting_find(reading, &source->newer, &choice->counting);
-    if (status != BB_OK || choice->counting != BB_COUNTING_VISIBLE)
-        return status;
-    uint64_t owner = 0;
-    if (source->cache != NULL)
-        owner = bb_index_file_cache_owner(companion, bb_buf_bytes(&source->newer));
-    bb_visible_rows_init(&choice->visible, source, reading->file, reading->run, owner);
-    return BB_OK;
-}
-
-static enum bb_status choose_and_count(struct choice *choice, struct bb_table_granules *granules,
-                                       const struct bb_table_reading *reading,
-                                       struct bb_companion *companion)
-{
-    enum bb_status status = set_counting(choice, reading, companion);
-    if (status == BB_OK)
-        status = choose_by_index(choice, granules);
     if (choice->counting == BB_COUNTING_VISIBLE)
         bb_visible_rows_deinit(&choice->visible);
     return status;
@@ -321,13 +315,14 @@ enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
                                         const struct bb_table_reading *reading)
 {
     struct bb_table_file *file = reading->file;
-    struct choice choice = {.source = source, .file = file};
-    uint64_t begin = source->system->ops->now(source->system);
     struct bb_companion *companion =
         source->evaluator != NULL ? bb_table_file_companion(file) : NULL;
+    struct choice choice = {
+        .source = source, .reading = reading, .file = file, .companion = companion};
+    uint64_t begin = source->system->ops->now(source->system);
     enum bb_status status = BB_OK;
     if (companion != NULL && bb_index_file_open(companion, &choice.index) == BB_OK) {
-        status = choose_and_count(&choice, granules, reading, companion);
+        status = choose_by_index(&choice, granules);
     } else if (companion != NULL) {
         status = pass_over(&choice, granules);
     } else {

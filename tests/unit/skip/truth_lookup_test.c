@@ -33,6 +33,8 @@ static void pack(struct drawn *drawn)
             size_t at = (size_t)i * packed->width + bit;
             drawn->bytes[at / 8] |= (uint8_t)((drawn->numbers[i] >> bit & 1) << at % 8);
         }
+    for (size_t at = (size_t)packed->count * packed->width; at < size * 8; at++)
+        drawn->bytes[at / 8] |= (uint8_t)(1u << at % 8); /* has no meaning */
     packed->bytes = (struct bb_bytes){.data = drawn->bytes, .size = size};
 }
 
