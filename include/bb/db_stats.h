@@ -80,12 +80,11 @@ struct bb_db_stats {
      * are full; 1e-6 if the budget is larger than useful, above 1 if it is too small for filters in
      * all levels. 0: no target, because tables are written without filters. */
     double target_wasted_reads;
-    /* Sum over the levels, computed from the stored filters. They are planned for at most 1.1 times
-     * the target; with a budget, for the value that it achieves. A table of few keys has a lower
-     * rate than its plan, or a higher one that its neighbours balance. The sum exceeds the target
-     * until the next compaction if tables hidden by a range deletion were removed, and the
-     * remaining tables have higher rates. No lookup then costs more than before, but a smaller
-     * share of lookups is cheap. */
+    /* Sum over the levels, computed from the stored filters. The plan allows at most 1.1 times the
+     * target, or, with a budget, the value that the budget achieves. A table of few keys may have a
+     * lower rate than planned, or a higher one, which other tables balance. When tables with low
+     * rates are removed because a range deletion hides them, the mean over the other tables rises,
+     * and may exceed the target until the next compaction. No lookup takes longer then. */
     double expected_wasted_reads;
     uint64_t filter_bytes; /* of all live tables */
     /* The current budget in bytes, even if filter_amount is bits per key; 0: no budget. */

@@ -134,11 +134,12 @@ struct bb_filter_info {
     uint64_t saturated_count;
     /* Of a scalable filter; 0 for other kinds. */
     uint32_t stage_count;
-    /* Relative standard deviation of the predicted rate over all sets with this number of keys. The
-     * deviation is multiplicative: the rate of a valid filter exceeds the plan's by more than a
-     * factor of e^(4 * rate_deviation) once in 30,000 filters. If a single line or block can
-     * dominate (blocked Bloom and split-block at 1e-4 and below), once in 1,000. 0 for kinds whose
-     * predicted rate never exceeds the target (ribbon, scalable), and for count-min. */
+    /* Relative standard deviation of predicted_rate over all sets with this number of keys. The
+     * spread is multiplicative: one valid filter in 30,000 has a rate of more than
+     * e^(4 * rate_deviation) times the planned one. Of blocked Bloom and split-block filters with a
+     * target of 1e-4 or less, one in 1,000 has, because a single line or block can dominate the
+     * rate. 0 for ribbon and scalable filters, whose predicted rate never exceeds the target, and
+     * for count-min. */
     double rate_deviation;
 };
 

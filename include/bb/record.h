@@ -51,30 +51,29 @@
  *                                quote (all later fields are then MISSING). Quotes elsewhere are
  *                                ordinary bytes. NAME is looked up in HEADER, a row of CSV
  *     tsv(N), tsv(NAME, 'HEADER')    tabs, no quotes, no escapes
- *     json($.a."b c"[0])         RFC 8259. Keys without quotes: letters, digits, '_', '-', '@',
- *                                bytes from 0x80. In quotes '\"' and '\\' are escapes. Strings are
- *                                unescaped; true, false and numbers are their text; an object or
- *                                array is its text in the record, unchanged; null is NULL. Of
- *                                equal keys the first is used. An attribute is MALFORMED when the
- *                                text is damaged before the end of its value, MISSING when the
- *                                object that should have it is intact but lacks it. Values outside
- *                                all paths are skipped: only their quotes and brackets are parsed.
- *                                At most BB_JSON_DEPTH_MAX steps. A lone surrogate is MALFORMED,
- *                                and so is all text after a byte order mark; bytes that are not
- *                                UTF-8 are kept
+ *     json($.a."b c"[0])         RFC 8259, a path of at most BB_JSON_DEPTH_MAX steps. A key
+ *                                without quotes has letters, digits, '_', '-', '@' and bytes from
+ *                                0x80; in quotes '\"' and '\\' are escapes. A string gives its text
+ *                                without escapes, and bytes that are not UTF-8 are kept. A number,
+ *                                true, false, an object and an array give their text as it is in
+ *                                the record. null is NULL. The first of equal keys is used.
+ *                                MISSING: the object is intact, but lacks the key. MALFORMED: the
+ *                                text is damaged before the end of the value, the value has a lone
+ *                                surrogate, or the text begins with a byte order mark. Of other
+ *                                values only quotes and brackets are checked
  *     fixed(OFFSET, FORM)        at a byte of the value: u8 i8 u16le u16be i16le i16be u32le u32be
  *                                i32le i32be u64le u64be i64le i64be f32le f32be f64le f64be, or
  *                                bytes LENGTH. u forms are u64, or i64 (MALFORMED above its range);
  *                                i forms are i64; both are time(unix...) too; f forms are f64;
  *                                bytes are text of any type. MISSING if the value is too short
- *     clf(FIELD)                 Common and combined log of Apache and nginx: host, ident, user,
- *                                time, request, method, path, protocol, status, bytes, referer,
- *                                agent. "-" is NULL. A quote after a backslash does not end a
- *                                field; escapes are kept. If a mark ('[', ']', a quote, a blank)
- *                                is not in its place, this field and all later fields are
- *                                MALFORMED. The request is method, path and protocol; its last
- *                                word is the protocol only if it begins with "HTTP/". With only
- *                                one word all three are MALFORMED
+ *     clf(FIELD)                 Common and combined log formats of Apache and nginx: host, ident,
+ *                                user, time, request, method, path, protocol, status, bytes,
+ *                                referer, agent. "-" is NULL. Escapes are kept; a quote after a
+ *                                backslash does not end a field. If a separator ('[', ']', a
+ *                                quote, a blank) is missing, its field and all later fields are
+ *                                MALFORMED. The request has method, path and protocol; its last
+ *                                word is the protocol only if it begins with "HTTP/". If the
+ *                                request has only one word, all three are MALFORMED
  *     zeek(N), zeek(NAME, 'FIELDS')    tabs; "-" is NULL, "(empty)" is the empty string, \xNN is a
  *                                byte, \\ is '\', other escapes are kept. FIELDS: names separated
  *                                by blanks or tabs, as after "#fields"
