@@ -9,6 +9,18 @@
 
 #define PAGE_SIZE 4096u
 
+/* Maps of the process, at most BB_PAGE_MAPS_MAX. */
+static _Atomic uint32_t map_count;
+
+static enum bb_status create_map(struct bb_file *file, uint64_t size, struct bb_file_map **ret_map)
+{
+    if (atomic_fetch_add(&map_count, 1) < BB_PAGE_MAPS_MAX &&
+        bb_file_map_create(file, size, ret_map) == BB_OK)
+        return BB_OK;
+    atomic_fetch_sub(&map_count, 1);
+    return BB_UNSUPPORTED;
+}
+
 void bb_page_map_init(struct bb_page_map *map, struct bb_file *file, uint64_t size)
 {
     struct bb_error before = *bb_error_last();
@@ -16,7 +28,7 @@ void bb_page_map_init(struct bb_page_map *map, struct bb_file *file, uint64_t si
     if (size == 0)
         return;
     map->is_read = bb_alloc_zeroed((size_t)(size / PAGE_SIZE / 8 + 1), 1);
-    if (map->is_read == NULL || bb_file_map_create(file, size, &map->file) != BB_OK) {
+    if (map->is_read == NULL || create_map(file, size, &map->file) != BB_OK) {
         bb_page_map_deinit(map);
         (void)bb_error_restore(&before);
     }
@@ -24,6 +36,8 @@ void bb_page_map_init(struct bb_page_map *map, struct bb_file *file, uint64_t si
 
 void bb_page_map_deinit(struct bb_page_map *map)
 {
+    if (map->file != NULL)
+        atomic_fetch_sub(&map_count, 1);
     bb_file_map_destroy(map->file);
     bb_free(map->is_read);
     *map = (struct bb_page_map){0};

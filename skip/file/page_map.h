@@ -20,7 +20,12 @@ struct bb_page_map {
     _Atomic uint8_t *is_read; /* owned; bits */
 };
 
-/* Maps the first `size` bytes, if the system can. */
+/* WHY a limit: Linux gives a process 65,530 maps by default, which it also needs for memory. The
+ * address space of 32 bits is too small for maps. */
+#define BB_PAGE_MAPS_MAX (sizeof(void *) > 4 ? 16384u : 0u)
+
+/* Maps the first `size` bytes, if the system can and the process has fewer than BB_PAGE_MAPS_MAX
+ * of these maps. */
 void bb_page_map_init(struct bb_page_map *map, struct bb_file *file, uint64_t size);
 void bb_page_map_deinit(struct bb_page_map *map);
 

@@ -206,6 +206,33 @@ static void page_map__copies_what_was_noted(void **state)
     bb_file_memory_destroy(memory);
 }
 
+/* Further files are read by calls, until a map is released. */
+static void page_map__of_many_files(void **state)
+{
+    (void)state;
+    static struct bb_page_map maps[BB_PAGE_MAPS_MAX + 2];
+    const size_t last = BB_PAGE_MAPS_MAX;
+    struct bb_file *file = NULL;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    assert_ok(bb_file_create(fs, "file", &file));
+    assert_ok(bb_file_append(file, bb_bytes_of("bytes", 5)));
+    assert_ok(bb_file_close(file));
+    assert_ok(bb_file_open(fs, "file", &file));
+    for (size_t i = 0; i <= last; i++) {
+        bb_page_map_init(&maps[i], file, 5);
+        assert_int_equal(maps[i].file != NULL, i < last);
+    }
+    bb_page_map_note(&maps[last], 0, 5);
+    bb_page_map_deinit(&maps[0]);
+    bb_page_map_init(&maps[last + 1], file, 5);
+    assert_true(last == 0 || maps[last + 1].file != NULL);
+    for (size_t i = 1; i < last + 2; i++)
+        bb_page_map_deinit(&maps[i]);
+    assert_ok(bb_file_close(file));
+    bb_file_memory_destroy(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +240,7 @@ int main(void)
         cmocka_unit_test(page_map__lost_at_any_moment),
         cmocka_unit_test(page_map__finds_damage_since_the_first_read),
         cmocka_unit_test(page_map__copies_what_was_noted),
+        cmocka_unit_test(page_map__of_many_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
