@@ -29,6 +29,9 @@
  * the condition is true, even if an index is damaged, lost or incomplete. An index only saves
  * reads.
  *
+ * A store maps its index files if the system can, and copies from the map what it read before. The
+ * first map of the process installs a handler of SIGBUS: see BB_READ_MAPPED in bb/table.h.
+ *
  * Threads: as in bb/db.h. A struct bb_select is for one thread at a time.
  */
 #ifndef BB_PUBLIC_SELECT_H
