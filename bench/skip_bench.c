@@ -3,7 +3,7 @@
  *     skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] [--json FILE] [--keep]
  *                          [--only TEXT] [--no-costs] [--no-overwritten] [--reuse]
  *                          [--only-costs] [--only-overwritten] [--table-mib N] [--text]
- *                          [--literals]
+ *                          [--literals] [--mapped]
  *
  * Makes a log of N megabytes (default 200) in the directory, which must not exist, and three stores
  * of it: granules of 64 KiB, granules of 16 KiB, and one with 30 % of the rows overwritten and a
@@ -15,6 +15,7 @@
  * cache, which has all of the data.
  *
  * With --literals each store is also scanned for one literal with each predicate that takes one.
+ * With --mapped the three stores read their tables from maps.
  * With --text the line has a text index with counts instead of indexes of tokens and n-grams.
  *
  * scripts/bench_skip runs it, and the same conditions in ClickHouse, ripgrep and grep.
@@ -53,6 +54,7 @@ struct arguments {
     bool has_no_costs;
     bool has_text;
     bool has_literals;
+    bool is_mapped;
     bool has_only_costs;
     bool has_only_overwritten;
     bool has_no_overwritten;
@@ -299,9 +301,11 @@ static void run_store(struct bench *bench, const char *name, uint64_t granule_by
                                                                   : SKIP_INDEXES_ALL,
                              .granule_bytes = granule_bytes,
                              .table_bytes = bench->arguments.table_mib << 20,
+                             .is_mapped = bench->arguments.is_mapped,
                              .row_count = bench->rows.count};
-    struct bb_db *db = bench->arguments.is_reused ? skip_store_open(path)
-                                                  : skip_store_load(&load, &bench->rows, &cost);
+    struct bb_db *db = bench->arguments.is_reused
+                           ? skip_store_open(path, bench->arguments.is_mapped)
+                           : skip_store_load(&load, &bench->rows, &cost);
     store_files_warm(path);
     run_conditions(bench, db, name);
     bench_must(bb_db_close(db));
@@ -317,6 +321,7 @@ static void run_overwritten(struct bench *bench)
                              .indexes = SKIP_INDEXES_ALL,
                              .granule_bytes = 64 * KIB,
                              .table_bytes = bench->arguments.table_mib << 20,
+                             .is_mapped = bench->arguments.is_mapped,
                              .is_overwritten = true,
                              .row_count = bench->rows.count};
     struct bb_db *db = skip_store_load(&load, &bench->rows, &cost);
@@ -392,7 +397,7 @@ static _Noreturn void usage(void)
     fprintf(stderr, "usage: skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] "
                     "[--json FILE] [--keep] [--only TEXT] [--no-costs] [--no-overwritten] "
                     "[--only-costs] [--only-overwritten] [--reuse] [--table-mib N] [--text] "
-                    "[--literals]\n");
+                    "[--literals] [--mapped]\n");
     exit(2);
 }
 
@@ -437,6 +442,8 @@ static void take_arguments(int argc, char **argv, struct arguments *arguments)
             arguments->has_only_costs = true;
         else if (strcmp(argv[i], "--only-overwritten") == 0)
             arguments->has_only_overwritten = arguments->has_no_costs = true;
+        else if (strcmp(argv[i], "--mapped") == 0)
+            arguments->is_mapped = true;
         else if (strcmp(argv[i], "--literals") == 0)
             arguments->has_literals = true;
         else if (strcmp(argv[i], "--text") == 0)

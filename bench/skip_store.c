@@ -7,6 +7,11 @@
 
 #define PARTS 6 /* flushes of overwritten rows */
 
+static enum bb_read_mode read_mode_of(bool is_mapped)
+{
+    return is_mapped ? BB_READ_MAPPED : BB_READ_CALLS;
+}
+
 static struct bb_db *create(const struct skip_load *load)
 {
     struct bb_db *db = NULL;
@@ -15,6 +20,7 @@ static struct bb_db *create(const struct skip_load *load)
                                     .block_size_bytes = 16 * 1024,
                                     .table_size_bytes = load->table_bytes,
                                     .defer_index_files = load->defers,
+                                    .read_mode = read_mode_of(load->is_mapped),
                                     .wal_buffer_bytes = 64 * 1024};
     if (load->is_overwritten) { /* six runs, which stay */
         options.level0_run_count_compact = 2 * PARTS;
@@ -151,9 +157,10 @@ struct bb_db *skip_store_load(const struct skip_load *load, const struct skip_ro
     return db;
 }
 
-struct bb_db *skip_store_open(const char *path)
+struct bb_db *skip_store_open(const char *path, bool is_mapped)
 {
     struct bb_db *db = NULL;
-    bench_must(bb_db_open(path, NULL, &db));
+    struct bb_db_options options = {.read_mode = read_mode_of(is_mapped)};
+    bench_must(bb_db_open(path, &options, &db));
     return db;
 }

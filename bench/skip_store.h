@@ -24,6 +24,7 @@ struct skip_load {
      * visible rows at the end are the log's. */
     bool is_overwritten;
     bool defers;        /* compactions defer index files */
+    bool is_mapped;     /* tables are read from maps */
     uint64_t row_count; /* of the log's */
 };
 
@@ -38,6 +39,6 @@ struct bb_db *skip_store_load(const struct skip_load *load, const struct skip_ro
                               struct skip_load_cost *ret_cost);
 
 /* Opens a store that was loaded before. */
-struct bb_db *skip_store_open(const char *path);
+struct bb_db *skip_store_open(const char *path, bool is_mapped);
 
 #endif
