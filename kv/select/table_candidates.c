@@ -355,6 +355,7 @@ static enum bb_status open_blocks(struct table_candidates *c, struct bb_table_fi
     enum bb_status status = bb_table_file_open(file, &table);
     if (status == BB_OK)
         status = bb_table_blocks_init(&c->blocks, table);
+    c->blocks.uses_map = true;
     c->has_blocks = status == BB_OK;
     return status;
 }

@@ -168,6 +168,7 @@ static enum bb_status open_blocks(struct bb_visible_rows *rows)
     enum bb_status status = bb_table_file_open(rows->file, &table);
     if (status == BB_OK)
         status = bb_table_blocks_init(&rows->blocks, table);
+    rows->blocks.uses_map = true;
     rows->has_blocks = status == BB_OK;
     return status;
 }

@@ -26,11 +26,16 @@ static void leave_page(struct bb_table_blocks *blocks)
     blocks->page = NULL;
 }
 
+static void drop_block(struct bb_table_blocks *blocks)
+{
+    bb_block_unref(blocks->block);
+    blocks->block = NULL;
+}
+
 void bb_table_blocks_deinit(struct bb_table_blocks *blocks)
 {
     leave_page(blocks);
-    bb_block_unref(blocks->block);
-    blocks->block = NULL;
+    drop_block(blocks);
     bb_buf_deinit(&blocks->stored);
     bb_free(blocks->first_blocks);
     blocks->first_blocks = NULL;
@@ -151,22 +156,52 @@ static enum bb_status decode(struct bb_table_blocks *blocks, uint32_t ordinal,
                              struct bb_place place)
 {
     const uint8_t *stored = blocks->stored.data + (place.offset - blocks->stored_offset);
-    bb_block_unref(blocks->block);
-    blocks->block = NULL;
     return bb_stored_block_copy(stored, bb_index_page_block_size(blocks->page, ordinal),
                                 bb_table_spares(blocks->table), blocks->table->comparator, place,
                                 &blocks->block);
 }
 
-/* Loads a block of the current page from the piece. */
+/* Decodes the block from the map. No block: the map is missing or unsound, or the block in it is
+ * damaged. Reading the file then reports the reason. */
+static enum bb_status decode_mapped(struct bb_table_blocks *blocks, uint32_t ordinal,
+                                    struct bb_place place)
+{
+    struct bb_table *table = blocks->table;
+    uint32_t size = bb_index_page_block_size(blocks->page, ordinal);
+    const uint8_t *stored = bb_table_map_stored(&table->map, table->id, place, size,
+                                                blocks->page->first_block + ordinal);
+    if (stored == NULL)
+        return BB_OK;
+    enum bb_status status = bb_stored_block_copy(stored, size, bb_table_spares(table),
+                                                 table->comparator, place, &blocks->block);
+    if (!bb_table_map_is_sound(&table->map)) {
+        drop_block(blocks);
+        return BB_OK;
+    }
+    blocks->read_count++;
+    blocks->read_bytes += size;
+    return status;
+}
+
+static enum bb_status decode_read(struct bb_table_blocks *blocks, uint32_t ordinal,
+                                  struct piece piece, struct bb_place place)
+{
+    enum bb_status status = have_stored(blocks, ordinal, piece, place);
+    return status == BB_OK ? decode(blocks, ordinal, place) : status;
+}
+
+/* Loads a block of the current page, from the map or from the piece. */
 static enum bb_status load(struct bb_table_blocks *blocks, uint32_t ordinal, struct piece piece,
                            const struct bb_block **ret_block, struct bb_place *ret_place)
 {
     struct bb_place place =
         bb_table_place(blocks->table, bb_index_page_block_offset(blocks->page, ordinal));
-    enum bb_status status = have_stored(blocks, ordinal, piece, place);
-    if (status == BB_OK)
-        status = decode(blocks, ordinal, place);
+    enum bb_status status = BB_OK;
+    drop_block(blocks);
+    if (blocks->uses_map)
+        status = decode_mapped(blocks, ordinal, place);
+    if (status == BB_OK && blocks->block == NULL)
+        status = decode_read(blocks, ordinal, piece, place);
     if (status != BB_OK)
         return status;
     *ret_block = blocks->block;

@@ -1,5 +1,6 @@
 /* The data blocks of a table by number, for readers that take a granule at a time. Consecutive
- * blocks are read from the file in one piece, bypassing the cache.
+ * blocks are read from the file in one piece, bypassing the cache. With uses_map, blocks of a
+ * mapped table are decoded from its map instead.
  *
  *     block     0   1   2 ... 63 | 64  65 ...        numbers, counted over the table
  *     page      0                  1
@@ -25,8 +26,9 @@ struct bb_table_blocks {
     struct bb_buf stored;       /* bytes of the file */
     uint64_t stored_offset;     /* their offset in the file */
     struct bb_block *block;     /* loaded last; one reference */
+    bool uses_map;              /* false after init; the caller may set it before the first load */
     struct bb_read_stats stats; /* of index pages */
-    uint64_t read_count;        /* preads of data blocks */
+    uint64_t read_count;        /* preads of data blocks, and blocks decoded from the map */
     uint64_t read_bytes;
 };
 

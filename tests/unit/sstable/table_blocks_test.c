@@ -215,6 +215,70 @@ static void table_blocks__damage_costs_its_block_alone(void **state)
     world_deinit(&world);
 }
 
+/* Opens the table again, mapped. */
+static void map_table(struct world *world)
+{
+    bb_table_blocks_deinit(&world->blocks);
+    bb_table_close(world->table);
+    world->options.read_mode = BB_READ_MAPPED;
+    assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &world->table));
+    assert_ok(bb_table_blocks_init(&world->blocks, world->table));
+}
+
+static void table_blocks__of_a_map_need_no_call(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world, 540, 700, 300);
+    map_table(&world);
+    uint64_t count = bb_table_blocks_count(&world.blocks);
+    world.blocks.uses_map = true;
+    check_all(&world, 16);
+    assert_int_equal(world.blocks.read_count, count);
+    assert_int_equal(world.blocks.stored.size, 0);
+    world.blocks.uses_map = false;
+    check_all(&world, 16);
+    assert_true(world.blocks.stored.size > 0);
+    world_deinit(&world);
+}
+
+/* The map loses its bytes at each of its checks. */
+static void table_blocks__are_right_after_a_lost_map(void **state)
+{
+    (void)state;
+    for (uint64_t nth = 1; nth < 40; nth++) {
+        struct world world;
+        world_init(&world, 550, 700, 300);
+        map_table(&world);
+        world.blocks.uses_map = true;
+        bb_file_memory_lose_map(world.memory, nth);
+        check_all(&world, 16);
+        assert_true(world.blocks.stored.size > 0);
+        bb_file_memory_lose_map(world.memory, 0);
+        world_deinit(&world);
+    }
+}
+
+static void table_blocks__damage_in_a_map_costs_its_block_alone(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world, 560, 700, 300);
+    const struct bb_block *block = NULL;
+    struct bb_place place = {0};
+    size_t size = 0;
+    assert_ok(bb_table_blocks_load(&world.blocks, 5, 6, &block, &place));
+    bb_file_memory_bytes(world.memory, FIXTURE_PATH, &size)[place.offset] ^= 1;
+    map_table(&world);
+    world.blocks.uses_map = true;
+    uint64_t count = bb_table_blocks_count(&world.blocks);
+    for (uint64_t number = 0; number < count; number++) {
+        enum bb_status status = bb_table_blocks_load(&world.blocks, number, count, &block, &place);
+        assert_int_equal(status, number == 5 ? BB_CORRUPT : BB_OK);
+    }
+    world_deinit(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +288,9 @@ int main(void)
         cmocka_unit_test(table_blocks__backward_they_are_the_same_and_as_few_reads),
         cmocka_unit_test(table_blocks__find_the_block_of_a_key),
         cmocka_unit_test(table_blocks__damage_costs_its_block_alone),
+        cmocka_unit_test(table_blocks__of_a_map_need_no_call),
+        cmocka_unit_test(table_blocks__are_right_after_a_lost_map),
+        cmocka_unit_test(table_blocks__damage_in_a_map_costs_its_block_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
