@@ -470,9 +470,10 @@ void bb_segment_builder_deinit(struct bb_segment_builder *builder)
 }
 
 enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder, const uint64_t *pairs,
-                                        size_t count, uint32_t granule_count, double rate)
+                                        size_t count, uint32_t granule_count, double target)
 {
     BB_ASSERT(granule_count >= 1 && granule_count <= BB_SEGMENT_GRANULES_MAX);
+    double rate = bb_segment_plan_rate(granule_count, target);
     struct bb_member_pairs rest = {.first = pairs, .end = pairs + count};
     enum bb_status status = find_form(builder, rest, granule_count, rate);
     if (status != BB_OK)

@@ -35,11 +35,12 @@ struct bb_segment_builder {
 
 void bb_segment_builder_deinit(struct bb_segment_builder *builder);
 
-/* pairs: sorted, each one once, granules below granule_count. rate: 0 < rate < 1, of granules that
- * seem to hold an absent member. BB_TOO_LARGE: the hashes are so uneven that a chunk would be too
- * large; under an unknown secret that does not happen. */
+/* pairs: sorted, each one once, granules below granule_count. target: 0 < target < 1, the rate of
+ * granules that seem to hold an absent member; a segment of few granules has a lower one
+ * (bb_segment_plan_rate). BB_TOO_LARGE: the hashes are so uneven that a chunk would be too large;
+ * under an unknown secret that does not happen. */
 BB_MUST_CHECK enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder,
                                                       const uint64_t *pairs, size_t count,
-                                                      uint32_t granule_count, double rate);
+                                                      uint32_t granule_count, double target);
 
 #endif

@@ -13,7 +13,19 @@
  * rows do, and ribbons above the mean must not exceed 2,000 keys. */
 #define RIBBON_KEYS_TARGET 1500.0
 
+/* With these, p99.9 of the false granules is below 6 % of the granules at targets up to 1 %. A rate
+ * below the bound has no long tail in any segment (docs/decisions/0030-cheaper-selections.md). */
+#define RATE_GRANULES_FULL 192 /* from this number on a segment has the target */
+#define RATE_GRANULES_MIN  64
+#define RATE_BOUND         0.01
+
 /* --- Forms --- */
+
+double bb_segment_plan_rate(uint32_t granule_count, double target)
+{
+    double granules = granule_count < RATE_GRANULES_MIN ? RATE_GRANULES_MIN : granule_count;
+    return fmin(target, fmax(target, RATE_BOUND) * granules / RATE_GRANULES_FULL);
+}
 
 /* Estimate of the bits of a posting. */
 static double posting_bits(double granules, double count)

@@ -37,6 +37,11 @@ struct bb_segment_form bb_segment_plan_inverted_form(uint32_t granule_count);
 struct bb_segment_form bb_segment_plan_ribbon_form(uint32_t granule_count, uint32_t limit,
                                                    uint32_t stripe_bits);
 
+/* The rate of a segment's filter for a target: lower in segments of few granules. WHY: a wrong
+ * address is wrong in all granules of its members, so that the false granules of a few non-member
+ * tokens are a large share of these segments. */
+double bb_segment_plan_rate(uint32_t granule_count, double target);
+
 /* In how many granules a member may be that takes fewer bits in a ribbon than apart. */
 uint32_t bb_segment_plan_ribbon_limit(uint32_t granule_count, double rate);
 

@@ -224,15 +224,15 @@ static void false_granules__have_no_long_tail(void **state)
     enum { QUESTIONS = 20000 };
     struct bb_rng rng;
     struct bb_segment_builder builder = {0};
-    static const uint32_t granule_counts[] = {512, 1024};
+    static const uint32_t granule_counts[] = {96, 128, 512, 1024};
     static const double rates[] = {0.01, 0.001, 0.0001};
     bb_rng_init(&rng, bb_rng_seed("segment_test", 6));
-    for (size_t i = 0; i < 12; i++) { /* the last six without ribbons */
-        uint32_t granule_count = granule_counts[i / 3 % 2];
+    for (size_t i = 0; i < 24; i++) { /* the last twelve without ribbons */
+        uint32_t granule_count = granule_counts[i / 3 % 4];
         double rate = rates[i % 3];
         uint64_t sum = 0;
         size_t count = draw_pairs(&rng, granule_count, 20000, 30);
-        builder.is_inverted = i >= 6;
+        builder.is_inverted = i >= 12;
         assert_ok(bb_segment_builder_build(&builder, pairs, count, granule_count, rate));
         uint32_t beyond = count_tail(&builder, &rng, granule_count, QUESTIONS, &sum);
         print_message("%u granules, rate %g: %u of %u questions beyond 6 %%, mean %g\n",
@@ -245,6 +245,24 @@ static void false_granules__have_no_long_tail(void **state)
         assert_true(bb_segment_rate(&builder.segment) <= rate);
     }
     bb_segment_builder_deinit(&builder);
+}
+
+static void rates__of_few_granules_are_lower(void **state)
+{
+    (void)state;
+    static const double targets[] = {0.5, 0.1, 0.011, 0.01, 0.009, 0.004, 0.001, 1e-7};
+    for (uint32_t granules = 1; granules <= BB_SEGMENT_GRANULES_MAX; granules++) {
+        double larger = 1;
+        for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+            double rate = bb_segment_plan_rate(granules, targets[i]);
+            assert_true(rate > 0 && rate <= targets[i] && rate <= larger);
+            assert_true(rate <= bb_segment_plan_rate(granules + 1, targets[i]));
+            assert_true(granules < 192 || rate == targets[i]);
+            larger = rate;
+        }
+    }
+    assert_true(bb_segment_plan_rate(128, 0.01) < 0.007);
+    assert_true(bb_segment_plan_rate(64, 0.001) == 0.001);
 }
 
 static void any_chunk__is_answered(void **state)
@@ -318,6 +336,7 @@ int main(void)
         cmocka_unit_test(one_granule__with_70000_members),
         cmocka_unit_test(heads__are_read_as_they_were_written),
         cmocka_unit_test(false_granules__have_no_long_tail),
+        cmocka_unit_test(rates__of_few_granules_are_lower),
         cmocka_unit_test(any_chunk__is_answered),
         cmocka_unit_test(hostile_bucket__is_refused),
     };
