@@ -84,6 +84,17 @@ enum bb_stored_type {
 #define BB_PAGE_DATA_SIZE_MAX UINT32_MAX
 /* The filter area starts with the number of shards of each group. */
 #define BB_PAGE_FLAG_SHARDED 0x01
+/* The fence area has heads of blocks, with a u32 for each block, after the sizes. */
+#define BB_PAGE_FLAG_HEADS 0x02
+#define BB_PAGE_FLAGS      (BB_PAGE_FLAG_SHARDED | BB_PAGE_FLAG_HEADS)
+
+/* A block of one entry with a value of at least this size has a head, unless the key is larger: a
+ * head repeats the key, in the file and in memory. At these limits heads take a fifth of the space
+ * of keys and values. */
+#define BB_HEAD_VALUE_SIZE_MIN 4096
+#define BB_HEAD_KEY_SIZE_MAX   1024
+/* Key size, tag and value size. */
+#define BB_HEAD_NUMBERS_SIZE_MAX (3 + 9 + 5)
 
 /* Directory: entries | u64 checksum. */
 #define BB_SECTION_ENTRY_SIZE 28
@@ -120,7 +131,7 @@ enum bb_section_id {
  * are present.) */
 #define BB_HASH_ID_XXH3 2
 
-/* Written into every table. It changes whenever the same entries and options give other bytes:
+/* Written into every table. It changes whenever the same entries and options give other filters:
  * verification compares rebuilt filters only with filters of the same builder. Its version is that
  * of the release that began the layout. */
 #define BB_BUILDER_ID "bloomblock 0.1.0 layout 4"
@@ -135,6 +146,9 @@ static_assert(BB_KEY_SIZE_MAX < 1 << 21, "key sizes take three bytes");
 static_assert(BB_SEQUENCE_MAX < UINT64_C(1) << 62, "sequence and kind take nine bytes");
 static_assert(BB_PAGE_BLOCK_COUNT_MAX * (BB_KEY_SIZE_MAX + 16) < BB_PAGE_STORED_SIZE_MAX / 4,
               "fences fit a page");
+static_assert(BB_PAGE_BLOCK_COUNT_MAX * (BB_HEAD_KEY_SIZE_MAX + BB_HEAD_NUMBERS_SIZE_MAX + 4) <
+                  BB_PAGE_STORED_SIZE_MAX / 4,
+              "heads fit a page");
 static_assert(BB_HASH_SECRET_SIZE == 192, "the hash id names the size of its secret");
 
 #endif

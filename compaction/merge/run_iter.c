@@ -27,6 +27,7 @@ struct run_iter {
     size_t current;           /* of the open table's iterator */
     struct bb_iter *iter;     /* NULL: no table is open */
     bool keeps_stored;
+    bool skips_values;
     bool charges_tables;
     uint64_t seek_count; /* of the open table, for its charge */
     uint64_t tombstone_count;
@@ -71,6 +72,8 @@ static enum bb_status open_table_iter(struct run_iter *run, struct bb_table_file
     bb_table_iter_init(&run->table_iter, table, &run->options, run->range, run->stats);
     if (run->keeps_stored)
         bb_table_iter_keep_stored(&run->table_iter.base);
+    if (run->skips_values)
+        bb_table_iter_skip_values(&run->table_iter.base);
     run->iter = &run->table_iter.base;
     return BB_OK;
 }
@@ -232,6 +235,12 @@ void bb_run_iter_keep_stored(struct bb_iter *iter)
 {
     BB_ASSERT(iter->ops == &ops);
     run_of(iter)->keeps_stored = true;
+}
+
+void bb_run_iter_skip_values(struct bb_iter *iter)
+{
+    BB_ASSERT(iter->ops == &ops);
+    run_of(iter)->skips_values = true;
 }
 
 void bb_run_iter_charge_tables(struct bb_iter *iter)

@@ -20,6 +20,11 @@ BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *fil
  * bb_run_iter_create. */
 void bb_run_iter_keep_stored(struct bb_iter *iter);
 
+/* Makes the stream read no block that has a head (bb_table_iter_skip_values), for callers that use
+ * no values. Call before the first move. REQUIRES: the iterator is a stream of
+ * bb_run_iter_create. */
+void bb_run_iter_skip_values(struct bb_iter *iter);
+
 /* Makes seeks use bb_run_find_index of a run whose files, from number `first` on, are the stream's.
  * The run is borrowed until the stream is destroyed. REQUIRES: the iterator is a stream of
  * bb_run_iter_create, and its files are in the run's array. */

@@ -384,6 +384,7 @@ struct range {
     std::optional<std::string_view> prefix{};
     bool reverse = false;                   /* of loops: from the last key to the first */
     const bb::snapshot *snapshot = nullptr; /* NULL: the newest state */
+    bool keys_only = false; /* of loops and cursors: values are empty, bb_db_iter_create_keys */
 };
 
 /* A position among the keys of a range, which moves in both directions. It is not valid until
@@ -829,11 +830,14 @@ class store
     {
         if (over.prefix && (over.low || over.high))
             return BB_INVALID;
+        if (over.prefix && over.keys_only)
+            return bb_db_iter_create_prefix_keys(db_.get(), &how, to_bytes(*over.prefix), iter);
         if (over.prefix)
             return bb_db_iter_create_prefix(db_.get(), &how, to_bytes(*over.prefix), iter);
         bb_bytes low, high;
         const bb_key_range keys = bounds_of(over, low, high);
-        return bb_db_iter_create_range(db_.get(), &how, &keys, iter);
+        return over.keys_only ? bb_db_iter_create_keys(db_.get(), &how, &keys, iter)
+                              : bb_db_iter_create_range(db_.get(), &how, &keys, iter);
     }
     /* low, high: the memory of the bounds. */
     static bb_key_range bounds_of(const range &over, bb_bytes &low, bb_bytes &high) noexcept

@@ -32,6 +32,19 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create_prefix(struct bb_db *db,
                                                              const struct bb_get_options *options,
                                                              struct bb_bytes prefix,
                                                              struct bb_db_iter **ret_iter);
+/* The same without values: bb_db_iter_value returns an empty value. If a value has 4 KiB or more, a
+ * key of at most 1 KiB and a separate block, the table's index has a copy of the key, and the block
+ * is not read. Such a key takes the same time for a value of any size, and damage of the block is
+ * not noticed. Tables written by version 0.1.0 have no such copies: there the block is read. range:
+ * copied; NULL: all keys. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create_keys(struct bb_db *db,
+                                                           const struct bb_get_options *options,
+                                                           const struct bb_key_range *range,
+                                                           struct bb_db_iter **ret_iter);
+/* The same for keys with a prefix. Errors: as bb_db_iter_create_prefix. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_db_iter_create_prefix_keys(struct bb_db *db, const struct bb_get_options *options,
+                              struct bb_bytes prefix, struct bb_db_iter **ret_iter);
 /* NULL is allowed. */
 BB_API void bb_db_iter_destroy(struct bb_db_iter *iter);
 BB_API bool bb_db_iter_valid(const struct bb_db_iter *iter);

@@ -48,7 +48,8 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
     bb_mutex_unlock(&db->mutex);
 }
 
-static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_call *call)
+static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_call *call,
+                                bool skips_values)
 {
     struct bb_db *db = iter->db;
     struct bb_iter *stream = NULL;
@@ -58,19 +59,21 @@ static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_cal
                                                : bb_view_sequence(iter->view, &db->last_sequence);
     enum bb_status status =
         bb_view_iter_create(iter->view, db->options.comparator, sequence, &iter->kept.range,
-                            &call->read, &iter->stats, &stream);
+                            &call->read, skips_values, &iter->stats, &stream);
     if (status != BB_OK) {
         bb_current_view_unpin(db, iter->view);
         return status;
     }
     bb_visible_init(&iter->visible, stream, db->options.comparator, sequence);
     iter->visible.range = iter->kept.range;
+    iter->visible.skips_values = skips_values;
     return BB_OK;
 }
 
-enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_options *options,
-                                       const struct bb_key_range *range,
-                                       struct bb_db_iter **ret_iter)
+/* range: NULL: everything. */
+static enum bb_status create_iter(struct bb_db *db, const struct bb_get_options *options,
+                                  const struct bb_key_range *range, bool skips_values,
+                                  struct bb_db_iter **ret_iter)
 {
     const struct bb_get_call call = bb_call_options_get(options);
     enum bb_status status = bb_inherited_check(db);
@@ -84,7 +87,7 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
     atomic_fetch_add(&db->iterator_count, 1);
     status = bb_kept_range_init(&iter->kept, range);
     if (status == BB_OK)
-        status = open_iter(iter, &call);
+        status = open_iter(iter, &call, skips_values);
     if (status != BB_OK) {
         bb_kept_range_deinit(&iter->kept);
         bb_free(iter);
@@ -98,7 +101,21 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
 enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options,
                                  struct bb_db_iter **ret_iter)
 {
-    return bb_db_iter_create_range(db, options, NULL, ret_iter);
+    return create_iter(db, options, NULL, false, ret_iter);
+}
+
+enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_options *options,
+                                       const struct bb_key_range *range,
+                                       struct bb_db_iter **ret_iter)
+{
+    return create_iter(db, options, range, false, ret_iter);
+}
+
+enum bb_status bb_db_iter_create_keys(struct bb_db *db, const struct bb_get_options *options,
+                                      const struct bb_key_range *range,
+                                      struct bb_db_iter **ret_iter)
+{
+    return create_iter(db, options, range, true, ret_iter);
 }
 
 /* Makes the lowest key above all keys with the prefix: increments the last byte that is not 255 and
@@ -111,8 +128,9 @@ static void raise_prefix(struct bb_buf *prefix)
         prefix->data[prefix->size - 1]++;
 }
 
-enum bb_status bb_db_iter_create_prefix(struct bb_db *db, const struct bb_get_options *options,
-                                        struct bb_bytes prefix, struct bb_db_iter **ret_iter)
+static enum bb_status create_prefix_iter(struct bb_db *db, const struct bb_get_options *options,
+                                         struct bb_bytes prefix, bool skips_values,
+                                         struct bb_db_iter **ret_iter)
 {
     struct bb_buf raised = {0};
     if (db->options.comparator != NULL)
@@ -125,10 +143,22 @@ enum bb_status bb_db_iter_create_prefix(struct bb_db *db, const struct bb_get_op
         raise_prefix(&raised);
         struct bb_bytes high = bb_buf_bytes(&raised);
         struct bb_key_range range = {.low = &prefix, .high = high.size > 0 ? &high : NULL};
-        status = bb_db_iter_create_range(db, options, &range, ret_iter);
+        status = create_iter(db, options, &range, skips_values, ret_iter);
     }
     bb_buf_deinit(&raised);
     return status;
+}
+
+enum bb_status bb_db_iter_create_prefix(struct bb_db *db, const struct bb_get_options *options,
+                                        struct bb_bytes prefix, struct bb_db_iter **ret_iter)
+{
+    return create_prefix_iter(db, options, prefix, false, ret_iter);
+}
+
+enum bb_status bb_db_iter_create_prefix_keys(struct bb_db *db, const struct bb_get_options *options,
+                                             struct bb_bytes prefix, struct bb_db_iter **ret_iter)
+{
+    return create_prefix_iter(db, options, prefix, true, ret_iter);
 }
 
 /* In a forked child this neither counts nor waits. An iterator that a thread of the parent was

@@ -90,7 +90,7 @@ static bool keep_backward(struct bb_visible *visible, const struct bb_entry *ent
     bool is_spelled_alike =
         visible->comparator == NULL || !visible->comparator->equates_different_bytes;
     return (is_spelled_alike || keep(visible, &visible->key, entry->key)) &&
-           keep(visible, &visible->value, entry->value);
+           (visible->skips_values || keep(visible, &visible->value, entry->value));
 }
 
 /* The stream is at the last version of a key: reads all versions of the key backward, the newest

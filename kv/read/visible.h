@@ -24,6 +24,7 @@ struct bb_visible {
     uint64_t sequence;
     bool is_valid;
     bool is_backward;
+    bool skips_values;     /* the stream may lack them; the result has no values */
     enum bb_status status; /* of this struct; the stream has a separate one */
     /* The current key; forward: also the key whose older versions are skipped. */
     struct bb_buf key;
@@ -56,6 +57,8 @@ static inline struct bb_bytes bb_visible_key(const struct bb_visible *visible)
 
 static inline struct bb_bytes bb_visible_value(const struct bb_visible *visible)
 {
+    if (visible->skips_values)
+        return (struct bb_bytes){0};
     return visible->is_backward ? bb_buf_bytes(&visible->value) : visible->stream->entry.value;
 }
 

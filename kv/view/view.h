@@ -68,11 +68,12 @@ struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view);
 
 /* A stream over everything in the view, newest first among equal keys, without entries that range
  * tombstones hide from a reader at `sequence`, which was published before the call. With a range,
- * the stream has all entries in it and perhaps more; other tables and blocks are not read. Owned;
- * the view and the range must outlive it. range and stats may be NULL. */
+ * the stream has all entries in it and perhaps more; other tables and blocks are not read.
+ * skips_values: see bb_run_iter_skip_values. Owned; the view and the range must outlive it. range
+ * and stats may be NULL. */
 BB_MUST_CHECK enum bb_status
 bb_view_iter_create(struct bb_view *view, const struct bb_comparator *comparator, uint64_t sequence,
                     const struct bb_key_range *range, const struct bb_read_options *options,
-                    struct bb_read_stats *stats, struct bb_iter **ret_iter);
+                    bool skips_values, struct bb_read_stats *stats, struct bb_iter **ret_iter);
 
 #endif

@@ -17,6 +17,7 @@ struct streams {
     const struct bb_comparator *comparator;
     const struct bb_key_range *range; /* never NULL */
     const struct bb_read_options *options;
+    bool skips_values;
     struct bb_read_stats *stats;
     const struct bb_view *view;
     uint64_t sequence;
@@ -72,6 +73,8 @@ static enum bb_status add_run(struct streams *streams, const struct bb_run *run,
     bb_run_iter_search_by(iter, run, first);
     if (!is_last)
         bb_run_iter_charge_tables(iter);
+    if (streams->skips_values)
+        bb_run_iter_skip_values(iter);
     return add(streams, iter, bb_run_iter_approach);
 }
 
@@ -100,7 +103,7 @@ static enum bb_status gather(struct streams *streams, const struct bb_view *view
 
 enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_comparator *comparator,
                                    uint64_t sequence, const struct bb_key_range *range,
-                                   const struct bb_read_options *options,
+                                   const struct bb_read_options *options, bool skips_values,
                                    struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
     static const struct bb_key_range everything = {0};
@@ -108,6 +111,7 @@ enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_compara
     struct streams streams = {.comparator = comparator,
                               .range = range != NULL ? range : &everything,
                               .options = options,
+                              .skips_values = skips_values,
                               .stats = stats,
                               .view = view,
                               .sequence = sequence};

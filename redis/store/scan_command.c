@@ -313,7 +313,7 @@ static void count_all(struct bb_redis_request *request)
     struct count *count = (struct count *)request;
     const struct bb_get_options options = {.bypass_fill = true};
     struct bb_db_iter *iter = NULL;
-    enum bb_status status = bb_db_iter_create(request->store->db, &options, &iter);
+    enum bb_status status = bb_db_iter_create_keys(request->store->db, &options, NULL, &iter);
     if (status == BB_OK)
         status = count_fields(iter, &count->count);
     bb_redis_request_end(request, status);

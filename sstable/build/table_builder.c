@@ -212,11 +212,27 @@ static void release_large(struct bb_buf *buf)
         bb_buf_deinit(buf);
 }
 
-/* Notes that a block of this size was written. */
-static enum bb_status note_block(struct bb_table_builder *builder, size_t size)
+/* Gives the last block, which has only the last entry, a head if its value is large. Such an entry
+ * is no deletion. */
+static enum bb_status add_head(struct bb_table_builder *builder)
+{
+    struct bb_block_head head = {.key = bb_buf_bytes(&builder->block.last_key),
+                                 .sequence = builder->last_sequence,
+                                 .kind = BB_ENTRY_PUT,
+                                 .value_size = builder->last_value_size};
+    if (!bb_block_head_is_useful(&head))
+        return BB_OK;
+    builder->properties.head_count++;
+    return bb_index_page_builder_add_head(&builder->page, &head);
+}
+
+/* Notes that a block of this size was written. is_alone: it has only the last entry. */
+static enum bb_status note_block(struct bb_table_builder *builder, size_t size, bool is_alone)
 {
     BB_DEBUG_ASSERT(builder->page.block_count < BB_PAGE_BLOCK_COUNT_MAX);
     enum bb_status status = bb_index_page_builder_add_block(&builder->page, (uint32_t)size);
+    if (status == BB_OK && is_alone)
+        status = add_head(builder);
     if (status != BB_OK)
         return status;
     builder->properties.block_count++;
@@ -238,7 +254,7 @@ static enum bb_status write_block(struct bb_table_builder *builder)
     if (status == BB_OK)
         status = bb_table_writer_append(&builder->writer, stored);
     if (status == BB_OK)
-        status = note_block(builder, stored.size);
+        status = note_block(builder, stored.size, builder->block.entry_count == 1);
     if (status != BB_OK)
         return status;
     bb_block_builder_reset(&builder->block);
@@ -256,7 +272,7 @@ static enum bb_status write_stored_block(struct bb_table_builder *builder, struc
     enum bb_status status = bb_table_writer_append(&builder->writer, body);
     if (status == BB_OK)
         status = bb_table_writer_append(&builder->writer, bb_bytes_of(checksum, sizeof(checksum)));
-    return status == BB_OK ? note_block(builder, stored.size) : status;
+    return status == BB_OK ? note_block(builder, stored.size, true) : status;
 }
 
 static enum bb_status write_page(struct bb_table_builder *builder)
@@ -413,6 +429,15 @@ static enum bb_status begin_entry(struct bb_table_builder *builder, const struct
     return status;
 }
 
+/* Notes an entry, which becomes the last one. */
+static void note_entry(struct bb_table_builder *builder, const struct bb_entry *entry,
+                       bool is_new_key)
+{
+    bb_properties_count_entry(&builder->properties, entry, is_new_key);
+    builder->last_sequence = entry->sequence;
+    builder->last_value_size = (uint32_t)entry->value.size;
+}
+
 static enum bb_status add_entry(struct bb_table_builder *builder, const struct bb_entry *entry)
 {
     bool is_new_key = false;
@@ -421,8 +446,7 @@ static enum bb_status add_entry(struct bb_table_builder *builder, const struct b
         status = bb_block_builder_add(&builder->block, entry);
     if (status != BB_OK)
         return status;
-    bb_properties_count_entry(&builder->properties, entry, is_new_key);
-    builder->last_sequence = entry->sequence;
+    note_entry(builder, entry, is_new_key);
     if (bb_block_builder_size(&builder->block) < builder->options.block_size_bytes)
         return BB_OK;
     return write_block(builder);
@@ -437,8 +461,7 @@ static enum bb_status add_stored(struct bb_table_builder *builder, const struct 
         status = bb_block_builder_skip(&builder->block, entry->key);
     if (status != BB_OK)
         return status;
-    bb_properties_count_entry(&builder->properties, entry, is_new_key);
-    builder->last_sequence = entry->sequence;
+    note_entry(builder, entry, is_new_key);
     return write_stored_block(builder, stored);
 }
 

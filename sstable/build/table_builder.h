@@ -32,6 +32,7 @@ struct bb_table_builder {
 
     struct bb_block_builder block; /* its last_key is the last entry's */
     uint64_t last_sequence;
+    uint32_t last_value_size;
     uint64_t last_hash; /* of the last key; set when there is any filter */
     struct bb_index_page_builder page;
     struct bb_root_builder root;

@@ -9,6 +9,7 @@ struct page_header {
     uint32_t group_count;
     uint32_t shard_count;
     bool is_sharded;
+    bool has_heads;
 };
 
 static void load_header(const uint8_t *p, struct page_header *ret_header)
@@ -21,6 +22,7 @@ static void load_header(const uint8_t *p, struct page_header *ret_header)
         .group_count = bb_load16(p + 18),
         .shard_count = bb_load16(p + 20),
         .is_sharded = (p[22] & BB_PAGE_FLAG_SHARDED) != 0,
+        .has_heads = (p[22] & BB_PAGE_FLAG_HEADS) != 0,
     };
 }
 
@@ -56,7 +58,7 @@ static enum bb_status check_header(const struct page_header *header, const uint8
     if ((header->group_count == 0) != (header->filter_size == 0))
         return bb_corrupt(place, 18, "%u filter groups in %u bytes", header->group_count,
                           header->filter_size);
-    if (stored[22] > BB_PAGE_FLAG_SHARDED || stored[23] != 0)
+    if (stored[22] > BB_PAGE_FLAGS || stored[23] != 0)
         return bb_corrupt(place, 22, "unknown flags %u, %u of an index page", stored[22],
                           stored[23]);
     if (header->shard_count > header->filter_size / sizeof(uint16_t))
@@ -164,23 +166,50 @@ static enum bb_status read_block_sizes(struct bb_index_page *page, struct bb_cur
     return BB_OK;
 }
 
+/* Passes the heads, which are read when they are used. */
+static enum bb_status pass_heads(struct bb_index_page *page, struct bb_cursor *cursor,
+                                 uint32_t offset, struct bb_place place)
+{
+    size_t ends_size = page->block_count * sizeof(uint32_t);
+    struct bb_bytes ends = {0};
+    struct bb_bytes heads = {0};
+    page->heads = cursor->position;
+    page->heads_offset = offset;
+    if (!bb_decode_raw(cursor, ends_size, &ends))
+        return bb_corrupt(place, offset, "an index page without the ends of %u heads",
+                          page->block_count);
+    uint32_t end = bb_index_page_head_end(page, page->block_count - 1);
+    if (end == 0 || !bb_decode_raw(cursor, end, &heads))
+        return bb_corrupt(place, offset + ends_size, "%u bytes of heads in %zu bytes of fences",
+                          end, bb_cursor_left(cursor));
+    return BB_OK;
+}
+
+/* The offset in the stored page of the cursor, which is in its fence area. */
+static uint32_t offset_of(const uint8_t *fence_area, const struct bb_cursor *cursor)
+{
+    return BB_PAGE_HEADER_SIZE + (uint32_t)(cursor->position - fence_area);
+}
+
 /* Copies the fence area to its place after the arrays and parses it there. */
 static enum bb_status read_fence_area(const struct bb_index_page_reading *reading,
                                       struct bb_index_page *page, struct bb_bytes area,
-                                      const struct page_parts *parts)
+                                      bool has_heads, const struct page_parts *parts)
 {
     const uint8_t *copy = memcpy(parts->text, area.data, area.size);
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(copy, area.size));
     enum bb_status status = read_block_sizes(page, &cursor, parts->block_ends, reading->place);
+    if (status == BB_OK && has_heads)
+        status = pass_heads(page, &cursor, offset_of(copy, &cursor), reading->place);
     if (status != BB_OK)
         return status;
     const char *problem = NULL;
     if (!bb_fence_index_init(&page->fences, reading->comparator, &cursor, page->block_count - 1,
                              parts->fences, &problem))
-        return bb_corrupt(reading->place, BB_PAGE_HEADER_SIZE + (uint64_t)(cursor.position - copy),
-                          "an index page with %s", problem);
+        return bb_corrupt(reading->place, offset_of(copy, &cursor), "an index page with %s",
+                          problem);
     if (bb_cursor_left(&cursor) > 0)
-        return bb_corrupt(reading->place, BB_PAGE_HEADER_SIZE + (uint64_t)(cursor.position - copy),
+        return bb_corrupt(reading->place, offset_of(copy, &cursor),
                           "%zu bytes after the fences of an index page", bb_cursor_left(&cursor));
     return BB_OK;
 }
@@ -280,13 +309,41 @@ enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
 
     struct bb_bytes fence_area = {.data = stored.data + BB_PAGE_HEADER_SIZE,
                                   .size = header.fence_size};
-    status = read_fence_area(reading, page, fence_area, &parts);
+    status = read_fence_area(reading, page, fence_area, header.has_heads, &parts);
     if (status != BB_OK) {
         bb_index_page_unref(page);
         return status;
     }
     read_filters(reading, page, &header, stored, &parts);
     *ret_page = page;
+    return BB_OK;
+}
+
+/* The stored bytes of the head; false when its ends are out of order. */
+static bool find_head(const struct bb_index_page *page, uint32_t ordinal,
+                      struct bb_cursor *ret_cursor)
+{
+    const uint8_t *first = page->heads + page->block_count * sizeof(uint32_t);
+    uint32_t begin = bb_index_page_head_begin(page, ordinal);
+    uint32_t end = bb_index_page_head_end(page, ordinal);
+    if (begin > end || end > bb_index_page_head_end(page, page->block_count - 1))
+        return false;
+    *ret_cursor = (struct bb_cursor){.position = first + begin, .end = first + end};
+    return true;
+}
+
+enum bb_status bb_index_page_head(const struct bb_index_page *page, uint32_t ordinal,
+                                  struct bb_place place, struct bb_block_head *ret_head)
+{
+    struct bb_cursor cursor;
+    BB_DEBUG_ASSERT(bb_index_page_has_head(page, ordinal));
+    if (!find_head(page, ordinal, &cursor))
+        return bb_corrupt(place, page->heads_offset + ordinal * sizeof(uint32_t),
+                          "the head of block %u ends before it begins, or after all heads",
+                          ordinal);
+    if (!bb_block_head_decode(&cursor, ret_head) || bb_cursor_left(&cursor) > 0)
+        return bb_corrupt(place, bb_index_page_head_offset(page, ordinal),
+                          "the head of block %u cannot be read or is out of range", ordinal);
     return BB_OK;
 }
 

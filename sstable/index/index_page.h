@@ -8,9 +8,11 @@
  *            16  u16  blocks
  *            18  u16  filter groups
  *            20  u16  filters of all groups ("shards")
- *            22  u8   flags: bit 0: some group does not have exactly one shard
+ *            22  u8   flags: bit 0: some group does not have exactly one shard; bit 1: heads
  *            23  u8   0
- *     fence area      varint stored size of each block | fence list of blocks 1 ... (fence.h)
+ *     fence area      varint stored size of each block
+ *                     | [u32 end of the head of each block | heads (block_head.h), if flag bit 1]
+ *                     | fence list of blocks 1 ... (fence.h)
  *     u64 checksum    of header and fence area
  *     filter area     [u16 shards of each group, if flag bit 0]
  *                     | u16 descriptor of each shard | payloads
@@ -36,6 +38,7 @@
 #include "bloomblock/table/block_filter.h"
 #include "sstable/block/block_cache.h"
 #include "sstable/checksum.h"
+#include "sstable/index/block_head.h"
 #include "sstable/index/fence_index.h"
 
 #define BB_CACHE_LINE_SIZE 64
@@ -66,6 +69,8 @@ struct bb_index_page {
     uint32_t shard_count;
     uint32_t filter_area_size; /* as stored, with its checksum */
     uint64_t first_block;      /* number of block 0, counted over the table; set by the reader */
+    const uint8_t *heads;      /* with their ends, as stored; NULL: no block has a head */
+    uint32_t heads_offset;     /* in the stored page */
 };
 
 static_assert(sizeof(struct bb_index_page) - sizeof(struct bb_cache_item) >= BB_FILTER_LEAD_BYTES,
@@ -133,6 +138,38 @@ static inline uint32_t bb_index_page_block_size(const struct bb_index_page *page
     BB_DEBUG_ASSERT(ordinal < page->block_count);
     return page->block_ends[ordinal] - (ordinal == 0 ? 0 : page->block_ends[ordinal - 1]);
 }
+
+/* The end of a block's head in the stored heads. */
+static inline uint32_t bb_index_page_head_end(const struct bb_index_page *page, uint32_t ordinal)
+{
+    BB_DEBUG_ASSERT(ordinal < page->block_count && page->heads != NULL);
+    return bb_load32(page->heads + ordinal * sizeof(uint32_t));
+}
+
+static inline uint32_t bb_index_page_head_begin(const struct bb_index_page *page, uint32_t ordinal)
+{
+    return ordinal == 0 ? 0 : bb_index_page_head_end(page, ordinal - 1);
+}
+
+/* Whether the block has a head. */
+static inline bool bb_index_page_has_head(const struct bb_index_page *page, uint32_t ordinal)
+{
+    return page->heads != NULL &&
+           bb_index_page_head_begin(page, ordinal) != bb_index_page_head_end(page, ordinal);
+}
+
+/* The offset of a block's head in the stored page. */
+static inline uint64_t bb_index_page_head_offset(const struct bb_index_page *page, uint32_t ordinal)
+{
+    return page->heads_offset + page->block_count * sizeof(uint32_t) +
+           bb_index_page_head_begin(page, ordinal);
+}
+/* Reads the head of a block. Its key is borrowed from the page. place: of the page. WHY only now:
+ * lookups read no heads, and reading a page would take a third longer.
+ * Errors: BB_CORRUPT. REQUIRES: has_head. */
+BB_MUST_CHECK enum bb_status bb_index_page_head(const struct bb_index_page *page, uint32_t ordinal,
+                                                struct bb_place place,
+                                                struct bb_block_head *ret_head);
 
 static inline uint32_t bb_index_page_group(const struct bb_index_page *page, uint32_t ordinal)
 {

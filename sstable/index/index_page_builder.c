@@ -15,6 +15,8 @@ void bb_index_page_builder_deinit(struct bb_index_page_builder *builder)
 {
     bb_fence_builder_deinit(&builder->fences);
     bb_buf_deinit(&builder->sizes);
+    bb_buf_deinit(&builder->head_ends);
+    bb_buf_deinit(&builder->heads);
     bb_buf_deinit(&builder->shard_counts);
     bb_buf_deinit(&builder->descriptors);
     bb_buf_deinit(&builder->filters);
@@ -24,6 +26,8 @@ void bb_index_page_builder_start(struct bb_index_page_builder *builder, uint64_t
 {
     bb_fence_builder_reset(&builder->fences);
     bb_buf_reset(&builder->sizes);
+    bb_buf_reset(&builder->head_ends);
+    bb_buf_reset(&builder->heads);
     bb_buf_reset(&builder->shard_counts);
     bb_buf_reset(&builder->descriptors);
     bb_buf_reset(&builder->filters);
@@ -47,12 +51,25 @@ enum bb_status bb_index_page_builder_add_block(struct bb_index_page_builder *bui
     BB_ASSERT(builder->fences.count == builder->block_count &&
               builder->block_count < BB_PAGE_BLOCK_COUNT_MAX);
     enum bb_status status = bb_append_varint(&builder->sizes, stored_size);
+    if (status == BB_OK)
+        status = bb_append_u32(&builder->head_ends, (uint32_t)builder->heads.size);
     if (status != BB_OK)
         return status;
     builder->data_size += stored_size;
     builder->block_count++;
     BB_ASSERT(builder->data_size <= BB_PAGE_DATA_SIZE_MAX);
     return BB_OK;
+}
+
+enum bb_status bb_index_page_builder_add_head(struct bb_index_page_builder *builder,
+                                              const struct bb_block_head *head)
+{
+    BB_ASSERT(builder->block_count > 0);
+    uint8_t *end = builder->head_ends.data + builder->head_ends.size - sizeof(uint32_t);
+    enum bb_status status = bb_block_head_encode(head, &builder->heads);
+    if (status == BB_OK)
+        bb_store32(end, (uint32_t)builder->heads.size);
+    return status;
 }
 
 enum bb_status bb_index_page_builder_add_group(struct bb_index_page_builder *builder,
@@ -82,11 +99,22 @@ static size_t filter_area_size(const struct bb_index_page_builder *builder)
     return counts + builder->descriptors.size + builder->filters.size;
 }
 
+static size_t heads_size(const struct bb_index_page_builder *builder)
+{
+    return builder->heads.size == 0 ? 0 : builder->head_ends.size + builder->heads.size;
+}
+
 size_t bb_index_page_builder_size_estimate(const struct bb_index_page_builder *builder)
 {
-    return BB_PAGE_HEADER_SIZE + builder->sizes.size +
+    return BB_PAGE_HEADER_SIZE + builder->sizes.size + heads_size(builder) +
            bb_fence_builder_size_estimate(&builder->fences) + filter_area_size(builder) +
            2 * BB_CHECKSUM_SIZE;
+}
+
+static uint8_t flags_of(const struct bb_index_page_builder *builder)
+{
+    return (uint8_t)((is_sharded(builder) ? BB_PAGE_FLAG_SHARDED : 0) |
+                     (builder->heads.size > 0 ? BB_PAGE_FLAG_HEADS : 0));
 }
 
 static void encode_header(const struct bb_index_page_builder *builder, size_t fence_size,
@@ -98,8 +126,17 @@ static void encode_header(const struct bb_index_page_builder *builder, size_t fe
     bb_store16(header + 16, (uint16_t)builder->block_count);
     bb_store16(header + 18, (uint16_t)builder->group_count);
     bb_store16(header + 20, (uint16_t)builder->shard_count);
-    header[22] = is_sharded(builder) ? BB_PAGE_FLAG_SHARDED : 0;
+    header[22] = flags_of(builder);
     header[23] = 0;
+}
+
+/* Appends nothing if no block has a head. */
+static enum bb_status append_heads(const struct bb_index_page_builder *builder, struct bb_buf *page)
+{
+    if (builder->heads.size == 0)
+        return BB_OK;
+    enum bb_status status = bb_buf_append(page, builder->head_ends.data, builder->head_ends.size);
+    return status == BB_OK ? bb_buf_append(page, builder->heads.data, builder->heads.size) : status;
 }
 
 /* Appends header and fence area, with their checksum. */
@@ -111,6 +148,8 @@ static enum bb_status append_fences(const struct bb_index_page_builder *builder,
     enum bb_status status = bb_buf_extend(page, BB_PAGE_HEADER_SIZE, &header);
     if (status == BB_OK)
         status = bb_buf_append(page, builder->sizes.data, builder->sizes.size);
+    if (status == BB_OK)
+        status = append_heads(builder, page);
     if (status == BB_OK)
         status = bb_fence_builder_encode(&builder->fences, page);
     if (status != BB_OK)

@@ -1,21 +1,24 @@
 /* Builds one index page: fences, sizes and filters of consecutive blocks. index_page.h draws its
  * bytes.
  *
- * Call order: init (start add_block (add_fence add_block)* finish)* deinit, and add_group after the
- * last block of each filter group. One thread.
+ * Call order: init (start add_block (add_fence add_block)* finish)* deinit, add_head after a block
+ * that has a head, and add_group after the last block of each filter group. One thread.
  */
 #ifndef BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
 #define BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
 
 #include "bloomblock/table/block_filter.h"
 #include "sstable/checksum.h"
+#include "sstable/index/block_head.h"
 #include "sstable/index/fence_builder.h"
 
 struct bb_index_page_builder {
     struct bb_fence_builder fences; /* of all blocks except the first */
     struct bb_buf sizes;            /* varint stored size of each block */
-    uint64_t base_offset;           /* of the first block */
-    uint64_t data_size;             /* of all blocks */
+    struct bb_buf head_ends;        /* u32 per block, in heads */
+    struct bb_buf heads;
+    uint64_t base_offset; /* of the first block */
+    uint64_t data_size;   /* of all blocks */
     uint32_t block_count;
 
     struct bb_buf shard_counts; /* u16 per group */
@@ -37,6 +40,9 @@ BB_MUST_CHECK enum bb_status bb_index_page_builder_add_fence(struct bb_index_pag
 /* Adds the next block, which follows the last one and takes stored_size bytes. */
 BB_MUST_CHECK enum bb_status bb_index_page_builder_add_block(struct bb_index_page_builder *builder,
                                                              uint32_t stored_size);
+/* Adds the head of the last block. */
+BB_MUST_CHECK enum bb_status bb_index_page_builder_add_head(struct bb_index_page_builder *builder,
+                                                            const struct bb_block_head *head);
 /* Ends a filter group. Its blocks are those since the previous group, and its filters are built
  * from the keys in `filters`. */
 BB_MUST_CHECK enum bb_status

@@ -70,6 +70,9 @@ struct bb_properties {
     double predicted_table_filter_rate;
     uint64_t hash_id;
     struct bb_buf hash_secret; /* 192 bytes; never displayed */
+    /* Blocks with a head in their index page. Omitted when 0. WHY it is mandatory: version 0.1.0
+     * does not know heads. So it refuses the table when it opens it, not in the middle. */
+    uint64_t head_count;
 };
 
 /* The target rate of the block filters, without the table filter. */

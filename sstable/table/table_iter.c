@@ -84,10 +84,13 @@ static int compare_border(const struct bb_table_iter *iter, struct border border
 static enum bb_status fail_border(const struct bb_table_iter *iter, const char *problem)
 {
     char text[64];
+    (void)bb_bytes_escape(iter->entries.entry.key, text, sizeof(text));
+    if (iter->is_at_head)
+        return bb_corrupt(iter->entries.place, 0, "the head of block %u with key %s %s",
+                          iter->ordinal, text, problem);
     return bb_corrupt(iter->entries.place, iter->entries.offset,
-                      "the entry of key %s at %u of the block %s",
-                      bb_bytes_escape(iter->entries.entry.key, text, sizeof(text)),
-                      iter->entries.offset, problem);
+                      "the entry of key %s at %u of the block %s", text, iter->entries.offset,
+                      problem);
 }
 
 /* Compares the first entry of the current block, on entering or leaving it, with the border before
@@ -179,7 +182,7 @@ static bool next_block(struct bb_table_iter *iter)
             status = bb_table_iter_block_pass(iter, 0);
     }
     if (status == BB_OK)
-        bb_block_iter_seek_first(&iter->entries);
+        bb_table_iter_block_seek_first(iter);
     else
         stop(iter, status);
     return status == BB_OK;
@@ -209,7 +212,7 @@ static bool previous_block(struct bb_table_iter *iter)
             status = bb_table_iter_block_enter(iter, iter->page->block_count - 1);
     }
     if (status == BB_OK)
-        bb_block_iter_seek_last(&iter->entries);
+        bb_table_iter_block_seek_last(iter);
     else
         stop(iter, status);
     return status == BB_OK;
@@ -250,7 +253,7 @@ static void seek_begin(struct bb_table_iter *iter)
         stop(iter, status);
         return;
     }
-    bb_block_iter_seek_first(&iter->entries);
+    bb_table_iter_block_seek_first(iter);
     publish(iter, check_begin);
 }
 
@@ -274,14 +277,14 @@ static void seek_last_in_block(struct bb_table_iter *iter)
 {
     struct bb_block_iter *entries = &iter->entries;
     if (iter->range.high == NULL) {
-        bb_block_iter_seek_last(entries);
+        bb_table_iter_block_seek_last(iter);
         return;
     }
-    bb_block_iter_seek(entries, *iter->range.high, BB_SEQUENCE_MAX);
+    bb_table_iter_block_seek(iter, *iter->range.high, BB_SEQUENCE_MAX);
     if (entries->is_valid)
         bb_block_iter_prev(entries);
     else if (entries->status == BB_OK)
-        bb_block_iter_seek_last(entries);
+        bb_table_iter_block_seek_last(iter);
 }
 
 static void seek_last(struct bb_iter *base)
@@ -320,7 +323,7 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
         stop(iter, status);
         return;
     }
-    bb_block_iter_seek(&iter->entries, key, sequence);
+    bb_table_iter_block_seek(iter, key, sequence);
     publish(iter, check_end);
     /* All entries of the block may be before the key: then the result is the first entry of the
      * next block. */
@@ -361,7 +364,8 @@ static bool approach_place(struct bb_table_iter *iter, struct bb_bytes key, uint
 /* The block, if the cache has it. Otherwise the seek takes the cache's judgement. */
 static bool approach_block(struct bb_table_iter *iter)
 {
-    if (iter->block == NULL && bb_table_iter_block_may_be_in_map(iter, iter->ordinal))
+    if (iter->block == NULL && (bb_table_iter_block_is_skipped(iter, iter->ordinal) ||
+                                bb_table_iter_block_may_be_in_map(iter, iter->ordinal)))
         return false;
     if (iter->block == NULL) {
         iter->block = bb_table_block_find(iter->table, &iter->options, iter->page, iter->ordinal,
@@ -472,6 +476,12 @@ void bb_table_iter_keep_stored(struct bb_iter *iter)
     BB_ASSERT(iter->ops == &table_iter_ops);
     table_iter_of(iter)->keeps_stored = true;
     table_iter_of(iter)->uses_map = false;
+}
+
+void bb_table_iter_skip_values(struct bb_iter *iter)
+{
+    BB_ASSERT(iter->ops == &table_iter_ops);
+    table_iter_of(iter)->skips_values = true;
 }
 
 void bb_table_iter_init(struct bb_table_iter *iter, struct bb_table *table,

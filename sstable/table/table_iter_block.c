@@ -13,6 +13,7 @@ void bb_table_iter_block_leave(struct bb_table_iter *iter)
     iter->stored = NULL;
     iter->is_judged = false;
     iter->is_in_map = false;
+    iter->is_at_head = false;
 }
 
 /* A block of several restarts has several entries. */
@@ -43,6 +44,17 @@ uint32_t bb_table_iter_block_last(const struct bb_table_iter *iter)
     return ordinal;
 }
 
+/* The last block that the iterator may need after this one without a gap. */
+static uint32_t last_ahead(const struct bb_table_iter *iter, uint32_t ordinal)
+{
+    uint32_t last = bb_table_iter_block_last(iter);
+    if (!iter->skips_values)
+        return last;
+    while (ordinal < last && !bb_table_iter_block_is_skipped(iter, ordinal + 1))
+        ordinal++;
+    return ordinal;
+}
+
 /* The block from bytes that are read ahead, if it is among them and not damaged. Otherwise
  * iter->block remains NULL, and the file is read again. */
 static enum bb_status take_ahead(struct bb_table_iter *iter, uint32_t ordinal)
@@ -51,7 +63,7 @@ static enum bb_status take_ahead(struct bb_table_iter *iter, uint32_t ordinal)
     enum bb_status status = BB_OK;
     if (bb_table_ahead_wants(ahead, iter->page, ordinal))
         status = bb_table_ahead_read(ahead, iter->table, iter->page, ordinal,
-                                     bb_table_iter_block_last(iter), iter->stats);
+                                     last_ahead(iter, ordinal), iter->stats);
     const uint8_t *stored = bb_table_ahead_find(ahead, iter->page, ordinal);
     if (stored != NULL)
         status = bb_table_block_of_stored(iter->table, iter->page, ordinal, stored, iter->is_wanted,
@@ -100,16 +112,97 @@ void bb_table_iter_block_show(struct bb_table_iter *iter)
     bb_block_iter_reset(&iter->entries, iter->block, place);
 }
 
+static struct bb_place place_of_page(const struct bb_table_iter *iter)
+{
+    return bb_table_place(iter->table, iter->table->root.pages[iter->page_index].page_offset);
+}
+
+/* Compares a block with its head. An unsound map explains a difference. */
+static enum bb_status check_head(const struct bb_table_iter *iter, uint32_t ordinal)
+{
+    struct bb_block_head head = {0};
+    if (!bb_index_page_has_head(iter->page, ordinal))
+        return BB_OK;
+    struct bb_place place =
+        bb_table_place(iter->table, bb_index_page_block_offset(iter->page, ordinal));
+    enum bb_status status = bb_index_page_head(iter->page, ordinal, place_of_page(iter), &head);
+    if (status == BB_OK)
+        status = bb_block_head_check(&head, iter->block, place);
+    if (iter->is_in_map && !bb_table_map_is_sound(&iter->table->map))
+        return bb_table_map_fail(place);
+    return status;
+}
+
+static enum bb_status enter_block(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    enum bb_status status = acquire(iter, ordinal);
+    iter->is_judged = false;
+    if (status == BB_OK)
+        status = check_head(iter, ordinal);
+    if (status == BB_OK)
+        bb_table_iter_block_show(iter);
+    else
+        bb_table_iter_block_leave(iter);
+    return status;
+}
+
+/* At a head entries is over a block without entries: each move ends there. */
+static enum bb_status enter_head(struct bb_table_iter *iter, uint32_t ordinal)
+{
+    static const struct bb_block empty = {.restart_count = 1};
+    struct bb_place place = place_of_page(iter);
+    enum bb_status status = bb_index_page_head(iter->page, ordinal, place, &iter->head);
+    if (status != BB_OK)
+        return status;
+    place.offset += bb_index_page_head_offset(iter->page, ordinal);
+    bb_block_iter_reset(&iter->entries, &empty, place);
+    iter->is_at_head = true;
+    return BB_OK;
+}
+
 static enum bb_status enter_other(struct bb_table_iter *iter, uint32_t ordinal)
 {
     if (!iter->is_judged || iter->ordinal != ordinal)
         bb_table_iter_block_leave(iter);
     iter->ordinal = ordinal;
-    enum bb_status status = acquire(iter, ordinal);
-    iter->is_judged = false;
-    if (status == BB_OK)
-        bb_table_iter_block_show(iter);
-    return status;
+    return bb_table_iter_block_is_skipped(iter, ordinal) ? enter_head(iter, ordinal)
+                                                         : enter_block(iter, ordinal);
+}
+
+static void show_head(struct bb_table_iter *iter)
+{
+    const struct bb_block_head *head = &iter->head;
+    iter->entries.entry =
+        (struct bb_entry){.key = head->key, .sequence = head->sequence, .kind = head->kind};
+    iter->entries.is_valid = true;
+}
+
+void bb_table_iter_block_seek_first(struct bb_table_iter *iter)
+{
+    if (iter->is_at_head)
+        show_head(iter);
+    else
+        bb_block_iter_seek_first(&iter->entries);
+}
+
+void bb_table_iter_block_seek_last(struct bb_table_iter *iter)
+{
+    if (iter->is_at_head)
+        show_head(iter);
+    else
+        bb_block_iter_seek_last(&iter->entries);
+}
+
+void bb_table_iter_block_seek(struct bb_table_iter *iter, struct bb_bytes key, uint64_t sequence)
+{
+    if (!iter->is_at_head) {
+        bb_block_iter_seek(&iter->entries, key, sequence);
+        return;
+    }
+    show_head(iter);
+    const struct bb_entry *entry = &iter->entries.entry;
+    iter->entries.is_valid =
+        bb_entry_compare(iter->table->comparator, entry->key, entry->sequence, key, sequence) >= 0;
 }
 
 enum bb_status bb_table_iter_block_enter(struct bb_table_iter *iter, uint32_t ordinal)

@@ -55,7 +55,8 @@ void bb_table_walk_deinit(struct bb_table_walk *walk);
 /* Moves to the next block. *ret_has_block is false after the last. Errors: BB_CORRUPT for a damaged
  * page. */
 BB_MUST_CHECK enum bb_status bb_table_walk_next(struct bb_table_walk *walk, bool *ret_has_block);
-/* Reads the current block and moves `entries` to its first entry. */
+/* Reads the current block and moves `entries` to its first entry. Errors: BB_CORRUPT, as well if
+ * its head differs. */
 BB_MUST_CHECK enum bb_status bb_table_walk_load(struct bb_table_walk *walk);
 
 /* One filter of the current block's group. */

@@ -274,6 +274,7 @@ static enum bb_status verify_block(struct verification *v)
     if (status == BB_OK)
         status = verify_group(v);
     v->counted.data_size += v->walk.stored_size;
+    v->counted.head_count += bb_index_page_has_head(v->walk.page, v->walk.ordinal);
     v->report.blocks++;
     return status;
 }
@@ -370,6 +371,7 @@ static enum bb_status verify_properties(const struct verification *v)
         {"tombstone_count", said->tombstone_count, counted->tombstone_count},
         {"key_bytes", said->key_bytes, counted->key_bytes},
         {"value_bytes", said->value_bytes, counted->value_bytes},
+        {"head_count", said->head_count, counted->head_count},
         {"data_size", said->data_size, counted->data_size},
         {"index_size", said->index_size, counted->index_size},
         {"filter_size", said->filter_size, counted->filter_size},

@@ -64,6 +64,12 @@ static void test_batches_and_ranges(bb::store &store)
     CHECK(keys_of(store.scan(range)) == "a2=2 b1=3 ");
     range.high = "b";
     CHECK(keys_of(store.scan(range)) == "a2=2 ");
+    bb::range keys_only = with_prefix("a", false);
+    keys_only.keys_only = true;
+    CHECK(keys_of(store.scan(keys_only)) == "a1= a2= ");
+    keys_only.prefix.reset();
+    keys_only.reverse = true;
+    CHECK(keys_of(store.scan(keys_only)) == "b1= a2= a1= ");
     range.prefix = "a";
     CHECK(store.cursor(range).status() == BB_INVALID);
     store.erase_range("a", "b").value();

@@ -10,6 +10,7 @@ import struct
 import sys
 
 import xxh3
+from byte_cursor import Corrupt, Cursor, lz4_block, must
 from read_filter import ask_ribbon, domain_of, split_descriptor
 from xxh3 import MASK, u32, u64, xxh3_64
 
@@ -39,19 +40,11 @@ PROPERTIES = {
     74: ("predicted_block_rate", REAL),
     75: ("predicted_table_filter_rate", REAL),
     80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
+    0x8000 | 28: ("head_count", NUMBER),
 }
 OPTIONAL = ("range_tombstone_count", "largest_is_exclusive", "tombstone_sequence_min",
             "filter_excess", "table_filter_excess", "predicted_block_rate",
-            "predicted_table_filter_rate")  # left out when they are 0
-
-
-class Corrupt(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Corrupt(what)
+            "predicted_table_filter_rate", "head_count")  # left out when they are 0
 
 
 def mix(x):
@@ -74,34 +67,6 @@ def hash_key(secret, key):
         xxh3.SECRET = default
 
 
-class Cursor:
-    def __init__(self, data, at=0):
-        self.data, self.at = data, at
-
-    def left(self):
-        return len(self.data) - self.at
-
-    def raw(self, size):
-        must(size <= self.left(), "the bytes end too early")
-        self.at += size
-        return self.data[self.at - size:self.at]
-
-    def varint(self, limit=MASK):
-        value = shift = 0
-        while True:
-            byte = self.raw(1)[0]
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                break
-            shift += 7
-        must(byte != 0 or shift == 0, "a varint longer than needed")
-        must(value <= limit, f"a number of {value}, the limit is {limit}")
-        return value
-
-    def bytes(self):
-        return self.raw(self.varint())
-
-
 def escape(data):
     out = []
     for byte in data:
@@ -120,34 +85,6 @@ def quoted(data):
     return f'"{escape(data)}"'
 
 
-def lz4_block(data, raw_size):
-    """One LZ4 block: sequences of literals and matches; the last has literals only."""
-    out = bytearray()
-    cursor = Cursor(data)
-
-    def length(nibble):
-        total = nibble
-        while nibble == 15:
-            byte = cursor.raw(1)[0]
-            total += byte
-            if byte != 255:
-                break
-        return total
-
-    while True:
-        token = cursor.raw(1)[0]
-        out += cursor.raw(length(token >> 4))
-        if cursor.left() == 0:
-            break
-        offset = u16(cursor.raw(2), 0)
-        must(0 < offset <= len(out), "LZ4 refers to what is not there")
-        for _ in range(length(token & 15) + 4):
-            out.append(out[-offset])
-        must(len(out) <= raw_size, "LZ4 gives too much")
-    must(len(out) == raw_size, "LZ4 gives too little")
-    return bytes(out)
-
-
 class Table:
     def __init__(self, data):
         self.data = data
@@ -158,7 +95,7 @@ class Table:
         self.sequences = []
         self.first = self.last = None
         self.distinct = []
-        self.blocks = 0
+        self.blocks = self.heads = 0
         self.filter_size = 0
         self.group_keys = set()
         self.block_rates, self.table_filter_rates = [], []  # (weight, rate) of each filter
@@ -303,10 +240,11 @@ class Table:
         self.check(FENCES, at, fences_end, u64(page, fences_end), "page")
         must(len(page) == fences_end + 8 + (filter_size + 8 if filter_size else 0), "size of the page")
         must((base, blocks) == (data_at, root_blocks) and 1 <= blocks <= 64, "page and root differ")
-        must(flags <= 1 and zero == 0, "flags of the page")
+        must(flags <= 3 and zero == 0, "flags of the page")
         cursor = Cursor(page[24:fences_end])
         sizes = [cursor.varint() for _ in range(blocks)]
         must(sum(sizes) == data_size, "sizes of the blocks")
+        heads = self.read_heads(cursor, blocks) if flags & 2 else [None] * blocks
         fences = [fence] + self.read_fences(cursor, blocks - 1)
         self.say(f"page {number} at {at}, {page_size} bytes: {blocks} blocks from {base}, {groups} groups, "
                  f"{shards} filters")
@@ -322,13 +260,28 @@ class Table:
             must(groups == shards == 0, "groups without filters")
         for ordinal, size in enumerate(sizes):
             group = ordinal // granularity
-            self.read_block(data_at, size, fences[ordinal], filters.get(group, []))
+            self.read_block(data_at, size, fences[ordinal], heads[ordinal], filters.get(group, []))
             data_at += size
             if filters and (ordinal + 1 == blocks or (ordinal + 1) // granularity != group):
                 rates = self.group_rates[group]
                 self.block_rates += [(len(self.group_keys) / len(rates), rate) for rate in rates]
                 self.group_keys = set()
         return at + page_size
+
+    def read_heads(self, cursor, blocks):
+        """(key, sequence, kind, size of the value) of each block that has a head; None for the others."""
+        ends = [0] + [u32(cursor.raw(4), 0) for _ in range(blocks)]
+        must(ends == sorted(ends) and ends[-1] > 0, "ends of heads")
+        stored = cursor.raw(ends[-1])
+        heads = [None] * blocks
+        for ordinal, (begin, end) in enumerate(zip(ends, ends[1:])):
+            if begin < end:
+                head = Cursor(stored[begin:end])
+                key, tag, size = head.bytes(), head.varint(SEQUENCE_MAX << 1 | 1), head.varint(VALUE_MAX)
+                must(head.left() == 0, "bytes after a head")
+                heads[ordinal] = (key, tag >> 1, tag & 1, size)
+                self.heads += 1
+        return heads
 
     def read_filters(self, area, groups, shards, has_counts):
         cursor = Cursor(area)
@@ -367,7 +320,7 @@ class Table:
         must(size >= 8, "size of a ribbon")
         return size * rank
 
-    def read_block(self, at, size, fence, filters):
+    def read_block(self, at, size, fence, head, filters):
         stored = self.data[at:at + size]
         must(size > 13, "size of a block")
         self.check(BLOCK, at, size - 8, u64(stored, size - 8), "block")
@@ -384,10 +337,12 @@ class Table:
         if fence is not None:
             sequence = "" if fence[1] == SEQUENCE_MAX else f" @ {fence[1]}"
             self.say(f"  fence {quoted(fence[0])}{sequence}")
+        if head is not None:
+            self.say(f"  head {quoted(head[0])} @ {head[1]} {'put' if head[2] else 'delete'}, a value of {head[3]} bytes")
         self.lines.extend(filters)
-        self.read_entries(payload, fence)
+        self.read_entries(payload, fence, head)
 
-    def read_entries(self, payload, fence):
+    def read_entries(self, payload, fence, head):
         tail = u32(payload, len(payload) - 4)
         count, wide = tail & 0x7FFFFFFF, tail >> 31
         width = 4 if wide else 2
@@ -409,11 +364,13 @@ class Table:
             must(shared == longest, "shared is not the longest prefix")
             key = new
             value = cursor.raw(value_size)
+            must(head in (None, (key, tag >> 1, tag & 1, value_size)), "a head of another entry")
             self.take_entry(key, tag >> 1, tag & 1, value, fence if len(starts) == 1 else None)
             if len(starts) <= ENTRIES_MAX:
                 self.say(f"  {start}: {quoted(key)} @ {tag >> 1} " + (f"put {quoted(value)}" if tag & 1 else "delete"))
         if len(starts) > ENTRIES_MAX:
             self.say(f"  and {len(starts) - ENTRIES_MAX} more")
+        must(head is None or len(starts) == 1, "a head of a block with several entries")
         interval = self.properties["restart_interval"]
         must(restarts == starts[::interval], "restarts and entries")
 
@@ -547,6 +504,7 @@ class Table:
             "value_bytes": self.value_bytes, "data_size": sum(page[0] for page in self.pages),
             "index_size": sum(page[1] for page in self.pages), "filter_size": self.filter_size,
             "sequence_min": min(self.sequences), "sequence_max": max(self.sequences),
+            "head_count": self.heads,
             "smallest": smallest, "largest": largest, "largest_is_exclusive": is_exclusive,
             "range_tombstone_count": sum(len(piece[2]) for piece in self.ranges),
         }

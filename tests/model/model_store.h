@@ -44,6 +44,7 @@ struct model_coverage {
     uint64_t snapshot_walks;
     uint64_t bounds_met; /* walks of iterators over a range that came to its end */
     uint64_t prefix_walks;
+    uint64_t keys_walks;             /* without values */
     uint64_t walks_over_compactions; /* iterators used when a compaction had come since */
     uint64_t batch_operations;
     uint64_t reverse_stores;
@@ -104,6 +105,7 @@ struct model_walk {
     struct bb_buf key;
     bool is_valid;
     bool was_forward;
+    bool is_keys_only; /* the iterator has no values */
     uint64_t turns;
     uint64_t compactions_before;
 };

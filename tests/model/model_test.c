@@ -73,10 +73,10 @@ static void print_coverage(const struct model_coverage *c)
            (unsigned long long)c->snapshot_walks);
     printf("walks over at least two tables that turned round %llu\n",
            (unsigned long long)c->turns_across_tables);
-    printf("over prefixes %llu; iterators used after a compaction %llu; operations walked through "
-           "in batches %llu\n",
-           (unsigned long long)c->prefix_walks, (unsigned long long)c->walks_over_compactions,
-           (unsigned long long)c->batch_operations);
+    printf("over prefixes %llu, of keys only %llu; iterators used after a compaction %llu; "
+           "operations walked through in batches %llu\n",
+           (unsigned long long)c->prefix_walks, (unsigned long long)c->keys_walks,
+           (unsigned long long)c->walks_over_compactions, (unsigned long long)c->batch_operations);
     printf("stores in reverse order %llu, read-only openings %llu, refreshed %llu, reads of a past "
            "state %llu\n",
            (unsigned long long)c->reverse_stores, (unsigned long long)c->views,
@@ -164,6 +164,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("walks at a snapshot", c->snapshot_walks, n, 2000) +
            check_floor("walks that met a bound", c->bounds_met, n, 2000) +
            check_drawn_floor("walks over a prefix", c->prefix_walks, c, 3000) +
+           check_floor("walks over keys only", c->keys_walks, n, 2000) +
            check_floor("iterators used after a compaction", c->walks_over_compactions, n, 300) +
            check_floor("operations walked through in batches", c->batch_operations, n, 100000) +
            check_drawn_floor("stores in reverse order", c->reverse_stores, c, 10) +

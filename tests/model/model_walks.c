@@ -22,7 +22,9 @@ static void compare_position(struct model *model, const struct model_walk *walk,
         return;
     if (!bb_bytes_equal(bb_db_iter_key(iter), bb_buf_bytes(&walk->key)))
         model_differ(model, "iterator stands on another key");
-    if (!bb_bytes_equal(bb_db_iter_value(iter), bb_buf_bytes(&model->expected)))
+    struct bb_bytes value =
+        walk->is_keys_only ? (struct bb_bytes){0} : bb_buf_bytes(&model->expected);
+    if (!bb_bytes_equal(bb_db_iter_value(iter), value))
         model_differ(model, "iterator gives another value");
 }
 
@@ -137,18 +139,33 @@ static void draw_prefix(struct model *model, struct model_walk *walk)
     walk->range = (struct bb_key_range){.low = &walk->low, .high = end > 0 ? &walk->high : NULL};
 }
 
+static enum bb_status create_range(struct model *model, struct model_walk *walk,
+                                   const struct bb_get_options *options)
+{
+    return walk->is_keys_only
+               ? bb_db_iter_create_keys(model->db, options, &walk->range, &walk->iter)
+               : bb_db_iter_create_range(model->db, options, &walk->range, &walk->iter);
+}
+
+static enum bb_status create_prefix(struct model *model, struct model_walk *walk,
+                                    const struct bb_get_options *options)
+{
+    return walk->is_keys_only
+               ? bb_db_iter_create_prefix_keys(model->db, options, walk->low, &walk->iter)
+               : bb_db_iter_create_prefix(model->db, options, walk->low, &walk->iter);
+}
+
 static void create_iter(struct model *model, struct model_walk *walk,
                         const struct bb_get_options *options)
 {
-    struct bb_db *db = model->db;
+    walk->is_keys_only = bb_rng_one_in(&model->rng, 3);
     if (!bb_rng_one_in(&model->rng, 4)) {
         draw_bounds(model, walk);
-        model_must(model, bb_db_iter_create_range(db, options, &walk->range, &walk->iter),
-                   "iterator over a range");
+        model_must(model, create_range(model, walk, options), "iterator over a range");
         return;
     }
     draw_prefix(model, walk);
-    enum bb_status status = bb_db_iter_create_prefix(db, options, walk->low, &walk->iter);
+    enum bb_status status = create_prefix(model, walk, options);
     if (model->options.comparator == NULL) {
         model_must(model, status, "iterator over a prefix");
         model->coverage->prefix_walks++;
@@ -157,7 +174,8 @@ static void create_iter(struct model *model, struct model_walk *walk,
     if (status != BB_INVALID)
         model_differ(model, "a prefix is taken for a range in another order");
     walk->range = (struct bb_key_range){0};
-    model_must(model, bb_db_iter_create(db, options, &walk->iter), "iterator");
+    walk->is_keys_only = false;
+    model_must(model, bb_db_iter_create(model->db, options, &walk->iter), "iterator");
 }
 
 static void start(struct model *model, struct model_walk *walk)
@@ -166,6 +184,7 @@ static void start(struct model *model, struct model_walk *walk)
     create_iter(model, walk, &options);
     walk->turns = 0;
     walk->was_forward = true;
+    model->coverage->keys_walks += walk->is_keys_only;
     model->coverage->snapshot_walks += options.snapshot != NULL;
     seek(model, walk);
 }

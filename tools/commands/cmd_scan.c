@@ -43,7 +43,9 @@ static enum bb_status print_with_progress(struct scan_output *scan, struct bb_db
 static enum bb_status scan_store(struct scan_output *scan, struct bb_db *db, const char *directory)
 {
     struct bb_db_iter *iter = NULL;
-    enum bb_status status = key_range_iter_create(&scan->range, db, &iter);
+    enum bb_status status = scan->is_keys_only || scan->is_count_only
+                                ? key_range_iter_create_keys(&scan->range, db, &iter)
+                                : key_range_iter_create(&scan->range, db, &iter);
     if (status != BB_OK)
         return status;
     scan_output_begin(scan);

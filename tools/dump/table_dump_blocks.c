@@ -101,6 +101,14 @@ static const char *filters_text(const struct bb_index_page *page)
     return page->has_filters ? "good" : "none";
 }
 
+static uint64_t head_count_of(const struct bb_index_page *page)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < page->block_count; i++)
+        count += bb_index_page_has_head(page, i);
+    return count;
+}
+
 static void add_page_json(struct row_walk *walk)
 {
     const struct bb_root_page *where = &walk->dump->table->root.pages[walk->parts.page_index];
@@ -110,6 +118,7 @@ static void add_page_json(struct row_walk *walk)
     json_set_count(row, "bytes", where->page_size);
     json_set_count(row, "first_block", walk->parts.block_number);
     json_set_count(row, "blocks", walk->parts.page->block_count);
+    json_set_count(row, "heads", head_count_of(walk->parts.page));
     json_set_text(row, "filters", filters_text(walk->parts.page));
     json_set_count(row, "filter_groups",
                    walk->parts.page->has_filters ? walk->parts.page->group_count : 0);
@@ -154,6 +163,7 @@ static void add_page_text(struct row_walk *walk)
     text_table_add(table, "%" PRIu32, where->page_size);
     text_table_add(table, "%" PRIu64, parts->block_number);
     text_table_add(table, "%" PRIu32, parts->page->block_count);
+    text_table_add(table, "%" PRIu64, head_count_of(parts->page));
     text_table_add(table, "%" PRIu32, parts->page->has_filters ? parts->page->shard_count : 0);
     text_table_add(table, "%" PRIu64, filter_bytes_of(parts->page));
     text_table_add(table, "%s", filters_text(parts->page));
@@ -205,9 +215,9 @@ static enum bb_status write_rows(struct row_walk *walk, visit_function *visit, c
 
 enum bb_status table_dump_write_pages(struct table_dump *dump)
 {
-    static const char *const headers[] = {"index page",   "offset",      "bytes",
-                                          "first block",  "blocks",      "filters",
-                                          "filter bytes", "filters are", "keys from"};
+    static const char *const headers[] = {"index page",  "offset",   "bytes",   "first block",
+                                          "blocks",      "heads",    "filters", "filter bytes",
+                                          "filters are", "keys from"};
     struct row_walk walk = {.dump = dump};
     return write_rows(&walk, add_page, "pages", headers, sizeof(headers) / sizeof(headers[0]),
                       dump->table->root.page_count);
@@ -252,6 +262,7 @@ static void add_block_json(struct row_walk *walk, const struct block_counts *cou
     json_set_count(row, "bytes", parts->stored_size);
     json_set_count(row, "raw_bytes", parts->raw_size);
     json_set_text(row, "compression", compression_name(parts->compression));
+    json_set_bool(row, "has_head", bb_index_page_has_head(parts->page, parts->ordinal));
     json_set_count(row, "restarts", parts->block->restart_count);
     json_set_count(row, "entries", counts->entries);
     json_set_count(row, "keys", counts->keys);

@@ -21,6 +21,10 @@ BB_MUST_CHECK enum bb_status key_range_decode(struct key_range *range, bool is_h
  * again. Owned: bb_db_iter_destroy, before the range. */
 BB_MUST_CHECK enum bb_status key_range_iter_create(const struct key_range *range, struct bb_db *db,
                                                    struct bb_db_iter **ret_iter);
+/* The same without values. */
+BB_MUST_CHECK enum bb_status key_range_iter_create_keys(const struct key_range *range,
+                                                        struct bb_db *db,
+                                                        struct bb_db_iter **ret_iter);
 /* No option limits the keys. */
 bool key_range_is_everything(const struct key_range *range);
 void key_range_deinit(struct key_range *range);

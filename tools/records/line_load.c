@@ -68,7 +68,7 @@ static bool decode_number(struct bb_bytes key, uint64_t *ret_number)
 static enum bb_status find_last_number(struct line_load *load)
 {
     struct bb_db_iter *iter = NULL;
-    enum bb_status status = bb_db_iter_create(load->db, NULL, &iter);
+    enum bb_status status = bb_db_iter_create_keys(load->db, NULL, NULL, &iter);
     if (status != BB_OK)
         return status;
     bb_db_iter_seek_last(iter);

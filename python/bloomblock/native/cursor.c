@@ -38,15 +38,19 @@ static bool bounds_take(struct bounds *bounds, const struct cursor_request *requ
 }
 
 static enum bb_status open_iterator(struct bb_db *db, const struct bb_get_options *options,
-                                    const struct bounds *bounds, struct bb_db_iter **ret_iter)
+                                    const struct bounds *bounds, bool keys_only,
+                                    struct bb_db_iter **ret_iter)
 {
     const struct bb_key_range range = {
         .low = bounds->low.owner != NULL ? &bounds->low.bytes : NULL,
         .high = bounds->high.owner != NULL ? &bounds->high.bytes : NULL,
     };
+    const struct bb_bytes prefix = bounds->prefix.bytes;
     if (bounds->prefix.owner != NULL)
-        return bb_db_iter_create_prefix(db, options, bounds->prefix.bytes, ret_iter);
-    return bb_db_iter_create_range(db, options, &range, ret_iter);
+        return keys_only ? bb_db_iter_create_prefix_keys(db, options, prefix, ret_iter)
+                         : bb_db_iter_create_prefix(db, options, prefix, ret_iter);
+    return keys_only ? bb_db_iter_create_keys(db, options, &range, ret_iter)
+                     : bb_db_iter_create_range(db, options, &range, ret_iter);
 }
 
 static bool check(struct store *store, struct snapshot *snapshot)
@@ -69,7 +73,8 @@ static bool open_handle(struct store *store, const struct cursor_request *reques
         options.snapshot = snapshot->handle;
         snapshot->child.users++;
     }
-    STORE_CALL(store, status = open_iterator(store->db, &options, &bounds, ret_iter));
+    STORE_CALL(store,
+               status = open_iterator(store->db, &options, &bounds, request->keys_only, ret_iter));
     if (snapshot != NULL)
         snapshot->child.users--;
     if (status != BB_OK)
@@ -100,7 +105,7 @@ PyObject *cursor_of(struct store *store, struct snapshot *snapshot, PyObject *co
     PyObject *values[3];
     if (!arguments_read(&signature, arguments, count, names, values))
         return NULL;
-    const struct cursor_request request = {values[0], values[1], values[2], snapshot};
+    const struct cursor_request request = {values[0], values[1], values[2], snapshot, false};
     return (PyObject *)cursor_create(store, &request);
 }
 

@@ -200,12 +200,14 @@ struct batch {
     bool is_used;
 };
 
-/* low, high, prefix: NULL or None if absent. snapshot: NULL: the newest state. */
+/* low, high, prefix: NULL or None if absent. snapshot: NULL: the newest state. keys_only: the
+ * cursor has no values. */
 struct cursor_request {
     PyObject *low;
     PyObject *high;
     PyObject *prefix;
     struct snapshot *snapshot;
+    bool keys_only;
 };
 struct cursor {
     struct child child;

@@ -38,7 +38,8 @@ PyObject *scan_of(struct store *store, struct snapshot *snapshot, enum scan_shap
     int is_backward = truth_of(values[3]);
     if (is_backward < 0)
         return NULL;
-    const struct cursor_request request = {values[0], values[1], values[2], snapshot};
+    const struct cursor_request request = {values[0], values[1], values[2], snapshot,
+                                           shape == SCAN_KEYS};
     return scan_create(store, &request, shape, is_backward);
 }
 

@@ -3,7 +3,8 @@
  * repaired.
  *
  * A page that loads is searched: every search must agree with a walk over all fences, and
- * every block must have a place. Filters of any kind are probed.
+ * every block must have a place. Filters of any kind are probed. Heads are decoded, and encoding
+ * them gives the same bytes.
  */
 #include <string.h>
 
@@ -89,6 +90,22 @@ static void search_around(const struct bb_index_page *page, const struct bb_comp
     free(key);
 }
 
+static void read_head(const struct bb_index_page *page, uint32_t ordinal)
+{
+    struct bb_buf encoded = {0};
+    struct bb_block_head head;
+    struct bb_place place = {.file = "page", .offset = OFFSET};
+    if (!bb_index_page_has_head(page, ordinal) ||
+        bb_index_page_head(page, ordinal, place, &head) != BB_OK)
+        return;
+    const uint8_t *stored =
+        page->heads + (bb_index_page_head_offset(page, ordinal) - page->heads_offset);
+    BB_ASSERT(bb_block_head_encode(&head, &encoded) == BB_OK);
+    BB_ASSERT(stored + encoded.size <= page->fences.text);
+    BB_ASSERT(memcmp(stored, encoded.data, encoded.size) == 0);
+    bb_buf_deinit(&encoded);
+}
+
 static void use(const struct bb_index_page *page, const struct bb_index_page_reading *reading,
                 const uint8_t *data, size_t size)
 {
@@ -100,6 +117,7 @@ static void use(const struct bb_index_page *page, const struct bb_index_page_rea
     for (uint32_t i = 0; i < page->block_count; i++) {
         BB_ASSERT(bb_index_page_block_offset(page, i) == end);
         end += bb_index_page_block_size(page, i);
+        read_head(page, i);
         for (uint64_t k = 0; k < 8 && reading->filter_format != NULL; k++) {
             struct bb_block_filter_key key =
                 bb_block_filter_key(reading->filter_format, bb_hash_mix(size * 8 + k));

@@ -277,7 +277,8 @@ static void index_page__corrupt_shard_count(void **state)
 static void index_page__corrupt_flags(void **state)
 {
     (void)state;
-    check_header16(22, 2, "unknown flags");
+    check_header16(22, 4, "unknown flags");
+    check_header16(22, 7, "unknown flags");
     check_header16(22, 0x80, "unknown flags");
     check_header16(22, 0x100, "unknown flags");
 }

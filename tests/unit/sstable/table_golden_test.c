@@ -60,6 +60,18 @@ static void print_entry(struct bb_buf *text, uint32_t offset, const struct bb_en
     assert_ok(bb_buf_print(text, "\n"));
 }
 
+static void print_head(struct bb_buf *text, const struct bb_table_walk *walk)
+{
+    struct bb_block_head head = {0};
+    if (!bb_index_page_has_head(walk->page, walk->ordinal))
+        return;
+    assert_ok(bb_index_page_head(walk->page, walk->ordinal, bb_table_place(walk->table, 0), &head));
+    assert_ok(bb_buf_print(text, "  head "));
+    print_quoted(text, head.key);
+    assert_ok(bb_buf_print(text, " @ %" PRIu64 " %s, a value of %u bytes\n", head.sequence,
+                           head.kind == BB_ENTRY_PUT ? "put" : "delete", head.value_size));
+}
+
 static void print_block(struct bb_buf *text, struct bb_table_walk *walk)
 {
     assert_ok(bb_table_walk_load(walk));
@@ -74,6 +86,7 @@ static void print_block(struct bb_buf *text, struct bb_table_walk *walk)
             assert_ok(bb_buf_print(text, " @ %" PRIu64, walk->fence_sequence));
         assert_ok(bb_buf_print(text, "\n"));
     }
+    print_head(text, walk);
     print_filters(text, walk);
     assert_ok(bb_buf_print(text, "  restarts at"));
     for (uint32_t i = 0; i < walk->block->restart_count; i++)
@@ -336,7 +349,8 @@ static void table_golden__pages(void **state)
     CHECK_GOLDEN(&golden, "table_pages");
 }
 
-/* LZ4, wide restart offsets, an entry in a separate block, groups of several filters. */
+/* LZ4, wide restart offsets, an entry in a separate block with a head, groups of several
+ * filters. */
 static void table_golden__large_blocks(void **state)
 {
     (void)state;
@@ -356,6 +370,56 @@ static void table_golden__large_blocks(void **state)
                    bb_bytes_of(value, 100000));
     free(value);
     CHECK_GOLDEN(&golden, "table_large_blocks");
+}
+
+static void add_large(struct entry_list *list, const char *key, uint64_t sequence, size_t size)
+{
+    uint8_t *value = memset(bb_must_alloc_zeroed(size), 'x', size);
+    entry_list_add(list, bb_bytes_of_text(key), sequence, BB_ENTRY_PUT, bb_bytes_of(value, size));
+    free(value);
+}
+
+/* Pages where some and no blocks have heads. */
+static void table_golden__heads(void **state)
+{
+    (void)state;
+    struct golden golden;
+    char key[BB_HEAD_KEY_SIZE_MAX + 2];
+    golden_init(&golden, 10);
+    golden.options.block_size_bytes = 64;
+    golden.options.index_page_size_bytes = 256;
+    for (uint64_t i = 0; i < 700; i++) {
+        snprintf(key, sizeof(key), "key %03" PRIu64, i);
+        bool is_large = i < 8 || (i < 24 && i % 4 == 0);
+        if (is_large)
+            add_large(&golden.list, key, i + 1, 4096 + i);
+        else
+            entry_list_add_text(&golden.list, key, i + 1, i % 5 == 1 ? NULL : "small");
+    }
+    add_large(&golden.list, "key 003", 300, 5000);
+    entry_list_add_text(&golden.list, "key 004", 301, NULL);
+    memset(key, 'z', sizeof(key) - 1); /* too large for a head */
+    memcpy(key, "key 030", strlen("key 030"));
+    key[sizeof(key) - 1] = 0;
+    add_large(&golden.list, key, 1, 4096);
+    CHECK_GOLDEN(&golden, "table_heads");
+}
+
+/* Version 0.1.0 wrote this table: an entry of 100,000 bytes in a separate block without a head. */
+static void table_golden__without_heads(void **state)
+{
+    (void)state;
+    struct golden golden;
+    struct bb_buf listing = {0};
+    struct bb_table_verify_report report;
+    golden_init(&golden, 3);
+    check_reading(&golden, GOLDEN_PATH("table_without_heads.bin"),
+                  GOLDEN_PATH("table_without_heads.txt"), &listing);
+    assert_ok(bb_table_verify(FIXTURE_PATH, &golden.options, &report));
+    assert_int_equal(report.entries, 4501);
+    assert_int_equal(report.filters_compared, report.filters);
+    bb_buf_deinit(&listing);
+    bb_file_memory_destroy(golden.memory);
 }
 
 /* Another order: whole fences. Bloom filters, one for a page; uncompressed. */
@@ -468,6 +532,8 @@ int main(void)
         cmocka_unit_test(table_golden__small),
         cmocka_unit_test(table_golden__pages),
         cmocka_unit_test(table_golden__large_blocks),
+        cmocka_unit_test(table_golden__heads),
+        cmocka_unit_test(table_golden__without_heads),
         cmocka_unit_test(table_golden__backwards),
         cmocka_unit_test(table_golden__without_filters),
         cmocka_unit_test(table_golden__table_filter),
