@@ -17,9 +17,10 @@
  * BB_TOO_LARGE if it is given a longer key: no such key can be stored, so the call is a bug in the
  * program. The same is true of range bounds and prefixes, even if the range is empty.
  *
- * Durability. After BB_OK a write survives a crash of the process, because each commit is passed to
- * the operating system. It survives a power failure after the next synced write, flush or close.
- * With sync = true it does so before the call returns. docs/durability.md describes the protocol.
+ * Durability. After BB_OK a write survives a crash of the process, because each commit is in memory
+ * of the operating system: in a file, or in a mapped file. It survives a power failure after the
+ * next synced write, flush or close. With sync = true it does so before the call returns.
+ * docs/durability.md describes the protocol.
  *
  * Errors. Declarations list the errors specific to a call. In addition, any call may fail with
  * BB_NO_MEMORY. A call that reads may fail with BB_IO or BB_CORRUPT; the message names the file. A
@@ -244,8 +245,8 @@ struct bb_range_size {
 /* Approximate space used by ranges: ret_sizes[i] is the size of ranges[i]. Reads no data block. The
  * size of whole tables is exact; for a table in which a range starts or ends, an index page is
  * read. So file_bytes is off by at most one data block and one index page for each end of the range
- * and each run (at most one table per level below level 0, and each table of level 0), whatever the
- * size of the range. raw_bytes is in proportion, as if all blocks of a table compressed equally.
+ * and each run (levels of one run have one, level 0 and tiers have several), whatever the size of
+ * the range. raw_bytes is in proportion, as if all blocks of a table compressed equally.
  * memtable_bytes is estimated from the path through the tree, with an error of a few percent of the
  * memtable. Sizes of adjacent ranges add up. A range with high <= low is empty. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_approximate_sizes(struct bb_db *db,

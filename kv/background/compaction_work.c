@@ -106,7 +106,7 @@ static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++) {
         struct bb_table_file *file = plan->inputs[i];
-        /* Only level 0 may have tables without an index file: kv/background/deferred.h. */
+        /* A table leaves level 0 only by being rewritten: its index file may be deferred. */
         BB_ASSERT(plan->input_levels[i] > 0);
         status = bb_edit_remove_table(edit, file->number);
         if (status == BB_OK)

@@ -149,7 +149,7 @@ struct bb_db {
     struct bb_snapshots snapshots;
     struct bb_catalog *catalog; /* attributes and indexes, replaced as a whole */
     bool is_closing;
-    /* Running calls of kv/admin/maintain.c, which may wait. */
+    /* Running calls that may wait (kv/store/call.h): close waits for them. */
     size_t call_count;
     uint64_t flushed_sequence;               /* everything up to here is in tables */
     struct bb_pace pace;                     /* a series of flushes is in progress */
@@ -189,8 +189,8 @@ struct bb_db {
     struct bb_compaction *compaction;   /* in progress, or NULL */
     uint64_t compaction_begin;          /* its start, by the clock */
     struct bb_index_build *index_build; /* of its outputs; owned, or NULL */
-    bool has_deferred;       /* level 0 has tables without index files, at its last look */
-    uint64_t compact_ticket; /* the request that it serves, or 0 */
+    bool has_deferred;                  /* tables lacked index files at its last look */
+    uint64_t compact_ticket;            /* the request that it serves, or 0 */
     /* The latest compaction was a piece of a requested range. */
     bool was_range;
 };

@@ -191,7 +191,7 @@ BB_MUST_CHECK enum bb_status bb_table_block_fetch(struct bb_table *table, uint64
 bool bb_table_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
                           struct bb_read_stats *stats);
 /* For tools and verification: read from the file, without the cache. load reads the list of the
- * table filter, owned by the caller. chunk_load reads one chunk into *stored (replaced). Errors:
+ * table filter, owned by the caller. filter_chunk reads one chunk into *stored (replaced). Errors:
  * BB_CORRUPT. REQUIRES: has_table_filter. */
 BB_MUST_CHECK enum bb_status bb_table_load_filter(struct bb_table *table,
                                                   struct bb_read_stats *stats,

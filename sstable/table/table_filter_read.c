@@ -302,7 +302,7 @@ static bool ask_cached(struct bb_table *table, struct bb_table_filter *table_fil
     return may_contain;
 }
 
-/* Sequentially consistent, because make_ready reads both variables in the opposite order. */
+/* Sequentially consistent, because publish reads both variables in the opposite order. */
 void bb_table_distrust_filters(struct bb_table *table)
 {
     atomic_store(&table->is_distrusted, true);
