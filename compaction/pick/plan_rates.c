@@ -30,7 +30,7 @@ static struct bb_rate_request request_for(const struct bb_levels *levels,
                                       .removed = plan->inputs,
                                       .removed_levels = plan->input_levels,
                                       .removed_runs = plan->input_runs,
-                                      .removed_count = plan->input_count,
+                                      .removed_count = plan->input_count + plan->later_count,
                                       .output_level = plan->output_level,
                                       .output_run = plan->output_run,
                                       .shape =
@@ -40,7 +40,7 @@ static struct bb_rate_request request_for(const struct bb_levels *levels,
                                       .budget = bb_plan_rates_budget(options),
                                       .pending_waste = options->pending_waste};
     uint64_t of_run = 0;
-    for (size_t i = 0; i < plan->input_count; i++) {
+    for (size_t i = 0; i < plan->input_count + plan->later_count; i++) {
         bool is_same_run = i > 0 && plan->input_levels[i] == plan->input_levels[i - 1] &&
                            plan->input_runs[i] == plan->input_runs[i - 1];
         of_run = plan->inputs[i]->meta.key_count + (is_same_run ? of_run : 0);

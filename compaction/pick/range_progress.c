@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "compaction/levels/hull.h"
 
 enum bb_status bb_range_progress_init(struct bb_range_progress *progress,
                                       const struct bb_key_range *range, uint64_t number_end,
@@ -43,38 +44,18 @@ static int deepest_level(const struct bb_range_progress *progress, const struct 
     return 0;
 }
 
-/* Bounds of the tables that a plan has taken. */
-struct hull {
-    bool has_any;
-    struct bb_bytes low;
-    struct bb_bytes high;
-};
-
 static void take(struct bb_plan *plan, const struct bb_levels *levels, int level,
-                 const struct bb_run *run, struct bb_table_file *file, struct hull *hull)
+                 const struct bb_run *run, struct bb_table_file *file, struct bb_hull *hull)
 {
-    const struct bb_comparator *comparator = levels->comparator;
-    if (!hull->has_any || bb_key_compare(comparator, bb_table_file_smallest(file), hull->low) < 0)
-        hull->low = bb_table_file_smallest(file);
-    if (!hull->has_any || bb_key_compare(comparator, bb_table_file_largest(file), hull->high) > 0)
-        hull->high = bb_table_file_largest(file);
-    hull->has_any = true;
+    bb_hull_add(hull, levels->comparator, file);
     bb_plan_add(plan, level, run->number, file);
-}
-
-static bool meets_hull(const struct bb_levels *levels, const struct bb_table_file *file,
-                       const struct hull *hull)
-{
-    return hull->has_any &&
-           bb_key_compare(levels->comparator, bb_table_file_smallest(file), hull->high) <= 0 &&
-           bb_key_compare(levels->comparator, hull->low, bb_table_file_largest(file)) <= 0;
 }
 
 /* Takes tables from the newest run to the oldest, and with each table those of older runs that
  * overlap it: a table must not move below an older one with the same keys. progress NULL: only
  * tables that overlap the hull. */
 static void take_runs(const struct bb_range_progress *progress, const struct bb_levels *levels,
-                      int number, struct bb_plan *plan, struct hull *hull)
+                      int number, struct bb_plan *plan, struct bb_hull *hull)
 {
     const struct bb_level *level = &levels->levels[number];
     for (size_t r = 0; r < level->run_count; r++) {
@@ -82,7 +63,7 @@ static void take_runs(const struct bb_range_progress *progress, const struct bb_
         for (size_t i = 0; i < run->count; i++) {
             struct bb_table_file *file = run->files[i];
             bool is_wanted = progress != NULL && meets(progress, levels, file);
-            if (is_wanted || meets_hull(levels, file, hull))
+            if (is_wanted || bb_hull_meets(hull, levels->comparator, file))
                 take(plan, levels, number, run, file, hull);
         }
     }
@@ -117,7 +98,7 @@ static bool is_due(const struct bb_range_progress *progress, const struct bb_lev
 /* Takes tables that are due until they have bytes_max. They are adjacent, because an output must
  * not overlap a table that stays. */
 static void take_level(const struct bb_range_progress *progress, const struct bb_levels *levels,
-                       bool is_bottom, struct bb_plan *plan, struct hull *hull)
+                       bool is_bottom, struct bb_plan *plan, struct bb_hull *hull)
 {
     const struct bb_run *run = bb_levels_run(levels, progress->level, 0);
     uint64_t bytes = 0;
@@ -150,7 +131,7 @@ static bool has_old(const struct bb_range_progress *progress, const struct bb_le
 static void take_piece(struct bb_range_progress *progress, const struct bb_levels *levels,
                        bool is_bottom, struct bb_plan *plan)
 {
-    struct hull hull = {.has_any = false};
+    struct bb_hull hull = {.has_any = false};
     progress->is_whole = progress->level == 0 || levels->levels[progress->level].run_count > 1;
     const struct bb_run *oldest = bb_levels_oldest_run(levels, plan->output_level);
     plan->output_run = oldest == NULL ? 0 : oldest->number;
