@@ -32,6 +32,9 @@ struct bb_plan {
     uint64_t output_run;
     /* The inputs change their level and are not rewritten. */
     bool is_move;
+    /* Part of work that leaves the store as one run: rates match the target exactly, and no level
+     * is expected to grow. */
+    bool is_full;
     /* With references; level by level, run by run, in the order of each run. */
     struct bb_table_file **inputs;
     int *input_levels;

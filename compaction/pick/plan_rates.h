@@ -17,9 +17,7 @@ int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pic
 /* The filter rate for the output of a plan. */
 double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_options *options,
                          const struct bb_plan *plan);
-/* Sets the filter rate for the output of a plan, and the table filter's share of the bits. A
- * request merges everything: its result matches the target exactly, and no other runs are planned
- * for. */
+/* Sets the filter rate for the output of a plan, and the table filter's share of the bits. */
 void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,
                        const struct bb_plan *plan, struct bb_table_options *table);
 
