@@ -57,6 +57,21 @@ double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_op
     return bb_rates_for_run(&request);
 }
 
+void bb_plan_rates_expect_tables(const struct bb_plan *plan, uint64_t table_size_bytes,
+                                 struct bb_pick_options *options)
+{
+    double keys = 0;
+    double bytes = 0;
+    for (size_t i = 0; i < plan->input_count + plan->later_count; i++) {
+        keys += (double)plan->inputs[i]->meta.key_count;
+        bytes += (double)plan->inputs[i]->meta.file_size;
+    }
+    if (!plan->is_full || !bb_filter_budget_is_given(&options->budget) || keys == 0)
+        return;
+    double tables = bytes > (double)table_size_bytes ? bytes / (double)table_size_bytes : 1;
+    options->budget.cost = bb_filter_cost_in_tables(&options->budget.cost, keys / tables);
+}
+
 void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,
                        const struct bb_plan *plan, struct bb_table_options *table)
 {

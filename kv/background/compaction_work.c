@@ -373,6 +373,7 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
     options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret,
                          NULL, ret_table);
+    bb_plan_rates_expect_tables(plan, db->options.table_size_bytes, &options);
     bb_plan_rates_set(levels, &options, plan, ret_table);
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
     db->pending_levels = levels_of(plan);
