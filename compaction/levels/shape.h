@@ -5,7 +5,7 @@
  *
  *     leveled        every level below level 0 is one run, full with one unit
  *     tiered         a level takes level_size_ratio runs of a unit each, and then becomes one run
- *                    of the next level
+ *                    of the next level, slice by slice (descent.h)
  *     lazy leveling  the last level is one run, full with level_size_ratio units; the levels above
  *                    it are tiered
  *

@@ -173,7 +173,7 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
         return status;
     if (is_due)
         return pick_level(levels, options, best, ret_plan);
-    if (bb_plan_rates_exceed_budget(levels, options, BUDGET_FILL))
+    if (!options->rates_will_change && bb_plan_rates_exceed_budget(levels, options, BUDGET_FILL))
         status = bb_pick_excess_of_budget(levels, options, ret_plan);
     if (status == BB_OK && ret_plan->reason == BB_PLAN_NOTHING)
         status = bb_pick_scans(levels, options, ret_plan);
@@ -221,9 +221,7 @@ static bool is_compact(const struct bb_levels *levels, const struct bb_pick_opti
            is_close(levels, options, deepest);
 }
 
-/* In a level that is too small the run would move down immediately, and until then two levels would
- * share the target. */
-static int level_for_all(const struct bb_levels *levels, const struct bb_pick_options *options)
+int bb_pick_level_for_all(const struct bb_levels *levels, const struct bb_pick_options *options)
 {
     int level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
     double bytes = 0;
@@ -242,9 +240,10 @@ enum bb_status bb_pick_all(const struct bb_levels *levels, const struct bb_pick_
     if (is_compact(levels, options, deepest))
         return BB_OK;
     enum bb_status status =
-        bb_plan_init(ret_plan, levels, BB_PLAN_REQUEST, level_for_all(levels, options));
+        bb_plan_init(ret_plan, levels, BB_PLAN_REQUEST, bb_pick_level_for_all(levels, options));
     if (status != BB_OK)
         return status;
+    ret_plan->is_full = true;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < levels->levels[level].run_count; i++)
             bb_plan_add_run(ret_plan, level, bb_levels_run(levels, level, i));

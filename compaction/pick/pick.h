@@ -45,9 +45,13 @@ BB_MUST_CHECK enum bb_status bb_pick(const struct bb_levels *levels,
                                      const struct bb_pick_options *options,
                                      struct bb_plan *ret_plan);
 
-/* Merges all tables into one run: in the first level where it fits, from level 1 on and not above a
- * level with tables. Plans nothing for a single run without old versions and tombstones whose
- * filters are close to the target. */
+/* The level for a run of all tables: the first where it fits, from level 1 on and not above a level
+ * with tables. In a smaller level it would move down immediately, and until then two levels would
+ * share the target. */
+int bb_pick_level_for_all(const struct bb_levels *levels, const struct bb_pick_options *options);
+
+/* Merges all tables into one run of that level. Plans nothing for a single run without old versions
+ * and tombstones whose filters are close to the target. */
 BB_MUST_CHECK enum bb_status bb_pick_all(const struct bb_levels *levels,
                                          const struct bb_pick_options *options,
                                          struct bb_plan *ret_plan);

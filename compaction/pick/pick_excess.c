@@ -81,7 +81,8 @@ enum bb_status bb_pick_excess(const struct bb_levels *levels, const struct bb_pi
 
 bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_options *options)
 {
-    if (!options->has_filters || bb_filter_budget_is_given(&options->budget))
+    if (!options->has_filters || options->rates_will_change ||
+        bb_filter_budget_is_given(&options->budget))
         return false;
     int last = bb_plan_rates_last_level(levels, options, bb_levels_deepest(levels));
     return bb_rates_waste(levels, &options->weights, last) >

@@ -14,7 +14,10 @@ struct bb_pick_options {
     double target_wasted_reads;
     struct bb_read_weights weights; /* zeros: every wasted read counts 1 */
     struct bb_filter_budget budget; /* zeros: none; otherwise it replaces the target */
-    double pending_waste;           /* of other running work (compaction/rates/rate_request.h) */
+    /* A request compacts a range with nearly all keys, and changes the rates of its tables. So no
+     * table is rewritten because of its rate. */
+    bool rates_will_change;
+    double pending_waste; /* of other running work (compaction/rates/rate_request.h) */
     /* Tombstones and hidden versions with sequences up to this one must be dropped
      * (pick_tombstones.h), unless the oldest snapshot needs them. 0: none. */
     uint64_t tombstone_horizon;

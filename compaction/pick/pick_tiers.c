@@ -3,19 +3,14 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "compaction/levels/hull.h"
+#include "compaction/pick/pick_slice.h"
 
 /* Runs whose total size is at least this part of a unit run of the next level move there. */
 #define UNIT_MIN 0.5
-
-static struct bb_bytes smallest(const struct bb_run *run)
-{
-    return bb_table_file_smallest(run->files[0]);
-}
-
-static struct bb_bytes largest(const struct bb_run *run)
-{
-    return bb_table_file_largest(run->files[run->count - 1]);
-}
+/* Descending runs continue while they overlap at most this part of their bytes in a receiver that
+ * began with their descent. */
+#define OVERLAP_MAX 0.5
 
 /* The number of newest runs to take. */
 static size_t count_taken(const struct bb_level *level, uint64_t *ret_bytes)
@@ -28,28 +23,33 @@ static size_t count_taken(const struct bb_level *level, uint64_t *ret_bytes)
     return count;
 }
 
-static bool are_disjoint(const struct bb_levels *levels, const struct bb_level *level, size_t count)
+/* True when runs first ... end - 1 have no keys in common. */
+static bool are_disjoint(const struct bb_levels *levels, const struct bb_level *level, size_t first,
+                         size_t end)
 {
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            const struct bb_run *a = &level->runs[i];
-            const struct bb_run *b = &level->runs[j];
-            if (bb_key_compare(levels->comparator, largest(a), smallest(b)) >= 0 &&
-                bb_key_compare(levels->comparator, largest(b), smallest(a)) >= 0)
-                return false;
-        }
+    for (size_t i = first; i < end; i++) {
+        const struct bb_run *run = &level->runs[i];
+        struct bb_hull hull = {.has_any = false};
+        size_t begin = 0;
+        size_t past = 0;
+        bb_hull_add_run(&hull, levels->comparator, run, run->count);
+        for (size_t j = first; j < i && begin == past; j++)
+            bb_hull_find_overlap(&hull, levels->comparator, &level->runs[j], &begin, &past);
+        if (begin < past)
+            return false;
     }
     return true;
 }
 
-/* Takes the newest runs of a level. If they have no keys in common they form one run without a
- * rewrite: their rates were summed before, now their mean counts. */
-static void take(const struct bb_levels *levels, int number, size_t count, struct bb_plan *plan)
+/* Takes runs first ... end - 1 of a level. If they have no keys in common they form one run without
+ * a rewrite: their rates were summed before, now their mean counts. */
+static void take(const struct bb_levels *levels, int number, size_t first, size_t end,
+                 struct bb_plan *plan)
 {
     const struct bb_level *level = &levels->levels[number];
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = first; i < end; i++)
         bb_plan_add_run(plan, number, &level->runs[i]);
-    plan->is_move = are_disjoint(levels, level, count);
+    plan->is_move = are_disjoint(levels, level, first, end);
 }
 
 static enum bb_status merge_in_place(const struct bb_levels *levels, enum bb_plan_reason reason,
@@ -59,40 +59,70 @@ static enum bb_status merge_in_place(const struct bb_levels *levels, enum bb_pla
     if (status != BB_OK)
         return status;
     plan->output_run = levels->levels[number].runs[count - 1].number;
-    take(levels, number, count, plan);
+    take(levels, number, 0, count, plan);
     return BB_OK;
 }
 
-static void hull_of(const struct bb_levels *levels, const struct bb_level *level,
-                    struct bb_bytes *ret_low, struct bb_bytes *ret_high)
-{
-    struct bb_bytes low = smallest(&level->runs[0]);
-    struct bb_bytes high = largest(&level->runs[0]);
-    for (size_t i = 1; i < level->run_count; i++) {
-        const struct bb_run *run = &level->runs[i];
-        low = bb_key_compare(levels->comparator, smallest(run), low) < 0 ? smallest(run) : low;
-        high = bb_key_compare(levels->comparator, largest(run), high) > 0 ? largest(run) : high;
-    }
-    *ret_low = low;
-    *ret_high = high;
-}
+/* ---- to the next level ---- */
 
-/* Merges all runs of the level. */
-static enum bb_status merge_down(const struct bb_levels *levels,
-                                 const struct bb_pick_options *options, int number,
-                                 struct bb_plan *plan)
+/* The bytes of the receiver that the descending runs overlap. */
+static double overlap_bytes(const struct bb_levels *levels, int number,
+                            const struct bb_descent *descent)
 {
     const struct bb_level *level = &levels->levels[number];
-    struct bb_bytes low;
-    struct bb_bytes high;
+    struct bb_hull hull = {.has_any = false};
+    size_t first = 0;
+    size_t end = 0;
+    double bytes = 0;
+    for (size_t i = descent->first; i < level->run_count; i++)
+        bb_hull_add_run(&hull, levels->comparator, &level->runs[i], level->runs[i].count);
+    if (descent->receiver != NULL)
+        bb_hull_find_overlap(&hull, levels->comparator, descent->receiver, &first, &end);
+    for (; first < end; first++)
+        bytes += (double)descent->receiver->files[first]->meta.file_size;
+    return bytes;
+}
+
+/* The only run of the next level, if that level should have one only; NULL otherwise. */
+static const struct bb_run *only_run(const struct bb_levels *levels, const struct bb_shape *shape,
+                                     int number)
+{
+    int deepest = bb_levels_deepest(levels);
+    int last = deepest > number ? deepest : number + 1;
+    bool is_only =
+        levels->levels[number + 1].run_count == 1 && !bb_shape_is_tiered(shape, number + 1, last);
+    return is_only ? bb_levels_run(levels, number + 1, 0) : NULL;
+}
+
+/* True when runs of the level descend already. In a level of several runs, their descent has
+ * written most of the receiver. Other runs that look like this would rewrite an old receiver. */
+static bool has_begun(const struct bb_levels *levels, const struct bb_shape *shape, int number,
+                      struct bb_descent *ret_descent)
+{
+    const struct bb_level *level = &levels->levels[number];
+    double bytes = 0;
+    if (number == BB_LEVEL_COUNT - 1 || !bb_descent_find(levels, number, ret_descent))
+        return false;
+    for (size_t i = ret_descent->first; i < level->run_count; i++)
+        bytes += (double)level->runs[i].file_bytes;
+    return only_run(levels, shape, number) != NULL ||
+           overlap_bytes(levels, number, ret_descent) <= OVERLAP_MAX * bytes;
+}
+
+/* Moves runs that overlap nothing, and merges a slice of others. */
+static enum bb_status descend(const struct bb_levels *levels, const struct bb_pick_options *options,
+                              int number, const struct bb_descent *descent, struct bb_plan *plan)
+{
+    const struct bb_level *level = &levels->levels[number];
+    if (overlap_bytes(levels, number, descent) > 0 ||
+        !are_disjoint(levels, level, descent->first, level->run_count))
+        return bb_pick_slice(levels, options, number, descent, plan);
     enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_LEVEL_SIZE, number + 1);
     if (status != BB_OK)
         return status;
-    take(levels, number, level->run_count, plan);
-    hull_of(levels, level, &low, &high);
-    size_t count = plan->input_count;
-    bb_plan_aim(plan, levels, &options->shape, low, high);
-    plan->is_move = plan->is_move && count == plan->input_count;
+    plan->output_run =
+        descent->receiver != NULL ? descent->receiver->number : bb_plan_new_run(levels, number + 1);
+    take(levels, number, descent->first, level->run_count, plan);
     return BB_OK;
 }
 
@@ -102,15 +132,19 @@ enum bb_status bb_pick_tiers(const struct bb_levels *levels, const struct bb_pic
     BB_DEBUG_ASSERT(number > 0 && number < BB_LEVEL_COUNT);
     BB_DEBUG_ASSERT(levels->levels[number].run_count > 0);
     uint64_t bytes = 0;
+    struct bb_descent descent;
     const struct bb_level *level = &levels->levels[number];
-    int last = bb_levels_deepest(levels);
+    const struct bb_shape *shape = &options->shape;
+    if (has_begun(levels, shape, number, &descent))
+        return descend(levels, options, number, &descent, plan);
     size_t count = count_taken(level, &bytes);
     bool is_level = count == level->run_count && number < BB_LEVEL_COUNT - 1;
-    double unit = is_level ? bb_shape_unit_bytes(&options->shape, number + 1) : 0;
+    double unit = is_level ? bb_shape_unit_bytes(shape, number + 1) : 0;
     bool is_down = is_level && (double)bytes >= UNIT_MIN * unit;
-    if (is_down || !bb_shape_is_tiered(&options->shape, number, last))
-        return merge_down(levels, options, number, plan);
-    return merge_in_place(levels, BB_PLAN_RUNS, number, count, plan);
+    if (!is_down && bb_shape_is_tiered(shape, number, bb_levels_deepest(levels)))
+        return merge_in_place(levels, BB_PLAN_RUNS, number, count, plan);
+    descent = (struct bb_descent){.receiver = only_run(levels, shape, number)};
+    return descend(levels, options, number, &descent, plan);
 }
 
 enum bb_status bb_pick_tiers_unite(const struct bb_levels *levels, int number, struct bb_plan *plan)

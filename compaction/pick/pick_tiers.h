@@ -7,9 +7,10 @@
  *                                                   ones
  *
  * If these are all runs of the level, and have at least half the size of a unit run of the next
- * level (compaction/levels/shape.h), they move to the next level. There they become a new run, or,
- * in the last level of lazy leveling, part of its only run. Otherwise they become one run in place
- * of the oldest of them.
+ * level (compaction/levels/shape.h), they descend to the next level, in slices (pick_slice.h).
+ * There they become a new run, or, in the last level of lazy leveling, part of its only run. Runs
+ * that have begun to descend continue. Otherwise they become one run in place of the oldest of
+ * them. Runs without common keys are moved as a whole.
  *
  * Used by bb_pick. Pure functions.
  */

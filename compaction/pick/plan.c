@@ -24,7 +24,7 @@ enum bb_status bb_plan_init(struct bb_plan *plan, const struct bb_levels *levels
 
 void bb_plan_deinit(struct bb_plan *plan)
 {
-    for (size_t i = 0; i < plan->input_count; i++)
+    for (size_t i = 0; i < plan->input_count + plan->later_count; i++)
         bb_table_file_unref(plan->inputs[i]);
     bb_free(plan->inputs);
     bb_free(plan->input_levels);
@@ -32,13 +32,25 @@ void bb_plan_deinit(struct bb_plan *plan)
     *plan = (struct bb_plan){0};
 }
 
-void bb_plan_add(struct bb_plan *plan, int level, uint64_t run, struct bb_table_file *file)
+static void put(struct bb_plan *plan, size_t place, int level, uint64_t run,
+                struct bb_table_file *file)
 {
     BB_DEBUG_ASSERT(plan->inputs != NULL && level >= 0 && level < BB_LEVEL_COUNT);
+    plan->input_levels[place] = level;
+    plan->input_runs[place] = run;
+    plan->inputs[place] = bb_table_file_ref(file);
+}
+
+void bb_plan_add(struct bb_plan *plan, int level, uint64_t run, struct bb_table_file *file)
+{
     BB_DEBUG_ASSERT(plan->input_count == 0 || plan->input_levels[plan->input_count - 1] <= level);
-    plan->input_levels[plan->input_count] = level;
-    plan->input_runs[plan->input_count] = run;
-    plan->inputs[plan->input_count++] = bb_table_file_ref(file);
+    BB_DEBUG_ASSERT(plan->later_count == 0);
+    put(plan, plan->input_count++, level, run, file);
+}
+
+void bb_plan_add_later(struct bb_plan *plan, int level, uint64_t run, struct bb_table_file *file)
+{
+    put(plan, plan->input_count + plan->later_count++, level, run, file);
 }
 
 void bb_plan_add_run(struct bb_plan *plan, int level, const struct bb_run *run)

@@ -32,11 +32,17 @@ struct bb_plan {
     uint64_t output_run;
     /* The inputs change their level and are not rewritten. */
     bool is_move;
+    /* Part of work that leaves the store as one run: rates match the target exactly, and no level
+     * is expected to grow. */
+    bool is_full;
     /* With references; level by level, run by run, in the order of each run. */
     struct bb_table_file **inputs;
     int *input_levels;
     uint64_t *input_runs;
     size_t input_count;
+    /* In the same arrays, after the inputs: tables that later plans of the same work take. Rates
+     * are planned as if this plan took them too. */
+    size_t later_count;
 };
 
 /* Starts a plan without inputs, with space for all tables of the levels. */
@@ -47,6 +53,8 @@ void bb_plan_deinit(struct bb_plan *plan);
 /* Takes a reference to the file. Call in ascending order of levels, and in the level's order of
  * runs. */
 void bb_plan_add(struct bb_plan *plan, int level, uint64_t run, struct bb_table_file *file);
+/* Adds a table that a later plan takes. Call after all inputs are added. */
+void bb_plan_add_later(struct bb_plan *plan, int level, uint64_t run, struct bb_table_file *file);
 /* Adds all tables of a run. */
 void bb_plan_add_run(struct bb_plan *plan, int level, const struct bb_run *run);
 /* Adds the tables of a run (NULL: none) that have keys between low and high. */

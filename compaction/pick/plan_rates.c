@@ -30,17 +30,16 @@ static struct bb_rate_request request_for(const struct bb_levels *levels,
                                       .removed = plan->inputs,
                                       .removed_levels = plan->input_levels,
                                       .removed_runs = plan->input_runs,
-                                      .removed_count = plan->input_count,
+                                      .removed_count = plan->input_count + plan->later_count,
                                       .output_level = plan->output_level,
                                       .output_run = plan->output_run,
-                                      .shape =
-                                          plan->reason == BB_PLAN_REQUEST ? NULL : &options->shape,
+                                      .shape = plan->is_full ? NULL : &options->shape,
                                       .target = options->target_wasted_reads,
                                       .weights = &options->weights,
                                       .budget = bb_plan_rates_budget(options),
                                       .pending_waste = options->pending_waste};
     uint64_t of_run = 0;
-    for (size_t i = 0; i < plan->input_count; i++) {
+    for (size_t i = 0; i < plan->input_count + plan->later_count; i++) {
         bool is_same_run = i > 0 && plan->input_levels[i] == plan->input_levels[i - 1] &&
                            plan->input_runs[i] == plan->input_runs[i - 1];
         of_run = plan->inputs[i]->meta.key_count + (is_same_run ? of_run : 0);
@@ -56,6 +55,21 @@ double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_op
 {
     struct bb_rate_request request = request_for(levels, options, plan);
     return bb_rates_for_run(&request);
+}
+
+void bb_plan_rates_expect_tables(const struct bb_plan *plan, uint64_t table_size_bytes,
+                                 struct bb_pick_options *options)
+{
+    double keys = 0;
+    double bytes = 0;
+    for (size_t i = 0; i < plan->input_count + plan->later_count; i++) {
+        keys += (double)plan->inputs[i]->meta.key_count;
+        bytes += (double)plan->inputs[i]->meta.file_size;
+    }
+    if (!plan->is_full || !bb_filter_budget_is_given(&options->budget) || keys == 0)
+        return;
+    double tables = bytes > (double)table_size_bytes ? bytes / (double)table_size_bytes : 1;
+    options->budget.cost = bb_filter_cost_in_tables(&options->budget.cost, keys / tables);
 }
 
 void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,

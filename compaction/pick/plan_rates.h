@@ -17,9 +17,11 @@ int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pic
 /* The filter rate for the output of a plan. */
 double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_options *options,
                          const struct bb_plan *plan);
-/* Sets the filter rate for the output of a plan, and the table filter's share of the bits. A
- * request merges everything: its result matches the target exactly, and no other runs are planned
- * for. */
+/* Of a full plan: expects the costs of filters in tables of this size, instead of the costs in its
+ * inputs, which are often smaller. */
+void bb_plan_rates_expect_tables(const struct bb_plan *plan, uint64_t table_size_bytes,
+                                 struct bb_pick_options *options);
+/* Sets the filter rate for the output of a plan, and the table filter's share of the bits. */
 void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,
                        const struct bb_plan *plan, struct bb_table_options *table);
 

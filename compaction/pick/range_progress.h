@@ -13,12 +13,19 @@
  * piece goes back to a level or a key that is done, so the request ends even if new data enters the
  * range all the time.
  *
+ * The filters of the last level are planned for the store as the request leaves it. A range with
+ * nearly all keys thus ends as a full compaction does: it goes down to the level that a full
+ * compaction would choose, gives all tables the rate of a single run, and then also rewrites those
+ * of the last level that have another rate. Until then the sum of the rates exceeds the target,
+ * though a lookup does not: below a key that is done, it checks the last level only.
+ *
  * Threads: one at a time.
  */
 #ifndef BB_COMPACTION_PICK_RANGE_PROGRESS_H
 #define BB_COMPACTION_PICK_RANGE_PROGRESS_H
 
 #include "base/buf.h"
+#include "compaction/pick/pick_options.h"
 #include "compaction/pick/plan.h"
 #include "sstable/kept_range.h"
 
@@ -42,10 +49,15 @@ BB_MUST_CHECK enum bb_status bb_range_progress_init(struct bb_range_progress *pr
                                                     uint64_t number_end, uint64_t bytes_max);
 void bb_range_progress_deinit(struct bb_range_progress *progress);
 
+/* True when the range has nearly all keys of the store. */
+bool bb_range_progress_is_full(const struct bb_range_progress *progress,
+                               const struct bb_levels *levels);
+
 /* Returns the next piece; reason BB_PLAN_NOTHING when all is done. Until finish, repeated calls for
  * the same levels return the same piece. */
 BB_MUST_CHECK enum bb_status bb_range_progress_pick(struct bb_range_progress *progress,
                                                     const struct bb_levels *levels,
+                                                    const struct bb_pick_options *options,
                                                     struct bb_plan *ret_plan);
 /* Records that the piece is done. If there is no memory for this, the tables of the level are
  * considered again. */

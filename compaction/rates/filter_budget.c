@@ -8,9 +8,6 @@
  * levels are planned as full. */
 #define PLANNED_SHARE 0.99
 
-/* The list, its checksum, that of a chunk, and the head of a filter with one shard. */
-#define TABLE_FILTER_FREE_BYTES 40
-
 bool bb_filter_budget_is_given(const struct bb_filter_budget *budget)
 {
     return budget->bytes > 0 || budget->bits_per_key > 0;
@@ -30,7 +27,7 @@ double bb_filter_budget_planned_bits(const struct bb_filter_budget *budget, doub
 
 double bb_filter_budget_free_bytes(const struct bb_filter_budget *budget)
 {
-    return budget->bits_per_key > 0 ? TABLE_FILTER_FREE_BYTES : 0;
+    return budget->bits_per_key > 0 ? BB_FILTER_COST_TABLE_BYTES : 0;
 }
 
 double bb_filter_budget_used_bits(const struct bb_filter_budget *budget,

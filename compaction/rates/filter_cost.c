@@ -10,6 +10,8 @@
 #define BISECTIONS 24
 /* The fixed cost of a filter: its descriptor, a spare slot, half a byte. */
 #define BITS_PER_FILTER 21
+/* With block filters, a key takes at most this many bits more than in a table filter. */
+#define SPLIT_BITS_MAX 4
 /* Tables with fewer keys show the fixed cost of a filter, not the cost of a key. */
 #define SAMPLE_KEYS_MIN 64
 
@@ -39,6 +41,7 @@ struct sample {
     double blocks;
     double bits;
     double ideal;
+    double fixed_bits; /* of table filters */
 };
 
 double bb_filter_cost_bytes(const struct bb_table_meta *meta, double free_bytes)
@@ -55,6 +58,8 @@ static void look_at(const struct bb_table_meta *meta, enum bb_filter_kind kind, 
     sample->blocks += (double)meta->block_count;
     sample->bits += 8 * bb_filter_cost_bytes(meta, free_bytes);
     sample->ideal += keys * bb_table_kind_bits(kind, meta->filter_rate);
+    if (meta->table_filter_bytes > BB_FILTER_COST_TABLE_BYTES)
+        sample->fixed_bits += 8 * BB_FILTER_COST_TABLE_BYTES;
 }
 
 static bool is_split(const struct bb_table_meta *meta)
@@ -99,6 +104,7 @@ static void calibrate_overheads(struct bb_filter_cost *cost, const struct sample
     if (split->keys == 0)
         cost->split_bits = cost->overhead_bits + filters;
     cost->split_bits = fmax(cost->split_bits, cost->overhead_bits);
+    cost->fixed_bits = (alone->fixed_bits + split->fixed_bits) / (alone->keys + split->keys);
 }
 
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
@@ -118,14 +124,41 @@ struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
     return cost;
 }
 
+/* Not below the usual cost, since the part of small tables is an estimate. */
+static double cost_with(double bits, double more, double usual)
+{
+    double least = bits < usual ? bits : usual;
+    return fmax(least, bits + more);
+}
+
+struct bb_filter_cost bb_filter_cost_in_tables(const struct bb_filter_cost *cost, double table_keys)
+{
+    BB_DEBUG_ASSERT(table_keys > 0);
+    struct bb_filter_cost usual = usual_cost(cost->kind, cost->table_filter_bits);
+    struct bb_filter_cost other = *cost;
+    if (cost->fixed_bits == 0)
+        return other;
+    other.fixed_bits = 8 * BB_FILTER_COST_TABLE_BYTES / table_keys;
+    double more = other.fixed_bits - cost->fixed_bits;
+    other.overhead_bits = cost_with(cost->overhead_bits, more, usual.overhead_bits);
+    other.split_bits =
+        fmax(other.overhead_bits, cost_with(cost->split_bits, more, usual.split_bits));
+    return other;
+}
+
+bool bb_filter_cost_splits(const struct bb_filter_cost *cost, double rate)
+{
+    return cost->table_filter_bits > 0 &&
+           cost->split_bits - cost->overhead_bits <= SPLIT_BITS_MAX &&
+           bb_filter_split(rate, cost->table_filter_bits).block_rate < 1;
+}
+
 double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate)
 {
     if (!(rate < 1))
         return 0;
-    bool split = cost->table_filter_bits > 0 &&
-                 bb_filter_split(rate, cost->table_filter_bits).block_rate < 1;
     return cost->slope * bb_table_kind_bits(cost->kind, rate) +
-           (split ? cost->split_bits : cost->overhead_bits);
+           (bb_filter_cost_splits(cost, rate) ? cost->split_bits : cost->overhead_bits);
 }
 
 double bb_filter_cost_rate(const struct bb_filter_cost *cost, double bits)

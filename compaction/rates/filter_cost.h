@@ -20,7 +20,12 @@ struct bb_filter_cost {
     double slope;
     double overhead_bits; /* per key: only a table filter, or only block filters */
     double split_bits;    /* per key: table filter and block filters */
+    double fixed_bits;    /* per key, part of both: bytes that each table filter has once */
 };
+
+/* The bytes of a table filter that do not depend on the number of keys: the list, its checksum, the
+ * checksum of a chunk, and the head of a filter with one shard. */
+#define BB_FILTER_COST_TABLE_BYTES 40
 
 /* Calibrates on the tables with filters in these levels; without any, uses typical values. Tables
  * of very few keys do not count: the fixed cost of their filters would be taken for a cost of each
@@ -31,6 +36,14 @@ struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
 /* The bytes of a table's filters; without the free bytes of its table filter if it has very few
  * keys. */
 double bb_filter_cost_bytes(const struct bb_table_meta *meta, double free_bytes);
+
+/* The cost in tables of this many keys, instead of the tables that it was calibrated on. */
+struct bb_filter_cost bb_filter_cost_in_tables(const struct bb_filter_cost *cost,
+                                               double table_keys);
+
+/* True when a table with this rate should have block filters in addition to its table filter. In
+ * blocks of very few keys they would take more bits than the rate needs. */
+bool bb_filter_cost_splits(const struct bb_filter_cost *cost, double rate);
 
 /* Bits per key; 0 for rate 1. A lower rate never costs less. */
 double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/assert.h"
+#include "compaction/levels/descent.h"
 
 static bool is_output_run(const struct bb_rate_request *request, int level, uint64_t run)
 {
@@ -79,6 +80,7 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
         part.runs++;
         if (rest.keys > 0)
             part.waste += rest.rate_keys / (double)rest.keys *
+                          bb_descent_share(request->levels, number, run) *
                           bb_rate_request_run_weight(request->levels, request->weights, number,
                                                      run->number, last);
     }

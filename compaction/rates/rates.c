@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "compaction/levels/descent.h"
 #include "compaction/rates/forecast.h"
 
 /* Limits for the rate of a part of a run, as factors of the mean rate planned for the run. They
@@ -59,7 +60,7 @@ double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weigh
         for (size_t i = 0; i < level->run_count; i++) {
             const struct bb_run *run = &level->runs[i];
             sum += bb_rate_request_run_weight(levels, weights, number, run->number, last_level) *
-                   bb_run_rate(run);
+                   bb_descent_share(levels, number, run) * bb_run_rate(run);
         }
     }
     return sum;
@@ -92,9 +93,10 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
     struct bb_rate_level sum = {0};
     for (size_t i = level->run_count; i > 0; i--) {
         const struct bb_run *run = &level->runs[i - 1];
-        double share = visit_share(levels, weights, older);
+        double held = bb_descent_share(levels, number, run);
+        double share = visit_share(levels, weights, older) * held;
         sum.visit_share += share / (double)level->run_count;
-        sum.rate_sum += bb_run_predicted_rate(run);
+        sum.rate_sum += held * bb_run_predicted_rate(run);
         sum.waste += share * bb_run_predicted_rate(run);
         older += (double)run->key_count;
     }

@@ -46,5 +46,7 @@ void bb_table_filter_bits_set(const struct bb_rate_request *request, double rate
     if (!(table->table_filter_bits > 0) || !(rate < 1))
         return;
     double bits = bb_table_filter_bits_for_run(request, rate, table->table_filter_bits);
+    if (request->budget != NULL && !bb_filter_cost_splits(&request->budget->cost, rate))
+        bits = -log2(rate);
     table->table_filter_bits = fmin(fmax(bits, BB_TABLE_FILTER_BITS_MIN), BB_TABLE_FILTER_BITS_MAX);
 }

@@ -220,7 +220,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
  * removed, unless a snapshot sees it. NULL: no bound on that side. Whole tables are merged, so
  * neighbouring keys may be included. The work is done in small steps that alternate with due
  * compactions and yield to flushes, so that neither starves the other, and writes continue. Filter
- * rates keep the target. A range with high <= low is empty. */
+ * rates keep the target. A range with at least nine tenths of the keys ends with the filters that
+ * bb_db_compact would give. Until then the statistics may expect more wasted reads than the target,
+ * although lookups do not have them. A range with high <= low is empty. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low, const struct bb_bytes *high);
 /* Waits until no flush, compaction or deferred index build (bb/select.h) is due, and ends the busy

@@ -282,9 +282,10 @@ static enum bb_status step(struct bb_db *db)
 static enum bb_status pick_range(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     enum bb_status status = BB_OK;
+    struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
     struct bb_range_request *request = bb_range_request_first(db);
     while (request != NULL && status == BB_OK) {
-        status = bb_range_progress_pick(&request->progress, levels, plan);
+        status = bb_range_progress_pick(&request->progress, levels, &options, plan);
         if (status != BB_OK || plan->reason != BB_PLAN_NOTHING)
             return status;
         bb_range_request_finish(db);
@@ -326,6 +327,9 @@ static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struc
     options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     set_horizon(db, &options);
     set_pace(db, &options);
+    const struct bb_range_request *request = bb_range_request_first(db);
+    options.rates_will_change =
+        request != NULL && bb_range_progress_is_full(&request->progress, levels);
     db->compact_ticket = requested(db);
     enum bb_status status = BB_OK;
     if (db->compact_ticket != 0)
@@ -369,6 +373,7 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
     options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret,
                          NULL, ret_table);
+    bb_plan_rates_expect_tables(plan, db->options.table_size_bytes, &options);
     bb_plan_rates_set(levels, &options, plan, ret_table);
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
     db->pending_levels = levels_of(plan);

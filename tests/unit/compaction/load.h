@@ -68,6 +68,9 @@ static const struct form tier_forms[] = {
     {4, 4, 4, 300, 300, 0.01, 0, BB_COMPACTION_LAZY_LEVELING},
     {2, 2, 1, 200, 50, 0.001, 37, BB_COMPACTION_LAZY_LEVELING},
     {6, 10, 2, 200, 200, 0.1, 0, BB_COMPACTION_LAZY_LEVELING},
+    /* Small tables: levels move down in many slices. */
+    {4, 3, 1, 100, 8, 0.01, 0, BB_COMPACTION_TIERED},
+    {4, 3, 1, 100, 8, 0.01, 0, BB_COMPACTION_LAZY_LEVELING},
 };
 
 static const char *const style_names[] = {"default", "leveled", "tiered", "lazy"};

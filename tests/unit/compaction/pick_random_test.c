@@ -18,9 +18,11 @@ struct world {
     bool is_present[KEY_SPACE];
     uint64_t plans;
     uint64_t moves;
-    uint64_t age_max; /* of deletions, in flushes; 0: no bound */
-    uint64_t sunk;    /* plans for their sake */
-    uint64_t united;  /* runs of a level that were united in place */
+    uint64_t age_max;         /* of deletions, in flushes; 0: no bound */
+    uint64_t sunk;            /* plans for their sake */
+    uint64_t united;          /* runs of a level that were united in place */
+    uint64_t flushes_between; /* this number of plans is followed by a flush each */
+    uint64_t slices;          /* merges of a part of the keys of runs that descend */
 };
 
 static bool find_entry(const struct simulated_set *set, uint64_t key, bool *ret_is_present)
@@ -90,6 +92,7 @@ static void carry_out(struct world *world, struct bb_plan *plan)
     world->moves += plan->is_move;
     world->united += plan->reason == BB_PLAN_RUNS;
     world->sunk += plan->reason == BB_PLAN_TOMBSTONES;
+    world->slices += plan->later_count > 0;
     world->plans++;
     simulate_plan(world->simulation, plan);
     bb_plan_deinit(plan);
@@ -122,26 +125,6 @@ static void check_ages(const struct world *world)
     }
 }
 
-static void come_to_rest(struct world *world)
-{
-    struct simulation *simulation = world->simulation;
-    const struct bb_shape *shape = &simulation->options.shape;
-    set_horizon(world);
-    for (size_t i = 0; i < PLANS_MAX; i++) {
-        struct bb_plan plan = {0};
-        assert_ok(bb_pick(simulation->levels, &simulation->options, &plan));
-        if (plan.reason == BB_PLAN_NOTHING)
-            break;
-        carry_out(world, &plan);
-        assert_true(i + 1 < PLANS_MAX);
-    }
-    check_ages(world);
-    int last = bb_levels_deepest(simulation->levels);
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        assert_true(simulation->levels->levels[level].run_count <
-                    bb_shape_run_count(shape, level, last));
-}
-
 static void write_some(struct world *world, uint64_t count_max)
 {
     uint64_t count = 1 + bb_rng_below(&world->rng, count_max);
@@ -160,6 +143,28 @@ static void write_some(struct world *world, uint64_t count_max)
         world->is_present[entries[i] >> 1] &= (entries[i] & 1) == 0;
     simulate_flush(world->simulation, entries, (size_t)count);
     free(entries);
+}
+
+static void come_to_rest(struct world *world)
+{
+    struct simulation *simulation = world->simulation;
+    const struct bb_shape *shape = &simulation->options.shape;
+    set_horizon(world);
+    for (size_t i = 0; i < PLANS_MAX; i++) {
+        struct bb_plan plan = {0};
+        assert_ok(bb_pick(simulation->levels, &simulation->options, &plan));
+        if (plan.reason == BB_PLAN_NOTHING)
+            break;
+        carry_out(world, &plan);
+        assert_true(i + 1 < PLANS_MAX);
+        if (i < world->flushes_between)
+            write_some(world, 120);
+    }
+    check_ages(world);
+    int last = bb_levels_deepest(simulation->levels);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        assert_true(simulation->levels->levels[level].run_count <
+                    bb_shape_run_count(shape, level, last));
 }
 
 static void draw_shape(struct world *world)
@@ -219,10 +224,36 @@ static void pick_random__nothing_is_lost_or_revived(void **state)
                 sum.sunk * step > 100);
 }
 
+/* Tiers of many small tables. Flushes and merges of newer runs come between the slices. */
+static void pick_random__slices_neither_lose_nor_revive(void **state)
+{
+    (void)state;
+    uint64_t seed = bb_rng_seed("pick_random__slices_neither_lose_nor_revive", 815);
+    const struct bb_pick_options options = {.has_filters = true, .target_wasted_reads = 0.01};
+    struct world sum = {0};
+    for (uint64_t store = 0; store < STORES / 2; store += bb_test_step()) {
+        struct world world = {.simulation = simulation_create(&options, 1 + store % 3),
+                              .flushes_between = 4};
+        bb_rng_init(&world.rng, seed + store);
+        world.simulation->options.shape = (struct bb_shape){
+            .level0_run_count = 2,
+            .level1_size_bytes = (30 + store * 7 % 50) * SIMULATED_KEY_BYTES,
+            .level_size_ratio = (uint32_t)(2 + store % 3),
+            .style = store % 2 == 0 ? BB_COMPACTION_TIERED : BB_COMPACTION_LAZY_LEVELING};
+        world.simulation->options.oldest_snapshot = BB_SEQUENCE_MAX;
+        run_store(&world, false);
+        sum.slices += world.slices;
+        simulation_destroy(world.simulation);
+    }
+    printf("%llu slices\n", (unsigned long long)sum.slices);
+    assert_true(sum.slices * bb_test_step() > 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pick_random__nothing_is_lost_or_revived),
+        cmocka_unit_test(pick_random__slices_neither_lose_nor_revive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,7 +193,7 @@ static void pick__rate_of_a_plan(void **state)
     assert_ok(bb_pick_all(levels, &plain, &plan));
     assert_true(bb_plan_rates_for(levels, &plain, &plan) == 0.01);
     /* The same tables, but not by request: three more runs of level 0 are to come. */
-    plan.reason = BB_PLAN_LEVEL0_RUNS;
+    plan.is_full = false;
     double rate = bb_plan_rates_for(levels, &plain, &plan);
     assert_true(rate > 0.01 * 3 / 6 * 0.999 && rate < 0.01 * 3 / 6 * 1.001);
     bb_plan_deinit(&plan);

@@ -7,6 +7,12 @@
 
 #define NUMBER_END 1000
 
+/* Without filters, and with levels that have room for all tables. */
+static const struct bb_pick_options options = {
+    .shape = {.level0_run_count = 4,
+              .level1_size_bytes = 1000 * (uint64_t)DRAWN_BYTES,
+              .level_size_ratio = 10}};
+
 struct range {
     const char *low; /* NULL: open */
     const char *high;
@@ -56,7 +62,7 @@ static void assert_piece(struct range range, const char *drawing, const char *ex
     struct bb_levels *levels = draw(&drawn, drawing);
     struct bb_range_progress progress;
     init(&progress, &range);
-    assert_ok(bb_range_progress_pick(&progress, levels, &plan));
+    assert_ok(bb_range_progress_pick(&progress, levels, &options, &plan));
     print_plan(&plan, text, sizeof(text));
     assert_string_equal(text, expected);
     bb_plan_deinit(&plan);
@@ -144,7 +150,7 @@ static void range_progress__the_last_level(void **state)
     /* Neighbours with tombstones that were there before: an output must not reach over table 4. */
     static const char *const pieces[] = {"-> 2: 2/2 2/3", "-> 2: 2/5", ""};
     for (size_t i = 0; i < 3; i++) {
-        assert_ok(bb_range_progress_pick(&progress, levels, &plan));
+        assert_ok(bb_range_progress_pick(&progress, levels, &options, &plan));
         print_plan(&plan, text, sizeof(text));
         assert_string_equal(text, pieces[i]);
         if (i < 2)
@@ -170,7 +176,7 @@ static void range_progress__done_up_to_the_upper_table(void **state)
     init(&progress, &range);
     static const char *const pieces[] = {"-> 2: 1/1 2/3", "-> 2: 1/2 2/3"};
     for (size_t i = 0; i < 2; i++) {
-        assert_ok(bb_range_progress_pick(&progress, levels, &plan));
+        assert_ok(bb_range_progress_pick(&progress, levels, &options, &plan));
         print_plan(&plan, text, sizeof(text));
         assert_string_equal(text, pieces[i]);
         bb_range_progress_finish(&progress, &plan);

@@ -331,6 +331,66 @@ static void db_budget__of_tables_with_few_large_values(void **state)
     store_deinit(&store);
 }
 
+/* ---- tables of other sizes ---- */
+
+static void fill_randomly(struct store *store, uint64_t count, size_t value_size)
+{
+    static uint8_t value[16000];
+    struct bb_rng rng;
+    assert_true(value_size <= sizeof(value));
+    bb_rng_init(&rng, 7);
+    for (uint64_t i = 0; i < count; i++) {
+        char key[24];
+        (void)snprintf(key, sizeof(key), "%016llx", (unsigned long long)bb_rng_next(&rng));
+        bb_rng_bytes(&rng, value, value_size);
+        assert_ok(
+            bb_db_put(store->db, NULL, bb_bytes_of_text(key), bb_bytes_of(value, value_size)));
+    }
+}
+
+static void check_full_compaction(struct store *store)
+{
+    assert_ok(bb_db_compact(store->db));
+    struct bb_db_stats stats = store_stats(store);
+    print_message("expected %.4f, %.2f bits per key\n", stats.expected_wasted_reads,
+                  stats.filter_bits_per_key);
+    assert_in_range((uint64_t)(1000 * share_of_budget(store)), 950, 1020);
+    store_deinit(store);
+}
+
+/* It planned with the costs of filters in the small tables: 2.5 of 4 bits were used. */
+static void db_budget__of_small_tables_is_used_by_a_full_compaction(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store.options.block_size_bytes = 4096;
+    store.options.table_size_bytes = 8192;
+    store.options.filter_amount = (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, 4};
+    store_open(&store);
+    fill_randomly(&store, 24000, 30);
+    store.options.table_size_bytes = (uint64_t)2 << 20;
+    store_reopen(&store);
+    check_full_compaction(&store);
+}
+
+/* Block filters of one key each took more than the budget, so only the bits of a table filter
+ * next to them were used: 8.0 of 10. */
+static void db_budget__of_some_hundred_large_values_is_used(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store.options.write_buffer_bytes = (uint64_t)16 << 20;
+    store.options.block_size_bytes = 4096;
+    store.options.table_size_bytes = 4500000;
+    store.options.level1_size_bytes = (uint64_t)64 << 20;
+    store.options.filter_amount = (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, 10};
+    store_open(&store);
+    fill_randomly(&store, 2000, 16000);
+    check_full_compaction(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +402,8 @@ int main(void)
         cmocka_unit_test(db_budget__may_change),
         cmocka_unit_test(db_budget__without_filters),
         cmocka_unit_test(db_budget__of_tables_with_few_large_values),
+        cmocka_unit_test(db_budget__of_small_tables_is_used_by_a_full_compaction),
+        cmocka_unit_test(db_budget__of_some_hundred_large_values_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

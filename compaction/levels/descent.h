@@ -1,0 +1,32 @@
+/* The descent of runs: the oldest runs of a level are merged into the newest run of the next level,
+ * their receiver, in slices, from the lowest keys on (compaction/pick/pick_slice.h).
+ *
+ *     level 1    (a . . . . . . z)     a newer run, which waits
+ *                        (o . . z)     two descending runs: their lower keys are in the receiver
+ *                      (n . . . z)
+ *     level 2    (a . . . m)           the receiver
+ *
+ * Nothing records a descent, so that one continues after the store was closed. It is seen from the
+ * tables: where a run begins, its receiver ends with a table that was written after the run.
+ *
+ * Pure functions.
+ */
+#ifndef BB_COMPACTION_LEVELS_DESCENT_H
+#define BB_COMPACTION_LEVELS_DESCENT_H
+
+#include "compaction/levels/levels.h"
+
+struct bb_descent {
+    size_t first; /* index of the newest descending run; all older ones descend too */
+    const struct bb_run *receiver;
+};
+
+/* False when no run of the level descends. REQUIRES: a level below level 0. */
+bool bb_descent_find(const struct bb_levels *levels, int level, struct bb_descent *ret_descent);
+
+/* The share of the keys whose lookups check a run: 1 without a descent. Descending runs and their
+ * receiver share the keys: a lookup checks either the ones or the other. An upper bound, if the
+ * lookups are spread like the keys of these runs. */
+double bb_descent_share(const struct bb_levels *levels, int level, const struct bb_run *run);
+
+#endif

@@ -1,0 +1,28 @@
+/* Picks the next slice of runs that descend to the next level (compaction/levels/descent.h): from
+ * the lowest keys on, until the merge has as many bytes as a full level 1.
+ *
+ *     level 2, newer     [==][==][==]|[==][==][==]        taken: the tables that end up to a key,
+ *              older     [=====][=====] [=====][=====]    and of an older run also tables that
+ *     level 3, receiver    [=][=][=][=]|                    overlap taken tables of newer ones
+ *                        the slice   |
+ *
+ * So a merge does not grow with its level: it needs no space for a second copy of the level, and
+ * level 0 does not wait for it. A newer run may keep tables with keys of the slice, an older one
+ * may not. The next slice then begins some tables below the end of the receiver, and takes these
+ * too.
+ *
+ * Used by bb_pick_tiers. Pure functions.
+ */
+#ifndef BB_COMPACTION_PICK_PICK_SLICE_H
+#define BB_COMPACTION_PICK_PICK_SLICE_H
+
+#include "compaction/levels/descent.h"
+#include "compaction/pick/pick_options.h"
+#include "compaction/pick/plan.h"
+
+/* A receiver of NULL is a new run. The plan names the tables of later slices too. */
+BB_MUST_CHECK enum bb_status bb_pick_slice(const struct bb_levels *levels,
+                                           const struct bb_pick_options *options, int level,
+                                           const struct bb_descent *descent, struct bb_plan *plan);
+
+#endif
