@@ -245,10 +245,10 @@ struct bb_db_options {
      * (default): no lookups; 1: all. A block that cannot be read fails the lookup. For
      * bb_db_get_many: one of this many calls. */
     uint32_t shadow_verify_one_in;
-    /* A background thread reads and verifies every table, index file and log, and the manifest, once
-     * in this many seconds, 1 ... 10^9, and spreads the reads over the interval. The first interval
-     * starts at open, with a table chosen at random. So all tables are verified in the long run
-     * even if no process runs for a whole interval. Damage is reported (BB_EVENT_DAMAGE) and
+    /* A background thread reads and verifies every table, index file and log, and the manifest,
+     * once in this many seconds, 1 ... 10^9, and spreads the reads over the interval. The first
+     * interval starts at open, with a table chosen at random. So all tables are verified in the
+     * long run even if no process runs for a whole interval. Damage is reported (BB_EVENT_DAMAGE) and
      * counted (damaged_files), and the thread continues. 0 (default): never. BB_INVALID with
      * read_only or deterministic, which have no threads: call bb_db_scrub instead. */
     uint64_t scrub_interval_seconds;
