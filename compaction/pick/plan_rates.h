@@ -18,8 +18,8 @@ int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pic
 double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_options *options,
                          const struct bb_plan *plan);
 /* Sets the filter rate for the output of a plan, and the table filter's share of the bits. A
- * request merges everything: its result matches the target exactly, and no other runs are planned
- * for. */
+ * requested compaction merges everything: its result matches the target exactly, because no other
+ * runs share the target. */
 void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,
                        const struct bb_plan *plan, struct bb_table_options *table);
 
@@ -41,7 +41,7 @@ bool bb_plan_rates_keep_target(const struct bb_levels *levels,
                                const struct bb_pick_options *options, int output_level,
                                double waste);
 
-/* True when the filters have more bytes than `factor` times the budget. */
+/* True when the filters take more bytes than `factor` times the budget. */
 bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, double factor);
 /* Bits that a table's filters would lose at that rate; 0 when they are too few to be worth the

@@ -8,7 +8,7 @@
  * levels are planned as full. */
 #define PLANNED_SHARE 0.99
 
-/* The list, its checksum, that of a chunk, and the head of a filter with one shard. */
+/* The list, its checksum, the checksum of a chunk, and the head of a filter with one shard. */
 #define TABLE_FILTER_FREE_BYTES 40
 
 bool bb_filter_budget_is_given(const struct bb_filter_budget *budget)
