@@ -1,14 +1,14 @@
 /* Memory allocation: the whole library allocates through these functions, so that a test can make
  * the n-th allocation fail.
  *
- * Others replace alloc.c at link time, by defining the same symbols: tests
- * (tests/support/alloc/alloc_fault.c), and the module of Redis, whose memory is the server's
+ * Two other files replace alloc.c at link time, by defining the same symbols: the tests'
+ * (tests/support/alloc/alloc_fault.c), and the Redis module's, which takes memory from the server
  * (redis/memory/memory.c). There is no run-time hook and no global. The C library's allocation
  * functions are poisoned wherever this header is included. */
 #ifndef BB_BASE_ALLOC_H
 #define BB_BASE_ALLOC_H
 
-/* musl's sched.h mentions calloc: it must precede the poison. */
+/* musl's sched.h mentions calloc, so it must be included before the poison. */
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>

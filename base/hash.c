@@ -1,5 +1,5 @@
-/* XXH3, and the secrets that do not come from the operating system (for the others see
- * random_posix.c).
+/* XXH3, and the secrets that do not come from the operating system (random_posix.c has the
+ * others).
  *
  * The header-only form of xxHash is compiled in: a call through the shared library costs more than
  * the hash of a short key, and this function is called once per lookup. */
@@ -14,13 +14,14 @@
 _Static_assert(BB_HASH_SECRET_SIZE == XXH_SECRET_DEFAULT_SIZE,
                "the secret is as long as XXH3's own");
 
+/* A separate function, so that a key of up to 16 bytes does not pay for the registers that longer
+ * keys need. */
 static __attribute__((noinline, flatten)) uint64_t
 hash_longer_key(const struct bb_hash_secret *secret, struct bb_bytes key)
 {
     return XXH3_64bits_withSecret(key.data, key.size, secret->bytes, BB_HASH_SECRET_SIZE);
 }
 
-/* Apart, so that a key of up to 16 bytes does not pay for the registers that longer ones take. */
 __attribute__((flatten)) uint64_t bb_hash_key(const struct bb_hash_secret *secret,
                                               struct bb_bytes key)
 {

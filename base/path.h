@@ -17,8 +17,8 @@ BB_MUST_CHECK enum bb_status bb_path_check_directory(const char *path, const cha
 /* The parent directory of a path: "." for a single name, "/" for the root. REQUIRES: the path is
  * shorter than BB_PATH_SIZE_MAX. */
 void bb_path_parent(const char *path, char ret_parent[BB_PATH_SIZE_MAX]);
-/* directory/name. BB_INVALID if one of them is empty, BB_TOO_LARGE if the path is too long; then
- * *ret_path is undefined. */
+/* directory/name. BB_INVALID if one of them is empty, BB_TOO_LARGE if the path is too long;
+ * *ret_path is then undefined. */
 BB_MUST_CHECK enum bb_status bb_path_join(const char *directory, const char *name,
                                           char ret_path[BB_PATH_SIZE_MAX]);
 

@@ -15,7 +15,7 @@ static _Atomic uint64_t last;
 
 _Atomic(_Atomic uint64_t *) bb_process_place = &nowhere;
 
-/* A page that is zero in a child; NULL: not supported by the kernel. */
+/* Maps a page that the kernel clears in a child. NULL: the kernel does not support this. */
 static _Atomic uint64_t *map_wiped(size_t size)
 {
 #ifdef MADV_WIPEONFORK
@@ -31,7 +31,7 @@ static _Atomic uint64_t *map_wiped(size_t size)
     return NULL;
 }
 
-/* The page of the process, made by the first thread that needs it. */
+/* Returns the page of the process. The first thread that needs it maps it. */
 static _Atomic uint64_t *find_place(void)
 {
     _Atomic uint64_t *place = atomic_load_explicit(&bb_process_place, memory_order_acquire);

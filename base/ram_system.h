@@ -22,7 +22,8 @@ struct bb_ram_file {
     bool is_writable;
 };
 
-/* ram_file.c. create: with the mutex; NULL: no memory. destroy: without. */
+/* ram_file.c. create: the caller holds the mutex; NULL: no memory. destroy: the caller does not
+ * hold it. */
 struct bb_ram_file *bb_ram_file_create(struct bb_ram_system *system, struct bb_ram_node *node,
                                        const char *path, bool is_writable);
 void bb_ram_file_destroy(struct bb_ram_file *file);

@@ -269,7 +269,7 @@ static int copy_name(struct bb_ram_tree *to, const struct bb_ram_name *name)
     return error_number;
 }
 
-/* Copies all names that the root leads to, level by level. */
+/* Copies all names that are reachable from the root, level by level. */
 static int copy_levels(const struct bb_ram_tree *from, struct bb_ram_tree *to)
 {
     bool is_more = true;

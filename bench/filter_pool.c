@@ -21,7 +21,7 @@ const struct pool_kind pool_kinds[] = {
 };
 const size_t pool_kind_count = BB_ARRAY_LENGTH(pool_kinds);
 
-/* Foreign counters are above all members'. */
+/* The counters of absent keys are above the counters of all members. */
 #define ABSENT_BASE (UINT64_C(1) << 48)
 
 static uint64_t member(const struct pool *pool, size_t filter, size_t i)

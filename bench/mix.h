@@ -1,6 +1,6 @@
 /* The mixed workloads: the phases of each, and the operations of a phase.
  *
- * A phase draws operations of several kinds, each in its percentage, and the key of each by one
+ * A phase draws operations of several kinds, each with its percentage. It draws all keys from one
  * distribution. docs/benchmarks.md, "Workloads", describes all of them.
  */
 #ifndef BB_BENCH_MIX_H
@@ -49,7 +49,7 @@ struct mix_phase {
     unsigned percents[MIX_KIND_COUNT];
     unsigned count;         /* keys of MIX_GET_MANY, entries of MIX_SEEK and MIX_RANGE */
     enum mix_length length; /* of MIX_SEEK */
-    unsigned keys_percent;  /* operations are this part of the keys; 0: as the options specify */
+    unsigned keys_percent;  /* operations in percent of the keys; 0: as the options specify */
 };
 
 struct mix {

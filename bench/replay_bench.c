@@ -4,10 +4,10 @@
  *     replay_bench DIRECTORY [--log MIB, default 64] [--value-size N, default 100]
  *                            [--rounds N, default 5]
  *
- * A process writes a log of keys of 16 bytes in random order and crashes; this one opens the store.
- * Prints a line of JSON per round and one of medians: milliseconds by the clock, including the
- * writing of the table, and of processor time. The store is made in a new folder of the directory,
- * and removed.
+ * A child process writes a log of keys of 16 bytes in random order and crashes. The parent opens
+ * the store. It prints a line of JSON for each round and one for the medians: elapsed milliseconds,
+ * including the writing of the table, and milliseconds of processor time. The store is made in a
+ * new folder of the directory, and removed.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -35,7 +35,8 @@ struct bench {
     uint64_t log_bytes;
 };
 
-/* The write buffer is so large that the log is one: entries take more room in memory than in it. */
+/* The write buffer is large enough for a single log, because entries take more space in memory than
+ * in a log. */
 static struct bb_db *open_store(const struct bench *bench)
 {
     struct bb_db *db = NULL;

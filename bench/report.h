@@ -30,8 +30,8 @@ enum report_clock {
 /* After the last round, before the calls below. */
 void report_finish(struct report *report);
 
-/* Engines as sides, slices of all rounds as turns, of a phase that has slices; a failed run has no
- * times.
+/* The turns of a phase that has slices: engines are the sides, slices of all rounds are the turns.
+ * A failed run has no times.
  *
  * Owned: turns_deinit.
  */

@@ -5,7 +5,7 @@
 
 #include "bench/report.h"
 
-/* A figure of an engine. */
+/* Computes a figure of an engine. */
 typedef double report_figure(const struct report *report, const struct run_result *result,
                              enum phase phase);
 

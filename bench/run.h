@@ -1,7 +1,6 @@
-/* One engine through the standard workload, in a separate process.
- *
- * It has a load in random order, lookups, range queries and a scan, as loaded and after a full
- * compaction. runner.h describes how phases are measured.
+/* Runs one engine through the standard workload, in a separate process. The workload has a load in
+ * random order, then lookups, range queries and a scan, as loaded and after a full compaction.
+ * runner.h describes how phases are measured.
  */
 #ifndef BB_BENCH_RUN_H
 #define BB_BENCH_RUN_H

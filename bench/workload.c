@@ -193,7 +193,7 @@ static void draw_absent(struct workload *workload, const uint64_t *sorted)
         uint64_t number = workload_absent_number(workload, count);
         uint64_t position = workload_lower_bound(sorted, options->key_count, number);
         if (position == 0 || position == options->key_count)
-            continue; /* outside the range of the stored keys: no engine would have to look */
+            continue; /* outside the range of the stored keys: bounds rule it out */
         if (sorted[position] == number)
             bench_die("an absent key is stored: the bijection is broken");
         workload->absent[i++] = number;

@@ -10,13 +10,13 @@
 #include "bloomblock/shard_hash.h"
 
 /* Readable bytes before the first and after the last payload, of any content: they never change a
- * result. Vectors are loaded whole, and end with the bytes that count. */
+ * result. Probes load whole vectors, of which only the last bytes matter. */
 #define BB_FILTER_LEAD_BYTES 56
 #define BB_FILTER_PAD_BYTES  8
 
-/* May the filter contain the hash, which is in the filter's domain? The descriptor's highest bit is
- * the function's; true for descriptors that do not exist. rank: of the shorter step; for Bloom
- * kinds, probes. Words of 64 bits, as probes compute with them. */
+/* May the filter contain the hash, which is in the filter's domain? The descriptor's highest bit
+ * has selected the function. True for descriptors that do not exist. rank: of the shorter step; for
+ * Bloom kinds, probes. All arguments are words of 64 bits, with which probes compute. */
 typedef bool bb_filter_probe(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                              uint64_t hash);
 
@@ -25,7 +25,8 @@ typedef bool bb_filter_probe(const uint8_t *payload, uint64_t descriptor, uint64
 /* Where a shard is in memory: offset from the first payload << 16 | descriptor. */
 typedef uint64_t bb_filter_place;
 
-/* The arguments of probes of filters of any ranks and layouts. In words, for vectors. */
+/* The arguments of probes of filters of any ranks and layouts. They are words, so that vectors can
+ * be loaded. */
 struct bb_filter_batch {
     uint64_t hashes[BB_FILTER_BATCH];
     const uint8_t *payloads[BB_FILTER_BATCH]; /* the first of the filter's set */

@@ -10,7 +10,7 @@ struct leveldb_filterpolicy_t {
     int bits_per_key; /* of a Bloom filter; 0 or less: none */
 };
 
-/* The store's limit; filters of some 20 bits have so low a rate that more bits are not used. */
+/* The store's limit; filters of about 20 bits have a rate so low that more bits are not used. */
 #define BITS_PER_KEY_MAX 100
 
 leveldb_filterpolicy_t *leveldb_filterpolicy_create(

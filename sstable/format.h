@@ -127,8 +127,8 @@ enum bb_section_id {
 #define BB_PROPERTY_MANDATORY UINT16_C(0x8000)
 
 /* The hash that the filters take: XXH3-64 under a secret of 192 bytes, which ribbons use without
- * mixing it. (1 was the same hash, mixed. Probed in today's way, its ribbons would deny keys that
- * are present.) */
+ * mixing it. (1 was the same hash, mixed. Probed in today's way, its ribbons would rule out keys
+ * that are present.) */
 #define BB_HASH_ID_XXH3 2
 
 /* Written into every table. It changes whenever the same entries and options give other filters:

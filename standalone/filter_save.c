@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "bb/filter.h"
 
-/* The largest filter has 2^32 keys of some 35 bits, and counters of 4 times that; the header is
+/* The largest filter has 2^32 keys of about 35 bits, and counters of 4 times that; the header is
  * small. */
 #define CONTENTS_SIZE_MAX (UINT64_C(1) << 38)
 

@@ -22,7 +22,7 @@ static inline void bb_blocked_bloom_probe_prefetch(const uint8_t *payload, uint3
     const uint8_t *line = payload + (size_t)bb_blocked_bloom_line(hash, line_count) * BB_LINE_SIZE;
     __builtin_prefetch(line);
     __builtin_prefetch(line + BB_LINE_SIZE - 1);
-    __asm__ volatile("" : : "r"(line)); /* otherwise gcc removes calls: no effects */
+    __asm__ volatile("" : : "r"(line)); /* otherwise gcc removes calls, which have no effects */
 }
 
 #endif

@@ -5,7 +5,7 @@
  *
  * Each probe multiplies the hash again and scales the high part of the result to m bits. The
  * textbook method, double hashing modulo m, repeats whole probe sequences: at 20 keys its rate is
- * 11 times that of the formula.
+ * 11 times the formula's.
  *
  * Threads: may_contain is pure; one thread may add. */
 #ifndef BB_BLOOMBLOCK_BLOOM_BLOOM_H

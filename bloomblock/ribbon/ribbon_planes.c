@@ -155,7 +155,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i add_to(__m512i bytes, __mmask64 havin
 }
 
 /* Chooses a lane of the first set for each row: byte 7 - i of *ret_chosen for row i. Fills the
- * parts of both sets. False: for some row only lanes of the second set have it. */
+ * parts of both sets. False: some row occurs only in lanes of the second set. */
 BB_CPU_TARGET_AVX512 static inline bool choose(struct pool *pool, bool both, uint64_t *ret_chosen)
 {
     __m512i first = _mm512_mask_set1_epi64(pool->first.planes[0], 0x80, (long long)UNITS);
@@ -264,8 +264,8 @@ struct progress {
     struct pool pool;
 };
 
-/* Copies count equations, from `next` on, to the first set of lanes, and if it is full, to the
- * second. False: both are full. */
+/* Copies count equations, beginning with `next`, to the first set of lanes, and to the second when
+ * the first is full. False: both are full. */
 BB_CPU_TARGET_AVX512 static inline bool
 admit_group(struct pool *pool, const struct bb_ribbon_planes *planes, uint32_t next, uint32_t count,
             __mmask64 free_first, __mmask64 free_second, uint32_t slabs, bool both)
@@ -286,8 +286,8 @@ BB_CPU_TARGET_AVX512 static inline bool contradicts(const struct pool *pool, __m
            (both && has_result(&pool->second, free_second, slabs));
 }
 
-/* Eliminates groups as long as `both` fits: false while the first set of lanes suffices, true while
- * it does not. */
+/* Eliminates groups as long as `both` is right for them: false if the first set of lanes suffices,
+ * true if it does not. */
 BB_CPU_TARGET_AVX512 static inline __attribute__((always_inline)) enum bb_ribbon_outcome
 go_on(struct bb_ribbon_planes *planes, const struct bb_ribbon_system *system, uint32_t slabs,
       bool both, struct progress *progress)

@@ -4,11 +4,11 @@
  * from the last to the first. Where the equations contradict each other, the builder tries another
  * seed.
  *
- * The solution does not depend on the order in which the equations come or are treated: which rows
- * no equation determines follows from the equations, and these are 0.
+ * The solution does not depend on the order of the equations: the equations determine which rows
+ * are free, and free rows are 0.
  *
- * Memory: 84 kB for the largest filter, half of it for 1,000 keys, which stays in the first-level
- * cache. Threads: one solver, one thread.
+ * Memory: 84 kB for the largest filter, and half of that for 1,000 keys, which fits into the
+ * first-level cache. Threads: one solver, one thread.
  */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SOLVER_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_SOLVER_H
@@ -18,7 +18,7 @@
 #include "bloomblock/ribbon/ribbon_planes.h"
 
 struct bb_ribbon_solver {
-    bool in_planes; /* as ribbon_planes.h does it */
+    bool in_planes; /* solves as in ribbon_planes.h */
     struct bb_ribbon_system system;
     union {
         struct bb_ribbon_band band;
@@ -31,8 +31,8 @@ struct bb_ribbon_solver {
  */
 void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu);
 
-/* Solves the system of a filter with these hashes: as bb_ribbon_solver_reset, _add for each, and
- * _finish. */
+/* Solves the system of a filter with these hashes: the same as bb_ribbon_solver_reset, _add for
+ * each hash, and _finish. */
 bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
                             struct bb_descriptor parts, uint32_t rank);
 
@@ -51,7 +51,7 @@ static inline void bb_ribbon_solver_add(struct bb_ribbon_solver *solver,
 }
 
 /* Computes rows; false: the equations contradict each other, or more than BB_RIBBON_POOL_MAX of
- * them want the same 64 rows. */
+ * them need the same 64 rows. */
 bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver);
 
 #endif

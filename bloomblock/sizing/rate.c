@@ -62,8 +62,8 @@ static void throw_balls(double states[BB_BLOOM_PROBES_MAX + 1], uint32_t probes,
 
 /* --- Classic Bloom --- */
 
-/* Up to this many keys the rate is computed exactly; beyond, the error of the moments is less than
- * 1e-4 of it (at 25 probes; 1e-6 at 7). */
+/* Up to this many keys the rate is computed exactly. For more keys the relative error of the
+ * moments is below 1e-4 (at 25 probes; 1e-6 at 7). */
 #define EXACT_KEYS 24
 
 static double bloom_exact(uint64_t key_count, double bits, uint32_t probes)
@@ -83,8 +83,8 @@ struct moments {
 };
 
 /* Factorial moments of the number of empty cells are m(m-1)...(1-j/m)^b. The variance is arranged
- * to avoid cancellation for large m; the third moment is of order 1/m^2 and is omitted if it would
- * be lost in rounding; the fourth is the normal distribution's. */
+ * to avoid cancellation for large m; the third moment is of order 1/m^2 and is omitted if rounding
+ * would hide it; the fourth is the normal distribution's. */
 static struct moments empty_share(double balls, double cells)
 {
     double one = exp(balls * log1p(-1 / cells));
@@ -126,7 +126,7 @@ double bb_rate_bloom(uint64_t key_count, uint64_t bits, uint32_t probes)
     return bloom_by_moments((double)key_count, (double)bits, probes);
 }
 
-/* Bits per key of many keys. */
+/* Bits per key for a large number of keys. */
 static double bloom_bits_per_key(uint32_t probes, double target_rate)
 {
     return -(double)probes / log1p(-pow(target_rate, 1.0 / probes));
@@ -176,7 +176,7 @@ uint32_t bb_rate_bloom_best_probes(uint64_t key_count, double target_rate, uint6
 {
     uint32_t best = bb_rate_bloom_probes(target_rate);
     uint64_t best_bits = bb_rate_bloom_bits(key_count, best, target_rate);
-    /* Small sets want fewer probes than large ones, by up to a third (computed for every rate). */
+    /* Small sets need fewer probes than large ones, by up to a third (computed for every rate). */
     uint32_t fewest = best - best / 3 > 1 ? best - best / 3 - 1 : 1;
     for (uint32_t probes = best; probes-- > fewest;) {
         uint64_t bits = bb_rate_bloom_bits(key_count, probes, target_rate);
@@ -273,7 +273,7 @@ uint64_t bb_rate_blocked_bloom_lines(const struct bb_rate_line *line, uint64_t k
     return high;
 }
 
-/* The table of probes is rounded, and so are sizes to whole lines: near the table's steps a
+/* The table of probes is rounded, and sizes are rounded to whole lines. So near the table's steps a
  * neighbouring number of probes may need one line less. No other number does (computed for every
  * rate). */
 uint32_t bb_rate_blocked_bloom_best_probes(uint64_t key_count, double target_rate,

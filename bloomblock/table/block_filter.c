@@ -1,4 +1,5 @@
-/* The filters of a table, asked and described: formats, descriptors, the way to the kind. */
+/* Probes and describes the filters of a table: formats, descriptors, and the functions of each
+ * kind. */
 #include "bloomblock/table/block_filter.h"
 
 #include <math.h>

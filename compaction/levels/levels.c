@@ -248,8 +248,8 @@ static size_t count_runs(const struct bb_levels *levels)
     return count;
 }
 
-/* A separate array, because a lookup that goes through the levels spends as much time on an empty
- * one as on another. */
+/* Lists the runs in a separate array, because a lookup that walked the levels would spend as much
+ * time on an empty level as on any other. */
 static enum bb_status list_turns(struct bb_levels *levels)
 {
     size_t count = count_runs(levels);

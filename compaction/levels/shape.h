@@ -1,7 +1,7 @@
 /* The intended shape of a store's levels, from its options.
  *
- * All sizes are in unit runs: the unit run of level 1 has level1_size_bytes, and level_size_ratio
- * times more with each level.
+ * All sizes are in unit runs: the unit run of level 1 has level1_size_bytes, and the unit run of
+ * each deeper level is level_size_ratio times larger.
  *
  *     leveled        every level below level 0 is one run, full with one unit
  *     tiered         a level takes level_size_ratio runs of a unit each, and then becomes one run
@@ -17,8 +17,8 @@
 #include "bb/table.h"
 
 struct bb_shape {
-    /* The number of level 0 runs that is planned for. Level 0 is merged from this number on, or
-     * from fewer (pick_options.h). */
+    /* The number of level 0 runs that is planned for. Level 0 is merged when it has this number of
+     * runs, or earlier (pick_options.h). */
     uint32_t level0_run_count;
     uint64_t level1_size_bytes;
     /* Factor between the sizes of consecutive levels. */

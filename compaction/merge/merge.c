@@ -31,7 +31,7 @@
 /* The streams whose seeks are prepared together: the bits of a number. */
 #define APPROACH_MAX 64
 
-/* WHY the number is smaller: the compiler would load two members of one size as a vector, right
+/* WHY the number is smaller: the compiler would load two members of equal size as a vector, right
  * after they were stored separately, which stalls store forwarding. */
 struct contestant {
     uint64_t code;
@@ -82,8 +82,8 @@ static uint64_t code_of(const struct merge *merge, uint32_t number)
     return merge->is_backward ? ~code : code;
 }
 
-/* The shared prefix of the streams' current keys, shortened so that eight bytes of each remain for
- * the codes: streams at versions of one key soon move to others. */
+/* The shared prefix of the streams' current keys, shortened so that eight bytes of each key remain
+ * for the codes. Streams that are all at versions of one key soon move to other keys. */
 static size_t shared_by_streams(const struct merge *merge, struct bb_bytes *ret_first)
 {
     const struct bb_entry *first = NULL;
@@ -269,7 +269,7 @@ static bool take_step(const struct bb_merge_stream *stream, struct bb_bytes key,
     return stream->approach != NULL && stream->approach(stream->iter, key, sequence, step);
 }
 
-/* Takes each step for all streams before the next one: they wait for memory together. */
+/* Takes each step for all streams before the next step, so that they wait for memory together. */
 static void approach(struct merge *merge, struct bb_bytes key, uint64_t sequence)
 {
     size_t count = merge->count < APPROACH_MAX ? merge->count : APPROACH_MAX;
@@ -358,7 +358,7 @@ static const struct bb_iter_ops ops = {
     .stored = stored,
 };
 
-/* The streams are not set. */
+/* Does not set the streams. */
 static enum bb_status create(size_t count, const struct bb_comparator *comparator,
                              struct merge **ret_merge)
 {

@@ -6,8 +6,8 @@
  * streams share. Only ties compare whole keys.
  *
  * Equal keys sort by sequence, newest first. No store has two entries with the same key and
- * sequence. If there are, the entry of the earlier stream sorts first, in both directions.
- * Threads: one.
+ * sequence. If streams have two such entries, the entry of the earlier stream sorts first, in both
+ * directions. Threads: one.
  */
 #ifndef BB_COMPACTION_MERGE_MERGE_H
 #define BB_COMPACTION_MERGE_MERGE_H
@@ -20,7 +20,7 @@ struct bb_merge_stream {
     bb_approach *approach;
 };
 
-/* Takes ownership of the streams, also on failure. Name newer runs first. A stream that fails ends
+/* Takes ownership of the streams, even on failure. Pass newer runs first. A stream that fails ends
  * the merge with its status, until the next seek. count 0 gives an empty stream. The merge has no
  * position before the first seek. */
 BB_MUST_CHECK enum bb_status bb_merge_create(struct bb_iter **streams, size_t count,

@@ -7,8 +7,8 @@
 
 struct bb_pick_options {
     struct bb_shape shape;
-    /* Level 0 is currently merged from this number of runs on, at most the number in the shape. 0:
-     * the number in the shape. */
+    /* Level 0 is currently merged when it has this number of runs, at most the number in the shape.
+     * 0: the number in the shape. */
     uint32_t level0_run_count_due;
     bool has_filters; /* false: rates are ignored */
     double target_wasted_reads;
@@ -21,7 +21,7 @@ struct bb_pick_options {
     /* Tombstones and hidden versions with sequences up to this one must be dropped
      * (pick_tombstones.h), unless the oldest snapshot needs them. 0: none. */
     uint64_t tombstone_horizon;
-    /* Its sequence; BB_SEQUENCE_MAX without snapshots. */
+    /* The sequence of the oldest snapshot; BB_SEQUENCE_MAX without snapshots. */
     uint64_t oldest_snapshot;
 };
 

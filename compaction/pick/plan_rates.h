@@ -43,7 +43,7 @@ bool bb_plan_rates_keep_target(const struct bb_levels *levels,
                                const struct bb_pick_options *options, int output_level,
                                double waste);
 
-/* True when the filters have more bytes than `factor` times the budget. */
+/* True when the filters take more bytes than `factor` times the budget. */
 bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, double factor);
 /* Bits that a table's filters would lose at that rate; 0 when they are too few to be worth the

@@ -12,14 +12,14 @@
  *   NULL options mean the defaults, in every function. destroy, close, release and deinit ignore
  *   NULL. A report (..._report) may be NULL if the caller does not need it. Bytes of size 0 and
  *   arrays of 0 elements may have a NULL address. A path that is NULL, empty or longer than 4,032
- *   bytes (of a directory: 3,968) is BB_INVALID.
+ *   bytes (3,968 for a directory) fails with BB_INVALID.
  * - Zero in an options field means the default.
  *
  * Versions. Until version 1.0 the structs may change with every minor version. A program must be
  * compiled with the headers of the library that it runs with. The name of the shared library
- * contains the minor version (libbloomblock.so.0.1), so a program does not load another one
- * (docs/decisions/0019-struct-versions.md). A program that loads the library at run time compares
- * bb_version() with BB_VERSION.
+ * contains the minor version (libbloomblock.so.0.1), so a program never loads a library of another
+ * minor version (docs/decisions/0019-struct-versions.md). A program that loads the library at run
+ * time compares bb_version() with BB_VERSION.
  *
  * Bytes in files are little-endian on every machine. */
 #ifndef BB_PUBLIC_BASE_H
@@ -122,9 +122,9 @@ struct bb_buf {
     size_t capacity;
 };
 
-/* Appends bytes. The library allocates the memory of a buffer, so a program only reads data and
- * size, and changes them by calls such as these. The bytes must not be in the buffer itself.
- * BB_NO_MEMORY: the buffer is unchanged. */
+/* Appends bytes. The library allocates the memory of a buffer. So a program only reads data and
+ * size, and changes the buffer only through calls such as these. The bytes must not be in the
+ * buffer itself. BB_NO_MEMORY: the buffer is unchanged. */
 BB_API BB_MUST_CHECK enum bb_status bb_buf_append(struct bb_buf *buf, const void *data,
                                                   size_t size);
 /* The same, but replaces the contents. */
@@ -134,8 +134,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_buf_assign(struct bb_buf *buf, struct bb_
 BB_API void bb_buf_deinit(struct bb_buf *buf);
 
 /* Pinned bytes: readable and unchanged until bb_pinned_release. They are not copied if the library
- * already has them in memory. A zeroed struct is valid and empty. The struct may be copied if only
- * one of the copies is used and released afterwards, in any thread. */
+ * already has them in memory. A zeroed struct is valid and empty. A program may copy the struct,
+ * but may then use and release only one of the copies, in any thread. */
 struct bb_pinned {
     struct bb_bytes bytes;
     /* Internal. */
@@ -148,7 +148,7 @@ struct bb_pinned {
  * allowed. */
 BB_API void bb_pinned_release(struct bb_pinned *pinned);
 
-/* Secret of the keyed hash. The hashes of two filters or tables can be compared only if both have
+/* The secret of the keyed hash. Hashes of two filters or tables are comparable only if both have
  * the same secret. */
 #define BB_HASH_SECRET_SIZE 192
 struct bb_hash_secret {
@@ -158,8 +158,8 @@ struct bb_hash_secret {
 /* XXH3-64 of a key under a secret (xxHash specification, XXH3_64bits_withSecret). Thread-safe. */
 BB_API uint64_t bb_hash_key(const struct bb_hash_secret *secret, struct bb_bytes key);
 
-/* XXH64 with seed 0 (xxHash specification): the hash of Parquet's and other formats' filters. It
- * has no secret, so anybody can choose colliding values. Thread-safe. */
+/* XXH64 with seed 0 (xxHash specification): the hash in the filters of Parquet and other formats.
+ * It has no secret, so anybody can choose colliding values. Thread-safe. */
 BB_API uint64_t bb_hash_xxh64(struct bb_bytes bytes);
 
 /* A random secret from the operating system. BB_IO if the system provides no randomness. */

@@ -1,6 +1,6 @@
 /* Batches: operations that bb_db_write in <bb/db.h>, which includes this file, applies atomically.
- * A batch is used by one thread at a time. Calls that add to it fail with BB_TOO_LARGE if the key,
- * the value or the batch (4 GiB) is too large, and with BB_NO_MEMORY. */
+ * A batch is used by one thread at a time. Calls that add an operation fail with BB_TOO_LARGE if
+ * the key, the value or the batch (at most 4 GiB) is too large, and with BB_NO_MEMORY. */
 #ifndef BB_PUBLIC_BATCH_H
 #define BB_PUBLIC_BATCH_H
 
@@ -22,14 +22,15 @@ BB_API void bb_batch_reset(struct bb_batch *batch);
 BB_API BB_MUST_CHECK enum bb_status bb_batch_put(struct bb_batch *batch, struct bb_bytes key,
                                                  struct bb_bytes value);
 BB_API BB_MUST_CHECK enum bb_status bb_batch_delete(struct bb_batch *batch, struct bb_bytes key);
-/* As bb_db_delete_range. */
+/* Deletes a range of keys, like bb_db_delete_range. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_batch_delete_range(struct bb_batch *batch, struct bb_bytes low, struct bb_bytes high);
-/* Number of operations, and their size in bytes in the log. */
+/* The number of operations, and their size in the log in bytes. */
 BB_API size_t bb_batch_count(const struct bb_batch *batch);
 BB_API size_t bb_batch_size_bytes(const struct bb_batch *batch);
-/* Calls visit for each operation in order, until it returns a status other than BB_OK, and returns
- * that status. BB_OK if no visit fails. For BB_ENTRY_DELETE_RANGE, key is low and value is high. */
+/* Calls visit for each operation in order. Stops at the first status other than BB_OK and returns
+ * it. Returns BB_OK if every visit succeeds. For BB_ENTRY_DELETE_RANGE, key is low and value is
+ * high. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_batch_iterate(const struct bb_batch *batch,
                  enum bb_status (*visit)(void *context, enum bb_entry_kind kind,

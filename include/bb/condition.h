@@ -20,32 +20,32 @@
  *     matches(attribute, 'regular expression')
  *     NOT condition, condition AND condition, condition OR condition, (condition)
  *     TRUE, FALSE, NULL                               NULL is unknown for every record
- * NOT binds tighter than AND, and AND tighter than OR. Keywords and functions ignore case,
- * attributes do not.
+ * NOT binds tighter than AND, and AND tighter than OR. Case does not matter in keywords and
+ * functions. It matters in names of attributes.
  *
  * Literals
  *     strings   'it''s' or "it""s": any bytes. `Backquotes` hold the name of an attribute
  *     numbers   Any size. Integers are compared exactly with values of every type, and decimals
- *               (with a point or an exponent) exactly with integers. For f64 a decimal is the
- *               nearest double. 1e999 is infinity
+ *               (with a point or an exponent) exactly with integers. For f64 a decimal is rounded
+ *               to the nearest double. 1e999 is infinity
  *     times     a string: '2015-05-17T10:05:03.5Z', '2015-05-17 10:05', '2015-05-17'; UTC unless
  *               a zone is named
  * A literal that cannot be compared with the attribute's type is an error, with its offset.
  *
  * Meaning
- *     - An attribute that is NULL, missing or malformed makes every predicate unknown. Only IS NULL
- *       is then true, for all three. NOT unknown is unknown.
+ *     - IS NULL is true for an attribute that is NULL, missing or malformed. Every other predicate
+ *       of such an attribute is unknown. NOT unknown is unknown.
  *     - != is NOT over =, NOT IN is NOT over IN, and so on.
  *     - NaN satisfies no comparison, so NOT of a comparison with NaN is true. -0 equals 0.
  *     - Strings are bytes and ordered as bytes. LIKE: % is any bytes, _ one character (a valid
  *       UTF-8 sequence, or one byte outside such a sequence). A backslash before %, _ or \ makes it
  *       literal; any other backslash is literal too.
- *     - A token is a maximal run of ASCII letters, ASCII digits and bytes from 0x80 on. The operand
- *       of has_token is exactly one token. The operands of has_all_tokens and has_any_token are
- *       texts; all tokens in them count.
+ *     - A token is a maximal run of ASCII letters, ASCII digits and bytes of 0x80 and above. The
+ *       operand of has_token is exactly one token. The operands of has_all_tokens and has_any_token
+ *       are texts; every token in them is an operand.
  *     - A word is a segment of Unicode's UAX #29 with a letter or a digit: "don't", "3.14", "naive"
- *       with an accent. A byte outside every valid UTF-8 sequence separates words; a word of more
- *       than 1,024 bytes is cut. Words are compared as bytes, without normalisation. The
+ *       with an accent. A byte outside every valid UTF-8 sequence separates words. A word of more
+ *       than 1,024 bytes is split. Words are compared as bytes, without normalisation. The
  *       functions that begin with "ihas" compare after Unicode's full case folding ("Straße" is
  *       "STRASSE"). Predicates of words need a build with libunistring, and use its version of
  *       Unicode. Other builds return BB_UNSUPPORTED.
@@ -117,8 +117,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_condition_parse(const struct bb_schema *s
 /* These calls build a condition without text. attribute: its number in the schema. Each literal is
  * PRESENT and comparable with the attribute: for a number any of i64, u64 and f64 (not NaN), for a
  * time a TIME or a text. Schema and literals are borrowed for the call. The condition is owned:
- * bb_condition_destroy. BB_INVALID for an attribute or a literal outside these rules; otherwise as
- * bb_condition_parse. */
+ * bb_condition_destroy. BB_INVALID for an attribute or a literal outside these rules. Other errors
+ * are as for bb_condition_parse. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_compare(const struct bb_schema *schema,
                                                          size_t attribute,
                                                          enum bb_comparison comparison,

@@ -27,7 +27,7 @@
  * call that writes to files may fail with
  *
  *     BB_TOO_LARGE   a value or a batch (4 GiB) is too large
- *     BB_NO_SPACE    the disk is full. Reads continue, and writes too when there is space again
+ *     BB_NO_SPACE    the disk is full. Reads continue. Writes succeed again once there is space
  *     BB_IO          writing or syncing failed
  *     BB_BUSY        the store is being closed
  *     BB_READ_ONLY   the store is read-only, or an earlier failure stopped writing. The message
@@ -77,7 +77,7 @@ struct bb_snapshot;
  *                      over them. Use bb_db_repair
  *     BB_UNSUPPORTED   written by a newer version
  *
- * If the disk has no space for recovery's writes, an existing store opens nevertheless. It can be
+ * An existing store opens even if the disk has no space for the writes of recovery. It can then be
  * read in its recovered state. Every call that writes to files first tries to complete the
  * recovery, which may take as long as an opening, and fails with BB_NO_SPACE until the recovery
  * succeeds. on_event reports this. */
@@ -89,13 +89,13 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
  *
  *     State          The state at the time of opening: a prefix of the writer's commits, in
  *                    complete batches, without a hole. It contains all writes that were passed to
- *                    the operating system before the opening started. Commits buffered because of
- *                    wal_buffer_bytes are not among these, and neither are unflushed writes with
+ *                    the operating system before the opening started. It does not contain commits
+ *                    that are still in the buffer of wal_buffer_bytes, nor unflushed writes with
  *                    wal_off. A write that failed for its writer may be visible, and may be absent
  *                    from a later state. A half-written record is the end of the log, not damage
  *     Memory         The contents of the logs are kept in memory, outside the cache: at most about
- *                    three of the writer's write buffers. Every table is opened, for its descriptor
- *                    and root
+ *                    three of the writer's write buffers. Every table is opened, so that its
+ *                    descriptor and root are available
  *     Files          The writer may remove a table at any time. An open file keeps its bytes. So
  *                    while the store has at most open_tables_max tables, every get and iterator
  *                    works without a time limit. With more tables, an evicted descriptor may belong
@@ -158,9 +158,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get(struct bb_db *db,
 
 /* The same for threads that must not wait for a device, such as an event loop. BB_WOULD_WAIT: the
  * lookup needs a part of a table that is not in memory, so another thread has to call bb_db_get;
- * *value is unchanged and no lookup was counted. A block in the system's page cache is read.
- * Filters in memory rule out keys without a system call. value must not be NULL. Options used:
- * snapshot, bypass_fill. */
+ * *value is unchanged and no lookup was counted. A block that is in the system's page cache is
+ * read. Filters in memory rule out keys without a system call. value must not be NULL. Options
+ * used: snapshot, bypass_fill. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_get_now(struct bb_db *db,
                                                   const struct bb_get_options *options,
                                                   struct bb_bytes key, struct bb_buf *value);
@@ -194,8 +194,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_into(struct bb_db *db,
  * before any block is read, and blocks are read in file order (in groups of 1024 keys). Blocks that
  * are not in the page cache are fetched in parallel, as many as the system allows. Keys may be in
  * any order and may repeat. With 100 or more absent keys a call takes less than half the time of
- * single gets, because the memory of the table filters is prefetched. Stored keys in memory cost
- * about as much as single gets.
+ * single gets, because the memory of the table filters is prefetched. For stored keys whose blocks
+ * are in memory, a call takes about as long as single gets.
  *
  * keys, values and statuses have count elements. statuses[i] is the result of bb_db_get for
  * keys[i], and values[i] gets the value; values may be NULL. Returns BB_OK if all statuses are
@@ -206,7 +206,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_many(struct bb_db *db,
                                                    const struct bb_bytes *keys, size_t count,
                                                    struct bb_buf *values, enum bb_status *statuses);
 
-/* The state at creation, readable until released, before bb_db_close. NULL may be released. */
+/* The state of the store at this moment. It is readable until the snapshot is released, which must
+ * happen before bb_db_close. NULL may be released. */
 BB_API BB_MUST_CHECK enum bb_status bb_snapshot_create(struct bb_db *db,
                                                        struct bb_snapshot **ret_snapshot);
 BB_API void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot);
@@ -218,9 +219,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
 /* Flushes, and merges the keys from low, inclusive, to high, exclusive, level by level, down to the
  * deepest level that has keys of the range. Data overwritten or deleted there before the call is
  * removed, unless a snapshot sees it. NULL: no bound on that side. Whole tables are merged, so
- * neighbouring keys may be included. The work is done in small steps that alternate with due
- * compactions and yield to flushes, so that neither starves the other, and writes continue. Filter
- * rates keep the target. A range with at least nine tenths of the keys ends with the filters that
+ * neighbouring keys may be included. The work is done in small steps, which alternate with due
+ * compactions and yield to flushes. So neither starves the other, and writes continue. The filters
+ * still meet their target. A range with at least nine tenths of the keys ends with the filters that
  * bb_db_compact would give. Until then the statistics may expect more wasted reads than the target,
  * although lookups do not have them. A range with high <= low is empty. */
 BB_API BB_MUST_CHECK enum bb_status
@@ -245,11 +246,11 @@ struct bb_range_size {
     uint64_t memtable_bytes; /* keys and values not yet in tables */
 };
 /* Approximate space used by ranges: ret_sizes[i] is the size of ranges[i]. Reads no data block. The
- * size of whole tables is exact; for a table in which a range starts or ends, an index page is
- * read. So file_bytes is off by at most one data block and one index page for each end of the range
- * and each run (levels of one run have one, level 0 and tiers have several), whatever the size of
- * the range. raw_bytes is in proportion, as if all blocks of a table compressed equally.
- * memtable_bytes is estimated from the path through the tree, with an error of a few percent of the
+ * size of whole tables is exact. For a table in which a range starts or ends, an index page is
+ * read. So the error of file_bytes is at most one data block and one index page for each end of the
+ * range in each run (each table of level 0 is a run). It does not depend on the size of the range.
+ * raw_bytes is scaled in proportion, as if all blocks of a table compressed equally. memtable_bytes
+ * is estimated from the search path in the memtable's tree, with an error of a few percent of the
  * memtable. Sizes of adjacent ranges add up. A range with high <= low is empty. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_approximate_sizes(struct bb_db *db,
                                                             const struct bb_key_range *ranges,
@@ -275,8 +276,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_tables(struct bb_db *db,
                                                  struct bb_db_table_list *ret_list);
 BB_API void bb_db_table_list_deinit(struct bb_db_table_list *list);
 
-/* The options that the store keeps (struct bb_db_options, "Stored options"), in ret_options; all
- * other fields, and options that no opening has given, are 0. */
+/* Copies the options that the store keeps (struct bb_db_options, "Stored options") to *ret_options.
+ * All other fields are 0, and so are options that no opening has set. */
 BB_API void bb_db_stored_options(const struct bb_db *db, struct bb_db_options *ret_options);
 
 /* The store's secret, for computing key hashes outside the store. */

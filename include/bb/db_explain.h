@@ -20,7 +20,7 @@ extern "C" {
 enum bb_explain_kind {
     BB_EXPLAIN_MEMTABLE, /* a memtable was searched */
     BB_EXPLAIN_TABLE,    /* a table was searched, or excluded by its bounds */
-    /* The level has tables, but the bounds of none of them include the key. */
+    /* The level has tables, but no table's bounds include the key. */
     BB_EXPLAIN_NO_TABLE,
 };
 
@@ -55,8 +55,8 @@ struct bb_explain {
     uint64_t memtable_visits;
     uint64_t tables_opened;
     /* block_reads, page_reads and table_filter_reads count the preads of the lookup.
-     * avoided_requests counts the blocks that filters made unnecessary. With account_avoided,
-     * avoided_reads counts those of them that were not in the cache. */
+     * avoided_requests counts the block requests that filters avoided. With account_avoided,
+     * avoided_reads counts how many of these blocks were not in the cache. */
     struct bb_read_stats reads;
 };
 

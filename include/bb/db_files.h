@@ -29,7 +29,7 @@ struct bb_db_verify_report {
     uint64_t logs;
     uint64_t log_records;
     uint64_t log_bytes_dropped; /* size of the unsynced tail */
-    /* Files of the store that nothing refers to. Not a defect. */
+    /* Unreferenced files of the store. Not a defect. */
     uint64_t orphans;
     /* Files of other programs. They are ignored. */
     uint64_t foreign;
@@ -80,7 +80,7 @@ struct bb_db_scrub_report {
     uint64_t entries;    /* in the tables without damage */
     uint64_t damaged;    /* files with damage or a read error */
     uint64_t read_bytes; /* a table with an index file is read twice */
-    uint64_t bytes_left; /* size of the tables that were not read yet */
+    uint64_t bytes_left; /* size of the tables that have not been read yet */
     uint64_t next_table; /* first_table of a call that continues; 0: all files were verified */
     uint64_t manifests;  /* 1, or 0 if it was not read */
     uint64_t logs;
@@ -98,12 +98,12 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_scrub(struct bb_db *db,
                                                 const struct bb_db_scrub_options *options,
                                                 struct bb_db_scrub_report *ret_report);
 
-/* Creates a second store in a new directory (BB_EXISTS if it exists, or if this store was opened
- * under that name, even if it was renamed since). The checkpoint contains all writes that completed
- * before the call, and a prefix, in commit order, of concurrent writes. The call flushes first.
- * Tables are hard links, which take no space until they are compacted away, or copies where links
- * are not possible (another file system). The parent directory must exist. The two stores are
- * independent: either may be changed or destroyed.
+/* Creates a second store in a new directory. BB_EXISTS if the directory exists, or if this store
+ * was opened under that name, even if it has been renamed since. The checkpoint contains all writes
+ * that completed before the call, and a prefix, in commit order, of concurrent writes. The call
+ * flushes first. Tables are hard links, which take no space until they are compacted away, or
+ * copies where links are not possible (another file system). The parent directory must exist. The
+ * two stores are independent: either may be changed or destroyed.
  *
  * The checkpoint is durable when the call returns BB_OK. After a failure the call removes its
  * files. After a power failure during the call the directory does not exist, or opening it finds no
@@ -111,7 +111,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_scrub(struct bb_db *db,
 BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory);
 
 /* A checkpoint in two calls. bb_checkpoint_create captures the current state, as an iterator does,
- * and waits for no device and no flush. bb_checkpoint_write makes the new store, as
+ * without waiting for a device or a flush. bb_checkpoint_write makes the new store, as
  * bb_db_checkpoint does, but without a flush: data that was in memory becomes tables of the new
  * store. Writes continue in between. Until bb_checkpoint_destroy the state's tables and memtables
  * are kept, and bb_db_close fails with BB_BUSY. A checkpoint is used by one thread at a time. In a
@@ -132,14 +132,15 @@ BB_API void bb_checkpoint_destroy(struct bb_checkpoint *checkpoint);
  *     Inputs      are only read, and may be removed afterwards. Of several versions of a key the
  *                 newest wins. Of a key in several inputs the input named last wins, as if the
  *                 inputs were written one after another. So a range tombstone hides older versions
- *                 in its input, in inputs named before, and in the store. Sequences of the inputs
- *                 have no other effect.
+ *                 in its input, in inputs named before it, and in the store. Sequences of the
+ *                 inputs have no other effect.
  *     Cost        Each input is read once and written once, without log and memtable, to the
- *                 deepest level that has nothing newer below it. Sorted data with little overlap
- *                 is not compacted again. background_bytes_per_second applies, after flushes.
- *                 Tables are rewritten, not linked, so that their filters use the store's secret
- *                 and meet its target. They are written twice if concurrent work changes the rates
- *                 they need, or if more runs would enter level 0 than flushes may leave there.
+ *                 deepest level that has space and keeps it above all older versions of its keys.
+ *                 Sorted data with little overlap is not compacted again.
+ *                 background_bytes_per_second applies, after flushes. Tables are rewritten, not
+ *                 linked, so that their filters use the store's secret and meet its target. They
+ *                 are written a second time if concurrent work changes the rates that they need, or
+ *                 if they would put more runs into level 0 than flushes may leave there.
  *     Writers     continue, except while memory is flushed and the tables become visible.
  *     Failure     All tables are added, or none. BB_INVALID (another comparator), BB_CORRUPT,
  *                 BB_NOT_FOUND and BB_UNSUPPORTED concern an input; nothing was changed. BB_BUSY:
@@ -247,11 +248,11 @@ struct bb_db_repair_report {
     uint64_t tables_merged;
     /* Not used: the manifest does not name them, or they belong to another store. */
     uint64_t tables_unnamed;
-    /* Salvaged or lost tables that lost range tombstones, or for which this is unknown. */
+    /* Salvaged or lost tables that lost range tombstones or may have lost some. */
     uint64_t tables_ranges_lost;
     uint64_t entries_kept;
     uint64_t entries_salvaged;
-    /* Counts tables whose entry count the manifest records. */
+    /* Counts only tables whose entry count the manifest records. */
     uint64_t entries_lost;
     uint64_t blocks_lost; /* counts blocks that some readable part of the store records */
     uint64_t bytes_lost;  /* of salvaged tables */
@@ -264,8 +265,8 @@ struct bb_db_repair_report {
     uint64_t files_set_aside; /* renamed with the suffix ".lost" */
     uint64_t last_sequence;
     uint64_t indexes_kept; /* index files of tables that were kept */
-    /* Index files of such tables that are missing, damaged or wrong. Without them selections read
-     * more, until they are rebuilt (bb/select.h). */
+    /* Index files of kept tables that are missing, damaged or wrong. Until they are rebuilt
+     * (bb/select.h), selections read more. */
     uint64_t indexes_dropped;
 };
 /* how may be NULL: defaults. */

@@ -32,7 +32,7 @@ enum bb_event_kind {
     BB_EVENT_DAMAGE,
 };
 
-/* Fields that the kind does not set are 0, level is -1, and message is empty. */
+/* Fields that the kind does not set are 0, except that level is -1 and message is empty. */
 struct bb_event {
     enum bb_event_kind kind;
     enum bb_stall stall;
@@ -165,9 +165,9 @@ struct bb_db_options {
      * reads in the level of their key and deeper. The target (or the budget) is divided over the
      * levels accordingly, so that memory (or waste) is minimal. A level may get no filters. */
     double absent_share;
-    /* Bits per key in the table filters of the largest run, 1 ... 24, default 5. Smaller runs put
-     * more of their bits there. Or BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_ALL (bb/table.h). Kinds
-     * other than ribbon have a table filter only if this is set. */
+    /* Bits per key in the table filters of the largest run: 1 ... 24, BB_TABLE_FILTER_NONE or
+     * BB_TABLE_FILTER_ALL (bb/table.h); default 5. Smaller runs put more of their bits into table
+     * filters. Kinds other than ribbon have a table filter only if this is set. */
     double table_filter_bits;
     /* Where table filters are kept while the store is open:
      *
@@ -207,10 +207,10 @@ struct bb_db_options {
      * 4. With tiers this is also the number of runs at which a level is merged. */
     uint32_t level_size_ratio;
     /* Maximum age of a deletion, of a key or a range, in operations of the store, counted from the
-     * sequence of the deletion. So the same calls cause the same work. An older deletion is
-     * compacted until it hides no version any more, and is then removed. A version held only by a
-     * snapshot is removed after the snapshot is released. 0 (default): no limit; normal compactions
-     * remove deletions.
+     * sequence of the deletion. Operations are counted, not time, so the same calls cause the same
+     * work. An older deletion is compacted until it no longer hides a version, and is then removed.
+     * A version held only by a snapshot is removed after the snapshot is released. 0 (default): no
+     * limit; normal compactions remove deletions.
      *
      * The store checks after each flush and compaction, and after the release of the oldest
      * snapshot, when no other work is due. So after bb_db_flush and bb_db_wait_idle no older
@@ -247,10 +247,10 @@ struct bb_db_options {
     uint32_t shadow_verify_one_in;
     /* A background thread reads and verifies every table, index file and log, and the manifest,
      * once in this many seconds, 1 ... 10^9, and spreads the reads over the interval. The first
-     * interval starts at open, with a table chosen at random. So all tables are verified in the
-     * long run even if no process runs for a whole interval. Damage is reported (BB_EVENT_DAMAGE) and
-     * counted (damaged_files), and the thread continues. 0 (default): never. BB_INVALID with
-     * read_only or deterministic, which have no threads: call bb_db_scrub instead. */
+     * interval starts at open, with a table chosen at random. So in the long run all tables are
+     * verified, even if no process runs for a whole interval. Damage is reported
+     * (BB_EVENT_DAMAGE) and counted (damaged_files), and the thread continues. 0 (default): never.
+     * BB_INVALID with read_only or deterministic, which have no threads: call bb_db_scrub instead. */
     uint64_t scrub_interval_seconds;
 
     /* ---- expert: environment ---- */
@@ -271,7 +271,8 @@ struct bb_write_options {
 
 struct bb_get_options {
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
-    /* Borrowed; counts are added to it if not NULL, by an iterator when it is destroyed. */
+    /* Borrowed; NULL: none. Counts are added to it. An iterator adds its counts when it is
+     * destroyed. */
     struct bb_read_stats *stats;
     /* As in struct bb_read_options. */
     bool ignore_filters;

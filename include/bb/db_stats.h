@@ -84,7 +84,8 @@ struct bb_db_stats {
      * target, or, with a budget, the value that the budget achieves. A table of few keys may have a
      * lower rate than planned, or a higher one, which other tables balance. When tables with low
      * rates are removed because a range deletion hides them, the mean over the other tables rises,
-     * and may exceed the target until the next compaction. No lookup takes longer then. */
+     * and may exceed the target until the next compaction. No lookup takes longer because of
+     * this. */
     double expected_wasted_reads;
     uint64_t filter_bytes; /* of all live tables */
     /* The current budget in bytes, even if filter_amount is bits per key; 0: no budget. */
@@ -112,7 +113,7 @@ struct bb_db_stats {
      * once. */
     double space_amplification;
 
-    /* shadow_verify_one_in. Reads of these checks count only in system_reads. */
+    /* shadow_verify_one_in. The reads of these checks count only in system_reads. */
     uint64_t shadow_checks;         /* checks of a table whose filters ruled out the key */
     uint64_t shadow_contradictions; /* of these, the table had an entry of the key */
 

@@ -1,5 +1,5 @@
-/* The seam to the operating system, and a file system in memory, so that a program's tests need no
- * disk.
+/* The interface to the operating system, and a file system in memory, with which a program's tests
+ * need no disk.
  *
  *     struct bb_file_system *files = NULL;
  *     status = bb_file_system_memory_create(&files);
@@ -8,11 +8,10 @@
  *     ...
  *     status = bb_file_system_power_failure(files, &after);  // the synced part, a second system
  *
- * All access of the library to files, directories, locks, randomness and time goes through a struct
+ * The library accesses files, directories, locks, randomness and time only through a struct
  * bb_file_system. A program may implement one, for example to count or refuse calls and pass them
- * on to the file system of bb_file_system_posix_create. A store that uses that file system
- * directly also keeps the end of its log in a mapped file, NUMBER.window. The library keeps these
- * rules:
+ * on to the file system of bb_file_system_posix_create. A store that uses that file system directly
+ * also keeps the end of its log in a mapped file, NUMBER.window. The library keeps these rules:
  *
  * - Files are written once, front to back, and never changed afterwards.
  * - sync makes a file's bytes durable, sync_directory its name. Neither implies the other.
@@ -43,10 +42,10 @@ struct bb_file_names {
 };
 BB_API void bb_file_names_deinit(struct bb_file_names *list);
 
-/* Bytes of a file in the address space: they are read without a call. A file may be truncated while
- * it is mapped, or its device may fail. Then the pages that cannot be read have zeros, and is_sound
- * returns false from then on. So bytes are the file's if is_sound returns true after they were
- * read. Any thread may read a map. */
+/* A map of a file: its bytes are in the address space and are read without a call. A file may be
+ * truncated while it is mapped, or its device may fail. Pages that cannot be read then contain
+ * zeros, and is_sound returns false from that moment on. So a caller reads bytes first and then
+ * calls is_sound. If it returns true, the bytes are the file's. Any thread may read a map. */
 struct bb_file_map {
     const struct bb_file_map_ops *ops;
     const uint8_t *bytes;
@@ -158,8 +157,8 @@ struct bb_file_system_ops {
     /* Waits until that clock has advanced by about this much; it may return earlier. */
     void (*sleep)(struct bb_file_system *fs, uint64_t nanoseconds);
     void (*counters)(struct bb_file_system *fs, struct bb_file_counters *ret_counters);
-    /* How many files the process may have open at a time, including files that the library does not
-     * use. The number may change. NULL: no limit. */
+    /* The number of files that the process may have open at a time, including files that the
+     * library does not use. The number may change. NULL: no limit. */
     uint64_t (*open_files_max)(struct bb_file_system *fs);
 };
 
@@ -183,8 +182,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_file_system_memory_create(struct bb_file_
 BB_API void bb_file_system_memory_destroy(struct bb_file_system *fs);
 /* Creates a second file system with the files that a power failure at this moment would leave: the
  * synced bytes of each file, under the names that its directory had when it was last synced. A real
- * disk may keep more than that, and never less. fs is unchanged and may be in use; close a store
- * that is open in it as usual. BB_INVALID if bb_file_system_memory_create did not make fs. Owned:
+ * disk may keep more, but never less. fs is unchanged and may be in use; close a store that is open
+ * in it as usual. BB_INVALID if bb_file_system_memory_create did not make fs. Owned:
  * bb_file_system_memory_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_file_system_power_failure(struct bb_file_system *fs,
                                                                  struct bb_file_system **ret_fs);

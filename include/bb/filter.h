@@ -136,8 +136,8 @@ struct bb_filter_info {
     uint32_t stage_count;
     /* Relative standard deviation of predicted_rate over all sets with this number of keys. The
      * spread is multiplicative: one valid filter in 30,000 has a rate of more than
-     * e^(4 * rate_deviation) times the planned one. Of blocked Bloom and split-block filters with a
-     * target of 1e-4 or less, one in 1,000 has, because a single line or block can dominate the
+     * e^(4 * rate_deviation) times the planned one. For blocked Bloom and split-block filters with
+     * a target of 1e-4 or less it is one in 1,000, because a single line or block can dominate the
      * rate. 0 for ribbon and scalable filters, whose predicted rate never exceeds the target, and
      * for count-min. */
     double rate_deviation;
@@ -181,11 +181,11 @@ BB_API void bb_filter_may_contain_each(const struct bb_filter_view *views, size_
                                        uint64_t hash, uint64_t *ret_bits);
 
 /* Adds keys in place to a finished filter of a Bloom kind. The bits are the same as if the filter
- * had been built with all keys and these parameters. *ret_inserted counts the hashes that are new
- * to the filter. False positives are not counted, so the key count may be slightly low. The
- * predicted rate rises as the number of keys exceeds the planned number. hashes: in any order,
- * duplicates allowed. On failure nothing is changed. BB_UNSUPPORTED, with the reason, for other
- * kinds; BB_INVALID for a filter of no keys, which has no space; damaged envelopes fail as in
+ * had been built from all keys with its parameters. *ret_inserted counts the hashes that are new to
+ * the filter. False positives are not counted, so the key count may be slightly low. The predicted
+ * rate rises as the number of keys exceeds the planned number. hashes: in any order, duplicates
+ * allowed. On failure nothing is changed. BB_UNSUPPORTED, with the reason, for other kinds;
+ * BB_INVALID for a filter of no keys, which has no bits to set; damaged envelopes fail as in
  * bb_filter_info. Each call reads the whole filter, so pass many hashes per call. No thread may
  * probe a view of the filter during the call.
  *
@@ -239,10 +239,10 @@ BB_API uint64_t bb_filter_file_hash(const struct bb_filter_file *file, struct bb
 
 /* Writes a filter file. It is first written under another name in the same directory, with mode
  * 0600, synced and renamed, and then the directory is synced. So after a failure, or a power
- * failure at any time, the name has its old contents or the new ones. An existing file is replaced,
- * or a symbolic link (not its target). file_system: NULL for the operating system's files. BB_IO,
- * BB_NO_SPACE, BB_NO_MEMORY; BB_INVALID as bb_filter_file_encode. Threads: any; of two calls for
- * one path either wins. */
+ * failure at any time, the name has its old contents or the new ones. The call replaces an existing
+ * file. It replaces a symbolic link, not the link's target. file_system: NULL for the operating
+ * system's files. BB_IO, BB_NO_SPACE, BB_NO_MEMORY; BB_INVALID as bb_filter_file_encode. Threads:
+ * any; if two calls save the same path, either may win. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_file_save(struct bb_file_system *file_system,
                                                         const char *path,
                                                         const struct bb_filter_file *file);
@@ -398,8 +398,8 @@ struct bb_filter_run {
  * memory is minimal. Each rate is proportional to key_count / (visit_share * read_cost). A rate
  * above BB_FILTER_RATE_MAX becomes 1 (no filter), and the remainder is distributed again. No rate
  * is below BB_FILTER_RATE_MIN. *ret_achieved is the sum of visit_share * read_cost * rate. Source:
- * Dayan, Athanassoulis, Idreos, "Monkey", SIGMOD 2017. Takes the time to sort the runs and no
- * memory. BB_INVALID for targets outside (0, run_count]. */
+ * Dayan, Athanassoulis, Idreos, "Monkey", SIGMOD 2017. Takes as long as sorting the runs, and
+ * allocates no memory. BB_INVALID for targets outside (0, run_count]. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_allocate(struct bb_filter_run *runs, size_t run_count,
                                                        double target_wasted_reads,
                                                        double *ret_achieved);

@@ -1,5 +1,5 @@
-/* Text files: selects the lines that satisfy a condition, with an index file that makes this fast.
- * It needs no store, and never changes the file.
+/* Text files: selects the lines of a file that satisfy a condition. An index file makes this fast.
+ * The library needs no store for it, and never changes the text file.
  *
  *     bb_lines_index_create("access.log", &index_options, NULL);      writes access.log.bbi
  *     bb_lines_open("access.log", NULL, &lines);
@@ -14,12 +14,12 @@
  * empty line is a record too. The key of a record is empty.
  *
  * Granules (bb/skip.h) are ranges of the file, divided at line ends. Results are exact and in file
- * order, even if the index file is incomplete or wrong: it only avoids reads. Lines that it does
+ * order, even if the index file is incomplete or damaged: it only avoids reads. Lines that it does
  * not cover are read.
  *
- * The file may grow while it is open; selections see its state at opening. An index file is used if
- * it belongs to the file. Either the file has grown, or its size and modification time are
- * unchanged. In both cases the checksums of the first and the last 16 KiB of the indexed part must
+ * The file may grow while it is open; selections see its state at opening. An index file is used
+ * only if it belongs to the file. The file must have grown, or have the same size and modification
+ * time. In both cases the checksums of the first and the last 16 KiB of the indexed part must
  * match. If a file was truncated or rewritten, its index file is ignored, and bb_lines_info gives
  * the reason. If a file has grown, a change in the middle of its indexed part is not detected: call
  * bb_lines_index_create with `rebuild`.
@@ -38,7 +38,7 @@ extern "C" {
 /* The name of an index file is the file's name with this suffix. */
 #define BB_LINES_INDEX_SUFFIX ".bbi"
 
-/* A longer line is BB_TOO_LARGE. */
+/* A longer line fails with BB_TOO_LARGE. */
 #define BB_LINE_SIZE_MAX (UINT32_C(1) << 30)
 
 /* ---- index files ---- */
@@ -80,7 +80,8 @@ struct bb_lines_index_report {
  * BB_BUSY: the file was changed, other than at its end, during the call, or the progress function
  * stopped it. BB_NOT_FOUND: the file, or without a schema its index file, is missing. BB_INVALID:
  * not a regular file; invalid options; a change before the appended part, detected where lines were
- * read again. BB_TOO_LARGE: a line. BB_IO, BB_READ_ONLY: the index file cannot be created. */
+ * read again. BB_TOO_LARGE: a line is too long. BB_IO, BB_READ_ONLY: the index file cannot be
+ * created. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_lines_index_create(const char *path, const struct bb_lines_index_options *options,
                       struct bb_lines_index_report *ret_report);
@@ -183,7 +184,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_lines_select(const struct bb_lines *lines
                                                     struct bb_lines_select **ret_select);
 /* Moves to the next line; *ret_has_line is false at the end. A failure ends the selection: earlier
  * lines are correct, but incomplete. BB_BUSY: cancelled. BB_CORRUPT: the file became shorter.
- * BB_TOO_LARGE: a line, or a regular expression that exceeds its step limit. */
+ * BB_TOO_LARGE: a line is too long, or a regular expression exceeds its step limit. */
 BB_API BB_MUST_CHECK enum bb_status bb_lines_select_next(struct bb_lines_select *select,
                                                          bool *ret_has_line);
 /* The current line, borrowed until the selection moves. REQUIRES: a current line. */
@@ -198,7 +199,7 @@ bb_lines_select_attributes(struct bb_lines_select *select,
 BB_API void bb_lines_select_index_accounts(const struct bb_lines_select *select,
                                            const struct bb_skip_account **ret_accounts,
                                            size_t *ret_count);
-/* Counts the matching lines, instead of bb_lines_select_next. It does not read granules if the
+/* Counts the matching lines; used instead of bb_lines_select_next. It does not read granules if the
  * indexes show how many of their lines match. REQUIRES: the selection has not moved. */
 BB_API BB_MUST_CHECK enum bb_status bb_lines_select_count(struct bb_lines_select *select,
                                                           uint64_t *ret_count);

@@ -27,7 +27,7 @@
  *     time       By FORMAT. Digits of a fraction after the ninth are dropped. Times outside int64_t
  *                (1677-09-21 to 2262-04-11) and days that do not exist are MALFORMED. Second 60 is
  *                the second after 59.
- *         rfc3339         2015-05-17T10:05:03.123Z, +02:00; 't', 'z' and a blank for the 'T' are
+ *         rfc3339         2015-05-17T10:05:03.123Z, +02:00; 't', 'z' and a blank instead of 'T' are
  *                         accepted too
  *         clf             17/May/2015:10:05:03 +0000
  *         unix, unix_ms, unix_us, unix_ns    an integer, as i64 is read
@@ -77,12 +77,12 @@
  *     zeek(N), zeek(NAME, 'FIELDS')    tabs; "-" is NULL, "(empty)" is the empty string, \xNN is a
  *                                byte, \\ is '\', other escapes are kept. FIELDS: names separated
  *                                by blanks or tabs, as after "#fields"
- *     logfmt('NAME')             NAME=value NAME="quoted \"value\"". The first of equal names. A
- *                                name without "=" is NULL. In quotes \n \r \t \b \f \uNNNN are
- *                                escapes, a backslash before another byte is dropped. MALFORMED:
- *                                bytes after a closing quote; without a closing quote, all names
- *                                that were not found earlier. A NAME of letters, digits, '_', '-'
- *                                and '.' needs no quotes in the definition
+ *     logfmt('NAME')             NAME=value NAME="quoted \"value\"". Of equal names the first is
+ *                                used. A name without "=" is NULL. In quotes \n \r \t \b \f \uNNNN
+ *                                are escapes, a backslash before another byte is dropped.
+ *                                MALFORMED: bytes after a closing quote; without a closing quote,
+ *                                all names that were not found earlier. A NAME of letters, digits,
+ *                                '_', '-' and '.' needs no quotes in the definition
  *     callback(NAME)             bb_schema_add_callback
  *
  * A line end (LF, CR LF) at the end of a record belongs to no field, in split, csv, tsv, clf, zeek
@@ -221,10 +221,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_record_reader_create(const struct bb_sche
 BB_API void bb_record_reader_destroy(struct bb_record_reader *reader);
 
 /* Fills attributes[i] for every selected attribute i; other elements are unchanged. key and value
- * may have any contents. Each format is parsed once. attributes: as many elements as the schema had
- * when the reader was created. Bytes point into key or value, or into the reader: valid while key
- * and value are, and until the reader's next call. Fails only with BB_NO_MEMORY, for a record with
- * escapes. */
+ * may have any contents. Each format is parsed once per record. attributes: as many elements as the
+ * schema had when the reader was created. Bytes point into key or value, or into the reader: valid
+ * while key and value are, and until the reader's next call. Fails only with BB_NO_MEMORY, for a
+ * record with escapes. */
 BB_API BB_MUST_CHECK enum bb_status bb_record_read(struct bb_record_reader *reader,
                                                    struct bb_bytes key, struct bb_bytes value,
                                                    struct bb_attribute *attributes);

@@ -20,8 +20,8 @@
  * and either no flush has ended for 5 seconds, bb_db_wait_idle waits, or a selection can use
  * indexes. A flush builds its index file immediately if a selection that can use indexes was made
  * after the previous flush began. In deterministic mode bb_db_wait_idle builds deferred index
- * files, and so do writes after such a selection. A selection reads a table without its index file
- * as a whole. With defer_index_files (bb/db.h) compactions defer index files too, and the store
+ * files, and so do writes after such a selection. A selection reads a table that has no index file
+ * yet as a whole. With defer_index_files (bb/db.h) compactions defer index files too, and the store
  * builds index files of all levels in the same way. A compaction then takes as long as without
  * indexes, but each table is read again.
  *
@@ -29,8 +29,9 @@
  * the condition is true, even if an index is damaged, lost or incomplete. An index only saves
  * reads.
  *
- * A store maps its index files if the system can, and copies from the map what it read before. The
- * first map of the process installs a handler of SIGBUS: see BB_READ_MAPPED in bb/table.h.
+ * A store maps its index files if the system can, at most 16,384 in a process. It copies pages that
+ * it has read before from the map, without a system call. The first map of the process installs a
+ * handler of SIGBUS: see BB_READ_MAPPED in bb/table.h.
  *
  * Threads: as in bb/db.h. A struct bb_select is for one thread at a time.
  */
@@ -146,8 +147,8 @@ struct bb_index_estimate {
  * taken, and the figures are exact. Otherwise sizes are within a few percent, and granules_read has
  * the standard error that is returned with it: if one granule in a hundred holds a match, a sample
  * of 4,096 granules holds 41 of them, plus or minus 6. The store must be open for writing, because
- * the files of the sample are written to its directory. BB_INVALID for the spec and the condition;
- * BB_NOT_FOUND: there are no tables. */
+ * the files of the sample are written to its directory. BB_INVALID for an invalid spec or
+ * condition; BB_NOT_FOUND: there are no tables. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_index_estimate(struct bb_db *db, const struct bb_index_estimate_options *options,
                      struct bb_index_estimate *ret_estimate);
@@ -194,7 +195,7 @@ struct bb_select_options {
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
     bool backward;                      /* from the last key to the first */
     bool ignore_indexes;
-    uint64_t limit; /* records at most; 0: no limit */
+    uint64_t limit; /* maximum number of records; 0: no limit */
     /* Called at least every few megabytes. If it returns false, the selection ends with BB_BUSY.
      * NULL: not called. */
     bool (*progress)(void *context, const struct bb_select_account *account);
@@ -221,8 +222,8 @@ BB_API struct bb_bytes bb_select_value(const struct bb_select *select);
  * BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_select_attributes(struct bb_select *select, const struct bb_attribute **ret_attributes);
-/* The indexes of the catalog, and the work of each for the selection up to now: *ret_count of them,
- * borrowed until the selection moves or ends. An index that the condition cannot use is not
+/* The indexes of the catalog, each with its work for the selection so far. *ret_count is their
+ * number. Borrowed until the selection moves or ends. An index that the condition cannot use is not
  * queried. */
 struct bb_select_index_account {
     const char *name;
@@ -232,10 +233,10 @@ struct bb_select_index_account {
 BB_API void bb_select_index_accounts(const struct bb_select *select,
                                      const struct bb_select_index_account **ret_accounts,
                                      size_t *ret_count);
-/* Counts the matching records, instead of bb_select_next. It does not read granules if the indexes
- * show how many of their records match. REQUIRES: the selection has not moved. */
+/* Counts the matching records; used instead of bb_select_next. It does not read granules if the
+ * indexes show how many of their records match. REQUIRES: the selection has not moved. */
 BB_API BB_MUST_CHECK enum bb_status bb_select_count(struct bb_select *select, uint64_t *ret_count);
-/* The account up to now. */
+/* The account so far. */
 BB_API void bb_select_account(const struct bb_select *select,
                               struct bb_select_account *ret_account);
 /* NULL is allowed. */

@@ -39,7 +39,7 @@ enum bb_skip_kind {
     BB_SKIP_SET = 2,     /* set(a, values=100): every distinct value. All comparisons, exactly */
     BB_SKIP_VALUES = 3,  /* values(a, rate=0.001): =, IN of bytes and numbers */
     BB_SKIP_TOKENS = 4,  /* tokens(a, rate=0.0001, fold=none): words of text */
-    BB_SKIP_NGRAMS = 5,  /* ngrams(a, n=3, rate=0.1, fold=none): substrings from n bytes on */
+    BB_SKIP_NGRAMS = 5,  /* ngrams(a, n=3, rate=0.1, fold=none): substrings of n bytes or more */
     BB_SKIP_COLUMN = 6,  /* column(a): the values themselves. Any condition, record by record */
     BB_SKIP_TEXT = 7,    /* text(a, counts=no): words as strings. Words and their parts, exactly */
 };
@@ -49,10 +49,10 @@ BB_API const char *bb_skip_kind_name(enum bb_skip_kind kind);
 
 /* How tokens and text find words. */
 enum bb_tokenizer {
-    /* Runs of ASCII letters, ASCII digits and bytes from 0x80 on, as in has_token. */
+    /* Runs of ASCII letters, ASCII digits and bytes of 0x80 and above, as in has_token. */
     BB_TOKENIZER_ASCII = 0,
-    /* Words of Unicode (bb/condition.h), as in has_word. An index stores the version of the library
-     * that found its words, because they differ between versions of Unicode; programs with another
+    /* Words of Unicode (bb/condition.h), as in has_word. Words differ between versions of Unicode.
+     * So an index stores the version of the library that found its words, and programs with another
      * version do not use it. */
     BB_TOKENIZER_UNICODE = 1,
 };
@@ -156,9 +156,9 @@ struct bb_skip_file_options {
 
 struct bb_skip_file;
 
-/* BB_NOT_FOUND, BB_CORRUPT, BB_UNSUPPORTED (a newer version): there is no index then, and every
- * granule has to be read. A damaged or unknown index in a good file is no failure: it rules
- * nothing out. */
+/* BB_NOT_FOUND, BB_CORRUPT, BB_UNSUPPORTED (a newer version): there is then no index, and every
+ * granule has to be read. A damaged or unknown index in an intact file is not a failure: it
+ * excludes no granule. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_open(const char *path,
                                                       const struct bb_skip_file_options *options,
                                                       struct bb_skip_file **ret_file);
@@ -258,8 +258,8 @@ BB_API void bb_skip_verdicts_deinit(struct bb_skip_verdicts *verdicts);
 
 /* Queries all indexes that can decide a part of the condition, and no others. schema: the schema of
  * the condition. An index is used if the definitions of its attribute are equal, apart from the
- * name. accounts: one for each index of the file, or NULL. Damage is no failure: it is counted and
- * rules nothing out. The only failure is BB_NO_MEMORY. Owned: bb_skip_verdicts_deinit. */
+ * name. accounts: one for each index of the file, or NULL. Damage is not a failure: it is counted,
+ * and excludes no granule. The only failure is BB_NO_MEMORY. Owned: bb_skip_verdicts_deinit. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
                                                           const struct bb_condition *condition,
                                                           const struct bb_schema *schema,

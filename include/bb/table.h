@@ -142,12 +142,12 @@ enum bb_index_residency {
 enum bb_read_mode {
     /* One pread per block, whose checksum is verified each time. */
     BB_READ_CALLS = 0,
-    /* From a map of the file, without a call. A lookup uses an uncompressed block where it is, and
-     * the checksum of a block is verified when it is first used. So damage that the system reads in
-     * later, after it dropped the page from memory, is found by verification and compaction, not by
-     * lookups. If the file is truncated or its device fails, the reads fail with a status: a
-     * handler of SIGBUS is installed with the first map of the process, and calls the handler that
-     * was there before. A handler that the program installs later must call this one.
+    /* From a map of the file, without a call. A lookup uses an uncompressed block in place. The
+     * checksum of a block is verified only at its first use. If the system drops a page from memory
+     * and reads it again later, verification and compaction find damage in it, but lookups do not.
+     * If the file is truncated or its device fails, the reads fail with a status: the first map of
+     * the process installs a handler of SIGBUS, which calls the previous handler for other faults.
+     * A handler that the program installs later must call this one.
      *
      * Reads with bypass_fill, batches of keys, and compactions use calls, which read ahead. So do
      * tables that the system cannot map. */
@@ -249,9 +249,9 @@ struct bb_table_meta {
     double table_filter_rate;
     /* The rates that follow from the stored filters: the mean over the block filters, and the rate
      * of the table filter; above 0, at most 1, and 1 without such filters. Filters have only
-     * certain sizes and reach a target on average, so they may miss it in a table of few filters. A
-     * lookup of an absent key passes both filters with the product of the rates. Both are 0 if an
-     * older version wrote the table. */
+     * certain sizes and reach a target on average, so they may miss it in a table of few filters.
+     * The product of the rates is the probability that a lookup of an absent key passes both
+     * filters. Both are 0 if an older version wrote the table. */
     double predicted_block_rate;
     double predicted_table_filter_rate;
     struct bb_buf smallest; /* bounds of entries and range tombstones, inclusive */
@@ -267,10 +267,10 @@ struct bb_table_meta {
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 
 /* Builder. Call order: create, add (any number), finish, destroy. Destroying it before finish
- * removes the file. Memory: one block, one index page with its filters, and the root (some 30 bytes
- * per page). A table filter needs 8 bytes per key, rounded up to a power of two of keys and at most
- * 64 MiB, plus its stored size (about table_filter_bits / 8 bytes per key, up to twice that while
- * it grows). After the first failure every call returns it. */
+ * removes the file. Memory: one block, one index page with its filters, and the root (about 30
+ * bytes per page). A table filter needs 8 bytes per key, rounded up to a power of two of keys and
+ * at most 64 MiB, plus its stored size (about table_filter_bits / 8 bytes per key, up to twice that
+ * while it grows). After the first failure every call returns it. */
 struct bb_table_builder;
 /* Creates the file; BB_EXISTS if it exists. Options are copied. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_create(const char *path,
@@ -307,7 +307,7 @@ enum bb_visit {
     /* The newest visible version of the key is a deletion, of the key or of a range that contains
      * it. This takes precedence over the results of filters and blocks. */
     BB_VISIT_TOMBSTONE,
-    /* Only versions newer than the snapshot. */
+    /* All versions of the key are newer than the snapshot. */
     BB_VISIT_NOT_VISIBLE,
     BB_VISIT_PRESENT,
     /* The key is not within smallest ... largest. This counts no request, made or avoided. */
@@ -409,9 +409,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, stru
 
 /* Block cache for decoded blocks of any number of tables, and for their index pages and table
  * filters if these are cached. It is sharded and evicts the least recently used block first. Pinned
- * blocks are never evicted. A full cache inserts a block only at its second miss within some time,
- * so that blocks read once evict no others. It never inserts a block larger than half of a shard:
- * capacity / 128, or a larger share of a cache below 16 MiB. Any thread.
+ * blocks are never evicted. A full cache inserts a block only when it misses a second time within
+ * some time, so that a block that is read once evicts no other. It never inserts a block larger
+ * than half of a shard: capacity / 128, or a larger share of a cache below 16 MiB. Any thread.
  *
  * After fork, the child may use a cache, and tables and iterators that no thread was using during
  * the fork. Shards that the child cannot lock count as empty. A table builder fails in the child

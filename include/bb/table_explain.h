@@ -1,5 +1,5 @@
-/* A report on one lookup in a table: each step and its result. Use it to find out why a get reads
- * from disk.
+/* A report on one lookup in a table, with each step and its result. It shows why a get reads from
+ * disk.
  *
  * The lookup is a normal one: it reads, fills caches and is counted like bb_table_get. It has a
  * separate code path, so that bb_table_get does not pay for the report. */

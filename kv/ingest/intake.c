@@ -84,7 +84,7 @@ uint64_t bb_intake_run(const struct bb_levels *levels, int level)
     return is_new ? 0 : bb_levels_run(levels, level, 0)->number;
 }
 
-/* The first level with enough space and no tables in levels above it. */
+/* The first level with enough space and no tables in deeper levels. */
 static int deepest_with_room(const struct bb_intake *intake, const struct bb_levels *levels,
                              uint64_t file_bytes)
 {

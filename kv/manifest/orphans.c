@@ -24,7 +24,7 @@ static bool reserve(struct bb_orphans *orphans, size_t extra)
     return numbers != NULL && index_numbers != NULL;
 }
 
-/* A table that is live, because it moves or gets another index file, stays, together with its
+/* A live table is in an edit if it moves or gets another index file. It is kept, together with its
  * present index file. */
 static void add_table(struct bb_orphans *orphans, const struct bb_edit_table *added,
                       const struct bb_levels *levels)

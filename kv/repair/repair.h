@@ -26,7 +26,7 @@ struct bb_repair {
     struct bb_db_options options; /* resolved, from the given and the stored ones */
     struct bb_db_repair_options how;
     struct bb_directory directory;
-    /* Per file of the directory: it will not be part of the store; owned. */
+    /* One flag per file of the directory: the file will not be part of the store. Owned. */
     bool *aside;
 
     /* The old state. */
@@ -41,7 +41,8 @@ struct bb_repair {
     /* Later states, which cannot be read, may have replaced it. */
     bool is_outdated;
     bool takes_unnamed; /* includes tables that the state does not name */
-    /* If not, and the manifest's end cannot be read: those tables; the newer ones are included. */
+    /* If it does not, and the end of the manifest cannot be read: the unnamed tables, of which the
+     * newer ones are included. */
     struct bb_unnamed unnamed;
     bool are_levels_unknown;
 
@@ -50,7 +51,7 @@ struct bb_repair {
     uint64_t first_number;
     /* Of the next file. The repair owns the files from first_number on. */
     uint64_t next_number;
-    /* Perhaps published: no written file may be removed any more. */
+    /* True if it may be published: no written file may be removed any more. */
     bool is_published;
     bool keeps_logs;
     /* Extra names given to files, each terminated. */

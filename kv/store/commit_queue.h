@@ -1,7 +1,7 @@
 /* The queue of writers. The writer at the head is the leader: it does the work of a group of
  * writers and wakes them.
  *
- *     enter     waits until this commit leads, or until another leader has done it
+ *     enter     waits until this commit leads, or until another leader has executed it
  *     take      the leader chooses how many queued commits join its group
  *     leave     ends the group with one status; the next in line leads
  *     close     no leader follows this one: queued and later commits are refused
@@ -23,7 +23,7 @@ struct bb_commit {
     bool is_done;
     bool is_waiting;       /* condition is initialised */
     bool is_alone;         /* the queue was empty when it became the leader */
-    struct bb_error error; /* when another thread did it and it failed */
+    struct bb_error error; /* set when another thread executed it and failed */
     struct bb_commit *next;
     struct bb_condvar condition;
 };
@@ -34,15 +34,15 @@ struct bb_commit_queue {
     struct bb_commit *tail;
     bool is_closed;
     size_t waiting; /* threads that wait in enter */
-    /* Signalled when the queue is closed and one of them has left. */
+    /* Signalled when the queue is closed and a waiting thread has left. */
     struct bb_condvar is_left;
 };
 
 void bb_commit_queue_init(struct bb_commit_queue *queue);
 void bb_commit_queue_deinit(struct bb_commit_queue *queue);
 
-/* True: this commit leads and must call leave. False: it was done, or refused with BB_BUSY because
- * the queue is closed; bb_commit_queue_result returns its status. */
+/* True: this commit leads and must call leave. False: it was executed, or refused with BB_BUSY
+ * because the queue is closed; bb_commit_queue_result returns its status. */
 bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
 
 /* The same for an exclusive commit, without waiting. False: another commit leads, or the queue is
@@ -64,7 +64,7 @@ void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last
  * are gone. */
 void bb_commit_queue_close(struct bb_commit_queue *queue, struct bb_commit *leader);
 
-/* For a commit that another thread has done, or that was refused. */
+/* For a commit that another thread has executed, or that was refused. */
 BB_MUST_CHECK enum bb_status bb_commit_queue_result(const struct bb_commit *commit);
 
 #endif

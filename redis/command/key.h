@@ -19,7 +19,7 @@ struct bb_redis_key bb_redis_key_open(struct RedisModuleCtx *ctx, struct RedisMo
                                       struct RedisModuleType *type, int mode);
 void bb_redis_key_close(struct bb_redis_key *key);
 
-/* Sets the value, which the server owns then. The key is open for writing. */
+/* Sets the value, which the server then owns. REQUIRES: the key is open for writing. */
 void bb_redis_key_set(struct bb_redis_key *key, void *value);
 
 /* Tells replicas, the AOF and the listeners of keyspace events about a change, whose name is its

@@ -35,7 +35,7 @@ enum bb_fingerprint_outcome {
     BB_FINGERPRINT_ADDED,
     /* A set contains it already. */
     BB_FINGERPRINT_KNOWN,
-    /* The filter has its capacity and cannot grow further. */
+    /* The filter has reached its capacity and cannot grow further. */
     BB_FINGERPRINT_FULL,
     BB_FINGERPRINT_NO_MEMORY,
 };
@@ -58,7 +58,7 @@ enum bb_fingerprint_outcome bb_fingerprint_chain_add(struct bb_fingerprint_chain
                                                      uint64_t hash);
 bool bb_fingerprint_chain_contains(const struct bb_fingerprint_chain *chain, uint64_t hash);
 uint64_t bb_fingerprint_chain_find(const struct bb_fingerprint_chain *chain, uint64_t hash);
-/* Removes it once, from the newest table that has it. False: none has it. */
+/* Removes it once, from the newest table that has it. False: no table has it. */
 bool bb_fingerprint_chain_remove(struct bb_fingerprint_chain *chain, uint64_t hash);
 
 /* Adds all members of a filter with equal options. FULL or NO_MEMORY: some are missing. */

@@ -4,11 +4,11 @@
  *     lower    the remainders, remainder_bits each, ordered by bucket and value
  *
  * So a fingerprint takes its remainder and one bit, and a bucket one bit. At 0.5 to 1 fingerprints
- * per bucket, this is within 2 bits of log2(1 / rate), the minimum of all filters. The
- * contents determine the order, and so the bytes.
+ * per bucket, this is within 2 bits of log2(1 / rate), the minimum for any filter. The contents
+ * determine the order, and so the bytes.
  *
- * A shard is one allocation, which grows to the next size that the allocator has. A shard without
- * fingerprints is NULL. */
+ * A shard is one allocation, which grows to the allocator's next size. A shard without fingerprints
+ * is NULL. */
 #ifndef BB_REDIS_FINGERPRINT_FINGERPRINT_SHARD_H
 #define BB_REDIS_FINGERPRINT_FINGERPRINT_SHARD_H
 
@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A shard takes at most this many: a chosen set of members cannot make it slow. */
+/* A shard holds at most this many, so that an attacker who chooses the members cannot make it
+ * slow. */
 #define BB_FINGERPRINT_SHARD_COUNT_MAX 8192
 
 /* The same for all shards of a table. */
@@ -68,14 +69,14 @@ bool bb_fingerprint_shard_remove(struct bb_fingerprint_shard **shard,
 struct bb_fingerprint_shard *bb_fingerprint_shard_copy(const struct bb_fingerprint_shard *shard,
                                                        const struct bb_fingerprint_shape *shape);
 
-/* Makes a shard of the bits of its upper and of its lower part, each in whole bytes. NULL: no such
- * shard is ever made (unused bits that are set, an order that differs, for a set an equal pair), or
- * there is no memory. */
+/* Makes a shard of the bits of its upper and of its lower part, each in whole bytes. NULL: the
+ * bytes are not valid (unused bits are set, the order is wrong, or a set has equal pairs), or there
+ * is no memory. */
 struct bb_fingerprint_shard *bb_fingerprint_shard_decode(const struct bb_fingerprint_shape *shape,
                                                          uint32_t count, const uint8_t *bytes,
                                                          bool is_set);
 
-/* The size of these bytes, and writing them. */
+/* The size of these bytes, and the function that writes them. */
 size_t bb_fingerprint_shard_encoded_size(const struct bb_fingerprint_shape *shape, uint32_t count);
 void bb_fingerprint_shard_encode(const struct bb_fingerprint_shard *shard,
                                  const struct bb_fingerprint_shape *shape, uint8_t *bytes);

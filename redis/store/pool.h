@@ -1,12 +1,12 @@
-/* Threads that do the work of stores that may wait for a disk.
+/* Threads for work on stores that may wait for a disk.
  *
  *     short jobs   reads for blocked clients, creations, removals
  *     long jobs    commands that read or write a whole store. One thread never has one, so that
  *                  short jobs do not wait for them
  *     apart        a save: it has a separate thread, because a child process waits for it
  *
- * Jobs are begun in the order in which they were given, except that short ones overtake long ones
- * that may not begin. The threads are started by the first job, so that a server without stores
+ * Jobs begin in the order in which they were added, except that a short job overtakes long jobs
+ * that may not begin yet. The threads are started by the first job, so that a server without stores
  * starts no thread.
  *
  * Threads: any. */
@@ -35,11 +35,11 @@ void bb_redis_pool_set_threads(int count);
 /* If the system refuses all threads, the job runs in the calling one. */
 void bb_redis_pool_add(struct bb_redis_job *job);
 
-/* Runs the job in a thread that ends with it. */
+/* Runs the job in a new thread, which ends with the job. */
 void bb_redis_pool_add_apart(struct bb_redis_job *job);
 
-/* Drops the jobs that have not begun, which are never run, and waits until the others have ended.
- * Later jobs are dropped too. For the end of the process, before stores are closed. */
+/* Drops the jobs that have not begun, and waits until the others have ended. A dropped job never
+ * runs. Later jobs are dropped too. For the end of the process, before stores are closed. */
 void bb_redis_pool_stop(void);
 
 /* For long jobs that closing the store does not end. */

@@ -1,8 +1,8 @@
-/* Holds an index file against the records that it is of. See bb/skip.h.
+/* Compares an index file with the records that it indexes. See bb/skip.h.
  *
  * Bounds and columns are compared with each value. Values and members are collected for a segment
- * as a builder does, and at its end every one of them is searched in the stored segment: each
- * distinct member of a segment is one question.
+ * as a builder does, and at its end each of them is searched in the stored segment. So each
+ * distinct member of a segment takes one query.
  *
  * Threads: one.
  */
@@ -19,7 +19,7 @@
 #include "skip/kind/value_set.h"
 #include "skip/record/attribute.h"
 
-/* One index on its way through the granules. */
+/* The progress of one index through the granules. */
 struct proof_index {
     size_t number; /* in the file */
     const struct bb_directory_entry *entry;
@@ -31,11 +31,11 @@ struct proof_index {
     struct bb_cursor cursor;
     struct bb_read_bounds bounds; /* of the current granule */
     uint32_t chunk;               /* of the column */
-    bool is_stored;               /* the granule's column is */
+    bool is_stored;               /* the column has this granule */
     struct bb_column_granule column;
     size_t part;                  /* of the column's granule, with the current record */
     uint64_t part_end;            /* records up to its end */
-    struct bb_bit_reader numbers; /* of the column's records that are to come */
+    struct bb_bit_reader numbers; /* of the column's remaining records */
     struct bb_value_set_builder set;
     struct bb_member_index_builder members;
     struct bb_text_index_builder text;
@@ -86,7 +86,7 @@ static const struct bb_head_segment *segment_of(const struct proof_index *index)
     return &index->head->head.segments[index->segment];
 }
 
-/* Of the file, of a granule of the segment. */
+/* The number in the file of a granule of the segment. */
 static size_t granule_at(const struct proof_index *index, uint32_t granule)
 {
     return (size_t)segment_of(index)->first_granule + granule;
@@ -99,7 +99,7 @@ static enum bb_status read_unit(struct bb_skip_proof *proof, struct bb_skip_sect
                              ret_unit);
 }
 
-/* A unit that stays, with its pad. */
+/* Reads a unit and keeps it in the index, followed by its pad. */
 static enum bb_status keep_unit(struct bb_skip_proof *proof, struct proof_index *index,
                                 struct bb_skip_section section)
 {
@@ -171,7 +171,7 @@ static enum bb_status begin_granule(struct bb_skip_proof *proof, struct proof_in
     return segment_of(index)->form == BB_SKIP_FORM_BOUNDS ? begin_bounds(proof, index) : BB_OK;
 }
 
-/* Does the column have the record in the part where it is? */
+/* Whether the column has the current record in the current part. */
 static bool is_in_its_part(const struct bb_skip_proof *proof, struct proof_index *index)
 {
     const struct bb_column_granule *column = &index->column;
@@ -182,7 +182,7 @@ static bool is_in_its_part(const struct bb_skip_proof *proof, struct proof_index
     return index->part == proof->part;
 }
 
-/* Does the column have this value for the record? */
+/* Whether the column has this value for the record. */
 static bool is_in_column(struct bb_skip_proof *proof, struct proof_index *index,
                          const struct bb_attribute *value)
 {
@@ -220,7 +220,7 @@ static enum bb_status add_value(struct bb_skip_proof *proof, struct proof_index 
     return BB_OK;
 }
 
-/* Of every record, in any state. */
+/* For every record, in any state of its attribute. */
 static enum bb_status add_attribute(struct bb_skip_proof *proof, struct proof_index *index,
                                     const struct bb_attribute *value)
 {

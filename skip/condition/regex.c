@@ -53,7 +53,7 @@ static enum bb_status fail_compile(int error, PCRE2_SIZE offset)
                    (const char *)message);
 }
 
-/* Where the system forbids code that is made at run time, patterns are interpreted. */
+/* If the system forbids code that is generated at run time, patterns are interpreted. */
 static enum bb_status compile(struct bb_bytes pattern, pcre2_general_context *general,
                               pcre2_code **ret_code)
 {

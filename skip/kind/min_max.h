@@ -6,7 +6,7 @@
  *     high    := the same; bytes that were cut are rounded up, size 255 and no bytes: no bound
  *
  * The head has the bounds of the segment, then the place of the unit. NULL, missing and malformed
- * values are no values here: the granule table counts them.
+ * attributes have no value here; the granule table counts them.
  *
  * Threads: a builder for one.
  */
@@ -22,7 +22,7 @@
 #define BB_MIN_MAX_HAS_NAN   2
 #define BB_MIN_MAX_HIGH_OPEN 255
 
-/* Of added values: bytes are cut to 16. */
+/* The bounds of added values. Bytes are cut to 16. */
 struct bb_value_span {
     bool has_values;
     bool has_nan;
@@ -52,13 +52,13 @@ BB_MUST_CHECK enum bb_status bb_min_max_builder_end_granule(struct bb_min_max_bu
 BB_MUST_CHECK enum bb_status bb_min_max_builder_end_segment(struct bb_min_max_builder *builder,
                                                             struct bb_segment_sink *sink);
 
-/* Bounds after they were read; bytes are borrowed from the unit or head. */
+/* Decoded bounds. Bytes are borrowed from the unit or head. */
 struct bb_read_bounds {
     bool has_values;
     bool has_nan;
     struct bb_value_bounds values;
 };
-/* False: the bytes are no bounds. */
+/* False: the bytes are not valid bounds. */
 BB_MUST_CHECK bool bb_min_max_bounds_decode(struct bb_cursor *cursor, enum bb_attribute_type type,
                                             struct bb_read_bounds *ret_bounds);
 /* The possible truths of a leaf for present values within the bounds. leaf: RANGES or TEXT of the

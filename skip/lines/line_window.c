@@ -14,7 +14,7 @@ void bb_line_window_deinit(struct bb_line_window *window)
     *window = (struct bb_line_window){0};
 }
 
-/* Reads on until the buffer has this number of bytes. */
+/* Reads until the buffer has this number of bytes. */
 static enum bb_status fill(struct bb_line_window *window, size_t size)
 {
     struct bb_buf *buf = &window->buf;
@@ -36,8 +36,7 @@ static size_t smaller(uint64_t a, uint64_t b)
     return (size_t)(a < b ? a : b);
 }
 
-/* Bytes that were read after the last whole line begin the next window, if that window
- * begins where they begin. */
+/* Keeps the bytes that were read after the last whole line, if the next window begins with them. */
 static void keep_rest(struct bb_line_window *window, uint64_t begin, uint64_t left)
 {
     struct bb_buf *buf = &window->buf;

@@ -4,7 +4,7 @@
 #if BB_CPU_X86
 #include <immintrin.h>
 
-/* The place of the count-th set bit, which there is. */
+/* The position of the count-th set bit. REQUIRES: the mask has that many bits. */
 BB_CPU_TARGET_AVX2 static unsigned place_of_bit(uint32_t mask, size_t count)
 {
     return (unsigned)_tzcnt_u32(_pdep_u32(1u << (count - 1), mask));

@@ -23,8 +23,8 @@ static inline const uint64_t *bb_member_pairs_next(struct bb_member_pairs pairs)
     return end;
 }
 
-/* How members are kept, by the number of their granules: up to ribbon_limit in ribbons, above
- * frequent_limit apart, the others as addresses. */
+/* How members are stored, by the number of their granules: up to ribbon_limit in ribbons, above
+ * frequent_limit separately, the others as addresses. */
 struct bb_segment_form {
     uint32_t ribbon_limit;   /* 0: there are no ribbons */
     uint32_t frequent_limit; /* at least ribbon_limit */
@@ -42,7 +42,8 @@ struct bb_segment_form bb_segment_plan_ribbon_form(uint32_t granule_count, uint3
  * tokens are a large share of these segments. */
 double bb_segment_plan_rate(uint32_t granule_count, double target);
 
-/* In how many granules a member may be that takes fewer bits in a ribbon than apart. */
+/* The largest number of granules for which a member takes fewer bits in a ribbon than
+ * separately. */
 uint32_t bb_segment_plan_ribbon_limit(uint32_t granule_count, double rate);
 
 /* Which granules of a member a ribbon holds: the first of each stripe. Granules ascend. */
@@ -74,7 +75,7 @@ struct bb_segment_counts bb_segment_plan_count(uint32_t granule_count, struct bb
 struct bb_segment bb_segment_plan(uint32_t granule_count, struct bb_segment_form form,
                                   struct bb_segment_counts counts, double factor, double rate);
 
-/* Has the ribbon of a chunk one bit more? Such ribbons are spread evenly. */
+/* Whether the ribbon of a chunk has the longer rank, by one bit. Such ribbons are spread evenly. */
 static inline bool bb_segment_is_long(const struct bb_segment *segment, uint64_t chunk)
 {
     uint64_t chunks = bb_segment_chunk_count(segment);

@@ -2,15 +2,15 @@
  * that gives numbers (bloomblock/ribbon/ribbon_values.h).
  *
  * Granules are dealt out to 2^t stripes: granule g is number g >> t of stripe g mod 2^t. A key is a
- * member and a stripe, its number shows the granule of the stripe:
+ * member and a stripe. Its number identifies the granule within the stripe:
  *
  *     hash of a key := mix(stripe << 40 | hash of the member, 40 bits)
  *     places        := ceil(granules / 2^t), of a stripe
  *     number        := place                                 if rank bits tell all places apart
  *                    | place << rank / places, rounded down  else: neighbours share a number
  *
- * So a query is one probe for each stripe. One stripe is enough for members of one granule. The
- * second granule of a member in one stripe is not stored here; consecutive granules are in
+ * So a query is one probe for each stripe. One stripe is enough for members of one granule. If a
+ * member has two granules in one stripe, the second is not stored here. Consecutive granules are in
  * different stripes. An absent member has each number of a stripe with the same probability, so
  * that every granule may hold it with probability 2^-rank, for any t.
  *
@@ -23,7 +23,7 @@
 #include "skip/member/member_pair.h"
 #include "skip/bits/posting.h"
 
-/* How the granules of a segment are dealt out. */
+/* How the granules of a segment are distributed over stripes. */
 struct bb_segment_ribbon_deal {
     uint32_t granule_count;
     uint32_t stripe_bits; /* t */

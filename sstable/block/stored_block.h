@@ -11,10 +11,9 @@
 #include "sstable/block/block.h"
 #include "sstable/checksum.h"
 
-/* Makes the stored form for the given place. With LZ4 it is in *packed (replaced), if that saves at
- * least an eighth. Otherwise, and without compression, the trailer is appended to the payload
- * itself, which avoids a copy. *ret_stored is borrowed from either. REQUIRES: payload->size <=
- * BB_BLOCK_RAW_SIZE_MAX. */
+/* Makes the stored form for the given place. If LZ4 saves at least an eighth, the form is in
+ * *packed (replaced). Otherwise the trailer is appended to the payload itself, which avoids a copy.
+ * *ret_stored is borrowed from one of them. REQUIRES: payload->size <= BB_BLOCK_RAW_SIZE_MAX. */
 BB_MUST_CHECK enum bb_status bb_stored_block_encode(struct bb_buf *payload,
                                                     enum bb_compression compression,
                                                     struct bb_table_id table, uint64_t offset,
@@ -27,8 +26,8 @@ BB_MUST_CHECK enum bb_status bb_stored_block_check(const uint8_t *stored, size_t
                                                    struct bb_table_id table, struct bb_place place);
 
 /* Makes a verified stored block searchable. *block holds `size` stored bytes as its payload. If
- * they are compressed it is replaced by another block, with memory from the same spares. On failure
- * it is released and set to NULL. */
+ * they are compressed, another block with memory from the same spares replaces it. On failure the
+ * block is released and *block is NULL. */
 BB_MUST_CHECK enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
                                                     const struct bb_comparator *comparator,
                                                     struct bb_place place);

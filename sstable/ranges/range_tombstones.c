@@ -1,7 +1,7 @@
 /* Cuts range tombstones into fragments, and searches them. See the header.
  *
  * The cut is a sweep over all ends in key order: between two neighbouring ends the set of open
- * tombstones does not change, and makes a fragment.
+ * tombstones does not change, and forms one fragment.
  */
 #include "sstable/ranges/range_tombstones.h"
 

@@ -55,7 +55,7 @@ struct bb_table {
     struct bb_hash_secret secret;
     bool takes_given_hash; /* the options' secret equals the table's */
 
-    bool probes_table_filter; /* has_table_filter, and the options do not leave it in the file */
+    bool probes_table_filter; /* has_table_filter, and residency is not unused */
     bool has_table_filter;    /* table_filter_format is set */
     /* The table filter is missing, or has a form that this version cannot probe. */
     bool has_unusable_table_filter;
@@ -68,13 +68,13 @@ struct bb_table {
      * part, uses the hash that lookups are given, and the table has no range tombstones, which
      * would have to be checked first. */
     _Atomic(struct bb_table_filter *) ready_table_filter;
-    _Atomic bool is_distrusted; /* no filter is probed: one of them denied a key that is present */
+    _Atomic bool is_distrusted; /* no filter is probed: one ruled out a key that is present */
 
-    struct bb_table_map map; /* nothing, unless read_mode is mapped */
+    struct bb_table_map map; /* empty unless read_mode is mapped */
     /* There is a map, and its blocks are not compressed. WHY they are not cached then: finding one
      * in the cache takes longer than parsing the one in the map. */
     bool uses_blocks_in_place;
-    /* Bytes of entries per byte of stored blocks, about. */
+    /* Approximate bytes of entries per byte of stored blocks. */
     double raw_share;
 
     /* One slot per pinned page; NULL until first used. */
@@ -112,7 +112,8 @@ bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *opt
                        struct bb_block **ret_block);
 
 /* The two halves of bb_table_block_acquire for a block that is kept. find returns the block if the
- * cache has it, or NULL and the cache's judgement, which load takes. find counts the request. */
+ * cache has it; otherwise it returns NULL, and in *ret_is_wanted whether the cache wants the block,
+ * which load needs. find counts the request. */
 struct bb_block *bb_table_block_find(struct bb_table *table, const struct bb_read_options *options,
                                      const struct bb_index_page *page, uint32_t ordinal,
                                      struct bb_read_stats *stats, bool *ret_is_wanted);
@@ -133,10 +134,10 @@ BB_MUST_CHECK enum bb_status bb_table_block_of_stored(struct bb_table *table,
 void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
                              uint32_t ordinal);
 
-/* The block in the table's map, without a copy, with one reference, which ends before the table;
- * NULL if the map is unsound, or the block is damaged, compressed, or has many entries. Its bytes
- * may be lost at any time: bytes that were read are the file's if the map is sound afterwards.
- * REQUIRES: the table has a map. */
+/* Returns the block in the table's map, without a copy and with one reference, which the caller
+ * releases before the table is closed. NULL if the map is unsound, or the block is damaged,
+ * compressed, or has many entries. Its bytes may be lost at any time. If the map is sound after a
+ * read, the bytes that were read are the file's. REQUIRES: the table has a map. */
 BB_MUST_CHECK enum bb_status bb_table_block_show(struct bb_table *table,
                                                  const struct bb_index_page *page, uint32_t ordinal,
                                                  struct bb_read_stats *stats,

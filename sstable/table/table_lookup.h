@@ -95,8 +95,8 @@ static inline void bb_read_stats_add_denial(struct bb_read_stats *stats)
  * way, and after filters are distrusted. Otherwise it stays the same until the table is closed.
  * Probe it only for a key within the table's bounds, with bb_read_options_permit_denials. */
 const struct bb_table_filter *bb_table_lookup_ready_filter(const struct bb_table *table);
-/* Stops probing the filters of the table, because one denied a key that is present. Every omitted
- * probe counts as damaged_filters. The caller must drop any ready table filter that it got
+/* Stops probing the filters of the table, because one ruled out a key that is present. Every
+ * omitted probe counts as damaged_filters. The caller must drop any ready table filter that it got
  * before. */
 void bb_table_distrust_filters(struct bb_table *table);
 

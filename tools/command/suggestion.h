@@ -8,7 +8,7 @@
 struct suggestion {
     const char *word; /* borrowed */
     size_t word_size;
-    const char *best; /* borrowed from the candidates; NULL: none is near enough */
+    const char *best; /* borrowed from the candidates; NULL: no candidate is near enough */
     size_t best_distance;
 };
 

@@ -19,7 +19,7 @@
 #define BARE_MAGIC "BBFILTER"
 #define MAGIC_SIZE 8
 
-/* The largest filter is some 2^32 keys at 40 bits each. */
+/* The largest filter has about 2^32 keys of 40 bits each. */
 #define SIZE_LIMIT (UINT64_C(1) << 40)
 
 /* --- Names --- */

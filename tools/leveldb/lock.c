@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "base/status.h"
 
-/* LevelDB takes a write lock of the whole file: a read lock conflicts with it, and needs no write
+/* LevelDB takes a write lock on the whole file. A read lock conflicts with it, and needs no write
  * permission. */
 static enum bb_status take(const char *path, int *ret_fd)
 {

@@ -13,8 +13,8 @@ static void note(int number)
 {
     (void)number;
     is_wanted = 1;
-    /* A read that waits ends with EINTR. A read that begins now has not seen the flag, so it finds
-     * the end of the input. */
+    /* A read that waits ends with EINTR. The caller of a read that begins now has not seen the
+     * flag, so the read finds the end of the input. */
     if (no_input >= 0)
         (void)!dup2(no_input, STDIN_FILENO);
 }

@@ -66,7 +66,7 @@ static void check_target(double target, uint64_t table_size_bytes)
     store_deinit(&store);
 }
 
-/* One shard has at most some 2,000 keys. */
+/* One shard has at most about 2,000 keys. */
 static void small_tables__one_shard(void **state)
 {
     (void)state;

@@ -147,7 +147,7 @@ static void wal_alloc__batch(void **state)
 
 enum damage { FLIP, INSERT };
 
-/* Three records in some 100 KB. FLIP: a bit of the first one, below the durable offset of the
+/* Three records in about 100 KB. FLIP: a bit of the first one, below the durable offset of the
  * others. INSERT: 20 bytes after it, so that all others are displaced. */
 static struct bb_file_memory *damaged_log(enum damage damage)
 {
