@@ -250,7 +250,8 @@ struct bb_db_options {
      * interval starts at open, with a table chosen at random. So in the long run all tables are
      * verified, even if no process runs for a whole interval. Damage is reported
      * (BB_EVENT_DAMAGE) and counted (damaged_files), and the thread continues. 0 (default): never.
-     * BB_INVALID with read_only or deterministic, which have no threads: call bb_db_scrub instead. */
+     * BB_INVALID with read_only or deterministic, which have no threads: call bb_db_scrub
+     * instead. */
     uint64_t scrub_interval_seconds;
 
     /* ---- expert: environment ---- */

@@ -35,9 +35,9 @@
  *         'PATTERN'       up to 64 bytes. %Y year in 4 digits, %y in 2 (69 to 99 are 19xx), %m
  *                         month, %d day, %H %M %S, each in 2 digits; %e day in 1 or 2 digits, a
  *                         blank may precede it; %b "Jan", %a "Mon" (not compared with the date),
- *                         in any case; %f fraction, 1 digit or more; %z "Z", +hhmm or +hh:mm (without
- *                         %z: UTC); %% is '%'. Other characters, including blanks, must match
- *                         exactly. Year, month and day are required.
+ *                         in any case; %f fraction, 1 digit or more; %z "Z", +hhmm or +hh:mm
+ *                         (without %z: UTC); %% is '%'. Other characters, including blanks, must
+ *                         match exactly. Year, month and day are required.
  *
  * EXTRACTOR: fields are numbered from 1 (at most BB_RECORD_FIELD_MAX), elements of JSON arrays
  * from 0.

@@ -9,7 +9,7 @@
 #define SECOND_AT    18 /* two digits */
 #define MINUTE_NANOS ((int64_t)60 * BB_NANOSECONDS_PER_SECOND)
 
-/* The bytes of the word from SECOND_AT on that are not of the second, as they are loaded. */
+/* Selects the bytes after the second in a word that is loaded from SECOND_AT. */
 #define AFTER_SECOND (UINT64_MAX << 16)
 
 static bool is_same_minute(const uint8_t *a, const uint8_t *b)
@@ -28,12 +28,14 @@ static bool read_second(const uint8_t *text, int64_t *ret_second)
     return tens < 6 && ones < 10;
 }
 
-/* Times within a minute of the limits are not kept: the minute must have its begin and its end. */
+/* Times within a minute of the limits are not kept: both ends of the minute must be
+ * representable. */
 static void keep(struct bb_time_memo *memo, const uint8_t *text, int64_t second, int64_t time)
 {
     if (time < INT64_MIN + MINUTE_NANOS || time > INT64_MAX - MINUTE_NANOS)
         return;
     memcpy(memo->text, text, BB_TIME_MEMO_SIZE);
+    memo->has_text = true;
     memo->minute = time - second * BB_NANOSECONDS_PER_SECOND;
 }
 
@@ -44,7 +46,7 @@ bool bb_time_memo_read(struct bb_time_memo *memo, const struct bb_time_format *f
     if (format->kind != BB_TIME_CLF || text.size != BB_TIME_MEMO_SIZE ||
         !read_second(text.data, &second))
         return bb_time_format_read(format, text, ret_time);
-    if (is_same_minute(text.data, memo->text)) {
+    if (memo->has_text && is_same_minute(text.data, memo->text)) {
         *ret_time = memo->minute + second * BB_NANOSECONDS_PER_SECOND;
         return true;
     }

@@ -17,8 +17,9 @@
 
 /* Zeroed it is valid. */
 struct bb_time_memo {
-    uint8_t text[BB_TIME_MEMO_SIZE]; /* zeros: none, no time has a zero byte */
-    int64_t minute;                  /* the time of its minute's begin */
+    uint8_t text[BB_TIME_MEMO_SIZE];
+    bool has_text;  /* a flag, because a record may have any bytes */
+    int64_t minute; /* the time at the beginning of the text's minute */
 };
 
 /* As bb_time_format_read. format: of all calls the same. */

@@ -196,6 +196,19 @@ static void time_memo__reads_as_without_it(void **state)
     }
 }
 
+/* A memo without a time took zeros with a second for a time of 1970. */
+static void time_memo__empty_is_no_text_of_zeros(void **state)
+{
+    (void)state;
+    struct bb_time_format format;
+    struct bb_time_memo memo = {.minute = 0};
+    uint8_t text[BB_TIME_MEMO_SIZE] = {[18] = '0', [19] = '7'};
+    int64_t found = 77;
+    assert_true(bb_time_format_named(bb_bytes_of_text("clf"), &format));
+    assert_false(bb_time_memo_read(&memo, &format, bb_bytes_of(text, sizeof(text)), &found));
+    assert_int_equal(found, 77);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +218,7 @@ int main(void)
         cmocka_unit_test(time_format__patterns),
         cmocka_unit_test(time_format__dates_are_those_of_timegm),
         cmocka_unit_test(time_memo__reads_as_without_it),
+        cmocka_unit_test(time_memo__empty_is_no_text_of_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
