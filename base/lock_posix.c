@@ -196,8 +196,8 @@ static int open_directory_of(const char *path, char *directory)
     const char *slash = strrchr(path, '/');
     size_t size = slash == NULL ? 0 : (size_t)(slash - path) + 1;
     memcpy(directory, path, size);
-    memcpy(directory + size, ".", 2); /* the parent of a bare name, and of "/": that directory
-                                       * itself */
+    /* The parent of a bare name, and of "/", is that directory itself. */
+    memcpy(directory + size, ".", 2);
     return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 

@@ -69,8 +69,8 @@ static inline bool bb_filter_probe_one(const struct bb_filter_probes *probes,
  * instructions a probe takes, the more probes wait at the same time. bb_sharded_filter_ready fills
  * it. */
 struct bb_filter_shards {
-    const bb_filter_place *places; /* borrowed; where there is no payload the descriptor is
-                                      BB_DESCRIPTOR_NONE, and the result maybe */
+    /* Borrowed. Without a payload the descriptor is BB_DESCRIPTOR_NONE, and the result maybe. */
+    const bb_filter_place *places;
     const uint8_t *payloads;
     bb_filter_probe_shards *probe;
     uint64_t domain; /* added to the hash by exclusive or (domain.h) */

@@ -40,8 +40,8 @@ struct bb_block_filter_format {
     enum bb_filter_kind kind; /* NONE, RIBBON, BLOCKED_BLOOM or BLOOM */
     double target_rate;       /* mean over absent keys, each filter weighted by its keys */
     uint64_t salt;            /* of the table */
-    uint32_t rank; /* ribbon: fingerprint bits r of the shorter step, 1 ... 24; Bloom kinds: probes
-                      k, 1 ... 30 */
+    /* Ribbon: fingerprint bits r of the shorter step, 1 ... 24. Bloom kinds: probes k, 1 ... 30. */
+    uint32_t rank;
     /* For builders, not stored with the filters: share of extra slots in ribbons, 0 ...
      * BB_FILTER_SLACK_MAX. 0 after init: the smallest filter. */
     double slack;

@@ -114,9 +114,9 @@ enum bb_lines_index_state {
 struct bb_lines_info {
     uint64_t file_bytes;
     enum bb_lines_index_state index_state;
-    const char *index_reason; /* reason why it is not used; empty if it is. Borrowed from the
-                               * file */
-    uint64_t indexed_bytes;   /* 0 if it is not used, like the following fields */
+    /* The reason why it is not used; empty if it is used. Borrowed from the file. */
+    const char *index_reason;
+    uint64_t indexed_bytes; /* 0 if it is not used, like the following fields */
     uint64_t granules;
     uint64_t records; /* lines in granules */
     uint64_t index_bytes;
@@ -136,8 +136,7 @@ BB_API struct bb_skip_file *bb_lines_index(const struct bb_lines *lines);
 struct bb_lines_account {
     uint64_t granules;
     uint64_t granules_excluded; /* an index shows that none of their lines match */
-    uint64_t granules_counted;  /* an index shows how many of their lines match: counted without
-                                 * reading */
+    uint64_t granules_counted;  /* not read: an index shows how many of their lines match */
     uint64_t granules_read;
     uint64_t granules_matching; /* granules read that have a matching line */
     uint64_t unindexed_bytes;   /* bytes in no granule, which are always read */

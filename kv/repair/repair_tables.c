@@ -20,7 +20,7 @@
 
 #define KEY_TEXT_SIZE 64
 
-struct mending {
+struct salvaging {
     struct bb_repair *repair;
     const char *name;
     struct bb_repair_table table;
@@ -31,37 +31,37 @@ struct mending {
 
 static enum bb_status on_lost(void *context, uint64_t offset, uint64_t size)
 {
-    struct mending *mending = context;
+    struct salvaging *salvaging = context;
     (void)offset;
     (void)size;
-    mending->is_after_loss = true;
+    salvaging->is_after_loss = true;
     return BB_OK;
 }
 
 /* Reports a loss. next NULL: to the end of the table. */
-static void tell_loss(const struct mending *mending, const struct bb_bytes *next)
+static void tell_loss(const struct salvaging *salvaging, const struct bb_bytes *next)
 {
     char before[KEY_TEXT_SIZE];
     char after[KEY_TEXT_SIZE];
     const char *from = "its beginning";
     const char *to = "its end";
-    if (mending->has_last_key)
-        from = bb_bytes_escape(bb_buf_bytes(&mending->last_key), before, sizeof(before));
+    if (salvaging->has_last_key)
+        from = bb_bytes_escape(bb_buf_bytes(&salvaging->last_key), before, sizeof(before));
     if (next != NULL)
         to = bb_bytes_escape(*next, after, sizeof(after));
-    bb_repair_tell(mending->repair, "%s: data between %s and %s may be lost", mending->name, from,
-                   to);
+    bb_repair_tell(salvaging->repair, "%s: data between %s and %s may be lost", salvaging->name,
+                   from, to);
 }
 
 static enum bb_status on_entry(void *context, const struct bb_entry *entry)
 {
-    struct mending *mending = context;
-    if (mending->is_after_loss)
-        tell_loss(mending, &entry->key);
-    mending->is_after_loss = false;
-    mending->has_last_key = true;
-    enum bb_status status = bb_buf_assign(&mending->last_key, entry->key);
-    return status == BB_OK ? bb_repair_table_add(&mending->table, entry) : status;
+    struct salvaging *salvaging = context;
+    if (salvaging->is_after_loss)
+        tell_loss(salvaging, &entry->key);
+    salvaging->is_after_loss = false;
+    salvaging->has_last_key = true;
+    enum bb_status status = bb_buf_assign(&salvaging->last_key, entry->key);
+    return status == BB_OK ? bb_repair_table_add(&salvaging->table, entry) : status;
 }
 
 static void count_salvaged(struct bb_repair *repair, const struct bb_salvage_report *found,
@@ -124,43 +124,43 @@ static bool has_lost_ranges(const struct bb_salvage_report *found,
     return found->ranges == BB_RANGE_SALVAGE_LOST || found->ranges == BB_RANGE_SALVAGE_UNTOLD;
 }
 
-static void tell_salvaged(const struct mending *mending, const struct bb_salvage_report *found,
+static void tell_salvaged(const struct salvaging *salvaging, const struct bb_salvage_report *found,
                           const struct bb_edit_table *wanted)
 {
-    bb_repair_tell(mending->repair, "%s: %" PRIu64 " entries in %" PRIu64 " blocks can be read%s",
-                   mending->name, found->entries, found->blocks,
+    bb_repair_tell(salvaging->repair, "%s: %" PRIu64 " entries in %" PRIu64 " blocks can be read%s",
+                   salvaging->name, found->entries, found->blocks,
                    wanted != NULL && found->entries >= wanted->meta.entry_count
                        ? ", which is all of them"
                        : "");
     if (found->range_tombstones > 0)
-        bb_repair_tell(mending->repair, "%s: %" PRIu64 " range tombstones can be read",
-                       mending->name, found->range_tombstones);
+        bb_repair_tell(salvaging->repair, "%s: %" PRIu64 " range tombstones can be read",
+                       salvaging->name, found->range_tombstones);
 }
 
 static enum bb_status on_ranges(void *context, const struct bb_range_tombstones *list)
 {
-    struct mending *mending = context;
+    struct salvaging *salvaging = context;
     struct bb_range_tombstone_array array = {0};
     enum bb_status status = bb_range_tombstone_array_add_list(&array, list);
     if (status == BB_OK)
-        status = bb_repair_table_add_ranges(&mending->table, array.tombstones, array.count);
+        status = bb_repair_table_add_ranges(&salvaging->table, array.tombstones, array.count);
     bb_range_tombstone_array_deinit(&array);
     return status;
 }
 
 /* `wanted` NULL: no manifest describes the table. */
-static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_file *file,
-                           const char *path, const struct bb_edit_table *wanted)
+static enum bb_status salvage_table(struct bb_repair *repair, const struct bb_directory_file *file,
+                                    const char *path, const struct bb_edit_table *wanted)
 {
-    struct mending mending = {.repair = repair, .name = file->name};
+    struct salvaging salvaging = {.repair = repair, .name = file->name};
     struct bb_salvage_report found = {0};
     struct bb_salvage_visitor visitor = {
-        .entry = on_entry, .lost = on_lost, .ranges = on_ranges, .context = &mending};
-    mending.table = (struct bb_repair_table){.repair = repair};
+        .entry = on_entry, .lost = on_lost, .ranges = on_ranges, .context = &salvaging};
+    salvaging.table = (struct bb_repair_table){.repair = repair};
     if (wanted != NULL) {
-        mending.table.level = wanted->level;
-        mending.table.run = wanted->run;
-        mending.table.filter_rate = wanted->meta.filter_rate;
+        salvaging.table.level = wanted->level;
+        salvaging.table.run = wanted->run;
+        salvaging.table.filter_rate = wanted->meta.filter_rate;
     }
     bb_repair_tell(repair, "%s", bb_error_last()->message);
     bb_repair_set_aside(repair, file);
@@ -169,18 +169,18 @@ static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_f
                          wanted == NULL ? NULL : wanted->meta.table_id, &visitor, &found);
     if (status == BB_CORRUPT) /* without an id no data is trusted */
         status = BB_OK;
-    if (status == BB_OK && mending.is_after_loss)
-        tell_loss(&mending, NULL);
+    if (status == BB_OK && salvaging.is_after_loss)
+        tell_loss(&salvaging, NULL);
     if (status == BB_OK)
-        status = bb_repair_table_finish(&mending.table);
+        status = bb_repair_table_finish(&salvaging.table);
     if (status == BB_OK) {
         count_salvaged(repair, &found, wanted);
-        tell_salvaged(&mending, &found, wanted);
+        tell_salvaged(&salvaging, &found, wanted);
         if (has_lost_ranges(&found, wanted))
             lose_ranges(repair, file->name, wanted);
     }
-    bb_repair_table_abandon(&mending.table);
-    bb_buf_deinit(&mending.last_key);
+    bb_repair_table_abandon(&salvaging.table);
+    bb_buf_deinit(&salvaging.last_key);
     return status;
 }
 
@@ -260,7 +260,7 @@ static enum bb_status judge_named(struct bb_repair *repair, const struct bb_edit
     if (status == BB_OK)
         status = keep_named(repair, table);
     else if (status == BB_CORRUPT || status == BB_INVALID) /* BB_INVALID: of another comparator */
-        status = mend(repair, file, path, table);
+        status = salvage_table(repair, file, path, table);
     return status;
 }
 
@@ -319,7 +319,7 @@ static enum bb_status judge_unnamed(struct bb_repair *repair, const struct bb_di
     if (status == BB_OK)
         status = judge_sound(repair, file, path, &options);
     else if (status == BB_CORRUPT)
-        status = mend(repair, file, path, NULL);
+        status = salvage_table(repair, file, path, NULL);
     return status;
 }
 

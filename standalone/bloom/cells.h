@@ -21,8 +21,7 @@
 struct bb_cells {
     uint64_t unit_count; /* in a slice */
     uint32_t unit_bits;  /* 1; a multiple of 8 for lines and blocks */
-    uint32_t slices;     /* of the filter, each with separate probes: 1 except for partitioned
-                      * filters */
+    uint32_t slices;     /* with separate probes: 1 except for partitioned filters */
     uint32_t words;      /* of a unit, each with separate probes: 1 except for split blocks */
     uint32_t probes;
 };

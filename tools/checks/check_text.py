@@ -7,6 +7,8 @@
 - A script is executable and its first line names its interpreter.
 - A file that a page, or a comment in C, names by its path from the root exists.
 - A decision has a unique number, which is also in its title.
+- docs/architecture.md lists every file of the layers in reading order. Forms for a set of
+  instructions (_avx2, _avx512) and kinds of filters (kind_) are listed as a group.
 - docs/testing.md names the variables that tests read, and the steps of scripts/soak.
 """
 import fnmatch
@@ -31,6 +33,8 @@ NAMED_FILE = re.compile(r"(?<![\w/.<*-])((?:base|bloomblock|skip|sstable|compact
                         r"|tests|bench|examples|docs)/[\w/*-]+\.(?:c|h|cc|py|md))\b")
 FOREIGN_FILES = {"leveldb/c.h"}  # the distribution's
 DECISION = re.compile(r"docs/decisions/(\d{4})-[\w-]+\.md")
+LAYER_FILE = re.compile(r"(?:base|bloomblock|standalone|skip|sstable|compaction|kv)/(?:[\w/]*/)?(\w+)\.[ch]")
+GROUPED = re.compile(r"\w+_avx(?:2|512)|kind_\w+")
 PROSE_SCRIPT = re.compile(r"`(scripts/[\w-]+)[^`]*`")
 
 
@@ -136,8 +140,18 @@ def check_decisions(tree):
     return problems
 
 
+def check_reading_order(tree):
+    page = "docs/architecture.md"
+    if page not in tree.paths:
+        return []
+    listed = set(re.findall(r"`(\w+)`", tree.text(page)))
+    names = ((path, LAYER_FILE.fullmatch(path)) for path in sorted(tree.paths))
+    return [f"{path}: {page} does not list it" for path, match in names
+            if match and match.group(1) not in listed and not GROUPED.fullmatch(match.group(1))]
+
+
 def check(tree):
-    problems = check_testing_page(tree) + check_decisions(tree)
+    problems = check_testing_page(tree) + check_decisions(tree) + check_reading_order(tree)
     for path in tree.paths:
         problems += check_private_paths(tree, path)
         if path.endswith(".md"):
@@ -156,6 +170,9 @@ CLEAN = {
                      "`tests/*_test.c`\n",
     "docs/decisions/0001-errors.md": "# 1. Errors\n",
     "docs/decisions/0012-large-pages.md": "# 12. Large pages\n",
+    "docs/architecture.md": "| `kv/` | `a` `store` |\n",
+    "kv/read/store.h": "int a;\n",
+    "kv/store_avx2.c": "int a;\n",
     "docs/testing.md": "`scripts/soak` takes the step `long`; `BB_TEST_OPS` is read.\n",
     "tests/a_test.c": "getenv(\"BB_TEST_OPS\");\n",
     "scripts/soak": "#!/bin/sh\nstep_long() {\n}\n",
@@ -179,6 +196,7 @@ VIOLATIONS = [
     ({"kv/a.c": "/* See docs/format-wall.md. */\n"}, "docs/format-wall.md does not exist"),
     ({"docs/decisions/0001-readers.md": "# 1. Readers\n"}, "has that number"),
     ({"docs/decisions/0002-readers.md": "# 1. Readers\n"}, "does not begin with the number, 2"),
+    ({"kv/read/lookup.c": "int a;\n"}, "docs/architecture.md does not list it"),
     ({"tests/b_test.c": "getenv(\"BB_TEST_LENGTH\");\n"}, "lacks the variable BB_TEST_LENGTH"),
     ({"tests/b_test.py": "os.environ.get(\"BB_TEST_LENGTH\", 1)\n"}, "lacks the variable BB_TEST_LENGTH"),
     ({"scripts/soak": "#!/bin/sh\nstep_longer() {\n}\n"}, "lacks the step longer"),

@@ -16,10 +16,10 @@
 struct filter_maker {
     /* Set before it begins. */
     struct bb_filter_options options;
-    uint64_t size_bytes;        /* 0: the rate decides */
-    double ratio;               /* of a scalable filter; 0 its default */
-    uint64_t planned_key_count; /* 0: as many as come. When finished: of the filter, 0 for kinds
-                                   that take no more */
+    uint64_t size_bytes; /* 0: the rate decides */
+    double ratio;        /* of a scalable filter; 0 its default */
+    /* 0: any number. When finished: of the filter, 0 for kinds that take no more keys. */
+    uint64_t planned_key_count;
     /* The result; owned. */
     struct bb_buf envelope;
     struct bb_filter_info info;

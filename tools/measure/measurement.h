@@ -26,8 +26,8 @@ struct measurement_run {
     struct bb_read_stats levels[BB_LEVEL_COUNT]; /* the store's own statistics over the run */
     uint64_t gets;                               /* from the same statistics */
     uint64_t memtable_hits;
-    uint64_t engine_reads; /* preads, as the file layer counted them: blocks, index pages, opening
-                              of tables */
+    /* Calls of pread, as the file layer counted them: blocks, index pages, opening of tables. */
+    uint64_t engine_reads;
     uint64_t engine_read_bytes;
     bool has_system;
     struct system_reading system;
