@@ -8,6 +8,7 @@
 #ifndef BB_COMPACTION_LEVELS_RUN_H
 #define BB_COMPACTION_LEVELS_RUN_H
 
+#include "base/assert.h"
 #include "base/coding.h"
 #include "compaction/levels/table_file.h"
 #include "sstable/filter/table_filter.h"
@@ -53,6 +54,7 @@ void bb_run_deinit(struct bb_run *run);
 /* True when the key starts with the shared prefix. REQUIRES: it has eight bytes after it. */
 static inline bool bb_run_begins_alike(const struct bb_run *run, struct bb_bytes key)
 {
+    BB_DEBUG_ASSERT(key.size >= run->shared.size + sizeof(uint64_t));
     return ((bb_load64(key.data) ^ run->shared_head) & run->shared_mask) == 0 &&
            (run->shared.size <= sizeof(uint64_t) ||
             memcmp(key.data, run->shared.bytes, run->shared.size) == 0);

@@ -25,6 +25,7 @@ enum bb_status bb_pick_table(const struct bb_levels *levels, const struct bb_pic
                              struct bb_plan *plan, double *ret_waste)
 {
     const struct bb_run *run = bb_levels_run(levels, number, 0);
+    BB_DEBUG_ASSERT(number + 1 < BB_LEVEL_COUNT && index < run->count);
     struct bb_table_file *file = run->files[index];
     enum bb_status status = bb_plan_init(plan, levels, reason, number + 1);
     if (status != BB_OK)

@@ -30,6 +30,8 @@ enum bb_status bb_readers_init(struct bb_readers *readers)
 
 void bb_readers_deinit(struct bb_readers *readers)
 {
+    for (size_t i = 0; readers->slots != NULL && i < BB_READER_COUNT; i++)
+        BB_DEBUG_ASSERT(atomic_load(&readers->slots[i].view) == NULL);
     bb_free_aligned(readers->slots);
     readers->slots = NULL;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/wal/wal_fragment.h"
@@ -298,6 +299,7 @@ bool bb_wal_reader_is_own(const struct bb_wal_reader *reader)
 
 struct bb_buf bb_wal_reader_take(struct bb_wal_reader *reader)
 {
+    BB_DEBUG_ASSERT(bb_wal_reader_is_own(reader));
     struct bb_buf record = reader->record;
     reader->record = (struct bb_buf){0};
     return record;

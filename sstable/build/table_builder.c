@@ -94,6 +94,7 @@ void bb_table_builder_set_excess(struct bb_table_builder *builder, struct bb_fil
 struct bb_filter_excess bb_table_builder_excess(const struct bb_table_builder *builder)
 {
     struct bb_filter_excess excess = {0};
+    BB_DEBUG_ASSERT(builder->is_finished);
     if (builder->filters != NULL)
         excess.block_filters = bb_block_filter_builder_excess(builder->filters);
     if (builder->table_filter != NULL)

@@ -180,6 +180,7 @@ static inline uint32_t bb_index_page_group(const struct bb_index_page *page, uin
 static inline uint32_t bb_index_page_group_shards(const struct bb_index_page *page, uint32_t group,
                                                   uint32_t *ret_count)
 {
+    BB_DEBUG_ASSERT(page->has_filters);
     if (page->group_shards == NULL) {
         *ret_count = 1;
         return group;
