@@ -107,7 +107,8 @@ def all_checks(binary, wrong, folder):
         for workload in workloads:
             for threads in ("1", "2"):
                 yield check_fault, (wrong, folder, engine, workload, message, threads)
-    # A cache of 8 MiB is 128 such values, and WiredTiger once waited in it for its own eviction for ever.
+    # A cache of 8 MiB is 128 such values. A put of WiredTiger once waited in it for its own
+    # eviction for ten minutes.
     large = ("--value-size", "65536", "--keys", "150", "--cache", "64M")
     for sizes in (("--key-size", "8", "--value-size", "8"), large):
         for workload in ("bounded", "multi-get", "ycsb-f"):
