@@ -67,11 +67,13 @@ static enum bb_status check_may_create(const struct bb_opening *opening)
                    db->directory);
 }
 
-/* Fails if a store exists but must not. */
+/* Fails if a store exists but must not. A store that waits for space has held the lock since its
+ * first attempt: it is the one that exists. */
 static enum bb_status check_exists(const struct bb_opening *opening)
 {
     const struct bb_db *db = opening->db;
-    if (!opening->directory.has_current || !db->options.error_if_exists)
+    bool is_first_attempt = db->view == NULL;
+    if (!opening->directory.has_current || !db->options.error_if_exists || !is_first_attempt)
         return BB_OK;
     return bb_fail(BB_EXISTS, "%s: is a store already, and error_if_exists is set", db->directory);
 }
