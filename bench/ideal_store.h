@@ -1,0 +1,42 @@
+/* The least that a store of blocks does for a read: it knows the place of every block, and has no
+ * index, no versions and no locks. Times of these steps are limits for every store with blocks that
+ * are compressed, verified and read by calls.
+ *
+ *     file      the workload's entries in order: a key and a value each, in blocks of the given
+ *               size, each compressed by LZ4; one after the other
+ *     filter    memory of 10 bits per key; a probe reads one cache line of it
+ *
+ * Threads: one.
+ */
+#ifndef BB_BENCH_IDEAL_STORE_H
+#define BB_BENCH_IDEAL_STORE_H
+
+#include "bench/workload.h"
+
+struct ideal_store;
+
+/* Writes the file, which is removed when the store is destroyed; ends the process on failure.
+ * Owned: ideal_store_destroy. */
+struct ideal_store *ideal_store_create(const char *path, const struct workload *workload,
+                                       size_t block_size);
+void ideal_store_destroy(struct ideal_store *store);
+
+uint64_t ideal_store_block_count(const struct ideal_store *store);
+uint64_t ideal_store_entries_per_block(const struct ideal_store *store);
+/* Mean size of a compressed block, in bytes. */
+double ideal_store_stored_size(const struct ideal_store *store);
+
+/* Hashes the key, and reads the line of the filter that the hash chooses. */
+uint64_t ideal_store_probe(const struct ideal_store *store, struct bb_bytes key);
+/* Reads a block from the page cache, into a buffer that the next call uses again. Returns its
+ * compressed bytes. */
+struct bb_bytes ideal_store_read(struct ideal_store *store, uint64_t block);
+/* Reads a block, and as many of those after it as fit into one call of the given size. Returns the
+ * number of blocks. */
+uint64_t ideal_store_read_on(struct ideal_store *store, uint64_t block, size_t size);
+/* The compressed bytes of a block that the last call has read. */
+struct bb_bytes ideal_store_stored(const struct ideal_store *store, uint64_t block);
+/* Returns the entries of a block. */
+struct bb_bytes ideal_store_decode(struct ideal_store *store, struct bb_bytes stored);
+
+#endif
