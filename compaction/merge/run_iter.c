@@ -94,12 +94,17 @@ static bool enter_table(struct run_iter *run, size_t index)
     return run->base.status == BB_OK;
 }
 
+static inline void show_entry(struct run_iter *run)
+{
+    run->tombstone_count += run->iter->entry.kind == BB_ENTRY_DELETE;
+    bb_entry_copy(&run->base.entry, &run->iter->entry);
+}
+
 static void show(struct run_iter *run)
 {
     run->base.is_valid = run->iter != NULL && run->iter->is_valid;
     if (run->base.is_valid) {
-        bb_entry_copy(&run->base.entry, &run->iter->entry);
-        run->tombstone_count += run->base.entry.kind == BB_ENTRY_DELETE;
+        show_entry(run);
     } else if (run->iter != NULL && run->base.status == BB_OK) {
         run->base.status = run->iter->status;
     }
@@ -199,7 +204,10 @@ static void next(struct bb_iter *iter)
 {
     struct run_iter *run = run_of(iter);
     bb_iter_next(run->iter);
-    skip_forward(run);
+    if (run->iter->is_valid)
+        show_entry(run);
+    else
+        skip_forward(run);
 }
 
 static void prev(struct bb_iter *iter)

@@ -36,11 +36,25 @@ static bool is_current_key(const struct bb_visible *visible, struct bb_bytes key
                               memcmp(key.data, current->data, key.size) == 0));
 }
 
+/* Copies without a call what most keys are. */
+static inline void copy_bytes(uint8_t *to, struct bb_bytes bytes)
+{
+    if (bytes.size < 8 || bytes.size > 32) {
+        memcpy(to, bytes.data, bytes.size);
+    } else if (bytes.size < 16) {
+        memcpy(to, bytes.data, 8);
+        memcpy(to + bytes.size - 8, bytes.data + bytes.size - 8, 8);
+    } else {
+        memcpy(to, bytes.data, 16);
+        memcpy(to + bytes.size - 16, bytes.data + bytes.size - 16, 16);
+    }
+}
+
 /* Copies into a buffer, bytes from elsewhere. A failure ends the iteration with its status. */
 static inline bool keep(struct bb_visible *visible, struct bb_buf *buf, struct bb_bytes bytes)
 {
     if (bytes.size > 0 && bytes.size <= buf->capacity) {
-        memcpy(buf->data, bytes.data, bytes.size);
+        copy_bytes(buf->data, bytes);
         buf->size = bytes.size;
         return true;
     }

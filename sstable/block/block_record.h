@@ -70,6 +70,14 @@ static inline bool bb_block_record_decode_any_tag(struct bb_cursor *cursor, uint
     return true;
 }
 
+/* The number of a varint in the low bytes of a word, without the top bit of each. */
+static inline uint64_t bb_block_record_gather(uint64_t word)
+{
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
 /* Decodes the tag, of one to eight bytes, without a branch for each. Neighbours have sequences of
  * different sizes. */
 static inline bool bb_block_record_decode_tag(struct bb_cursor *cursor, uint64_t *ret_tag)
@@ -82,10 +90,7 @@ static inline bool bb_block_record_decode_tag(struct bb_cursor *cursor, uint64_t
     unsigned last = ends == 0 ? 0 : (unsigned)__builtin_ctzll(ends) / 8;
     if (ends == 0 || (last > 0 && cursor->position[last] == 0))
         return bb_block_record_decode_any_tag(cursor, ret_tag);
-    word &= bits & UINT64_C(0x7f7f7f7f7f7f7f7f);
-    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
-    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
-    *ret_tag = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+    *ret_tag = bb_block_record_gather(word & bits & UINT64_C(0x7f7f7f7f7f7f7f7f));
     cursor->position += last + 1;
     return true;
 }

@@ -1,6 +1,7 @@
-/* Goal: bb_block_iter_skip_to ends at the entry that has the byte, as moves from entry to entry do,
- * with the same errors for damaged blocks. Method: random blocks, sound and with changed bits; both
- * ways compared for random offsets.
+/* Goal: bb_block_iter_next shows the entries and the errors that a plain decoder shows, and
+ * bb_block_iter_skip_to ends at the entry that has the byte, as moves from entry to entry do, with
+ * the same errors for damaged blocks. Method: random blocks, sound and with changed bits; the ways
+ * are compared, for random offsets.
  *
  * BB_TEST_SEED sets the seed.
  */
@@ -9,11 +10,13 @@
 #include "base/coding.h"
 #include "sstable/block/block_builder.h"
 #include "sstable/block/block_iter.h"
+#include "sstable/block/block_record.h"
 #include "tests/support/step.h"
 
 #define SKIPS 40
 
 static const struct bb_place place = {.file = "/file", .offset = 1000};
+static uint64_t entries_compared;
 
 /* Ascending keys with a common prefix, as logs have, and values of any size. */
 static void add_log(struct entry_list *list, struct bb_rng *rng)
@@ -43,6 +46,62 @@ static struct bb_bytes build(struct bb_block_builder *builder, const struct entr
         assert_ok(bb_block_builder_add(builder, &list->entries[i]));
     assert_ok(bb_block_builder_finish(builder, &payload));
     return payload;
+}
+
+/* ---- the plain decoder: one entry after the other, all checks, byte order only ---- */
+
+struct plain {
+    const struct bb_block *block;
+    uint32_t offset; /* of the next entry */
+    uint32_t restart;
+    bool is_first;
+    uint8_t key[BB_KEY_SIZE_MAX];
+    struct bb_entry entry;
+};
+
+enum plain_result { PLAIN_ENTRY, PLAIN_END, PLAIN_CORRUPT };
+
+static bool plain_is_after(const struct plain *plain, const struct bb_block_record *record,
+                           bool is_at_restart)
+{
+    struct bb_bytes rest = bb_bytes_after(plain->entry.key, record->shared);
+    struct bb_bytes suffix = bb_block_record_suffix(record);
+    if (rest.size > 0 && suffix.size > 0 && !is_at_restart)
+        return rest.data[0] < suffix.data[0];
+    return bb_entry_compare(NULL, rest, plain->entry.sequence, suffix, record->sequence) < 0;
+}
+
+static void plain_take(struct plain *plain, const struct bb_block_record *record)
+{
+    memcpy(plain->key + record->shared, record->suffix, record->unshared);
+    plain->entry = (struct bb_entry){
+        .key = bb_bytes_of(plain->key, (size_t)record->shared + record->unshared),
+        .sequence = record->sequence,
+        .kind = record->kind,
+        .value = bb_block_record_value(record),
+    };
+}
+
+static enum plain_result plain_next(struct plain *plain)
+{
+    const struct bb_block *block = plain->block;
+    struct bb_cursor cursor = {.position = block->payload + plain->offset,
+                               .end = block->payload + block->entries_size};
+    struct bb_block_record record = {0};
+    uint32_t next = plain->restart + 1;
+    if (next < block->restart_count && plain->offset > block->restarts[next])
+        return PLAIN_CORRUPT;
+    if (plain->offset >= block->entries_size)
+        return PLAIN_END;
+    bool is_at_restart = next < block->restart_count && plain->offset == block->restarts[next];
+    if (!bb_block_record_decode(&cursor, &record) || record.shared > plain->entry.key.size ||
+        (!plain->is_first && !plain_is_after(plain, &record, is_at_restart)))
+        return PLAIN_CORRUPT;
+    plain_take(plain, &record);
+    plain->restart += is_at_restart;
+    plain->is_first = false;
+    plain->offset = (uint32_t)(cursor.position - block->payload);
+    return PLAIN_ENTRY;
 }
 
 static void init_at_first(struct bb_block_iter *iter, const struct bb_block *block,
@@ -82,6 +141,30 @@ static void compare_skips(struct bb_rng *rng, const struct bb_block *block,
     bb_block_iter_deinit(&skip);
 }
 
+/* The whole block. Gives the number of entries. */
+static uint64_t compare_walk(const struct bb_block *block)
+{
+    static struct plain plain;
+    struct bb_block_iter walk;
+    uint64_t count = 0;
+    plain = (struct plain){.block = block, .is_first = true};
+    enum plain_result result = plain_next(&plain);
+    init_at_first(&walk, block, NULL);
+    while (result == PLAIN_ENTRY && walk.is_valid) {
+        assert_same_entry(&walk.entry, &plain.entry);
+        assert_int_equal(walk.next_offset, plain.offset);
+        assert_int_equal(walk.restart, plain.restart);
+        count++;
+        bb_block_iter_next(&walk);
+        result = plain_next(&plain);
+    }
+    assert_false(walk.is_valid);
+    assert_true(result != PLAIN_ENTRY);
+    assert_status(walk.status, result == PLAIN_END ? BB_OK : BB_CORRUPT);
+    bb_block_iter_deinit(&walk);
+    return count;
+}
+
 static bool compare_payload(struct bb_rng *rng, struct bb_bytes payload,
                             const struct bb_comparator *comparator)
 {
@@ -89,6 +172,8 @@ static bool compare_payload(struct bb_rng *rng, struct bb_bytes payload,
     assert_ok(bb_block_create((uint32_t)payload.size, &block));
     memcpy(block->payload, payload.data, payload.size);
     bool is_loaded = bb_block_index(block, (uint32_t)payload.size, comparator, place) == BB_OK;
+    if (is_loaded && comparator == NULL)
+        entries_compared += compare_walk(block);
     for (int i = 0; i < SKIPS && is_loaded && block->entries_size > 0; i++)
         compare_skips(rng, block, comparator);
     bb_block_unref(block);
@@ -112,7 +197,7 @@ static uint64_t compare_damaged(struct bb_rng *rng, struct bb_bytes payload,
     return loaded;
 }
 
-static void block_iter__skips_as_it_walks(void **state)
+static void block_iter__walks_and_skips_as_plain_decoding(void **state)
 {
     (void)state;
     static const uint32_t intervals[] = {1, 2, 16, 1000};
@@ -134,12 +219,13 @@ static void block_iter__skips_as_it_walks(void **state)
         entry_list_deinit(&list);
     }
     assert_true(loaded > 100);
+    assert_true(entries_compared > 1000);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_iter__skips_as_it_walks),
+        cmocka_unit_test(block_iter__walks_and_skips_as_plain_decoding),
     };
     return cmocka_run_group_tests_name("block_iter", tests, NULL, NULL);
 }
