@@ -1,6 +1,6 @@
-/* The least that a store of blocks does for a read: it knows the place of every block, and has no
- * index, no versions and no locks. Times of these steps are limits for every store with blocks that
- * are compressed, verified and read by calls.
+/* A store that only does the steps that no store of blocks can avoid. It knows the place of every
+ * block, and has no index, no versions and no locks. The times of its steps are lower limits for
+ * every store with blocks that are compressed, verified and read by calls.
  *
  *     file      the workload's entries in order: a key and a value each, in blocks of the given
  *               size, each compressed by LZ4; one after the other
@@ -31,8 +31,8 @@ uint64_t ideal_store_probe(const struct ideal_store *store, struct bb_bytes key)
 /* Reads a block from the page cache, into a buffer that the next call uses again. Returns its
  * compressed bytes. */
 struct bb_bytes ideal_store_read(struct ideal_store *store, uint64_t block);
-/* Reads a block, and as many of those after it as fit into one call of the given size. Returns the
- * number of blocks. */
+/* Reads a block, and the next ones up to the given size, in one call. Returns the number of
+ * blocks. */
 uint64_t ideal_store_read_on(struct ideal_store *store, uint64_t block, size_t size);
 /* The compressed bytes of a block that the last call has read. */
 struct bb_bytes ideal_store_stored(const struct ideal_store *store, uint64_t block);

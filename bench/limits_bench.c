@@ -1,11 +1,11 @@
-/* Reads of a store, and the least that any store with the same blocks takes for them on this
- * machine: how much of a missed bar is the machine.
+/* Reads of a store, and lower limits for any store with the same blocks on this machine. They show
+ * how much of a missed bar is due to the machine.
  *
  *     limits_bench DIRECTORY [keys, default 2000000 [value size, default 100]]
  *
  * Keys of 16 bytes in random order; 10 bits of filter per key, a cache and a write buffer of 64
- * MiB, blocks of 4 KiB, LZ4, as in bloomblock-compare. The least is measured with an ideal store
- * (ideal_store.h), which knows the place of every block. All steps and all reads take turns; times
+ * MiB, blocks of 4 KiB, LZ4, as in bloomblock-compare. An ideal store, which knows the place of
+ * every block, measures the limits (ideal_store.h). All steps and all reads take turns; times
  * are medians of thread CPU time, in nanoseconds, page cache warm. First as loaded, then compacted.
  *
  *     key         the program makes the key
@@ -15,11 +15,11 @@
  *     LZ4         and decompresses it
  *     in order    the three of a block when blocks are read in order, 256 KiB in a call
  *
- *     absent      least: probe
- *     present     least: probe, and the three steps for every block that the store reads; the
+ *     absent      limit: probe
+ *     present     limit: probe, and the three steps for every block that the store reads; the
  *                 cache holds the others
- *     seek + 10   least: key, and the three steps for every block that the store reads
- *     scan        least: a block in order, divided by its entries
+ *     seek + 10   limit: key, and the three steps for every block that the store reads
+ *     scan        limit: a block in order, divided by its entries
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -65,7 +65,7 @@ struct bench {
     struct workload workload;
     struct ideal_store *ideal;
     struct bb_db *db;
-    struct bb_db_iter *scan; /* goes on in the next slice */
+    struct bb_db_iter *scan; /* continues in the next slice */
     struct bb_buf value;
     uint64_t position[SIDE_COUNT];   /* in the workload's numbers, or of blocks */
     uint64_t operations[SIDE_COUNT]; /* of all slices */
@@ -245,10 +245,10 @@ static void print_step(const char *name, double time)
 }
 
 static void print_read(const char *name, const struct turns *turns, const struct bench *bench,
-                       enum side side, double least)
+                       enum side side, double limit)
 {
     double time = turns_median(turns, side);
-    printf("  %-12s %8.0f %8.0f %8.2f %8.3f\n", name, time, least, time / least,
+    printf("  %-12s %8.0f %8.0f %8.2f %8.3f\n", name, time, limit, time / limit,
            (double)bench->reads[side] / (double)bench->operations[side]);
 }
 
@@ -270,7 +270,7 @@ static void print_phase(const char *name, const struct turns *turns, const struc
     print_step("checksum", turns_median(turns, SIDE_CHECKSUM) - turns_median(turns, SIDE_PREAD));
     print_step("LZ4", turns_median(turns, SIDE_LZ4) - turns_median(turns, SIDE_CHECKSUM));
     print_step("in order", in_order);
-    printf("%s: reads, ns     store    least    ratio    preads\n", name);
+    printf("%s: reads, ns     store    limit    ratio    preads\n", name);
     print_read("absent", turns, bench, SIDE_ABSENT, probe);
     print_read("present", turns, bench, SIDE_PRESENT,
                probe + reads_of(bench, SIDE_PRESENT) * block);

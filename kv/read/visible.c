@@ -36,7 +36,7 @@ static bool is_current_key(const struct bb_visible *visible, struct bb_bytes key
                               memcmp(key.data, current->data, key.size) == 0));
 }
 
-/* Copies without a call what most keys are. */
+/* Copies keys of common sizes without a call. */
 static inline void copy_bytes(uint8_t *to, struct bb_bytes bytes)
 {
     if (bytes.size < 8 || bytes.size > 32) {
