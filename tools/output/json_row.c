@@ -21,7 +21,7 @@ static enum bb_status append(struct bb_buf *buf, const char *text)
     return bb_buf_append(buf, text, strlen(text));
 }
 
-/* name and name_hex: what precedes the text, or the digits. */
+/* name precedes the text, name_hex the digits. */
 static enum bb_status append_field(struct bb_buf *buf, const char *name, const char *name_hex,
                                    struct bb_bytes bytes)
 {

@@ -2,7 +2,7 @@
  * takes six times as long:
  *
  *     row   := {"key":TEXT,"value":TEXT}
- *     field := "key":TEXT, or for bytes that are not UTF-8 "key_hex":"DIGITS"; value likewise
+ *     field := "key":TEXT, or for bytes that are not UTF-8 "key_hex":"DIGITS"; the same for value
  *
  * Rows of any other shape, and rows with errors, are jansson's. */
 #ifndef BB_TOOLS_OUTPUT_JSON_ROW_H

@@ -1,11 +1,11 @@
-/* Texts of JSON: what is between the quotes. */
+/* Texts of JSON, without their quotes. */
 #ifndef BB_TOOLS_OUTPUT_JSON_TEXT_H
 #define BB_TOOLS_OUTPUT_JSON_TEXT_H
 
 #include "bb/base.h"
 
-/* Appends the bytes with JSON's escapes. *ret_is_text is false if they are not UTF-8: then nothing
- * is appended. */
+/* Appends the bytes with JSON's escapes. *ret_is_text is false if they are not UTF-8: then the
+ * buffer is unchanged. */
 BB_MUST_CHECK enum bb_status json_text_append(struct bb_buf *buf, struct bb_bytes bytes,
                                               bool *ret_is_text);
 

@@ -13,7 +13,7 @@ json_t *level_report_json(const struct bb_db_stats *stats);
 bool level_report_is_weighted(const struct bb_db_stats *stats);
 
 /* Sentences about the expected rates: which tables rule out nothing, which rates are unknown.
- * Nothing if no table is in doubt. total: of all levels. */
+ * Writes none if no table is in doubt. total: of all levels. */
 void level_report_write_doubts(const struct bb_level_stats *total, struct output *out);
 
 /* Sums over the levels. */

@@ -27,7 +27,7 @@ struct scan_output {
 void scan_output_init(struct scan_output *scan);
 struct option_group scan_output_group(const struct scan_output *scan);
 
-/* True while entries are to be printed: the limit is not reached, and the output works. */
+/* True while the scan prints entries: the limit is not reached, and the output works. */
 bool scan_output_wants(const struct scan_output *scan);
 void scan_output_begin(struct scan_output *scan);
 /* Prints the entry, or only counts it. */

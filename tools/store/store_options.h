@@ -51,7 +51,7 @@ const char *store_style_name(enum bb_compaction_style style);
 BB_MUST_CHECK enum bb_status store_recovery_decode(const char *text,
                                                    enum bb_recovery *ret_recovery);
 
-/* After a failure that `repair` mends, a line to stderr that says so. */
+/* After a failure that `repair` can repair, prints to stderr that it can. */
 void store_hint(const char *directory, enum exit_code code);
 
 /* Closes and returns the exit code: code, except if the command succeeded and closing fails or the

@@ -7,7 +7,7 @@
 
 /* A line of command line options, or "none". */
 void stored_report_write(const struct bb_db_options *stored, struct output *out);
-/* An object with a member for each; the names are those of struct bb_db_options. Owned. */
+/* An object with a member for each, named as in struct bb_db_options. Owned. */
 json_t *stored_report_json(const struct bb_db_options *stored);
 
 #endif
