@@ -21,8 +21,11 @@ size_t bb_bytes_shared_prefix(struct bb_bytes a, struct bb_bytes b)
 
 /* Short keys are joined from loads that overlap: a loop or a memcpy of variable length costs a call
  * or a mispredicted branch per key, and this runs once per key of a search. */
-static uint64_t prefix64_of_short(const uint8_t *p, size_t size)
+uint64_t bb_bytes_prefix64_of_short(struct bb_bytes bytes)
 {
+    const uint8_t *p = bytes.data;
+    size_t size = bytes.size;
+    BB_DEBUG_ASSERT(size < sizeof(uint64_t));
     if (size >= 4) {
         uint64_t head = __builtin_bswap32(bb_load32(p));
         uint64_t tail = __builtin_bswap32(bb_load32(p + size - 4));
@@ -35,13 +38,6 @@ static uint64_t prefix64_of_short(const uint8_t *p, size_t size)
     uint64_t middle = (uint64_t)p[size / 2] << (56 - 8 * (size / 2));
     uint64_t last = (uint64_t)p[size - 1] << (56 - 8 * (size - 1));
     return first | middle | last;
-}
-
-uint64_t bb_bytes_prefix64(struct bb_bytes bytes)
-{
-    if (bytes.size >= 8)
-        return __builtin_bswap64(bb_load64(bytes.data));
-    return prefix64_of_short(bytes.data, bytes.size);
 }
 
 /* Writes the visible form of one byte; its length. */

@@ -40,10 +40,19 @@ static inline bool bb_bytes_equal(struct bb_bytes a, struct bb_bytes b)
 /* Length of the longest common prefix. */
 size_t bb_bytes_shared_prefix(struct bb_bytes a, struct bb_bytes b);
 
+/* bb_bytes_prefix64 of fewer than eight bytes. */
+uint64_t bb_bytes_prefix64_of_short(struct bb_bytes bytes);
 /* The first eight bytes as a big-endian number, zero-padded. The numbers order like the bytes, but
  * equal numbers need a full comparison ("ab" and "ab\0" are equal here). Never reads past the
  * end. */
-uint64_t bb_bytes_prefix64(struct bb_bytes bytes);
+static inline uint64_t bb_bytes_prefix64(struct bb_bytes bytes)
+{
+    uint64_t word = 0;
+    if (bytes.size < sizeof(word))
+        return bb_bytes_prefix64_of_short(bytes);
+    memcpy(&word, bytes.data, sizeof(word));
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(word) : word;
+}
 
 /* The order of keys under a comparator; NULL is bytewise. */
 static inline int bb_key_compare(const struct bb_comparator *comparator, struct bb_bytes a,

@@ -132,22 +132,8 @@ static enum bb_status place_restarts(struct bb_block *block)
     return BB_OK;
 }
 
-/* REQUIRES: the restart has been checked. */
-static struct bb_block_record record_of_restart(const struct bb_block *block, uint32_t i)
-{
-    struct bb_cursor cursor = {
-        .position = block->payload + block->restarts[i],
-        .end = block->payload + block->entries_size,
-    };
-    struct bb_block_record record = {0};
-    bool is_record = bb_block_record_decode(&cursor, &record);
-    BB_DEBUG_ASSERT(is_record);
-    (void)is_record;
-    return record;
-}
-
-/* Offsets start at 0 and ascend, and each has an entry with its whole key. */
-static enum bb_status read_restarts(struct bb_block *block, struct bb_place place, bool is_wide)
+/* Offsets start at 0 and ascend. */
+static enum bb_status read_offsets(struct bb_block *block, struct bb_place place, bool is_wide)
 {
     const uint8_t *stored = block->payload + block->entries_size;
     for (uint32_t i = 0; i < block->restart_count; i++) {
@@ -159,34 +145,78 @@ static enum bb_status read_restarts(struct bb_block *block, struct bb_place plac
                               "restart %u of %u at %u, in %u bytes of entries", i,
                               block->restart_count, offset, block->entries_size);
         block->restarts[i] = offset;
-        struct bb_cursor cursor = {
-            .position = block->payload + offset,
-            .end = block->payload + block->entries_size,
-        };
-        struct bb_block_record record = {0};
-        if (!bb_block_record_decode(&cursor, &record) || record.shared != 0)
-            return bb_corrupt(place, offset, "restart %u of %u is not an entry with a whole key", i,
-                              block->restart_count);
     }
     return BB_OK;
 }
 
-static void compute_prefixes(struct bb_block *block)
+/* False when the restart has no entry with its whole key. */
+static inline bool decode_restart(const struct bb_block *block, uint32_t i,
+                                  struct bb_block_record *ret_record)
 {
-    struct bb_block_record first = record_of_restart(block, 0);
-    struct bb_block_record last = record_of_restart(block, block->restart_count - 1);
+    struct bb_cursor cursor = {
+        .position = block->payload + block->restarts[i],
+        .end = block->payload + block->entries_size,
+    };
+    struct bb_block_record record = {0};
+    bool is_whole = bb_block_record_decode(&cursor, &record) && record.shared == 0;
+    *ret_record = record;
+    return is_whole;
+}
+
+static enum bb_status fail_restart(const struct bb_block *block, uint32_t i, struct bb_place place)
+{
+    return bb_corrupt(place, block->restarts[i],
+                      "restart %u of %u is not an entry with a whole key", i, block->restart_count);
+}
+
+/* REQUIRES: the restart has been checked. */
+static struct bb_block_record record_of_restart(const struct bb_block *block, uint32_t i)
+{
+    struct bb_block_record record;
+    bool is_whole = decode_restart(block, i, &record);
+    BB_DEBUG_ASSERT(is_whole);
+    (void)is_whole;
+    return record;
+}
+
+/* The prefix that the keys of the first and the last restart share. */
+static enum bb_status find_common(struct bb_block *block, struct bb_place place)
+{
+    struct bb_block_record first;
+    struct bb_block_record last;
+    uint32_t last_index = block->restart_count - 1;
+    if (!decode_restart(block, 0, &first))
+        return fail_restart(block, 0, place);
+    if (!decode_restart(block, last_index, &last))
+        return fail_restart(block, last_index, place);
     size_t common =
         bb_bytes_shared_prefix(bb_block_record_suffix(&first), bb_block_record_suffix(&last));
     block->common = bb_prefix_of(bb_bytes_of(first.suffix, common));
-    for (uint32_t i = 0; i < block->restart_count; i++) {
-        struct bb_block_record record = record_of_restart(block, i);
-        /* Keys between two keys with a shared prefix share it too. A key out of order may be
-         * shorter. */
-        uint32_t skipped =
-            record.unshared < block->common.size ? record.unshared : block->common.size;
-        block->prefixes[i] =
-            bb_bytes_prefix64(bb_bytes_of(record.suffix + skipped, record.unshared - skipped));
+    return BB_OK;
+}
+
+/* Keys between two keys with a shared prefix share it too. A key out of order may be shorter. */
+static uint64_t prefix_after_common(const struct bb_block *block,
+                                    const struct bb_block_record *record)
+{
+    return bb_bytes_prefix64(bb_bytes_after(
+        bb_block_record_suffix(record),
+        record->unshared < block->common.size ? record->unshared : block->common.size));
+}
+
+/* Checks the entries, and computes the prefixes: only the byte order uses them. */
+static enum bb_status read_restarts(struct bb_block *block, struct bb_place place,
+                                    bool has_prefixes)
+{
+    enum bb_status status = has_prefixes ? find_common(block, place) : BB_OK;
+    for (uint32_t i = 0; i < block->restart_count && status == BB_OK; i++) {
+        struct bb_block_record record;
+        if (!decode_restart(block, i, &record))
+            status = fail_restart(block, i, place);
+        else if (has_prefixes)
+            block->prefixes[i] = prefix_after_common(block, &record);
     }
+    return status;
 }
 
 enum bb_status bb_block_index(struct bb_block *block, uint32_t raw_size,
@@ -199,10 +229,8 @@ enum bb_status bb_block_index(struct bb_block *block, uint32_t raw_size,
     if (status == BB_OK)
         status = place_restarts(block);
     if (status == BB_OK)
-        status = read_restarts(block, place, is_wide);
-    if (status == BB_OK && comparator == NULL)
-        compute_prefixes(block);
-    return status;
+        status = read_offsets(block, place, is_wide);
+    return status == BB_OK ? read_restarts(block, place, comparator == NULL) : status;
 }
 
 /* The number of restarts before (key, sequence) among from ... to, by whole comparisons. */

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "sstable/block/block_record.h"
+#include "sstable/block/common_entry.h"
 
 void bb_block_iter_init(struct bb_block_iter *iter, const struct bb_comparator *comparator)
 {
@@ -191,49 +192,13 @@ static __attribute__((noinline)) void advance(struct bb_block_iter *iter)
 
 /* ---- common entries ---- */
 
-/* A put with sizes of one byte, of the value one or two, and a tag of up to seven. */
-struct common {
-    size_t shared;
-    size_t unshared;
-    size_t value_size;
-    uint64_t tag;          /* its bytes, without the top bits */
-    const uint8_t *suffix; /* followed by the value */
-};
-
-/* As many bytes of a suffix are copied. */
+/* As many bytes of a suffix are copied, which may be more than it has. */
 #define SUFFIX_COPIED 16
-/* As many bytes are read from the beginning of a common entry: 4 of sizes, 8 from the tag on, of
- * which at most 7 are the tag, and the suffix. */
-#define COMMON_READ (4 + 7 + SUFFIX_COPIED)
-
-/* False: another entry, or a damaged one. REQUIRES: COMMON_READ bytes at p. */
-static inline bool decode_common(const uint8_t *p, struct common *ret_common)
-{
-    bool is_wide = p[2] >= 0x80;
-    const uint8_t *tag = p + 3 + is_wide;
-    uint64_t word = bb_load64(tag);
-    /* The last byte of a tag is the first one without a top bit. */
-    uint64_t lasts = ~word & UINT64_C(0x0080808080808080);
-    if ((p[0] | p[1] | tag[-1]) >= 0x80 || (is_wide && p[3] == 0) || lasts == 0)
-        return false;
-    unsigned last = (unsigned)__builtin_ctzll(lasts) / 8;
-    word &= (lasts ^ (lasts - 1)) & UINT64_C(0x7f7f7f7f7f7f7f);
-    *ret_common = (struct common){.shared = p[0],
-                                  .unshared = p[1],
-                                  .value_size = is_wide ? (p[2] & 0x7fu) | (size_t)p[3] << 7 : p[2],
-                                  .tag = word,
-                                  .suffix = tag + last + 1};
-    return (last == 0 || tag[last] != 0) && (word & 1) == BB_ENTRY_PUT;
-}
-
-static inline const uint8_t *end_of(const struct common *common)
-{
-    return common->suffix + common->unshared + common->value_size;
-}
+#define COMMON_READ   (BB_COMMON_ENTRY_READ + SUFFIX_COPIED)
 
 /* May the key of such an entry be taken without the other checks of read_next? */
-static inline bool is_next_key(const struct bb_block_iter *iter, const struct common *common,
-                               size_t key_size)
+static inline bool is_next_key(const struct bb_block_iter *iter,
+                               const struct bb_common_entry *common, size_t key_size)
 {
     return common->shared < key_size && common->unshared > 0 && common->unshared <= SUFFIX_COPIED &&
            common->shared + SUFFIX_COPIED <= BB_BLOCK_ITER_KEY_SIZE &&
@@ -256,18 +221,19 @@ void bb_block_iter_next(struct bb_block_iter *iter)
     BB_DEBUG_ASSERT(iter->is_valid);
     const uint8_t *p = iter->block->payload + iter->next_offset;
     const uint8_t *limit = interval_end(iter);
-    struct common common;
-    if (iter->comparator != NULL || limit - p < COMMON_READ || !decode_common(p, &common) ||
-        !is_next_key(iter, &common, iter->key_size) || end_of(&common) > limit) {
+    struct bb_common_entry common;
+    if (iter->comparator != NULL || limit - p < COMMON_READ ||
+        !bb_common_entry_decode(p, &common) || !is_next_key(iter, &common, iter->key_size) ||
+        bb_common_entry_end(&common) > limit) {
         advance(iter);
         return;
     }
     memcpy(iter->key + common.shared, common.suffix, SUFFIX_COPIED);
     iter->key_size = common.shared + common.unshared;
     iter->offset = iter->next_offset;
-    iter->next_offset = (uint32_t)(end_of(&common) - iter->block->payload);
+    iter->next_offset = (uint32_t)(bb_common_entry_end(&common) - iter->block->payload);
     iter->entry.key.size = iter->key_size;
-    iter->entry.sequence = bb_block_record_gather(common.tag) >> 1;
+    iter->entry.sequence = bb_common_entry_sequence(&common);
     iter->entry.kind = BB_ENTRY_PUT;
     iter->entry.value = bb_bytes_of(common.suffix + common.unshared, common.value_size);
 }
@@ -285,13 +251,13 @@ static void pass_common(struct bb_block_iter *iter, uint32_t at)
     const uint8_t *limit = payload + at < end ? payload + at : end;
     uint64_t tag = 0;
     size_t key_size = iter->key_size;
-    struct common common;
-    while (limit - p >= COMMON_READ && decode_common(p, &common) && end_of(&common) <= limit &&
-           is_next_key(iter, &common, key_size)) {
+    struct bb_common_entry common;
+    while (limit - p >= COMMON_READ && bb_common_entry_decode(p, &common) &&
+           bb_common_entry_end(&common) <= limit && is_next_key(iter, &common, key_size)) {
         memcpy(iter->key + common.shared, common.suffix, SUFFIX_COPIED);
         key_size = common.shared + common.unshared;
-        tag = common.tag;
-        p = end_of(&common);
+        tag = common.masked_tag;
+        p = bb_common_entry_end(&common);
     }
     if (p == payload + iter->next_offset)
         return;

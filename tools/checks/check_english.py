@@ -27,7 +27,8 @@ LITERAL_WORDS_MIN = 4
 HELD = [
     ".ci", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "base", "bench",
     "bloomblock", "bloomblock/*", "cmake", "compaction/*", "docs/architecture.md",
-    "docs/README.md", "docs/benchmarks.md", "docs/comparison.md", "docs/decisions/*", "docs/durability.md", "docs/examples.md",
+    "docs/README.md", "docs/benchmarks.md", "docs/comparison.md", "docs/decisions/*",
+    "docs/durability.md", "docs/examples.md",
     "docs/filters.md", "docs/format-filter-file.md", "docs/format-manifest.md",
     "docs/format-skip.md", "docs/format-wal.md", "docs/format.md", "docs/guide.md",
     "docs/interleavings.md", "docs/leveldb.md", "docs/mutation.md", "docs/options.md",

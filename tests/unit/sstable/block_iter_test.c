@@ -1,7 +1,7 @@
-/* Goal: bb_block_iter_next shows the entries and the errors that a plain decoder shows, and
- * bb_block_iter_skip_to ends at the entry that has the byte, as moves from entry to entry do, with
- * the same errors for damaged blocks. Method: random blocks, sound and with changed bits; the ways
- * are compared, for random offsets.
+/* Goal: bb_block_iter_next shows the entries and the errors that a plain decoder shows,
+ * bb_block_find finds these entries, and bb_block_iter_skip_to ends at the entry that has the byte,
+ * as moves from entry to entry do, with the same errors for damaged blocks. Method: random blocks,
+ * sound and with changed bits; the ways are compared, for random offsets.
  *
  * BB_TEST_SEED sets the seed.
  */
@@ -141,8 +141,20 @@ static void compare_skips(struct bb_rng *rng, const struct bb_block *block,
     bb_block_iter_deinit(&skip);
 }
 
+/* A lookup finds the entry that the plain decoder shows, and no key just before it. */
+static void check_found(const struct bb_block *block, const struct bb_entry *entry)
+{
+    struct bb_block_match match = {0};
+    assert_ok(bb_block_find(block, NULL, place, entry->key, entry->sequence, &match));
+    assert_true(match.is_found && match.sequence == entry->sequence);
+    assert_true(match.value.data == entry->value.data && match.value.size == entry->value.size);
+    assert_ok(bb_block_find(block, NULL, place, bb_bytes_of(entry->key.data, entry->key.size - 1),
+                            BB_SEQUENCE_MAX, &match));
+    assert_true(!match.is_found || match.value.data < entry->value.data);
+}
+
 /* The whole block. Gives the number of entries. */
-static uint64_t compare_walk(const struct bb_block *block)
+static uint64_t compare_walk(const struct bb_block *block, bool is_sound)
 {
     static struct plain plain;
     struct bb_block_iter walk;
@@ -155,6 +167,8 @@ static uint64_t compare_walk(const struct bb_block *block)
         assert_int_equal(walk.next_offset, plain.offset);
         assert_int_equal(walk.restart, plain.restart);
         count++;
+        if (is_sound && plain.entry.key.size > 0)
+            check_found(block, &plain.entry);
         bb_block_iter_next(&walk);
         result = plain_next(&plain);
     }
@@ -165,7 +179,7 @@ static uint64_t compare_walk(const struct bb_block *block)
     return count;
 }
 
-static bool compare_payload(struct bb_rng *rng, struct bb_bytes payload,
+static bool compare_payload(struct bb_rng *rng, struct bb_bytes payload, bool is_sound,
                             const struct bb_comparator *comparator)
 {
     struct bb_block *block = NULL;
@@ -173,7 +187,7 @@ static bool compare_payload(struct bb_rng *rng, struct bb_bytes payload,
     memcpy(block->payload, payload.data, payload.size);
     bool is_loaded = bb_block_index(block, (uint32_t)payload.size, comparator, place) == BB_OK;
     if (is_loaded && comparator == NULL)
-        entries_compared += compare_walk(block);
+        entries_compared += compare_walk(block, is_sound);
     for (int i = 0; i < SKIPS && is_loaded && block->entries_size > 0; i++)
         compare_skips(rng, block, comparator);
     bb_block_unref(block);
@@ -186,12 +200,12 @@ static uint64_t compare_damaged(struct bb_rng *rng, struct bb_bytes payload,
 {
     uint8_t *bytes = bb_must_realloc(NULL, payload.size);
     uint64_t loaded = 0;
-    assert_true(compare_payload(rng, payload, comparator));
+    assert_true(compare_payload(rng, payload, true, comparator));
     for (int i = 0; i < 10; i++) {
         memcpy(bytes, payload.data, payload.size);
         for (uint64_t flips = bb_rng_between(rng, 1, 6); flips > 0; flips--)
             bytes[bb_rng_below(rng, payload.size)] ^= (uint8_t)(1u << bb_rng_below(rng, 8));
-        loaded += compare_payload(rng, bb_bytes_of(bytes, payload.size), comparator);
+        loaded += compare_payload(rng, bb_bytes_of(bytes, payload.size), false, comparator);
     }
     free(bytes);
     return loaded;
