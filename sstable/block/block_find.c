@@ -49,22 +49,12 @@ static enum scan_order classify(struct scan *scan)
 static void pass_before(struct scan *scan, const uint8_t *limit)
 {
     const uint8_t *p = scan->cursor.position;
-    struct bb_bytes wanted = bb_bytes_after(scan->key, scan->matched);
     size_t matched = scan->matched;
     struct bb_common_entry entry;
     while (limit - p >= BB_COMMON_ENTRY_READ && bb_common_entry_decode(p, &entry) &&
-           bb_common_entry_end(&entry) <= limit && entry.shared >= matched) {
-        if (entry.shared == matched) {
-            size_t agreed =
-                bb_bytes_shared_prefix(wanted, bb_bytes_of(entry.suffix, entry.unshared));
-            if (agreed == wanted.size || agreed == entry.unshared ||
-                entry.suffix[agreed] > wanted.data[agreed])
-                break;
-            matched += agreed;
-            wanted = bb_bytes_after(wanted, agreed);
-        }
+           bb_common_entry_end(&entry) <= limit &&
+           bb_common_entry_is_before(&entry, scan->key, &matched))
         p = bb_common_entry_end(&entry);
-    }
     scan->cursor.position = p;
     scan->matched = matched;
 }

@@ -240,28 +240,30 @@ void bb_block_iter_next(struct bb_block_iter *iter)
 
 /* ---- passing entries ---- */
 
-/* Passes common entries of this interval that end at or before `at`, with the checks of read_next.
- * WHY: a hit is found in the middle of an interval, and the entries before it are only on the way.
- * What decides the next one's place is in registers. */
-static void pass_common(struct bb_block_iter *iter, uint32_t at)
+/* Passes common entries of this interval that end at or before the limit, and that are before the
+ * key if there is one, with the checks of read_next. Only the next move shows an entry. WHY: most
+ * entries of an interval are only on the way. The place of the next one is in registers. */
+static void pass_common(struct bb_block_iter *iter, const uint8_t *limit,
+                        const struct bb_bytes *key)
 {
     const uint8_t *payload = iter->block->payload;
-    const uint8_t *end = interval_end(iter);
-    const uint8_t *p = payload + iter->next_offset;
-    const uint8_t *limit = payload + at < end ? payload + at : end;
-    uint64_t tag = 0;
+    const uint8_t *begin = payload + iter->next_offset;
+    const uint8_t *p = begin;
+    size_t matched = key == NULL ? 0 : bb_bytes_shared_prefix(iter->entry.key, *key);
     size_t key_size = iter->key_size;
+    uint64_t masked_tag = 0;
     struct bb_common_entry common;
     while (limit - p >= COMMON_READ && bb_common_entry_decode(p, &common) &&
-           bb_common_entry_end(&common) <= limit && is_next_key(iter, &common, key_size)) {
+           bb_common_entry_end(&common) <= limit && is_next_key(iter, &common, key_size) &&
+           (key == NULL || bb_common_entry_is_before(&common, *key, &matched))) {
         memcpy(iter->key + common.shared, common.suffix, SUFFIX_COPIED);
         key_size = common.shared + common.unshared;
-        tag = common.masked_tag;
+        masked_tag = common.masked_tag;
         p = bb_common_entry_end(&common);
     }
-    if (p == payload + iter->next_offset)
+    if (p == begin)
         return;
-    iter->entry.sequence = bb_block_record_gather(tag) >> 1;
+    iter->entry.sequence = bb_block_record_gather(masked_tag) >> 1;
     iter->key_size = key_size;
     iter->next_offset = (uint32_t)(p - payload);
 }
@@ -269,9 +271,11 @@ static void pass_common(struct bb_block_iter *iter, uint32_t at)
 void bb_block_iter_skip_to(struct bb_block_iter *iter, uint32_t at)
 {
     BB_DEBUG_ASSERT(at < iter->block->entries_size);
+    const uint8_t *target = iter->block->payload + at;
     while (iter->is_valid && iter->next_offset <= at) {
+        const uint8_t *end = interval_end(iter);
         if (iter->comparator == NULL)
-            pass_common(iter, at);
+            pass_common(iter, target < end ? target : end, NULL);
         bb_block_iter_next(iter);
     }
 }
@@ -321,8 +325,11 @@ void bb_block_iter_seek(struct bb_block_iter *iter, struct bb_bytes key, uint64_
     uint32_t below = bb_block_find_restart(iter->block, iter->comparator, key, sequence);
     bb_block_iter_seek_restart(iter, below == 0 ? 0 : below - 1);
     while (iter->is_valid && bb_entry_compare(iter->comparator, iter->entry.key,
-                                              iter->entry.sequence, key, sequence) < 0)
+                                              iter->entry.sequence, key, sequence) < 0) {
+        if (iter->comparator == NULL)
+            pass_common(iter, interval_end(iter), &key);
         bb_block_iter_next(iter);
+    }
     check_search(iter, below);
 }
 

@@ -45,6 +45,24 @@ static inline const uint8_t *bb_common_entry_end(const struct bb_common_entry *e
     return entry->suffix + entry->unshared + entry->value_size;
 }
 
+/* Is the entry's key before this one, in byte order? *matched is the length of the prefix that the
+ * key shares with the previous entry's key, which is before it, and afterwards with this entry's.
+ * `shared` is maximal, so it usually decides: see block_find.c. False also for equal keys, and
+ * where one key is a prefix of the other. */
+static inline bool bb_common_entry_is_before(const struct bb_common_entry *entry,
+                                             struct bb_bytes key, size_t *matched)
+{
+    if (entry->shared != *matched)
+        return entry->shared > *matched;
+    struct bb_bytes wanted = bb_bytes_after(key, *matched);
+    size_t agreed = bb_bytes_shared_prefix(wanted, bb_bytes_of(entry->suffix, entry->unshared));
+    if (agreed == wanted.size || agreed == entry->unshared ||
+        entry->suffix[agreed] > wanted.data[agreed])
+        return false;
+    *matched += agreed;
+    return true;
+}
+
 static inline uint64_t bb_common_entry_sequence(const struct bb_common_entry *entry)
 {
     return bb_block_record_gather(entry->masked_tag) >> 1;

@@ -153,6 +153,42 @@ static void check_found(const struct bb_block *block, const struct bb_entry *ent
     assert_true(!match.is_found || match.value.data < entry->value.data);
 }
 
+/* A seek ends at the first entry that is not before the target. */
+static void check_seek(const struct bb_block *block, struct bb_bytes key, uint64_t sequence)
+{
+    struct bb_block_iter iter;
+    bb_block_iter_init(&iter, NULL);
+    bb_block_iter_reset(&iter, block, place);
+    bb_block_iter_seek(&iter, key, sequence);
+    assert_ok(iter.status);
+    if (iter.is_valid)
+        assert_true(bb_entry_compare(NULL, iter.entry.key, iter.entry.sequence, key, sequence) >=
+                    0);
+    if (iter.is_valid)
+        bb_block_iter_prev(&iter);
+    else
+        bb_block_iter_seek_last(&iter);
+    assert_ok(iter.status);
+    if (iter.is_valid)
+        assert_true(bb_entry_compare(NULL, iter.entry.key, iter.entry.sequence, key, sequence) < 0);
+    bb_block_iter_deinit(&iter);
+}
+
+static void check_seeks(const struct bb_block *block, const struct bb_entry *entry)
+{
+    uint8_t *neighbour = bb_must_realloc(NULL, entry->key.size);
+    check_seek(block, entry->key, entry->sequence);
+    check_seek(block, entry->key, BB_SEQUENCE_MAX);
+    check_seek(block, entry->key, 0);
+    check_seek(block, bb_bytes_of(entry->key.data, entry->key.size - 1), BB_SEQUENCE_MAX);
+    memcpy(neighbour, entry->key.data, entry->key.size);
+    neighbour[entry->key.size - 1]++;
+    check_seek(block, bb_bytes_of(neighbour, entry->key.size), BB_SEQUENCE_MAX);
+    neighbour[entry->key.size / 2] ^= 0x40;
+    check_seek(block, bb_bytes_of(neighbour, entry->key.size), BB_SEQUENCE_MAX);
+    free(neighbour);
+}
+
 /* The whole block. Gives the number of entries. */
 static uint64_t compare_walk(const struct bb_block *block, bool is_sound)
 {
@@ -167,8 +203,10 @@ static uint64_t compare_walk(const struct bb_block *block, bool is_sound)
         assert_int_equal(walk.next_offset, plain.offset);
         assert_int_equal(walk.restart, plain.restart);
         count++;
-        if (is_sound && plain.entry.key.size > 0)
+        if (is_sound && plain.entry.key.size > 0) {
             check_found(block, &plain.entry);
+            check_seeks(block, &plain.entry);
+        }
         bb_block_iter_next(&walk);
         result = plain_next(&plain);
     }
