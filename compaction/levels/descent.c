@@ -3,32 +3,49 @@
 
 #include "base/assert.h"
 
-/* The number of the receiver's tables that end before the run begins. */
-static size_t count_before(const struct bb_levels *levels, const struct bb_run *receiver,
-                           const struct bb_run *run)
+/* The lowest key of runs first ... of a level, the older ones. */
+static struct bb_bytes lowest_key(const struct bb_levels *levels, const struct bb_level *level,
+                                  size_t first)
 {
-    return bb_run_find_index(receiver, levels->comparator, bb_table_file_smallest(run->files[0]));
+    struct bb_bytes lowest = bb_table_file_smallest(level->runs[first].files[0]);
+    for (size_t i = first + 1; i < level->run_count; i++) {
+        struct bb_bytes key = bb_table_file_smallest(level->runs[i].files[0]);
+        lowest = bb_key_compare(levels->comparator, key, lowest) < 0 ? key : lowest;
+    }
+    return lowest;
 }
 
-static bool descends(const struct bb_levels *levels, const struct bb_run *receiver,
-                     const struct bb_run *run)
+static uint64_t greater(uint64_t a, uint64_t b)
 {
-    size_t before = count_before(levels, receiver, run);
-    return before > 0 && receiver->files[before - 1]->number > run->files[0]->number;
+    return a > b ? a : b;
+}
+
+/* The number of the receiver's tables that end before the descending runs begin. */
+static size_t count_before(const struct bb_levels *levels, int number,
+                           const struct bb_descent *descent)
+{
+    struct bb_bytes lowest = lowest_key(levels, &levels->levels[number], descent->first);
+    return bb_run_find_index(descent->receiver, levels->comparator, lowest);
 }
 
 bool bb_descent_find(const struct bb_levels *levels, int number, struct bb_descent *ret_descent)
 {
     BB_DEBUG_ASSERT(number > 0 && number < BB_LEVEL_COUNT);
     const struct bb_level *level = &levels->levels[number];
+    uint64_t newest = 0; /* table of the receiver before the runs */
+    size_t passed = 0;
     if (number == BB_LEVEL_COUNT - 1 || levels->levels[number + 1].run_count == 0)
         return false;
-    const struct bb_run *receiver = bb_levels_run(levels, number + 1, 0);
-    size_t first = level->run_count;
-    while (first > 0 && descends(levels, receiver, &level->runs[first - 1]))
-        first--;
-    *ret_descent = (struct bb_descent){.first = first, .receiver = receiver};
-    return first < level->run_count;
+    struct bb_descent descent = {.receiver = bb_levels_run(levels, number + 1, 0)};
+    for (; descent.first < level->run_count; descent.first++) {
+        size_t before = count_before(levels, number, &descent);
+        for (; passed < before; passed++)
+            newest = greater(newest, descent.receiver->files[passed]->number);
+        if (newest > level->runs[descent.first].files[0]->number)
+            break;
+    }
+    *ret_descent = descent;
+    return descent.first < level->run_count;
 }
 
 /* A level that is one run has no descent: its tables leave it in any order. */
@@ -38,40 +55,49 @@ static bool find_of_tier(const struct bb_levels *levels, int number, struct bb_d
            bb_descent_find(levels, number, ret_descent);
 }
 
-/* The part of the keys of a descent that has not left yet. */
-static double left_part(const struct bb_levels *levels, int number,
-                        const struct bb_descent *descent)
+static double keys_of(const struct bb_run *run, size_t first, size_t end)
 {
-    const struct bb_level *level = &levels->levels[number];
-    double left = 0;
-    for (size_t i = descent->first; i < level->run_count; i++)
-        left += (double)level->runs[i].key_count;
-    double all = left + (double)descent->receiver->key_count;
-    return all == 0 ? 1 : left / all;
+    double keys = 0;
+    for (size_t i = first; i < end; i++)
+        keys += (double)run->files[i]->meta.key_count;
+    return keys;
 }
 
-/* The part of the receiver that does not end before the oldest run begins: 0 if the receiver began
- * with the descent, more if it existed before. */
-static double receiver_left(const struct bb_levels *levels, int number,
-                            const struct bb_descent *descent)
+/* The keys of the descending runs and of their receiver. */
+static double all_keys(const struct bb_level *level, const struct bb_descent *descent)
+{
+    double keys = (double)descent->receiver->key_count;
+    for (size_t i = descent->first; i < level->run_count; i++)
+        keys += (double)level->runs[i].key_count;
+    return keys;
+}
+
+/* The keys in tables of the descending runs that begin after the receiver's end. */
+static double keys_after(const struct bb_levels *levels, const struct bb_level *level,
+                         const struct bb_descent *descent)
 {
     const struct bb_run *receiver = descent->receiver;
-    const struct bb_run *oldest = bb_levels_oldest_run(levels, number);
-    return 1 - (double)count_before(levels, receiver, oldest) / (double)receiver->count;
+    struct bb_bytes last = bb_table_file_largest(receiver->files[receiver->count - 1]);
+    double keys = 0;
+    for (size_t i = descent->first; i < level->run_count; i++) {
+        size_t first = 0;
+        size_t end = 0;
+        bb_run_find_overlap(&level->runs[i], levels->comparator, last, last, &first, &end);
+        keys += keys_of(&level->runs[i], end, level->runs[i].count);
+    }
+    return keys;
 }
 
 double bb_descent_share(const struct bb_levels *levels, int number, const struct bb_run *run)
 {
     struct bb_descent descent;
-    const struct bb_run *runs = levels->levels[number].runs;
-    if (find_of_tier(levels, number, &descent) && run->number <= runs[descent.first].number) {
-        double left = left_part(levels, number, &descent);
-        double of_receiver = receiver_left(levels, number, &descent);
-        return left > of_receiver ? left : of_receiver;
+    const struct bb_level *level = &levels->levels[number];
+    if (find_of_tier(levels, number, &descent) &&
+        run->number <= level->runs[descent.first].number) {
+        double before = keys_of(descent.receiver, 0, count_before(levels, number, &descent));
+        return 1 - before / all_keys(level, &descent);
     }
-    bool is_receiver =
-        find_of_tier(levels, number - 1, &descent) && descent.receiver->number == run->number;
-    if (is_receiver && receiver_left(levels, number - 1, &descent) == 0)
-        return 1 - left_part(levels, number - 1, &descent);
+    if (find_of_tier(levels, number - 1, &descent) && descent.receiver->number == run->number)
+        return 1 - keys_after(levels, level - 1, &descent) / all_keys(level - 1, &descent);
     return 1;
 }

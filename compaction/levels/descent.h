@@ -7,7 +7,8 @@
  *     level 2    (a . . . m)           the receiver
  *
  * Nothing records a descent, so that one continues after the store was closed. It is seen from the
- * tables: where a run begins, its receiver ends with a table that was written after the run.
+ * tables: before the lowest key of a run and of all older ones, the receiver has a table that was
+ * written after the run.
  *
  * Pure functions.
  */
@@ -25,8 +26,9 @@ struct bb_descent {
 bool bb_descent_find(const struct bb_levels *levels, int level, struct bb_descent *ret_descent);
 
 /* The share of the keys whose lookups check a run: 1 without a descent. Descending runs and their
- * receiver share the keys: a lookup checks either the ones or the other. An upper bound, if the
- * lookups are spread like the keys of these runs. */
+ * receiver share the keys: a lookup below their lowest key checks the receiver only, and one beyond
+ * its end checks only them. An upper bound, if the lookups are spread like the keys of these
+ * runs. */
 double bb_descent_share(const struct bb_levels *levels, int level, const struct bb_run *run);
 
 #endif

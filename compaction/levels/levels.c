@@ -341,6 +341,20 @@ const struct bb_run *bb_levels_oldest_run(const struct bb_levels *levels, int nu
     return level->run_count == 0 ? NULL : &level->runs[level->run_count - 1];
 }
 
+const struct bb_run *bb_levels_run_below(const struct bb_levels *levels, int number, uint64_t run)
+{
+    const struct bb_run *longest = NULL;
+    for (int next = number; next <= number + 1 && next < BB_LEVEL_COUNT; next++) {
+        const struct bb_level *level = &levels->levels[next];
+        for (size_t i = 0; i < level->run_count; i++) {
+            bool is_below = next > number || level->runs[i].number < run;
+            if (is_below && (longest == NULL || level->runs[i].count > longest->count))
+                longest = &level->runs[i];
+        }
+    }
+    return longest;
+}
+
 int bb_levels_deepest(const struct bb_levels *levels)
 {
     int deepest = 0;

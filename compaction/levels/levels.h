@@ -95,6 +95,9 @@ static inline const struct bb_run *bb_levels_run(const struct bb_levels *levels,
 const struct bb_run *bb_levels_find_run(const struct bb_levels *levels, int level, uint64_t number);
 /* The oldest run of a level; NULL if none. */
 const struct bb_run *bb_levels_oldest_run(const struct bb_levels *levels, int level);
+/* The longest of the runs that a later merge may read together with a run: the older runs of its
+ * level and the runs of the next level. NULL without such runs. */
+const struct bb_run *bb_levels_run_below(const struct bb_levels *levels, int level, uint64_t run);
 /* The number of runs in all levels, which is the maximum number of tables that a lookup checks. */
 static inline size_t bb_levels_run_count(const struct bb_levels *levels)
 {

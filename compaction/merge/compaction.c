@@ -13,8 +13,8 @@
 #include "sstable/block/stored_entry.h"
 #include "sstable/build/table_builder.h"
 
-/* An output that overlaps more than this many tables below would make its next compaction
- * expensive. */
+/* An output that overlaps more than this many tables of the run below would make its next
+ * compaction expensive. */
 #define OVERLAP_TABLES_MAX 10
 
 struct bb_compaction {
@@ -32,10 +32,11 @@ struct bb_compaction {
     struct bb_compact_output *outputs;
     size_t output_count;
     size_t output_capacity;
-    size_t below; /* next table of the level below the output's */
+    const struct bb_run *run_below; /* bb_levels_run_below; may be NULL */
+    size_t below;                   /* its next table */
     /* The same at the last entry of the open output. */
     size_t below_last;
-    uint64_t overlap_bytes; /* of the open output with that level */
+    uint64_t overlap_bytes; /* of the open output with that run */
     struct bb_compact_counts counts;
     bool is_committed;
 };
@@ -118,6 +119,7 @@ enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *leve
     *plan = (struct bb_plan){0};
     c->levels = bb_levels_ref(levels);
     c->options = *options;
+    c->run_below = bb_levels_run_below(levels, c->plan.output_level, c->plan.output_run);
     for (size_t i = 0; i < c->plan.input_count; i++) {
         c->counts.bytes_read += c->plan.inputs[i]->meta.file_size;
         c->counts.range_tombstones_in += c->plan.inputs[i]->meta.range_tombstone_count;
@@ -232,19 +234,11 @@ static enum bb_status write_ranges(struct bb_compaction *c, const struct bb_byte
     return status;
 }
 
-/* The level below the outputs if it is one run; else NULL. */
-static const struct bb_level *level_below(const struct bb_compaction *c)
-{
-    int number = c->plan.output_level + 1;
-    bool is_one_run = number < BB_LEVEL_COUNT && c->levels->levels[number].run_count == 1;
-    return is_one_run ? &c->levels->levels[number] : NULL;
-}
-
 /* Ends outputs where range tombstones after the last entry, and before high, overlap too much of
- * the level below. */
+ * the run below. */
 static enum bb_status cut_ranges(struct bb_compaction *c, const struct bb_bytes *high)
 {
-    const struct bb_level *below = level_below(c);
+    const struct bb_run *below = c->run_below;
     uint64_t bytes = 0;
     enum bb_status status = BB_OK;
     if (below == NULL || c->plan.output_level == 0)
@@ -276,15 +270,15 @@ static enum bb_status close_output(struct bb_compaction *c, const struct bb_byte
     return status == BB_OK ? finish_output(c) : status;
 }
 
-/* Skips the tables of the level below that end before the key. */
+/* Skips the tables of the run below that end before the key. */
 static void pass_below(struct bb_compaction *c, struct bb_bytes key)
 {
-    const struct bb_level *level = level_below(c);
-    if (level == NULL)
+    const struct bb_run *run = c->run_below;
+    if (run == NULL)
         return;
-    while (c->below < level->count &&
-           bb_table_file_ends_before(level->files[c->below], c->levels->comparator, key))
-        c->overlap_bytes += level->files[c->below++]->meta.file_size;
+    while (c->below < run->count &&
+           bb_table_file_ends_before(run->files[c->below], c->levels->comparator, key))
+        c->overlap_bytes += run->files[c->below++]->meta.file_size;
 }
 
 /* Includes the range tombstones up to the key, which are written when the output is closed. */

@@ -1,10 +1,10 @@
 /* Runs a plan: merges the inputs, keeps the surviving entries, writes tables.
  *
  * The work is done in steps, so that one thread can do more urgent work in between. An output ends
- * at the requested size, or where it would overlap too much of the level below it, but never
- * between versions of one user key. Range tombstones are cut at the same places
- * (compaction/merge/range_tombstone_cutter.h). Where range tombstones overlap much of the level
- * below without entries, they get separate outputs.
+ * at the requested size, or where it would overlap too much of the run below it
+ * (bb_levels_run_below), but never between versions of one user key. Range tombstones are cut at
+ * the same places (compaction/merge/range_tombstone_cutter.h). Where range tombstones overlap much
+ * of that run without entries, they get separate outputs.
  *
  * Call order: create step* (until done) outputs, optionally commit, destroy. Outputs that were not
  * committed are removed. The inputs are only read.

@@ -136,11 +136,26 @@ static enum bb_status pick_level(const struct bb_levels *levels,
     return pick_deeper(levels, options, number, plan);
 }
 
-/* The level with the highest score. */
+/* The last level of lazy leveling moves down without a rewrite. A full one has priority, since each
+ * merge into it rewrites more. */
+static bool is_full_last(const struct bb_levels *levels, const struct bb_pick_options *options,
+                         int number)
+{
+    return number > 0 && number < BB_LEVEL_COUNT - 1 && levels->levels[number].run_count == 1 &&
+           !bb_shape_is_leveled(&options->shape) &&
+           !bb_shape_is_tiered(&options->shape, number, number) &&
+           bb_pick_score(levels, options, number) >= 1;
+}
+
+/* The level with the highest score, or a full last level. */
 static int greatest_score(const struct bb_levels *levels, const struct bb_pick_options *options,
                           double *ret_score)
 {
     int best = 0;
+    int deepest = bb_levels_deepest(levels);
+    *ret_score = bb_pick_score(levels, options, deepest);
+    if (is_full_last(levels, options, deepest))
+        return deepest;
     *ret_score = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         double score = bb_pick_score(levels, options, level);

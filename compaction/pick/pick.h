@@ -2,8 +2,9 @@
  *
  * Each level has a score: a level of several runs (shape.h) compares their number with the number
  * at which they are merged, other levels compare their bytes with their target size. The highest
- * score of at least 1 wins. Level 0 collects more runs during a series of flushes
- * (kv/store/pace.h): a merge rewrites all of level 1, however many runs it takes.
+ * score of at least 1 wins, but a full last level of lazy leveling has priority, since it moves
+ * without a rewrite. Level 0 collects more runs during a series of flushes (kv/store/pace.h): a
+ * merge rewrites all of level 1, however many runs it takes.
  *
  *     level 0    all of its runs (pick_level0.h)
  *     one run    leveled: the table with the smallest overlap below, relative to its size, with

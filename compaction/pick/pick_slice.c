@@ -1,15 +1,15 @@
 /* See pick_slice.h. */
 #include "compaction/pick/pick_slice.h"
 
+#include <math.h>
+
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "compaction/levels/hull.h"
 
-/* A slice takes at least this many tables of each run, in the mean: some tables around its end are
- * written twice. */
-#define RUN_TABLES_MIN 8
-/* If the next slice would have less than this part of a slice, both are taken together. */
-#define REST_MIN 0.5
+/* Some tables around the end of a slice are written twice. An end counts as this many tables of
+ * each run, in the mean, and a slice may have as many. */
+#define END_TABLES 8
 
 /* Descending runs, newest first, and their receiver. */
 struct tier {
@@ -78,6 +78,7 @@ static struct size size_to(const struct tier *tier, struct bb_bytes last)
     size_t end = 0;
     for (size_t i = 0; i < tier->run_count; i++)
         size.own += bytes_of(&tier->runs[i], 0, cut(tier, &tier->runs[i], last, &hull));
+    BB_DEBUG_ASSERT(hull.has_any);
     if (tier->receiver == NULL)
         return size;
     bb_hull_find_overlap(&hull, tier->comparator, tier->receiver, &first, &end);
@@ -85,53 +86,61 @@ static struct size size_to(const struct tier *tier, struct bb_bytes last)
     return size;
 }
 
-static bool is_enough(const struct tier *tier, const struct bb_shape *shape, struct size size)
-{
-    double least = RUN_TABLES_MIN * (double)tier->run_count * tier->bytes / tier->tables;
-    return size.own >= least && size.own + size.overlap >= bb_shape_level_bytes(shape, 1);
-}
-
 /* ---- the last key ---- */
 
-/* The run with the most tables: slices end where its tables do. */
-static const struct bb_run *longest_run(const struct tier *tier)
+static double end_bytes(const struct tier *tier)
 {
-    const struct bb_run *longest = &tier->runs[0];
-    for (size_t i = 1; i < tier->run_count; i++)
-        longest = tier->runs[i].count > longest->count ? &tier->runs[i] : longest;
-    return longest;
+    return END_TABLES * (double)tier->run_count * tier->bytes / tier->tables;
 }
 
-/* The first end of a table with which the slice is large enough. */
-static struct bb_bytes least_last(const struct tier *tier, const struct bb_shape *shape)
+/* The bytes that a slice writes for each byte that descends. */
+static double cost_of(const struct tier *tier, struct size size)
 {
-    const struct bb_run *longest = longest_run(tier);
-    size_t low = 0;
-    size_t high = longest->count - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct bb_bytes end = bb_table_file_largest(longest->files[middle]);
-        if (is_enough(tier, shape, size_to(tier, end)))
-            high = middle;
-        else
-            low = middle + 1;
+    bool is_rest = size.own >= tier->bytes;
+    return (size.own + size.overlap + (is_rest ? 0 : end_bytes(tier))) / size.own;
+}
+
+struct choice {
+    struct bb_bytes last;
+    double cost;
+};
+
+/* Compares the slices that end with a table of a run and have at most these bytes. Slices grow with
+ * their last keys. */
+static void compare_ends(const struct tier *tier, const struct bb_run *run, double bytes_max,
+                         struct choice *best)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        struct bb_bytes last = bb_table_file_largest(run->files[i]);
+        struct size size = size_to(tier, last);
+        double cost = cost_of(tier, size);
+        if (size.own + size.overlap > bytes_max)
+            return;
+        if (cost < best->cost)
+            *best = (struct choice){last, cost};
     }
-    return bb_table_file_largest(longest->files[low]);
 }
 
-static struct bb_bytes greatest_key(const struct tier *tier)
+/* The end of the smallest slice. */
+static struct bb_bytes smallest_last(const struct tier *tier)
 {
-    struct bb_hull hull = {.has_any = false};
-    for (size_t i = 0; i < tier->run_count; i++)
-        bb_hull_add_run(&hull, tier->comparator, &tier->runs[i], tier->runs[i].count);
-    return hull.high;
+    struct bb_bytes least = bb_table_file_largest(tier->runs[0].files[0]);
+    for (size_t i = 1; i < tier->run_count; i++) {
+        struct bb_bytes end = bb_table_file_largest(tier->runs[i].files[0]);
+        least = bb_key_compare(tier->comparator, end, least) < 0 ? end : least;
+    }
+    return least;
 }
 
+/* The last key of the slice with the lowest cost. So a slice ends before a gap in the keys of the
+ * descending runs if the receiver has keys there. */
 static struct bb_bytes choose_last(const struct tier *tier, const struct bb_shape *shape)
 {
-    struct bb_bytes last = least_last(tier, shape);
-    double own = size_to(tier, last).own;
-    return tier->bytes - own < REST_MIN * own ? greatest_key(tier) : last;
+    double bytes_max = fmax(bb_shape_level_bytes(shape, 1), end_bytes(tier));
+    struct choice best = {.last = smallest_last(tier), .cost = INFINITY};
+    for (size_t i = 0; i < tier->run_count; i++)
+        compare_ends(tier, &tier->runs[i], bytes_max, &best);
+    return best.last;
 }
 
 /* ---- the plan ---- */

@@ -1,5 +1,7 @@
 /* Picks the next slice of runs that descend to the next level (compaction/levels/descent.h): from
- * the lowest keys on, until the merge has as many bytes as a full level 1.
+ * the lowest keys on, with at most as many bytes as a full level 1. Of these slices it picks the
+ * one with the fewest written bytes for each byte that descends. So a slice ends before a gap in
+ * the keys of the descending runs where the receiver has tables.
  *
  *     level 2, newer     [==][==][==]|[==][==][==]        taken: the tables that end up to a key,
  *              older     [=====][=====] [=====][=====]    and of an older run also tables that
@@ -7,9 +9,9 @@
  *                        the slice   |
  *
  * So a merge does not grow with its level: it needs no space for a second copy of the level, and
- * level 0 does not wait for it. A newer run may keep tables with keys of the slice, an older one
- * may not. The next slice then begins some tables below the end of the receiver, and takes these
- * too.
+ * level 0 does not wait for it. A slice is larger only if its lowest table overlaps more. A
+ * newer run may keep tables with keys of the slice, an older one may not. The next slice then
+ * begins some tables below the end of the receiver, and takes these too.
  *
  * Used by bb_pick_tiers. Pure functions.
  */

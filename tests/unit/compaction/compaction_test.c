@@ -364,16 +364,15 @@ static void compaction__abandoned_half_way(void **state)
     }
 }
 
-/* Distant entries over a level with many tables in between: outputs are cut long before the
- * requested size. */
-static void compaction__cuts_where_too_much_lies_below(void **state)
+/* Distant entries over a run with many tables in between: outputs are cut long before the requested
+ * size. older_count: of runs of one table below this run. */
+static void check_cuts(uint64_t older_count)
 {
-    (void)state;
     enum { BELOW = 60 };
     struct store store = {0};
     struct bb_plan plan = {0};
     struct bb_compaction *compaction = NULL;
-    struct bb_level_change changes[BELOW + 1];
+    struct bb_level_change changes[BELOW + 2];
     struct bb_table_file *files[BELOW];
     struct bb_entry_array below = {0};
     size_t count = 0;
@@ -389,12 +388,14 @@ static void compaction__cuts_where_too_much_lies_below(void **state)
     }
     assert_int_equal(shelf_put_run(&store.shelf, &below, 1, files), BELOW);
     for (size_t i = 0; i < BELOW; i++)
-        changes[i] = (struct bb_level_change){.level = 3, .file = files[i]};
+        changes[i] = (struct bb_level_change){.level = 3, .run = older_count, .file = files[i]};
     changes[BELOW].level = 0;
     changes[BELOW].file = shelf_put(&store.shelf, &store.inputs, 0, BELOW);
+    changes[BELOW + 1] = (struct bb_level_change){
+        .level = 3, .run = 0, .file = shelf_put(&store.shelf, &below, 0, 1)};
     struct bb_levels *empty = NULL;
     assert_ok(bb_levels_create_empty(NULL, &empty));
-    assert_ok(bb_levels_apply(empty, NULL, 0, changes, BELOW + 1, &store.levels));
+    assert_ok(bb_levels_apply(empty, NULL, 0, changes, BELOW + 1 + older_count, &store.levels));
     store_plan(&store, &plan);
     /* Ten of the tables below are the limit. */
     uint64_t table_size_bytes = files[0]->meta.file_size;
@@ -407,11 +408,18 @@ static void compaction__cuts_where_too_much_lies_below(void **state)
         assert_true(outputs[i].meta.entry_count <= 11);
     check_result(&store, compaction, table_size_bytes);
     bb_compaction_destroy(compaction);
-    for (size_t i = 0; i <= BELOW; i++)
+    for (size_t i = 0; i < BELOW + 2; i++)
         bb_table_file_unref(changes[i].file);
     bb_levels_unref(empty);
     bb_entry_array_deinit(&below);
     store_deinit(&store);
+}
+
+static void compaction__cuts_where_too_much_lies_below(void **state)
+{
+    (void)state;
+    check_cuts(0);
+    check_cuts(1);
 }
 
 static void compaction__everything_deleted_leaves_nothing(void **state)

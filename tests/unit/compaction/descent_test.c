@@ -49,6 +49,27 @@ static void descent__an_old_receiver_has_all_keys(void **state)
     assert_descent("1: 4[n-z]*1 | 3[o-z]*2\n2: 9[a-m]*50 2[n-z]*47\n", 0, (double[]){0.5, 0.5, 1});
 }
 
+/* A slice ended before a gap in the keys of the descending runs, where the receiver has an older
+ * table, or before the oldest run begins. A newer run with lower keys waits. */
+static void descent__is_seen_beyond_a_gap(void **state)
+{
+    (void)state;
+    assert_descent("1: 4[n-z]*1 | 3[o-z]*2\n2: 9[a-c]*2 1[d-f]*2 2[n-z]*1\n", 0,
+                   (double[]){0.5, 0.5, 1});
+    assert_descent("1: 4[g-z]*1 | 3[o-z]*2\n2: 9[a-c]*2 1[d-f]*2 2[g-z]*1\n", 0,
+                   (double[]){0.5, 0.5, 1});
+    assert_descent("1: 5[b-f]*3 | 4[g-z]*1 | 3[o-z]*2\n2: 9[a-c]*2 1[d-f]*2 2[g-z]*1\n", 1,
+                   (double[]){1, 0.5, 0.5, 1});
+}
+
+/* The newest run has begun below the end of its receiver: 4 of 10 keys are above it. */
+static void descent__shares_the_keys_around_the_end_twice(void **state)
+{
+    (void)state;
+    assert_descent("1: 4[l-n]*1 5[o-z]*2 | 3[n-z]*2\n2: 9[a-k]*3 8[l-m]*2\n", 0,
+                   (double[]){0.7, 0.7, 0.6});
+}
+
 static void descent__of_one_run_counts_in_full(void **state)
 {
     (void)state;
@@ -67,6 +88,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descent__runs_and_receiver_share_the_keys),
         cmocka_unit_test(descent__an_old_receiver_has_all_keys),
+        cmocka_unit_test(descent__is_seen_beyond_a_gap),
+        cmocka_unit_test(descent__shares_the_keys_around_the_end_twice),
         cmocka_unit_test(descent__of_one_run_counts_in_full),
         cmocka_unit_test(descent__not_below_older_tables),
     };

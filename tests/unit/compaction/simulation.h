@@ -21,6 +21,8 @@
 
 #define SIMULATED_TABLES_MAX 40000
 #define SIMULATED_KEY_BYTES  100
+/* A table that overlaps more tables below ends earlier (compaction/merge/compaction.c). */
+#define SIMULATED_OVERLAP_TABLES 10
 
 /* The simulated cost of filters: like ribbons of about 40 keys each. */
 static const struct bb_filter_cost simulated_cost = {
@@ -273,6 +275,44 @@ static inline size_t simulate_merge(struct simulation *simulation, const struct 
     return kept;
 }
 
+/* The tables of the run below that a table would overlap, as in a compaction. */
+struct simulated_overlap {
+    const struct bb_run *below; /* bb_levels_run_below */
+    size_t next;                /* first table that does not end before the latest key */
+    double bytes;               /* of the passed tables */
+};
+
+static inline void simulated_overlap_pass(struct simulated_overlap *overlap, uint64_t entry)
+{
+    struct bb_buf key = {0};
+    if (overlap->below == NULL)
+        return;
+    simulated_key(entry, &key);
+    size_t next = bb_run_find_index(overlap->below, NULL, bb_buf_bytes(&key));
+    for (; overlap->next < next; overlap->next++)
+        overlap->bytes += (double)overlap->below->files[overlap->next]->meta.file_size;
+    bb_buf_deinit(&key);
+}
+
+/* The end of the table that begins with entry `first`: where it is large enough, or would overlap
+ * too much. */
+static inline size_t simulated_end(const struct simulation *simulation,
+                                   struct simulated_overlap *overlap, const uint64_t *entries,
+                                   size_t first, size_t count)
+{
+    double bytes_max =
+        SIMULATED_OVERLAP_TABLES * (double)simulation->table_keys * SIMULATED_KEY_BYTES;
+    size_t end = first + 1;
+    simulated_overlap_pass(overlap, entries[first]);
+    overlap->bytes = 0;
+    for (; end < count && end - first < simulation->table_keys; end++) {
+        simulated_overlap_pass(overlap, entries[end]);
+        if (overlap->bytes > bytes_max)
+            break;
+    }
+    return end;
+}
+
 static inline void simulate_rewrite(struct simulation *simulation, const struct bb_plan *plan,
                                     const uint64_t *removed)
 {
@@ -280,15 +320,17 @@ static inline void simulate_rewrite(struct simulation *simulation, const struct 
     uint64_t *births = NULL;
     double rate = bb_plan_rates_for(simulation->levels, &simulation->options, plan);
     size_t count = simulate_merge(simulation, plan, &entries, &births);
-    size_t table_count = (count + simulation->table_keys - 1) / simulation->table_keys;
-    struct bb_level_change *added = bb_must_realloc(NULL, table_count * sizeof(*added));
-    for (size_t i = 0; i < table_count; i++) {
-        size_t first = i * simulation->table_keys;
-        size_t end = i + 1 == table_count ? count : first + simulation->table_keys;
-        added[i].level = plan->output_level;
-        added[i].run = plan->output_run;
-        added[i].file =
+    struct simulated_overlap overlap = {
+        .below = bb_levels_run_below(simulation->levels, plan->output_level, plan->output_run)};
+    struct bb_level_change *added = bb_must_realloc(NULL, (count + 1) * sizeof(*added));
+    size_t table_count = 0;
+    for (size_t first = 0; first < count; table_count++) {
+        size_t end = simulated_end(simulation, &overlap, entries, first, count);
+        added[table_count].level = plan->output_level;
+        added[table_count].run = plan->output_run;
+        added[table_count].file =
             simulate_table(simulation, entries + first, births + first, end - first, rate);
+        first = end;
     }
     simulation_install(simulation, removed, plan->input_count, added, table_count);
     for (size_t i = 0; i < table_count; i++)
