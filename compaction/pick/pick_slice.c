@@ -10,6 +10,8 @@
 /* Some tables around the end of a slice are written twice. An end counts as this many tables of
  * each run, in the mean, and a slice may have as many. */
 #define END_TABLES 8
+/* As many ends of each run are compared. The time of a comparison grows with its tables. */
+#define ENDS_MAX 128
 
 /* Descending runs, newest first, and their receiver. */
 struct tier {
@@ -105,12 +107,22 @@ struct choice {
     double cost;
 };
 
+/* The distance of the tables that are compared: of all that fit into these bytes, ENDS_MAX. */
+static size_t step_of(const struct bb_run *run, double bytes_max)
+{
+    size_t count = 0;
+    for (double bytes = 0; count < run->count && bytes <= bytes_max; count++)
+        bytes += (double)run->files[count]->meta.file_size;
+    return 1 + count / ENDS_MAX;
+}
+
 /* Compares the slices that end with a table of a run and have at most these bytes. Slices grow with
  * their last keys. */
 static void compare_ends(const struct tier *tier, const struct bb_run *run, double bytes_max,
                          struct choice *best)
 {
-    for (size_t i = 0; i < run->count; i++) {
+    size_t step = step_of(run, bytes_max);
+    for (size_t i = step - 1; i < run->count; i += step) {
         struct bb_bytes last = bb_table_file_largest(run->files[i]);
         struct size size = size_to(tier, last);
         double cost = cost_of(tier, size);
