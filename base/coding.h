@@ -112,6 +112,17 @@ BB_MUST_CHECK bool bb_decode_u64(struct bb_cursor *cursor, uint64_t *ret_value);
 BB_MUST_CHECK bool bb_decode_double(struct bb_cursor *cursor, double *ret_value);
 BB_MUST_CHECK bool bb_decode_varint32(struct bb_cursor *cursor, uint32_t *ret_value);
 BB_MUST_CHECK bool bb_decode_varint64(struct bb_cursor *cursor, uint64_t *ret_value);
+/* The same. WHY: numbers below 128 need no call. */
+BB_MUST_CHECK static inline bool bb_decode_varint64_short(struct bb_cursor *cursor,
+                                                          uint64_t *ret_value)
+{
+    const uint8_t *p = cursor->position;
+    if (p == cursor->end || *p >= 0x80)
+        return bb_decode_varint64(cursor, ret_value);
+    cursor->position = p + 1;
+    *ret_value = *p;
+    return true;
+}
 /* size raw bytes, borrowed from the cursor's bytes. */
 BB_MUST_CHECK bool bb_decode_raw(struct bb_cursor *cursor, size_t size, struct bb_bytes *ret_bytes);
 /* varint length, then the bytes, borrowed. */

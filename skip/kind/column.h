@@ -65,24 +65,33 @@ BB_MUST_CHECK enum bb_status bb_column_builder_end_granule(struct bb_column_buil
 BB_MUST_CHECK enum bb_status bb_column_builder_end_segment(struct bb_column_builder *builder,
                                                            struct bb_segment_sink *sink);
 
-/* The decoded values of a granule. A zeroed struct is valid; owned: bb_column_granule_deinit. */
+/* A granule, and its values once they are decoded. A zeroed struct is valid; owned:
+ * bb_column_granule_deinit. */
 struct bb_column_granule {
     uint32_t record_count;
     uint32_t *part_records; /* owned: of each part; together, all records */
     size_t part_count;
     size_t part_capacity;
     const uint8_t *states; /* borrowed from the unit; NULL: all are present */
-    struct bb_attribute *values;
     size_t value_count;
-    size_t value_capacity;
-    struct bb_buf bytes;     /* of the values */
+    struct bb_bytes encoded; /* borrowed: the values */
     struct bb_bytes numbers; /* borrowed: bits */
     uint32_t number_bits;
+    struct bb_attribute *values; /* owned; bb_column_granule_decode sets them */
+    size_t value_capacity;
+    struct bb_buf bytes; /* of decoded values */
 };
 
 void bb_column_granule_deinit(struct bb_column_granule *granule);
-/* Reads granule number `at` of a unit of `granules`. BB_CORRUPT without a message for
+/* Finds the parts of granule number `at` in a unit of `granules`. BB_CORRUPT without a message for
  * malformed bytes, BB_NOT_FOUND for values that are not stored, BB_NO_MEMORY. */
+BB_MUST_CHECK enum bb_status bb_column_granule_open(struct bb_column_granule *granule,
+                                                    struct bb_bytes unit, uint32_t granules,
+                                                    uint32_t at);
+/* Decodes the values of an open granule. Errors as above. */
+BB_MUST_CHECK enum bb_status bb_column_granule_decode(struct bb_column_granule *granule,
+                                                      enum bb_attribute_type type);
+/* Both. */
 BB_MUST_CHECK enum bb_status bb_column_granule_read(struct bb_column_granule *granule,
                                                     enum bb_attribute_type type,
                                                     struct bb_bytes unit, uint32_t granules,

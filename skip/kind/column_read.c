@@ -43,38 +43,53 @@ static enum bb_status make_room_for_parts(struct bb_column_granule *granule, siz
 /* A part takes a byte at least: their number is bounded by the bytes there are. */
 static enum bb_status read_parts(struct bb_column_granule *granule, struct bb_cursor *cursor)
 {
-    uint32_t count = 0;
+    uint64_t records = 0;
+    uint64_t count = 0;
     uint64_t sum = 0;
-    if (!bb_decode_varint32(cursor, &granule->record_count) ||
-        granule->record_count > BB_COLUMN_RECORDS_MAX || !bb_decode_varint32(cursor, &count) ||
-        count > bb_cursor_left(cursor))
+    if (!bb_decode_varint64_short(cursor, &records) || records > BB_COLUMN_RECORDS_MAX ||
+        !bb_decode_varint64_short(cursor, &count) || count > bb_cursor_left(cursor))
         return BB_CORRUPT;
-    enum bb_status status = make_room_for_parts(granule, count);
+    enum bb_status status = make_room_for_parts(granule, (size_t)count);
     if (status != BB_OK)
         return status;
-    granule->part_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!bb_decode_varint32(cursor, &granule->part_records[i]))
+    granule->record_count = (uint32_t)records;
+    granule->part_count = (size_t)count;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t part = 0;
+        if (!bb_decode_varint64_short(cursor, &part) || part > records)
             return BB_CORRUPT;
-        sum += granule->part_records[i];
+        granule->part_records[i] = (uint32_t)part;
+        sum += part;
     }
-    return count == 0 || sum == granule->record_count ? BB_OK : BB_CORRUPT;
+    return count == 0 || sum == records ? BB_OK : BB_CORRUPT;
 }
 
-static bool read_front(struct bb_column_granule *granule, struct bb_cursor *cursor)
+static bool read_states(struct bb_column_granule *granule, struct bb_cursor *cursor)
 {
     uint8_t has_states = 0;
-    uint32_t value_count = 0;
     struct bb_bytes states = {0};
     if (!bb_decode_u8(cursor, &has_states) || has_states > 1)
         return false;
     if (has_states == 1 && !bb_decode_raw(cursor, ((size_t)granule->record_count + 3) / 4, &states))
         return false;
     granule->states = states.data;
-    if (!bb_decode_varint32(cursor, &value_count) || value_count > bb_cursor_left(cursor) ||
-        value_count > granule->record_count)
+    return true;
+}
+
+/* The numbers are at the end, and the values are before them. A value takes a byte at least. */
+static bool split_values(struct bb_column_granule *granule, struct bb_cursor *cursor)
+{
+    uint64_t value_count = 0;
+    if (!bb_decode_varint64_short(cursor, &value_count) || value_count > granule->record_count)
         return false;
-    granule->value_count = value_count;
+    granule->value_count = (size_t)value_count;
+    granule->number_bits = bb_bit_width(value_count);
+    size_t size = bb_cursor_left(cursor);
+    size_t numbers = (size_t)(((uint64_t)granule->record_count * granule->number_bits + 7) / 8);
+    if (numbers > size || value_count > size - numbers)
+        return false;
+    granule->encoded = bb_bytes_of(cursor->position, size - numbers);
+    granule->numbers = bb_bytes_of(cursor->position + (size - numbers), numbers);
     return true;
 }
 
@@ -145,25 +160,27 @@ static void set_addresses(struct bb_column_granule *granule)
     }
 }
 
-static enum bb_status read_values(struct bb_column_granule *granule, enum bb_attribute_type type,
-                                  struct bb_cursor *cursor)
+enum bb_status bb_column_granule_decode(struct bb_column_granule *granule,
+                                        enum bb_attribute_type type)
 {
+    struct bb_cursor cursor = bb_cursor_of(granule->encoded);
     enum bb_status status = make_room(granule);
     size_t last = 0;
     bb_buf_reset(&granule->bytes);
     for (size_t i = 0; i < granule->value_count && status == BB_OK; i++) {
         if (type == BB_ATTRIBUTE_BYTES)
-            status = read_bytes(granule, cursor, &last, i);
-        else if (!read_number(granule, type, cursor, i))
+            status = read_bytes(granule, &cursor, &last, i);
+        else if (!read_number(granule, type, &cursor, i))
             status = BB_CORRUPT;
     }
+    if (status == BB_OK && bb_cursor_left(&cursor) > 0)
+        status = BB_CORRUPT;
     if (status == BB_OK && type == BB_ATTRIBUTE_BYTES)
         set_addresses(granule);
     return status;
 }
 
-enum bb_status bb_column_granule_read(struct bb_column_granule *granule,
-                                      enum bb_attribute_type type, struct bb_bytes unit,
+enum bb_status bb_column_granule_open(struct bb_column_granule *granule, struct bb_bytes unit,
                                       uint32_t granules, uint32_t at)
 {
     struct bb_bytes bytes = {0};
@@ -173,14 +190,15 @@ enum bb_status bb_column_granule_read(struct bb_column_granule *granule,
         return BB_NOT_FOUND;
     struct bb_cursor cursor = bb_cursor_of(bytes);
     enum bb_status status = read_parts(granule, &cursor);
-    if (status == BB_OK && !read_front(granule, &cursor))
-        status = BB_CORRUPT;
-    if (status == BB_OK)
-        status = read_values(granule, type, &cursor);
     if (status != BB_OK)
         return status;
-    granule->number_bits = bb_bit_width(granule->value_count);
-    granule->numbers = bb_bytes_of(cursor.position, bb_cursor_left(&cursor));
-    uint64_t bits = (uint64_t)granule->record_count * granule->number_bits;
-    return granule->numbers.size == (bits + 7) / 8 ? BB_OK : BB_CORRUPT;
+    return read_states(granule, &cursor) && split_values(granule, &cursor) ? BB_OK : BB_CORRUPT;
+}
+
+enum bb_status bb_column_granule_read(struct bb_column_granule *granule,
+                                      enum bb_attribute_type type, struct bb_bytes unit,
+                                      uint32_t granules, uint32_t at)
+{
+    enum bb_status status = bb_column_granule_open(granule, unit, granules, at);
+    return status == BB_OK ? bb_column_granule_decode(granule, type) : status;
 }

@@ -1,41 +1,20 @@
 /* Conditions decided record by record from columns, and from the verdicts of other indexes on
  * granules. See bb/skip.h.
  *
- * A leaf is evaluated for each distinct value of a granule, and its records look their value up.
- * The tree is evaluated on words of 64 records.
+ * Leaves are decided by row_leaf.h, and the tree is evaluated on words of 64 records.
  */
 #include <string.h>
 
 #include "base/alloc.h"
-#include "skip/condition/tree.h"
-#include "skip/kind/column.h"
-#include "skip/kind/interval_set.h"
-#include "skip/file/skip_file.h"
+#include "skip/query/row_leaf.h"
 #include "skip/query/truth_bits.h"
-#include "skip/query/truth_lookup.h"
-
-/* A leaf of the condition with an attribute. */
-struct row_leaf {
-    const struct bb_condition *node;
-    size_t index;                     /* of the column in the file; how many the file has: none */
-    bool is_decided;                  /* by the column, in the current granule */
-    struct bb_skip_verdicts verdicts; /* owned; where no column decides: verdicts of indexes */
-    enum bb_attribute_type type;
-    struct bb_condition_run *run; /* owned; of TEXT */
-    struct bb_buf scratch;        /* owned: the current unit */
-    struct bb_skip_section section;
-    struct bb_bytes unit;
-    struct bb_column_granule granule;
-    uint8_t *truths; /* owned: of each value of the granule, enum bb_truth */
-    size_t truth_capacity;
-};
 
 struct bb_skip_rows {
     struct bb_skip_file *file;
     const struct bb_condition *condition;
     const struct bb_schema *schema;
     enum bb_cpu cpu;
-    struct row_leaf *leaves; /* owned, in the order of the tree */
+    struct bb_row_leaf *leaves; /* owned, in the order of the tree */
     size_t leaf_count;
     bool has_columns;
     size_t node_count;
@@ -59,19 +38,6 @@ static void count_nodes(const struct bb_condition *node, struct bb_skip_rows *ro
         count_nodes(node->children[i], rows);
 }
 
-/* The column of the leaf's attribute; index_count: it has no column. */
-static size_t find_column(const struct bb_skip_rows *rows, const struct bb_leaf *leaf)
-{
-    const struct bb_index_directory *directory = &rows->file->directory;
-    size_t attribute = bb_index_directory_find(directory, rows->schema, leaf->attribute);
-    size_t i = 0;
-    while (i < directory->index_count &&
-           (!directory->indexes[i].is_known || directory->indexes[i].spec.kind != BB_SKIP_COLUMN ||
-            directory->indexes[i].spec.attribute != attribute))
-        i++;
-    return i;
-}
-
 static enum bb_status init_leaves(struct bb_skip_rows *rows, const struct bb_condition *node,
                                   size_t *next)
 {
@@ -80,13 +46,10 @@ static enum bb_status init_leaves(struct bb_skip_rows *rows, const struct bb_con
         status = init_leaves(rows, node->children[i], next);
     if (status != BB_OK || !has_attribute(node))
         return status;
-    struct row_leaf *leaf = &rows->leaves[(*next)++];
-    *leaf = (struct row_leaf){
-        .node = node, .index = find_column(rows, &node->leaf), .type = node->leaf.type};
-    if (leaf->index == rows->file->directory.index_count)
-        return BB_OK;
-    rows->has_columns = true;
-    return node->leaf.kind == BB_LEAF_TEXT ? bb_condition_run_create(node, &leaf->run) : BB_OK;
+    struct bb_row_leaf *leaf = &rows->leaves[(*next)++];
+    status = bb_row_leaf_init(leaf, rows->file, node, rows->schema, rows->attributes);
+    rows->has_columns |= bb_row_leaf_has_column(leaf);
+    return status;
 }
 
 enum bb_status bb_skip_rows_create(struct bb_skip_file *file, const struct bb_condition *condition,
@@ -119,147 +82,12 @@ void bb_skip_rows_destroy(struct bb_skip_rows *rows)
 {
     if (rows == NULL)
         return;
-    for (size_t i = 0; rows->leaves != NULL && i < rows->leaf_count; i++) {
-        bb_skip_verdicts_deinit(&rows->leaves[i].verdicts);
-        bb_condition_run_destroy(rows->leaves[i].run);
-        bb_buf_deinit(&rows->leaves[i].scratch);
-        bb_column_granule_deinit(&rows->leaves[i].granule);
-        bb_free(rows->leaves[i].truths);
-    }
+    for (size_t i = 0; rows->leaves != NULL && i < rows->leaf_count; i++)
+        bb_row_leaf_deinit(&rows->leaves[i]);
     bb_free(rows->leaves);
     bb_free(rows->attributes);
     bb_free(rows->words);
     bb_free(rows);
-}
-
-/* --- A granule of a column --- */
-
-static const struct bb_head_chunk *find_chunk(const struct bb_head_segment *segment,
-                                              uint32_t granule)
-{
-    uint32_t begin = 0;
-    uint32_t end = segment->chunk_count;
-    while (end - begin > 1) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (segment->chunks[middle].first_granule <= granule)
-            begin = middle;
-        else
-            end = middle;
-    }
-    return &segment->chunks[begin];
-}
-
-static enum bb_status read_chunk(struct bb_skip_rows *rows, struct row_leaf *leaf,
-                                 const struct bb_head_chunk *chunk, struct bb_skip_account *account)
-{
-    if (leaf->section.offset == chunk->data.offset && leaf->section.size == chunk->data.size)
-        return BB_OK;
-    leaf->section = (struct bb_skip_section){0};
-    enum bb_status status = bb_skip_file_read(rows->file, BB_SKIP_UNIT_DATA, chunk->data,
-                                              &leaf->scratch, account, &leaf->unit);
-    if (status == BB_OK)
-        leaf->section = chunk->data;
-    return status;
-}
-
-static enum bb_status read_granule(struct bb_skip_rows *rows, struct row_leaf *leaf, size_t granule,
-                                   struct bb_skip_account *account)
-{
-    const struct bb_loaded_head *loaded = NULL;
-    struct bb_place place = {.file = rows->file->file->path};
-    enum bb_status status = bb_skip_file_head(rows->file, leaf->index, account, &loaded);
-    if (status != BB_OK)
-        return status;
-    if (loaded->is_damaged)
-        return bb_corrupt(place, rows->file->directory.indexes[leaf->index].head.offset,
-                          "the head of a column is damaged");
-    const struct bb_head_segment *segment =
-        &loaded->head.segments[bb_index_head_find(&loaded->head, granule)];
-    if (segment->form != BB_SKIP_FORM_COLUMN)
-        return BB_NOT_FOUND;
-    uint32_t in_segment = (uint32_t)(granule - segment->first_granule);
-    const struct bb_head_chunk *chunk = find_chunk(segment, in_segment);
-    status = read_chunk(rows, leaf, chunk, account);
-    if (status == BB_OK)
-        status = bb_column_granule_read(&leaf->granule, leaf->type, leaf->unit,
-                                        chunk->granule_count, in_segment - chunk->first_granule);
-    if (status == BB_CORRUPT ||
-        (status == BB_OK && leaf->granule.record_count != rows->file->granules.records[granule]))
-        return bb_corrupt(place, chunk->data.offset, "a granule of a column is malformed");
-    return status;
-}
-
-/* --- Leaves --- */
-
-static enum bb_status test_value(struct bb_skip_rows *rows, struct row_leaf *leaf,
-                                 const struct bb_attribute *value, enum bb_truth *ret_truth)
-{
-    const struct bb_leaf *condition = &leaf->node->leaf;
-    if (condition->kind == BB_LEAF_RANGES)
-        *ret_truth = bb_interval_set_has(condition, value) ? BB_TRUTH_TRUE : BB_TRUTH_FALSE;
-    if (condition->kind == BB_LEAF_NULLS)
-        *ret_truth = BB_TRUTH_FALSE;
-    if (condition->kind != BB_LEAF_TEXT)
-        return BB_OK;
-    rows->attributes[condition->attribute] = *value;
-    return bb_condition_test(leaf->run, rows->attributes, ret_truth);
-}
-
-static enum bb_status test_values(struct bb_skip_rows *rows, struct row_leaf *leaf)
-{
-    const struct bb_column_granule *granule = &leaf->granule;
-    enum bb_status status = BB_OK;
-    if (granule->value_count >= leaf->truth_capacity) {
-        uint8_t *truths = bb_realloc(leaf->truths, granule->value_count + 1);
-        if (truths == NULL)
-            return bb_fail(BB_NO_MEMORY, "no memory for %zu values of a column",
-                           granule->value_count);
-        leaf->truths = truths;
-        leaf->truth_capacity = granule->value_count + 1;
-    }
-    leaf->truths[0] = BB_TRUTH_FALSE; /* no record has a value */
-    for (size_t i = 0; i < granule->value_count && status == BB_OK; i++) {
-        enum bb_truth truth = BB_TRUTH_FALSE;
-        status = test_value(rows, leaf, &granule->values[i], &truth);
-        leaf->truths[i] = (uint8_t)truth;
-    }
-    return status;
-}
-
-/* The truth of a record without a value. */
-static enum bb_truth absent_truth(const struct row_leaf *leaf)
-{
-    return leaf->node->leaf.kind == BB_LEAF_NULLS ? BB_TRUTH_TRUE : BB_TRUTH_UNKNOWN;
-}
-
-/* Records without a value. */
-static void set_absent(const struct row_leaf *leaf, uint64_t *is_true, uint64_t *is_null)
-{
-    const struct bb_column_granule *granule = &leaf->granule;
-    uint64_t truth = (uint64_t)absent_truth(leaf);
-    for (uint32_t record = 0; record < granule->record_count; record++) {
-        if (bb_column_state(granule, record) == BB_ATTRIBUTE_PRESENT)
-            continue;
-        uint64_t bit = UINT64_C(1) << record % 64;
-        is_true[record / 64] = (is_true[record / 64] & ~bit) | (truth & 1) << record % 64;
-        is_null[record / 64] = (is_null[record / 64] & ~bit) | (truth >> 1) << record % 64;
-    }
-}
-
-/* False: a number of a record is no value's. */
-static bool look_up_records(const struct bb_skip_rows *rows, const struct row_leaf *leaf,
-                            uint64_t *is_true, uint64_t *is_null)
-{
-    const struct bb_column_granule *granule = &leaf->granule;
-    struct bb_packed_numbers numbers = {
-        .bytes = granule->numbers, .width = granule->number_bits, .count = granule->record_count};
-    struct bb_truth_table table = {.truths = leaf->truths,
-                                   .count = granule->value_count == 0 ? 1 : granule->value_count};
-    if (!bb_truth_lookup(&numbers, &table, rows->cpu, is_true, is_null))
-        return false;
-    if (granule->states != NULL)
-        set_absent(leaf, is_true, is_null);
-    return true;
 }
 
 /* --- The tree --- */
@@ -310,18 +138,6 @@ static void set_constant(const struct walk *walk, const struct bb_leaf *leaf, st
     set_possible(walk, bits.may_be_null, leaf->may_be_null);
 }
 
-static enum bb_status decide_records(struct walk *walk, struct row_leaf *leaf,
-                                     struct bb_skip_account *account, struct bits bits)
-{
-    enum bb_status status = read_granule(walk->rows, leaf, walk->granule, account);
-    if (status == BB_OK)
-        status = test_values(walk->rows, leaf);
-    if (status == BB_OK && !look_up_records(walk->rows, leaf, bits.may_be_true, bits.may_be_null))
-        status = bb_corrupt((struct bb_place){.file = walk->rows->file->file->path},
-                            leaf->section.offset, "a granule of a column is malformed");
-    return status;
-}
-
 /* Of a leaf that is decided: the records of which it is neither true nor unknown. */
 static void set_false(const struct walk *walk, struct bits bits)
 {
@@ -337,12 +153,13 @@ static void reset_bits(const struct walk *walk, struct bits bits)
 
 /* A column that is damaged or lacks the granule, or a regular expression that gives up, decides
  * nothing: the leaf is not decided. Other leaves are. */
-static enum bb_status read_column(struct walk *walk, struct row_leaf *leaf, struct bits bits)
+static enum bb_status read_column(struct walk *walk, struct bb_row_leaf *leaf, struct bits bits)
 {
     struct bb_skip_account unseen = {0};
     struct bb_skip_account *account =
         walk->accounts == NULL ? &unseen : &walk->accounts[leaf->index];
-    enum bb_status status = decide_records(walk, leaf, account, bits);
+    enum bb_status status = bb_row_leaf_decide(leaf, walk->granule, walk->rows->cpu, account,
+                                               bits.may_be_true, bits.may_be_null);
     account->granules_searched++;
     account->damaged_segments += status == BB_CORRUPT;
     leaf->is_decided = status == BB_OK;
@@ -356,7 +173,7 @@ static enum bb_status read_column(struct walk *walk, struct row_leaf *leaf, stru
 
 /* Queries the indexes of a leaf that no column decides, once for all granules: here, so that the
  * reads are accounted. */
-static enum bb_status ask_indexes(struct walk *walk, struct row_leaf *leaf)
+static enum bb_status ask_indexes(struct walk *walk, struct bb_row_leaf *leaf)
 {
     const struct bb_skip_rows *rows = walk->rows;
     if (leaf->verdicts.word_count > 0)
@@ -367,10 +184,10 @@ static enum bb_status ask_indexes(struct walk *walk, struct row_leaf *leaf)
 
 static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
 {
-    struct row_leaf *leaf = &walk->rows->leaves[walk->next_leaf++];
+    struct bb_row_leaf *leaf = &walk->rows->leaves[walk->next_leaf++];
     enum bb_status status = BB_OK;
     leaf->is_decided = false;
-    if (leaf->index < walk->rows->file->directory.index_count)
+    if (bb_row_leaf_has_column(leaf))
         status = read_column(walk, leaf, bits);
     walk->decided_leaves += leaf->is_decided;
     if (status != BB_OK || leaf->is_decided)
@@ -446,24 +263,27 @@ static enum bb_status make_room(struct bb_skip_rows *rows, size_t words)
 }
 
 /* may_be_false and may_be_null become certain truths, in place: they are not needed any more. */
-static struct bb_skip_row_bits certain_of(const struct walk *walk, struct bits bits)
+static void take_certain(const struct walk *walk, const struct bits *bits,
+                         struct bb_skip_row_bits *ret_bits)
 {
-    uint64_t *is_true = bits.may_be_false;
-    uint64_t *is_null = bits.may_be_null;
-    struct bb_skip_row_bits certain = {.is_true = is_true,
-                                       .is_null = is_null,
-                                       .may_be_true = bits.may_be_true,
-                                       .record_count =
-                                           walk->rows->file->granules.records[walk->granule]};
+    uint64_t *is_true = bits->may_be_false;
+    uint64_t *is_null = bits->may_be_null;
+    *ret_bits = (struct bb_skip_row_bits){.is_true = is_true,
+                                          .is_null = is_null,
+                                          .may_be_true = bits->may_be_true,
+                                          .record_count =
+                                              walk->rows->file->granules.records[walk->granule]};
     for (size_t i = 0; i < walk->words; i++) {
-        uint64_t may_fail = bits.may_be_false[i];
-        uint64_t may_be_null = bits.may_be_null[i];
-        is_true[i] = bits.may_be_true[i] & ~may_fail & ~may_be_null;
-        is_null[i] = may_be_null & ~bits.may_be_true[i] & ~may_fail;
-        certain.certain_count += (uint64_t)__builtin_popcountll(is_true[i]);
-        certain.possible_count += (uint64_t)__builtin_popcountll(bits.may_be_true[i]);
+        uint64_t may_be_true = bits->may_be_true[i];
+        uint64_t may_fail = bits->may_be_false[i];
+        uint64_t may_be_null = bits->may_be_null[i];
+        is_true[i] = may_be_true & ~may_fail & ~may_be_null;
+        is_null[i] = may_be_null & ~may_be_true & ~may_fail;
+        uint64_t open = may_be_true ^ is_true[i];
+        ret_bits->certain_count += (uint64_t)__builtin_popcountll(is_true[i]);
+        ret_bits->possible_count += open == 0 ? 0 : (uint64_t)__builtin_popcountll(open);
     }
-    return certain;
+    ret_bits->possible_count += ret_bits->certain_count;
 }
 
 static bool have_same_parts(const struct bb_skip_row_bits *bits,
@@ -511,7 +331,7 @@ enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
         status = BB_NOT_FOUND;
     if (status != BB_OK)
         return status;
-    *ret_bits = certain_of(&walk, bits);
+    take_certain(&walk, &bits, ret_bits);
     take_parts(rows, ret_bits);
     return BB_OK;
 }

@@ -11,13 +11,12 @@ static_assert(BB_TRUTH_FALSE == 0 && BB_TRUTH_TRUE == 1 && BB_TRUTH_UNKNOWN == 2
 
 #define WIDE_WIDTH_MAX 4
 
-/* One number after the other, from `first` on. */
+/* One number after the other. */
 static bool look_up(const struct bb_packed_numbers *numbers, const struct bb_truth_table *table,
-                    uint32_t first, uint64_t *is_true, uint64_t *is_null)
+                    uint64_t *is_true, uint64_t *is_null)
 {
     struct bb_bit_reader reader = bb_bit_reader_of(numbers->bytes);
-    reader.position = (uint64_t)first * numbers->width;
-    for (uint32_t i = first; i < numbers->count; i++) {
+    for (uint32_t i = 0; i < numbers->count; i++) {
         uint64_t number = bb_bit_reader_take(&reader, numbers->width);
         if (number >= table->count)
             return false;
@@ -31,14 +30,12 @@ static bool look_up(const struct bb_packed_numbers *numbers, const struct bb_tru
 bool bb_truth_lookup(const struct bb_packed_numbers *numbers, const struct bb_truth_table *table,
                      enum bb_cpu cpu, uint64_t *is_true, uint64_t *is_null)
 {
-    uint32_t done = 0;
     if (numbers->bytes.size < ((uint64_t)numbers->count * numbers->width + 7) / 8)
         return false;
 #if BB_CPU_X86
-    if (cpu >= BB_CPU_AVX2 && numbers->width <= WIDE_WIDTH_MAX &&
-        !bb_truth_lookup_avx2(numbers, table, is_true, is_null, &done))
-        return false;
+    if (cpu >= BB_CPU_AVX2 && numbers->width <= WIDE_WIDTH_MAX)
+        return bb_truth_lookup_avx2(numbers, table, is_true, is_null);
 #endif
     (void)cpu;
-    return look_up(numbers, table, done, is_true, is_null);
+    return look_up(numbers, table, is_true, is_null);
 }

@@ -22,9 +22,11 @@ struct bb_packed_numbers {
     uint32_t count;
 };
 
+#define BB_TRUTH_TABLE_ROOM 16
+
 /* The meaning of each number: enum bb_truth. Numbers from count on have no meaning. */
 struct bb_truth_table {
-    const uint8_t *truths; /* borrowed */
+    const uint8_t *truths; /* borrowed; BB_TRUTH_TABLE_ROOM bytes are readable, with any contents */
     size_t count;          /* at least 1 */
 };
 
@@ -35,11 +37,10 @@ BB_MUST_CHECK bool bb_truth_lookup(const struct bb_packed_numbers *numbers,
                                    uint64_t *is_true, uint64_t *is_null);
 
 #if BB_CPU_X86
-/* The first numbers, as many as it takes 32 at a time. REQUIRES: width <= 4, all bytes are there.
- * False: a number means nothing. */
+/* The same, 32 numbers at a time. REQUIRES: width <= 4, all bytes are there. */
 BB_MUST_CHECK bool bb_truth_lookup_avx2(const struct bb_packed_numbers *numbers,
                                         const struct bb_truth_table *table, uint64_t *is_true,
-                                        uint64_t *is_null, uint32_t *ret_done);
+                                        uint64_t *is_null);
 #endif
 
 #endif

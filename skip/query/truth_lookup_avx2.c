@@ -1,4 +1,4 @@
-/* Numbers of up to four bits, 32 at a time. See truth_lookup.h.
+/* Numbers of up to four bits, 64 at a time. See truth_lookup.h.
  *
  * Eight numbers become eight bytes by one deposit of bits. A shuffle looks up all 32 bytes
  * together, and the highest bit of each answer is collected.
@@ -11,55 +11,79 @@
 #if BB_CPU_X86
 #include <immintrin.h>
 
-#define STEP 32u
-
 /* In the answer to a number: shifted left by none, one and two, each is a byte's highest bit. */
-#define IS_TRUE    0x80u
-#define IS_NULL    0x40u
-#define IS_NOTHING 0x20u
+#define IS_TRUE    0x80
+#define IS_NULL    0x40
+#define IS_NOTHING 0x20
 
-struct answers {
-    uint8_t bytes[16];
-};
-
-static struct answers answers_of(const struct bb_truth_table *table)
+/* A table of 16 answers, in both halves. Numbers from the count on mean nothing. */
+BB_CPU_TARGET_AVX2 static inline __m256i answers_of(const struct bb_truth_table *table)
 {
-    struct answers answers;
-    memset(answers.bytes, IS_NOTHING, sizeof(answers.bytes));
-    for (size_t i = 0; i < table->count && i < sizeof(answers.bytes); i++)
-        answers.bytes[i] =
-            (uint8_t)((table->truths[i] & 1) * IS_TRUE | (table->truths[i] >> 1 & 1) * IS_NULL);
-    return answers;
+    __m128i truths = _mm_loadu_si128((const __m128i *)(const void *)table->truths);
+    __m128i is_true = _mm_and_si128(_mm_slli_epi16(truths, 7), _mm_set1_epi8((char)IS_TRUE));
+    __m128i is_null = _mm_and_si128(_mm_slli_epi16(truths, 5), _mm_set1_epi8(IS_NULL));
+    __m128i numbers = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m128i has_meaning = _mm_cmpgt_epi8(
+        _mm_set1_epi8(
+            (char)(table->count < BB_TRUTH_TABLE_ROOM ? table->count : BB_TRUTH_TABLE_ROOM)),
+        numbers);
+    __m128i answers =
+        _mm_blendv_epi8(_mm_set1_epi8(IS_NOTHING), _mm_or_si128(is_true, is_null), has_meaning);
+    return _mm256_broadcastsi128_si256(answers);
 }
 
-/* The next 32 numbers, a byte each. */
-BB_CPU_TARGET_AVX2 static inline __m256i unpack(const uint8_t *at, uint32_t width, uint64_t places)
+/* Numbers, and the bytes that eight of them are deposited in. */
+struct source {
+    const uint8_t *bytes;
+    size_t size;
+    size_t width; /* of a number in bits, of eight numbers in bytes */
+    uint64_t places;
+};
+
+/* Eight numbers, a byte each. Past the end any bits will do. */
+BB_CPU_TARGET_AVX2 static inline long long unpack_eight(const struct source *source, size_t at)
 {
-    return _mm256_set_epi64x((long long)_pdep_u64(bb_load64(at + 3 * (size_t)width), places),
-                             (long long)_pdep_u64(bb_load64(at + 2 * (size_t)width), places),
-                             (long long)_pdep_u64(bb_load64(at + width), places),
-                             (long long)_pdep_u64(bb_load64(at), places));
+    size_t offset = at < source->size ? at : source->size;
+    return (long long)_pdep_u64(bb_load64(source->bytes + offset), source->places);
+}
+
+/* The 32 numbers from a place on. */
+BB_CPU_TARGET_AVX2 static inline __m256i unpack(const struct source *source, size_t at)
+{
+    return _mm256_set_epi64x(unpack_eight(source, at + 3 * source->width),
+                             unpack_eight(source, at + 2 * source->width),
+                             unpack_eight(source, at + source->width), unpack_eight(source, at));
+}
+
+/* The highest bit of each byte, of both halves of a word. */
+BB_CPU_TARGET_AVX2 static inline uint64_t collect(__m256i low, __m256i high)
+{
+    uint32_t low_bits = (uint32_t)_mm256_movemask_epi8(low);
+    return (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | low_bits;
 }
 
 BB_CPU_TARGET_AVX2 bool bb_truth_lookup_avx2(const struct bb_packed_numbers *numbers,
                                              const struct bb_truth_table *table, uint64_t *is_true,
-                                             uint64_t *is_null, uint32_t *ret_done)
+                                             uint64_t *is_null)
 {
-    struct answers answers = answers_of(table);
-    __m256i truths = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)answers.bytes));
-    uint64_t places = UINT64_C(0x0101010101010101) * ((UINT64_C(1) << numbers->width) - 1);
-    __m256i any = _mm256_setzero_si256();
-    uint32_t done = 0;
-    for (; done + STEP <= numbers->count; done += STEP) {
-        const uint8_t *at = numbers->bytes.data + (size_t)done / 8 * numbers->width;
-        __m256i found = _mm256_shuffle_epi8(truths, unpack(at, numbers->width, places));
-        uint64_t true_bits = (uint32_t)_mm256_movemask_epi8(found);
-        uint64_t null_bits = (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(found, 1));
-        is_true[done / 64] |= true_bits << done % 64;
-        is_null[done / 64] |= null_bits << done % 64;
-        any = _mm256_or_si256(any, found);
+    __m256i answers = answers_of(table);
+    struct source source = {.bytes = numbers->bytes.data,
+                            .size = numbers->bytes.size,
+                            .width = numbers->width,
+                            .places = UINT64_C(0x0101010101010101) *
+                                      ((UINT64_C(1) << numbers->width) - 1)};
+    uint64_t nothing = 0;
+    for (uint32_t done = 0; done < numbers->count; done += 64) {
+        uint32_t left = numbers->count - done;
+        uint64_t wanted = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+        size_t at = (size_t)done / 8 * source.width;
+        __m256i low = _mm256_shuffle_epi8(answers, unpack(&source, at));
+        __m256i high = _mm256_shuffle_epi8(answers, unpack(&source, at + 4 * source.width));
+        is_true[done / 64] = collect(low, high) & wanted;
+        is_null[done / 64] =
+            collect(_mm256_slli_epi16(low, 1), _mm256_slli_epi16(high, 1)) & wanted;
+        nothing |= collect(_mm256_slli_epi16(low, 2), _mm256_slli_epi16(high, 2)) & wanted;
     }
-    *ret_done = done;
-    return _mm256_movemask_epi8(_mm256_slli_epi16(any, 2)) == 0;
+    return nothing == 0;
 }
 #endif
