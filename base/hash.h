@@ -8,14 +8,16 @@
 /* XXH3-64 without seed or secret: the raw checksum of bytes, before it is bound to an offset. */
 uint64_t bb_hash_bytes(const void *data, size_t size);
 
+#define BB_HASH_MIX_FACTOR UINT64_C(0xd6e8feb86659fd93)
+
 /* A bijective 64-bit finaliser (xor-shift-multiply, as in MurmurHash3's fmix64): every output bit
  * depends on every input bit. For deriving independent values from a hash. */
 static inline uint64_t bb_hash_mix(uint64_t x)
 {
     x ^= x >> 32;
-    x *= UINT64_C(0xd6e8feb86659fd93);
+    x *= BB_HASH_MIX_FACTOR;
     x ^= x >> 32;
-    x *= UINT64_C(0xd6e8feb86659fd93);
+    x *= BB_HASH_MIX_FACTOR;
     x ^= x >> 32;
     return x;
 }

@@ -11,12 +11,12 @@ enum bb_status bb_member_scan_init(struct bb_member_scan *scan, const struct bb_
     enum bb_status status = bb_spec_check_build(spec);
     if (status != BB_OK)
         return status;
-    *scan = (struct bb_member_scan){.kind = spec->kind,
-                                    .ngram_size = spec->ngram_size,
-                                    .folds_case = spec->folds_case,
-                                    .tokenizer = spec->tokenizer,
-                                    .secret = *secret,
-                                    .find_edges = bb_tokenizer_edges_of(bb_cpu_best())};
+    *scan = (struct bb_member_scan){
+        .kind = spec->kind,
+        .ngram_size = spec->ngram_size,
+        .tokenizer = spec->tokenizer,
+        .hasher = {.secret = *secret, .folds_case = spec->folds_case, .cpu = bb_cpu_best()},
+        .find_edges = bb_tokenizer_edges_of(bb_cpu_best())};
     scan->hashes = bb_alloc(BB_MEMBER_SCAN_HASHES * sizeof(scan->hashes[0]));
     scan->edges =
         bb_alloc((BB_TOKENIZER_PIECE_SIZE + 2 + BB_EDGE_LIST_SLACK) * sizeof(scan->edges[0]));
@@ -42,95 +42,10 @@ void bb_member_scan_deinit(struct bb_member_scan *scan)
     scan->words = NULL;
 }
 
-/* For tokens of more than 16 bytes, and for tokens where neither load_forwards nor load_backwards
- * may read 16 bytes. */
-static uint64_t hash_long(const struct bb_member_scan *scan, struct bb_bytes token)
-{
-    uint8_t lower[BB_TOKEN_SIZE_MAX];
-    token = bb_token_known(token);
-    if (!scan->folds_case)
-        return bb_member_hash(&scan->secret, token);
-    for (size_t i = 0; i < token.size; i++)
-        lower[i] = bb_token_lower(token.data[i]);
-    return bb_member_hash(&scan->secret, (struct bb_bytes){.data = lower, .size = token.size});
-}
-
 /* The first size bytes of a word, 0 ... 8. */
 static inline uint64_t first_bytes(uint64_t word, size_t size)
 {
     return size >= 8 ? word : word & ((UINT64_C(1) << 8 * size) - 1);
-}
-
-__extension__ typedef unsigned __int128 wide_word;
-
-/* Sixteen bytes. */
-struct two_words {
-    uint64_t low;
-    uint64_t high;
-};
-
-#define LOW_MASK(size)                                                                             \
-    {                                                                                              \
-        UINT64_MAX >> (64 - 8 * (size)), 0                                                         \
-    }
-#define HIGH_MASK(size)                                                                            \
-    {                                                                                              \
-        UINT64_MAX, UINT64_MAX >> (128 - 8 * (size))                                               \
-    }
-/* Masks of the first 0 ... 16 bytes. Reading one takes less time than shifting words. */
-static const struct two_words BYTE_MASKS[BB_MEMBER_SHORT_MAX + 1] = {
-    {0, 0},        LOW_MASK(1),   LOW_MASK(2),   LOW_MASK(3),   LOW_MASK(4),   LOW_MASK(5),
-    LOW_MASK(6),   LOW_MASK(7),   LOW_MASK(8),   HIGH_MASK(9),  HIGH_MASK(10), HIGH_MASK(11),
-    HIGH_MASK(12), HIGH_MASK(13), HIGH_MASK(14), HIGH_MASK(15), HIGH_MASK(16),
-};
-
-/* The bytes of a token of at most 16 bytes, and zeros after them. 16 bytes must be readable from
- * its first byte on. */
-static inline struct two_words load_forwards(const uint8_t *data, size_t size)
-{
-    struct two_words mask = BYTE_MASKS[size];
-    return (struct two_words){.low = bb_load64(data) & mask.low,
-                              .high = bb_load64(data + 8) & mask.high};
-}
-
-/* The same if the 16 bytes that end with its last byte are readable. */
-static inline struct two_words load_backwards(const uint8_t *data, size_t size)
-{
-    const uint8_t *at = data + size - BB_MEMBER_SHORT_MAX;
-    wide_word word = (wide_word)bb_load64(at + 8) << 64 | bb_load64(at);
-    word >>= 8 * (BB_MEMBER_SHORT_MAX - size);
-    return (struct two_words){.low = (uint64_t)word, .high = (uint64_t)(word >> 64)};
-}
-
-static inline uint64_t hash_word(struct bb_member_key key, struct two_words words, size_t size,
-                                 bool folds_case)
-{
-    if (folds_case) {
-        words.low = bb_token_lower_word(words.low);
-        words.high = bb_token_lower_word(words.high);
-    }
-    return bb_member_hash_words(key, words.low, words.high, size);
-}
-
-static size_t hash_tokens(struct bb_member_scan *scan, size_t edge_count)
-{
-    struct bb_member_key key = bb_member_key_of(&scan->secret);
-    const uint8_t *data = scan->piece.data;
-    const uint32_t *edges = scan->edges;
-    uint64_t *hashes = scan->hashes;
-    bool folds_case = scan->folds_case;
-    size_t readable = scan->piece.size + scan->rest.size;
-    for (size_t i = 0; i < edge_count; i += 2) {
-        size_t begin = edges[i];
-        size_t size = edges[i + 1] - begin;
-        if (size <= BB_MEMBER_SHORT_MAX && begin + BB_MEMBER_SHORT_MAX <= readable)
-            hashes[i / 2] = hash_word(key, load_forwards(data + begin, size), size, folds_case);
-        else if (size <= BB_MEMBER_SHORT_MAX && begin + size >= BB_MEMBER_SHORT_MAX)
-            hashes[i / 2] = hash_word(key, load_backwards(data + begin, size), size, folds_case);
-        else
-            hashes[i / 2] = hash_long(scan, (struct bb_bytes){.data = data + begin, .size = size});
-    }
-    return edge_count / 2;
 }
 
 /* Skips the rest of a token that is longer than a piece. */
@@ -146,6 +61,13 @@ static void take_piece(struct bb_member_scan *scan, size_t size)
 {
     scan->piece = (struct bb_bytes){.data = scan->rest.data, .size = size};
     scan->rest = (struct bb_bytes){.data = scan->rest.data + size, .size = scan->rest.size - size};
+}
+
+static size_t hash_tokens(struct bb_member_scan *scan, size_t edge_count)
+{
+    struct bb_bytes text = {.data = scan->piece.data, .size = scan->piece.size + scan->rest.size};
+    bb_token_hash(&scan->hasher, text, scan->edges, edge_count / 2, scan->hashes);
+    return edge_count / 2;
 }
 
 /* The last token of a piece may continue after it. Then the piece ends before this token, which
@@ -173,14 +95,14 @@ static size_t next_tokens(struct bb_member_scan *scan)
 
 static size_t next_ngrams(struct bb_member_scan *scan)
 {
-    struct bb_member_key key = bb_member_key_of(&scan->secret);
+    struct bb_member_key key = bb_member_key_of(&scan->hasher.secret);
     size_t count = 0;
     const uint8_t *data = scan->rest.data;
     while (count < BB_MEMBER_SCAN_HASHES && count + scan->ngram_size <= scan->rest.size) {
         size_t left = scan->rest.size - count;
         uint64_t word = left >= 8 ? first_bytes(bb_load64(data + count), scan->ngram_size)
                                   : bb_member_word(data + count, scan->ngram_size);
-        if (scan->folds_case)
+        if (scan->hasher.folds_case)
             word = bb_token_lower_word(word);
         scan->hashes[count++] = bb_member_hash_words(key, word, 0, scan->ngram_size);
     }

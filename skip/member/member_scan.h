@@ -14,19 +14,16 @@
 
 #include "bb/skip.h"
 #include "skip/condition/words.h"
-#include "skip/member/member_hash.h"
+#include "skip/member/token_hash.h"
 #include "skip/member/tokenizer.h"
-
-#define BB_TOKEN_SIZE_MAX 256 /* ON DISK */
 
 #define BB_MEMBER_SCAN_HASHES (BB_TOKENIZER_PIECE_SIZE / 2 + 1)
 
 struct bb_member_scan {
     enum bb_skip_kind kind; /* TOKENS or NGRAMS */
     uint32_t ngram_size;
-    bool folds_case;
     enum bb_tokenizer tokenizer;
-    struct bb_hash_secret secret;
+    struct bb_token_hasher hasher;
     bb_token_edges *find_edges;
     struct bb_bytes rest;  /* of the value, not scanned yet */
     struct bb_bytes piece; /* that the last hashes are from */
@@ -50,14 +47,6 @@ static inline void bb_member_scan_begin(struct bb_member_scan *scan, struct bb_b
     scan->rest = value;
     if (scan->tokenizer == BB_TOKENIZER_UNICODE)
         bb_word_walk_begin(&scan->walk, &scan->rules, value);
-}
-
-/* The bytes that a token or a word is known by. */
-static inline struct bb_bytes bb_token_known(struct bb_bytes token)
-{
-    if (token.size > BB_TOKEN_SIZE_MAX)
-        token.size = BB_TOKEN_SIZE_MAX;
-    return token;
 }
 
 /* bb_member_scan_next of words of Unicode. */

@@ -16,10 +16,11 @@ size_t bb_word_scan_next(struct bb_member_scan *scan)
     size_t size = 0;
     while (BB_TOKENIZER_PIECE_SIZE - size >= BB_TOKEN_SIZE_MAX && count < BB_MEMBER_SCAN_HASHES &&
            bb_word_walk_next(&scan->walk, &word)) {
-        struct bb_bytes bytes = bb_token_known(scan->folds_case ? bb_word_fold(word, room) : word);
+        struct bb_bytes bytes =
+            bb_token_known(scan->hasher.folds_case ? bb_word_fold(word, room) : word);
         memcpy(scan->words + size, bytes.data, bytes.size);
         scan->edges[2 * count] = (uint32_t)size;
-        scan->hashes[count] = bb_member_hash(&scan->secret, bytes);
+        scan->hashes[count] = bb_member_hash(&scan->hasher.secret, bytes);
         size += bytes.size;
         scan->edges[2 * count++ + 1] = (uint32_t)size;
     }

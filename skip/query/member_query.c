@@ -148,7 +148,7 @@ static enum bb_status add_known_word(struct bb_member_query *query,
 {
     word = bb_token_known(word);
     if (scan->kind != BB_SKIP_TEXT)
-        return add_hash(query, bb_member_hash(&scan->secret, word));
+        return add_hash(query, bb_member_hash(&scan->hasher.secret, word));
     struct bb_token_part part = {
         .bytes = {.data = query->words.data + query->words.size, .size = word.size}};
     BB_ASSERT(query->words.capacity - query->words.size >= word.size);
@@ -160,7 +160,7 @@ static enum bb_status add_word(struct bb_member_query *query, const struct bb_me
                                struct bb_bytes word)
 {
     uint8_t room[BB_WORD_FOLDED_MAX];
-    return add_known_word(query, scan, scan->folds_case ? bb_word_fold(word, room) : word);
+    return add_known_word(query, scan, scan->hasher.folds_case ? bb_word_fold(word, room) : word);
 }
 
 /* A piece that is a whole word of every match. */
@@ -169,7 +169,7 @@ static enum bb_status add_whole_word(struct bb_member_query *query,
                                      struct bb_bytes word)
 {
     if (leaf->words_are_folded)
-        return scan->folds_case ? add_known_word(query, scan, word) : BB_OK;
+        return scan->hasher.folds_case ? add_known_word(query, scan, word) : BB_OK;
     return add_word(query, scan, word);
 }
 
@@ -218,7 +218,7 @@ static enum bb_status add_word_piece(struct bb_member_query *query,
     alternative->first = member_count(query, scan);
     if (leaf->word_group_count > 0)
         status = add_whole_word(query, scan, leaf, piece->bytes);
-    else if (!piece->ignores_case || scan->folds_case)
+    else if (!piece->ignores_case || scan->hasher.folds_case)
         status = add_words_inside(query, scan, piece);
     alternative->count = member_count(query, scan) - alternative->first;
     return status;
@@ -235,7 +235,7 @@ static enum bb_status add_piece(struct bb_member_query *query, struct bb_member_
     if (scan->kind == BB_SKIP_TEXT)
         return add_part_list(query, piece, alternative);
     alternative->first = query->hash_count;
-    if (!piece->ignores_case || scan->folds_case)
+    if (!piece->ignores_case || scan->hasher.folds_case)
         status = add_members(query, scan, piece);
     alternative->count = query->hash_count - alternative->first;
     return status;
