@@ -41,7 +41,7 @@ void bb_mutex_lock(struct bb_mutex *mutex)
     must_succeed(pthread_mutex_lock(&mutex->handle), "pthread_mutex_lock");
 }
 
-bool bb_mutex_try_lock(struct bb_mutex *mutex)
+static bool try_lock(struct bb_mutex *mutex)
 {
     int error_number = pthread_mutex_trylock(&mutex->handle);
     if (error_number == EBUSY)
@@ -63,14 +63,14 @@ bool bb_mutex_is_inherited(const struct bb_mutex *mutex)
 bool bb_mutex_enter(struct bb_mutex *mutex)
 {
     if (bb_mutex_is_inherited(mutex))
-        return bb_mutex_try_lock(mutex);
+        return try_lock(mutex);
     bb_mutex_lock(mutex);
     return true;
 }
 
 bool bb_mutex_is_free(struct bb_mutex *mutex)
 {
-    bool is_free = bb_mutex_try_lock(mutex);
+    bool is_free = try_lock(mutex);
     if (is_free)
         bb_mutex_unlock(mutex);
     return is_free;

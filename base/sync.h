@@ -34,7 +34,6 @@ struct bb_thread {
 void bb_mutex_init(struct bb_mutex *mutex);
 void bb_mutex_deinit(struct bb_mutex *mutex);
 void bb_mutex_lock(struct bb_mutex *mutex);
-bool bb_mutex_try_lock(struct bb_mutex *mutex);
 void bb_mutex_unlock(struct bb_mutex *mutex);
 /* Locks a mutex that a child made by fork may try to lock too. False, without waiting, in a child
  * that inherited the mutex while it is held, perhaps by a thread that the child does not have. */

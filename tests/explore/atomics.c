@@ -373,18 +373,6 @@ void explore_lock(void *mutex)
     hold(location);
 }
 
-bool explore_try_lock(void *mutex)
-{
-    if (!explore_is_running)
-        return true;
-    struct location *location = find_mutex(mutex);
-    explore_point();
-    if (location->holder != NULL)
-        return false;
-    hold(location);
-    return true;
-}
-
 void explore_unlock(void *mutex)
 {
     if (!explore_is_running)

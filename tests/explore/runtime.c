@@ -278,11 +278,6 @@ void bb_mutex_lock(struct bb_mutex *mutex)
     explore_lock(mutex);
 }
 
-bool bb_mutex_try_lock(struct bb_mutex *mutex)
-{
-    return explore_try_lock(mutex);
-}
-
 bool bb_mutex_enter(struct bb_mutex *mutex)
 {
     explore_lock(mutex);

@@ -24,11 +24,7 @@ static void increment(void *argument)
 {
     struct counter *counter = argument;
     for (int i = 0; i < INCREMENTS; i++) {
-        if (i % 2 == 0)
-            bb_mutex_lock(&counter->mutex);
-        else
-            while (!bb_mutex_try_lock(&counter->mutex))
-                (void)sched_yield();
+        bb_mutex_lock(&counter->mutex);
         counter->value++;
         bb_mutex_unlock(&counter->mutex);
     }
@@ -48,27 +44,25 @@ static void sync__mutex_excludes(void **state)
     bb_mutex_deinit(&counter.mutex);
 }
 
-static void try_lock_elsewhere(void *argument)
+static void look_elsewhere(void *argument)
 {
     struct counter *counter = argument;
-    counter->value = bb_mutex_try_lock(&counter->mutex);
-    if (counter->value != 0)
-        bb_mutex_unlock(&counter->mutex);
+    counter->value = bb_mutex_is_free(&counter->mutex);
 }
 
-static void sync__try_lock_tells_whether_it_locked(void **state)
+static void sync__is_free_only_while_no_thread_holds_it(void **state)
 {
     (void)state;
     struct counter counter = {.value = 9};
     struct bb_thread thread;
     bb_mutex_init(&counter.mutex);
-    assert_true(bb_mutex_try_lock(&counter.mutex));
-    assert_ok(bb_thread_create(&thread, try_lock_elsewhere, &counter));
+    bb_mutex_lock(&counter.mutex);
+    assert_ok(bb_thread_create(&thread, look_elsewhere, &counter));
     bb_thread_join(&thread);
     assert_int_equal(counter.value, 0);
     bb_mutex_unlock(&counter.mutex);
 
-    assert_ok(bb_thread_create(&thread, try_lock_elsewhere, &counter));
+    assert_ok(bb_thread_create(&thread, look_elsewhere, &counter));
     bb_thread_join(&thread);
     assert_int_equal(counter.value, 1);
     bb_mutex_deinit(&counter.mutex);
@@ -266,7 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sync__mutex_excludes),
-        cmocka_unit_test(sync__try_lock_tells_whether_it_locked),
+        cmocka_unit_test(sync__is_free_only_while_no_thread_holds_it),
         cmocka_unit_test(sync__condition_hands_over),
         cmocka_unit_test(sync__broadcast_wakes_all),
         cmocka_unit_test(sync__wait_for_ends_by_itself_but_not_early),
