@@ -28,6 +28,7 @@ void bb_mutex_init(struct bb_mutex *mutex)
 {
     must_succeed(pthread_mutex_init(&mutex->handle, NULL), "pthread_mutex_init");
     mutex->process = bb_process_number();
+    atomic_init(&mutex->holder, 0);
 }
 
 void bb_mutex_deinit(struct bb_mutex *mutex)
@@ -36,9 +37,33 @@ void bb_mutex_deinit(struct bb_mutex *mutex)
         must_succeed(pthread_mutex_destroy(&mutex->handle), "pthread_mutex_destroy");
 }
 
+static void set_holder(struct bb_mutex *mutex, uintptr_t holder)
+{
+    if (BB_IS_CHECKED)
+        atomic_store_explicit(&mutex->holder, holder, memory_order_relaxed);
+}
+
+static void note_locked(struct bb_mutex *mutex)
+{
+    set_holder(mutex, (uintptr_t)pthread_self());
+}
+
+static void note_unlocked(struct bb_mutex *mutex)
+{
+    BB_DEBUG_ASSERT(bb_mutex_is_held(mutex));
+    set_holder(mutex, 0);
+}
+
+bool bb_mutex_is_held(const struct bb_mutex *mutex)
+{
+    return atomic_load_explicit(&mutex->holder, memory_order_relaxed) == (uintptr_t)pthread_self();
+}
+
 void bb_mutex_lock(struct bb_mutex *mutex)
 {
+    BB_DEBUG_ASSERT(!bb_mutex_is_held(mutex));
     must_succeed(pthread_mutex_lock(&mutex->handle), "pthread_mutex_lock");
+    note_locked(mutex);
 }
 
 static bool try_lock(struct bb_mutex *mutex)
@@ -47,11 +72,13 @@ static bool try_lock(struct bb_mutex *mutex)
     if (error_number == EBUSY)
         return false;
     must_succeed(error_number, "pthread_mutex_trylock");
+    note_locked(mutex);
     return true;
 }
 
 void bb_mutex_unlock(struct bb_mutex *mutex)
 {
+    note_unlocked(mutex);
     must_succeed(pthread_mutex_unlock(&mutex->handle), "pthread_mutex_unlock");
 }
 
@@ -95,7 +122,9 @@ void bb_condvar_deinit(struct bb_condvar *condition)
 
 void bb_condvar_wait(struct bb_condvar *condition, struct bb_mutex *mutex)
 {
+    note_unlocked(mutex);
     must_succeed(pthread_cond_wait(&condition->handle, &mutex->handle), "pthread_cond_wait");
+    note_locked(mutex);
 }
 
 static struct timespec deadline_after(uint64_t nanoseconds)
@@ -114,7 +143,9 @@ static struct timespec deadline_after(uint64_t nanoseconds)
 bool bb_condvar_wait_for(struct bb_condvar *condition, struct bb_mutex *mutex, uint64_t nanoseconds)
 {
     struct timespec deadline = deadline_after(nanoseconds);
+    note_unlocked(mutex);
     int error_number = pthread_cond_timedwait(&condition->handle, &mutex->handle, &deadline);
+    note_locked(mutex);
     if (error_number == ETIMEDOUT)
         return false;
     must_succeed(error_number, "pthread_cond_timedwait");

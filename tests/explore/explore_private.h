@@ -76,6 +76,7 @@ bool explore_exchange(struct access_to access, int failure_order, uint64_t *expe
                       uint64_t desired);
 void explore_lock(void *mutex);
 void explore_unlock(void *mutex);
+bool explore_holds(const void *mutex);
 /* A plain write replaces an atomic variable. */
 void explore_atomic_overwritten(uint16_t location);
 

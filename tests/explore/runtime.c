@@ -289,6 +289,11 @@ void bb_mutex_unlock(struct bb_mutex *mutex)
     explore_unlock(mutex);
 }
 
+bool bb_mutex_is_held(const struct bb_mutex *mutex)
+{
+    return explore_holds(mutex);
+}
+
 bool bb_mutex_is_inherited(const struct bb_mutex *mutex)
 {
     (void)mutex;
