@@ -19,11 +19,13 @@
  * meantime. */
 #define BUDGET_FILL 1.02
 
-/* The score of a level of several runs uses their number, because its bytes come in runs of about a
+/* A level's size divided by its target size, or its runs by the number at which they are merged.
+ *
+ * The score of a level of several runs uses their number, because its bytes come in runs of about a
  * unit. A level that should have a single run is also due when it has more. The deepest level never
  * moves down. */
-double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options,
-                     int number)
+static double score_of(const struct bb_levels *levels, const struct bb_pick_options *options,
+                       int number)
 {
     const struct bb_shape *shape = &options->shape;
     const struct bb_level *level = &levels->levels[number];
@@ -143,7 +145,7 @@ static int greatest_score(const struct bb_levels *levels, const struct bb_pick_o
     int best = 0;
     *ret_score = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        double score = bb_pick_score(levels, options, level);
+        double score = score_of(levels, options, level);
         if (level == BB_LEVEL_COUNT - 1 && levels->levels[level].run_count <= 1)
             continue;
         if (score > *ret_score) {

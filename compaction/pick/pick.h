@@ -36,10 +36,6 @@
 #include "compaction/pick/pick_options.h"
 #include "compaction/pick/plan.h"
 
-/* A level's size divided by its target size, or its runs by the number at which they are merged. */
-double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options,
-                     int level);
-
 /* Errors: BB_NO_MEMORY. The reason in *ret_plan may be BB_PLAN_NOTHING. */
 BB_MUST_CHECK enum bb_status bb_pick(const struct bb_levels *levels,
                                      const struct bb_pick_options *options,
