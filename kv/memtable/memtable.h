@@ -83,7 +83,6 @@ bool bb_memtable_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64
 
 /* Counts; any thread. Each is exact as of some moment. */
 bool bb_memtable_is_empty(const struct bb_memtable *memtable);
-uint64_t bb_memtable_entry_count(const struct bb_memtable *memtable); /* versions and tombstones */
 uint64_t bb_memtable_key_count(const struct bb_memtable *memtable);
 uint64_t bb_memtable_sequence_max(const struct bb_memtable *memtable); /* 0 when empty */
 uint64_t bb_memtable_raw_bytes(const struct bb_memtable *memtable);    /* keys and values */
