@@ -327,6 +327,7 @@ struct bb_table_file *bb_levels_find_number(const struct bb_levels *levels, uint
 
 const struct bb_run *bb_levels_find_run(const struct bb_levels *levels, int number, uint64_t run)
 {
+    BB_DEBUG_ASSERT(number >= 0 && number < BB_LEVEL_COUNT);
     const struct bb_level *level = &levels->levels[number];
     for (size_t i = 0; i < level->run_count; i++) {
         if (level->runs[i].number == run)

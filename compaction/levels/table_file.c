@@ -73,7 +73,8 @@ enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t numb
 
 struct bb_table_file *bb_table_file_ref(struct bb_table_file *file)
 {
-    atomic_fetch_add_explicit(&file->references, 1, memory_order_relaxed);
+    uint32_t before = atomic_fetch_add_explicit(&file->references, 1, memory_order_relaxed);
+    BB_DEBUG_ASSERT(before > 0);
     return file;
 }
 

@@ -2,6 +2,7 @@
 #include "kv/background/flush.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "compaction/merge/compaction.h"
 #include "kv/background/edit_install.h"
 #include "kv/background/waste_target.h"
@@ -43,6 +44,7 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
                                   struct bb_index_build *indexes, uint64_t *ret_number,
                                   struct bb_table_meta *ret_meta)
 {
+    BB_DEBUG_ASSERT(!bb_memtable_is_empty(memtable));
     char path[BB_PATH_SIZE_MAX];
     struct bb_iter *iter = NULL;
     struct bb_range_tombstones *ranges = NULL;

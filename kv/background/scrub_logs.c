@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "kv/background/page_cache.h"
 #include "kv/manifest/current.h"
@@ -134,6 +135,7 @@ static struct bb_scrub_log log_of(const struct bb_write_buffer *buffer)
 /* The mutex is held. i: 0 ... frozen_count. */
 static struct bb_write_buffer *buffer_of(const struct bb_view *view, size_t i)
 {
+    BB_DEBUG_ASSERT(i <= view->frozen_count);
     return i == 0 ? view->active : view->frozen[i - 1];
 }
 

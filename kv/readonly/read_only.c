@@ -1,6 +1,7 @@
 /* See read_only.h. */
 #include "kv/readonly/read_only.h"
 
+#include "base/assert.h"
 #include "kv/options.h"
 #include "kv/readonly/read_only_snapshot.h"
 #include "kv/store/current_view.h"
@@ -10,6 +11,7 @@
  * readers' snapshots. The mutex is held. */
 static enum bb_status check_snapshots(const struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     if (db->snapshots.count == 0)
         return BB_OK;
     return bb_fail(BB_BUSY,

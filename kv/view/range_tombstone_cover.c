@@ -1,6 +1,7 @@
 /* See range_tombstone_cover.h. */
 #include "kv/view/range_tombstone_cover.h"
 
+#include "base/assert.h"
 #include "base/buf.h"
 #include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
@@ -20,6 +21,8 @@ void bb_range_tombstone_cover_init(struct bb_range_tombstone_cover *cover,
 /* The run of a level. REQUIRES: it is not a memtable. */
 static const struct bb_run *run_of(const struct bb_view *view, size_t run)
 {
+    BB_DEBUG_ASSERT(run > view->frozen_count &&
+                    run - 1 - view->frozen_count < bb_levels_run_count(view->levels));
     size_t number = run - 1 - view->frozen_count;
     int level = 0;
     while (number >= view->levels->levels[level].run_count)

@@ -156,6 +156,7 @@ void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats 
 
 void bb_reader_add_counts(struct bb_reader *reader, const struct bb_reader_counts *counts)
 {
+    BB_DEBUG_ASSERT(atomic_load_explicit(&reader->view, memory_order_relaxed) != NULL);
     add_counters(&reader->counts, counts, sizeof(*counts));
 }
 

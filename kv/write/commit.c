@@ -79,6 +79,7 @@ static size_t ref_frozen(struct bb_db *db, struct bb_write_buffer **buffers)
 
 enum bb_status bb_commit_sync_logs(struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(db->commits.head != NULL);
     struct bb_write_buffer *frozen[BB_FROZEN_MAX];
     size_t count = ref_frozen(db, frozen);
     enum bb_status status = BB_OK;

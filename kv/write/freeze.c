@@ -96,6 +96,7 @@ static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseco
 
 static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     return reason == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX
                                         : bb_compaction_work_is_level0_stopped(db);
 }
@@ -193,6 +194,7 @@ static enum bb_status flush_log(struct bb_db *db)
 
 enum bb_status bb_freeze_memtable(struct bb_db *db, size_t capacity_bytes)
 {
+    BB_DEBUG_ASSERT(db->commits.head != NULL);
     struct bb_write_buffer *buffer = NULL;
     struct bb_view *blank = NULL;
     bb_mutex_lock(&db->mutex);
@@ -321,6 +323,7 @@ static enum bb_status begin_log(struct bb_db *db)
 
 enum bb_status bb_freeze_make_room(struct bb_db *db, const struct bb_room *room)
 {
+    BB_DEBUG_ASSERT(db->commits.head != NULL);
     enum bb_status status = check_failure(db);
     if (status == BB_OK && db->is_log_failed)
         status = replace_log(db);

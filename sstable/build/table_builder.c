@@ -81,6 +81,7 @@ static enum bb_status create_all_filters(struct bb_table_builder *builder)
 
 void bb_table_builder_set_excess(struct bb_table_builder *builder, struct bb_filter_excess excess)
 {
+    BB_DEBUG_ASSERT(builder->block.entry_count == 0 && !builder->is_finished);
     if (builder->filters != NULL) {
         builder->properties.filter_excess = excess.block_filters;
         bb_block_filter_builder_set_excess(builder->filters, excess.block_filters);
