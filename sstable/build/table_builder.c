@@ -14,6 +14,7 @@
 #include "base/comparator.h"
 #include "base/path.h"
 #include "base/status.h"
+#include "bloomblock/table/block_filter.h"
 #include "sstable/block/stored_block.h"
 #include "sstable/block/stored_entry.h"
 #include "sstable/build/table_options.h"
