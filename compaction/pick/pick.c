@@ -192,12 +192,11 @@ static bool is_close(const struct bb_levels *levels, const struct bb_pick_option
                      int deepest)
 {
     const struct bb_levels nothing = {.comparator = levels->comparator};
-    struct bb_rate_request request = {.levels = &nothing,
-                                      .output_level = deepest,
-                                      .output_keys = levels->levels[deepest].key_count,
-                                      .target = options->target_wasted_reads,
-                                      .weights = &options->weights,
-                                      .budget = bb_plan_rates_budget(options)};
+    struct bb_rate_request request = bb_plan_rates_request(&nothing, options);
+    request.output_level = deepest;
+    request.output_keys = levels->levels[deepest].key_count;
+    request.shape = NULL;
+    request.pending_waste = 0;
     double expected = bb_rates_level_waste(levels, deepest);
     if (!bb_filter_budget_is_given(&options->budget) &&
         bb_read_weights_are_plain(&options->weights) &&

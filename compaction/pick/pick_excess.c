@@ -13,19 +13,14 @@
 static double rewritten_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
                              int level, const struct bb_run *run, struct bb_table_file *file)
 {
-    struct bb_rate_request request = {.levels = levels,
-                                      .removed = &file,
-                                      .removed_levels = &level,
-                                      .removed_runs = &run->number,
-                                      .removed_count = 1,
-                                      .output_level = level,
-                                      .output_run = run->number,
-                                      .output_keys = file->meta.key_count,
-                                      .shape = &options->shape,
-                                      .target = options->target_wasted_reads,
-                                      .weights = &options->weights,
-                                      .budget = bb_plan_rates_budget(options),
-                                      .pending_waste = options->pending_waste};
+    struct bb_rate_request request = bb_plan_rates_request(levels, options);
+    request.removed = &file;
+    request.removed_levels = &level;
+    request.removed_runs = &run->number;
+    request.removed_count = 1;
+    request.output_level = level;
+    request.output_run = run->number;
+    request.output_keys = file->meta.key_count;
     return bb_rates_for_run(&request);
 }
 

@@ -328,3 +328,15 @@ double bb_rates_waste_after(const struct bb_rate_request *request, double rate)
     return scene.waste + scene.weight * fmax(mean_after(&scene, (double)request->output_keys, rate),
                                              mean_after(&scene, keys_min(request), rate));
 }
+
+double bb_rates_waste_added(const struct bb_rate_request *request, double rate)
+{
+    int last = bb_rate_request_last_level(request);
+    if (request->output_level == 0)
+        return rate * bb_read_weights_planned(request->weights, 0, last);
+    struct bb_rate_request alone = *request;
+    alone.pending_waste = 0;
+    double added = bb_rates_waste_after(&alone, rate) -
+                   bb_rates_waste(request->levels, request->weights, last);
+    return added > 0 ? added : 0;
+}

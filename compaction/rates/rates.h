@@ -74,5 +74,8 @@ double bb_rates_for_run(const struct bb_rate_request *request);
 /* The expected waste with the new tables in place, all at that rate; the worst case within the
  * known bounds of their keys. */
 double bb_rates_waste_after(const struct bb_rate_request *request, double rate);
+/* The weighted waste that the new tables add, without what other running work will add; 0 when they
+ * reduce the waste. */
+double bb_rates_waste_added(const struct bb_rate_request *request, double rate);
 
 #endif
