@@ -187,13 +187,6 @@ void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_compa
     bb_companion_unref(exchange_companion(file, companion));
 }
 
-bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
-                          struct bb_bytes key)
-{
-    return bb_key_compare(comparator, bb_table_file_smallest(file), key) <= 0 &&
-           !bb_table_file_ends_before(file, comparator, key);
-}
-
 bool bb_table_file_ends_before(const struct bb_table_file *file,
                                const struct bb_comparator *comparator, struct bb_bytes key)
 {

@@ -125,9 +125,9 @@ static enum bb_status write_memtables(struct checkpoint *c)
     enum bb_status status = BB_OK;
     if (!c->takes_memtables)
         return BB_OK;
-    for (size_t i = c->view->frozen_count; i > 0 && status == BB_OK; i--)
-        status = write_memtable(c, c->view->frozen[i - 1]);
-    return status == BB_OK ? write_memtable(c, c->view->active) : status;
+    for (size_t i = c->view->buffer_count; i > 0 && status == BB_OK; i--)
+        status = write_memtable(c, c->view->buffers[i - 1]);
+    return status;
 }
 
 static enum bb_status describe_own(const struct checkpoint *c, struct bb_edit *edit)

@@ -50,8 +50,8 @@ static bool has_content(const struct bb_db *db, uint64_t frozen_end)
 static uint64_t read_frozen_end(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    uint64_t end =
-        db->view->frozen_count > 0 ? db->view->frozen[0]->sequence_end : db->flushed_sequence;
+    uint64_t end = bb_view_frozen_count(db->view) > 0 ? db->view->buffers[1]->sequence_end
+                                                      : db->flushed_sequence;
     bb_mutex_unlock(&db->mutex);
     return end;
 }

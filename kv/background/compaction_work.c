@@ -312,7 +312,7 @@ static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
 static bool is_quiet(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool has_ceased = bb_pace_is_quiet(&db->pace) && db->view->frozen_count == 0;
+    bool has_ceased = bb_pace_is_quiet(&db->pace) && bb_view_frozen_count(db->view) == 0;
     bb_mutex_unlock(&db->mutex);
     return has_ceased;
 }
@@ -445,7 +445,7 @@ bool bb_compaction_work_is_level0_at_limit(const struct bb_db *db, enum bb_new_r
     BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     uint64_t runs = bb_levels_table_count(db->view->levels, 0);
     if (new_run == BB_NEW_RUN_UNFROZEN)
-        runs += db->view->frozen_count;
+        runs += bb_view_frozen_count(db->view);
     return runs >= BB_LEVEL0_STOPS_MAX * (uint64_t)db->options.level0_run_count_stop;
 }
 

@@ -118,12 +118,12 @@ static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
 static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *levels,
                  const struct bb_write_buffer *flushed, uint64_t sequence)
 {
-    struct bb_write_buffer *frozen[BB_FROZEN_MAX];
+    struct bb_write_buffer *buffers[1 + BB_FROZEN_MAX];
     size_t count = 0;
     bb_mutex_lock(&db->mutex);
-    for (size_t i = 0; i < db->view->frozen_count; i++) {
-        if (db->view->frozen[i] != flushed)
-            frozen[count++] = db->view->frozen[i];
+    for (size_t i = 0; i < db->view->buffer_count; i++) {
+        if (db->view->buffers[i] != flushed)
+            buffers[count++] = db->view->buffers[i];
     }
     if (flushed != NULL) {
         db->flushed_sequence = flushed->sequence_end;
@@ -132,7 +132,7 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
     }
     if (sequence != 0)
         bb_current_view_end(db);
-    bb_current_view_publish(db, blank, db->view->active, frozen, count, levels);
+    bb_current_view_publish(db, blank, buffers, count, levels);
     /* Set under the mutex together with the view, so that a snapshot gets both old or both new
      * values. Set after the view: see kv/read/lookup.c. */
     if (sequence != 0) {

@@ -95,9 +95,9 @@ static enum bb_status set_log(struct bb_db *db, const struct bb_write_buffer *fl
 {
     bb_mutex_lock(&db->mutex);
     const struct bb_view *view = db->view;
-    const struct bb_write_buffer *next = view->active;
-    for (size_t i = 0; i < view->frozen_count && view->frozen[i] != flushed; i++)
-        next = view->frozen[i];
+    const struct bb_write_buffer *next = view->buffers[0];
+    for (size_t i = 1; i < view->buffer_count && view->buffers[i] != flushed; i++)
+        next = view->buffers[i];
     edit->log_number = next->log_number;
     bb_mutex_unlock(&db->mutex);
     edit->last_sequence = flushed->sequence_end;

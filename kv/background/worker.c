@@ -44,7 +44,7 @@ void bb_workers_deinit(struct bb_db *db)
 static bool has_frozen(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool has = db->view->frozen_count > 0;
+    bool has = bb_view_frozen_count(db->view) > 0;
     bb_mutex_unlock(&db->mutex);
     return has;
 }

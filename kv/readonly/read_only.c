@@ -32,7 +32,7 @@ static enum bb_status show(struct bb_db *db, struct bb_read_only_snapshot *snaps
         bb_current_view_end(db); /* the old view may share the buffer */
         atomic_store_explicit(&db->last_sequence, snapshot->last_sequence, memory_order_release);
         db->sequence_allocated = snapshot->last_sequence;
-        bb_current_view_publish(db, blank, snapshot->buffer, NULL, 0, snapshot->levels);
+        bb_current_view_publish(db, blank, &snapshot->buffer, 1, snapshot->levels);
     }
     bb_mutex_unlock(&db->mutex);
     return status;

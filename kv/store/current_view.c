@@ -64,12 +64,12 @@ void bb_current_view_reclaim(struct bb_db *db)
 }
 
 void bb_current_view_publish(struct bb_db *db, struct bb_view *blank,
-                             struct bb_write_buffer *active, struct bb_write_buffer *const *frozen,
-                             size_t frozen_count, struct bb_levels *levels)
+                             struct bb_write_buffer *const *buffers, size_t buffer_count,
+                             struct bb_levels *levels)
 {
     BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     struct bb_view *old = db->view;
-    bb_view_set(blank, active, frozen, frozen_count, levels);
+    bb_view_set(blank, buffers, buffer_count, levels);
     db->view = blank;
     bb_readers_publish(&db->readers, blank);
     if (old != NULL)
