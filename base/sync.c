@@ -214,6 +214,11 @@ void bb_thread_join(struct bb_thread *thread)
     must_succeed(pthread_join(thread->handle, NULL), "pthread_join");
 }
 
+void bb_thread_yield(void)
+{
+    (void)sched_yield();
+}
+
 void bb_once_run(struct bb_once *once, void (*run)(void))
 {
     must_succeed(pthread_once(&once->handle, run), "pthread_once");

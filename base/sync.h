@@ -60,6 +60,8 @@ void bb_condvar_broadcast(struct bb_condvar *condition);
 BB_MUST_CHECK enum bb_status bb_thread_create(struct bb_thread *thread, void (*run)(void *),
                                               void *argument);
 void bb_thread_join(struct bb_thread *thread);
+/* Lets other threads run. */
+void bb_thread_yield(void);
 
 /* Runs a function once per process: later and concurrent calls return after the first one ended. */
 struct bb_once {

@@ -1,13 +1,12 @@
 /* See readers.h. */
 #include "kv/view/readers.h"
 
-#include <sched.h>
-
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/counter.h"
 #include "base/hash.h"
 #include "base/status.h"
+#include "base/sync.h"
 
 /* Two lines each, because processors prefetch pairs of lines. */
 _Static_assert(sizeof(struct bb_reader) % 128 == 0, "two slots share a cache line");
@@ -58,7 +57,7 @@ static __attribute__((noinline)) struct bb_reader *search_free(struct bb_readers
             if (try_announce(slot, view))
                 return slot;
         }
-        sched_yield();
+        bb_thread_yield();
     }
 }
 
