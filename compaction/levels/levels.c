@@ -352,11 +352,9 @@ int bb_levels_deepest(const struct bb_levels *levels)
 
 bool bb_levels_have_range_tombstones(const struct bb_levels *levels)
 {
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count; i++) {
-            if (bb_levels_run(levels, level, i)->range_tombstone_count > 0)
-                return true;
-        }
+    for (size_t i = 0; i < levels->turn_count; i++) {
+        if (levels->turns[i].run->range_tombstone_count > 0)
+            return true;
     }
     return false;
 }

@@ -245,9 +245,7 @@ enum bb_status bb_pick_all(const struct bb_levels *levels, const struct bb_pick_
     if (status != BB_OK)
         return status;
     ret_plan->is_full = true;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count; i++)
-            bb_plan_add_run(ret_plan, level, bb_levels_run(levels, level, i));
-    }
+    for (size_t i = 0; i < levels->turn_count; i++)
+        bb_plan_add_run(ret_plan, levels->turns[i].level, levels->turns[i].run);
     return BB_OK;
 }

@@ -55,13 +55,11 @@ double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weigh
                       int last_level)
 {
     double sum = 0;
-    for (int number = 0; number < BB_LEVEL_COUNT; number++) {
-        const struct bb_level *level = &levels->levels[number];
-        for (size_t i = 0; i < level->run_count; i++) {
-            const struct bb_run *run = &level->runs[i];
-            sum += bb_rate_request_run_weight(levels, weights, number, run->number, last_level) *
-                   bb_descent_share(levels, number, run) * bb_run_rate(run);
-        }
+    for (size_t i = 0; i < levels->turn_count; i++) {
+        const struct bb_run *run = levels->turns[i].run;
+        int level = levels->turns[i].level;
+        sum += bb_rate_request_run_weight(levels, weights, level, run->number, last_level) *
+               bb_descent_share(levels, level, run) * bb_run_rate(run);
     }
     return sum;
 }

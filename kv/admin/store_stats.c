@@ -152,11 +152,9 @@ static uint64_t visits_of(const struct bb_read_stats *reads)
 static uint64_t largest_run(const struct bb_levels *levels)
 {
     uint64_t largest = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count; i++) {
-            uint64_t bytes = bb_levels_run(levels, level, i)->file_bytes;
-            largest = bytes > largest ? bytes : largest;
-        }
+    for (size_t i = 0; i < levels->turn_count; i++) {
+        uint64_t bytes = levels->turns[i].run->file_bytes;
+        largest = bytes > largest ? bytes : largest;
     }
     return largest;
 }

@@ -38,7 +38,7 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
 
 /* Writes a non-empty memtable to a table of level 0. The file is synced, but not its directory
  * entry. In a store without logs it has the name of a new table (BB_FILE_NEW_TABLE) until it is
- * installed. The caller owns *ret_meta. options: with filters by bb_waste_target_flush_options. */
+ * installed. The caller owns *ret_meta. options: with filters by bb_waste_target_run_options. */
 static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
                                   const struct bb_table_options *options,
                                   struct bb_index_build *indexes, uint64_t *ret_number,
@@ -125,8 +125,8 @@ static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
     struct bb_levels *levels = bb_current_view_ref_levels(db);
     struct bb_waste_share *share = &db->work_shares[BB_WORK_FLUSH];
     double waste =
-        bb_waste_target_flush_options(db, levels, bb_memtable_key_count(memtable),
-                                      bb_waste_share_others(db->shares, share), ret_options);
+        bb_waste_target_run_options(db, levels, 0, 0, bb_memtable_key_count(memtable),
+                                    bb_waste_share_others(db->shares, share), ret_options);
     bb_waste_share_set(&db->shares, share, waste);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);

@@ -48,13 +48,6 @@ struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
     };
 }
 
-double bb_waste_target_flush_options(const struct bb_db *db, const struct bb_levels *levels,
-                                     uint64_t key_count, double pending_waste,
-                                     struct bb_table_options *table)
-{
-    return bb_waste_target_run_options(db, levels, 0, 0, key_count, pending_waste, table);
-}
-
 /* The running merge of level 0, for a budget in bits per key; otherwise NULL. Its edit is installed
  * before its end is recorded, so its input must still be in the levels. */
 static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct bb_levels *levels)
