@@ -69,7 +69,7 @@ bool bb_memtable_may_contain(const struct bb_memtable *memtable, uint64_t key_ha
 /* Estimates the share of keys below key: 0 ... 1, monotone in the key while no entry is added.
  * Exact up to a few dozen keys. Beyond that the error grows with the height of the tree and is a
  * few percent of all keys. Costs as much as a lookup. */
-double bb_memtable_rank(const struct bb_memtable *memtable, struct bb_bytes key);
+double bb_memtable_share(const struct bb_memtable *memtable, struct bb_bytes key);
 
 /* Iterates over all versions in entry order, in both directions. Includes everything added before
  * the iterator was created, and some entries added later. Keys and values are borrowed from the

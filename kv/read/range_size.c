@@ -31,8 +31,8 @@ static bool is_empty(const struct measuring *m)
 
 static void add_memtable(struct measuring *m, const struct bb_memtable *memtable)
 {
-    double low = m->range->low == NULL ? 0 : bb_memtable_rank(memtable, *m->range->low);
-    double high = m->range->high == NULL ? 1 : bb_memtable_rank(memtable, *m->range->high);
+    double low = m->range->low == NULL ? 0 : bb_memtable_share(memtable, *m->range->low);
+    double high = m->range->high == NULL ? 1 : bb_memtable_share(memtable, *m->range->high);
     /* The writer may have split nodes between the two calls. */
     if (high > low)
         m->size.memtable_bytes +=

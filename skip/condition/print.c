@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "skip/condition/lexer.h"
-#include "skip/condition/ranges.h"
+#include "skip/condition/intervals.h"
 #include "skip/condition/time_text.h"
 #include "skip/record/calendar.h"
 
@@ -116,7 +116,7 @@ static enum bb_status print_interval(const struct bb_leaf *leaf, bool is_negated
                                      struct bb_buf *buf)
 {
     const struct bb_interval *interval = &leaf->intervals[0];
-    if (bb_ranges_is_point(interval))
+    if (bb_intervals_is_point(interval))
         return print_operand(is_negated ? " <> " : " = ", &interval->low.value, buf);
     if (interval->low.is_open && interval->high.is_open)
         return print_all(leaf->type, buf);
