@@ -197,7 +197,7 @@ static bool is_close(const struct bb_levels *levels, const struct bb_pick_option
     request.output_keys = levels->levels[deepest].key_count;
     request.shape = NULL;
     request.pending_waste = 0;
-    double expected = bb_rates_level_waste(levels, deepest);
+    double expected = bb_run_rate(levels->turns[0].run);
     if (!bb_filter_budget_is_given(&options->budget) &&
         bb_read_weights_are_plain(&options->weights) &&
         options->target_wasted_reads > BB_FILTER_RATE_MAX)

@@ -42,15 +42,6 @@ static double mean(double sum, double keys)
     return keys == 0 ? 0 : sum / keys;
 }
 
-double bb_rates_level_waste(const struct bb_levels *levels, int number)
-{
-    const struct bb_level *level = &levels->levels[number];
-    double sum = 0;
-    for (size_t i = level->run_count; i > 0; i--)
-        sum += bb_run_rate(&level->runs[i - 1]);
-    return sum;
-}
-
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
                       int last_level)
 {
