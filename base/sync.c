@@ -37,33 +37,25 @@ void bb_mutex_deinit(struct bb_mutex *mutex)
         must_succeed(pthread_mutex_destroy(&mutex->handle), "pthread_mutex_destroy");
 }
 
-static void set_holder(struct bb_mutex *mutex, uintptr_t holder)
-{
-    if (BB_IS_CHECKED)
-        atomic_store_explicit(&mutex->holder, holder, memory_order_relaxed);
-}
-
-static void note_locked(struct bb_mutex *mutex)
-{
-    set_holder(mutex, (uintptr_t)pthread_self());
-}
-
-static void note_unlocked(struct bb_mutex *mutex)
-{
-    BB_DEBUG_ASSERT(bb_mutex_is_held(mutex));
-    set_holder(mutex, 0);
-}
-
 bool bb_mutex_is_held(const struct bb_mutex *mutex)
 {
     return atomic_load_explicit(&mutex->holder, memory_order_relaxed) == (uintptr_t)pthread_self();
+}
+
+/* After a lock, before an unlock. */
+static void note(struct bb_mutex *mutex, bool is_locked)
+{
+    BB_DEBUG_ASSERT(bb_mutex_is_held(mutex) != is_locked);
+    if (BB_IS_CHECKED)
+        atomic_store_explicit(&mutex->holder, is_locked ? (uintptr_t)pthread_self() : 0,
+                              memory_order_relaxed);
 }
 
 void bb_mutex_lock(struct bb_mutex *mutex)
 {
     BB_DEBUG_ASSERT(!bb_mutex_is_held(mutex));
     must_succeed(pthread_mutex_lock(&mutex->handle), "pthread_mutex_lock");
-    note_locked(mutex);
+    note(mutex, true);
 }
 
 static bool try_lock(struct bb_mutex *mutex)
@@ -72,13 +64,13 @@ static bool try_lock(struct bb_mutex *mutex)
     if (error_number == EBUSY)
         return false;
     must_succeed(error_number, "pthread_mutex_trylock");
-    note_locked(mutex);
+    note(mutex, true);
     return true;
 }
 
 void bb_mutex_unlock(struct bb_mutex *mutex)
 {
-    note_unlocked(mutex);
+    note(mutex, false);
     must_succeed(pthread_mutex_unlock(&mutex->handle), "pthread_mutex_unlock");
 }
 
@@ -122,9 +114,9 @@ void bb_condvar_deinit(struct bb_condvar *condition)
 
 void bb_condvar_wait(struct bb_condvar *condition, struct bb_mutex *mutex)
 {
-    note_unlocked(mutex);
+    note(mutex, false);
     must_succeed(pthread_cond_wait(&condition->handle, &mutex->handle), "pthread_cond_wait");
-    note_locked(mutex);
+    note(mutex, true);
 }
 
 static struct timespec deadline_after(uint64_t nanoseconds)
@@ -143,9 +135,9 @@ static struct timespec deadline_after(uint64_t nanoseconds)
 bool bb_condvar_wait_for(struct bb_condvar *condition, struct bb_mutex *mutex, uint64_t nanoseconds)
 {
     struct timespec deadline = deadline_after(nanoseconds);
-    note_unlocked(mutex);
+    note(mutex, false);
     int error_number = pthread_cond_timedwait(&condition->handle, &mutex->handle, &deadline);
-    note_locked(mutex);
+    note(mutex, true);
     if (error_number == ETIMEDOUT)
         return false;
     must_succeed(error_number, "pthread_cond_timedwait");

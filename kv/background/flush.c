@@ -196,9 +196,9 @@ enum bb_status bb_flush_oldest(struct bb_db *db)
     struct bb_edit edit;
     uint64_t begin = db->system->ops->now(db->system);
     bb_mutex_lock(&db->mutex);
-    struct bb_write_buffer *buffer = bb_view_oldest_frozen(db->view);
-    if (buffer != NULL)
-        bb_write_buffer_ref(buffer);
+    struct bb_write_buffer *buffer = NULL;
+    if (bb_view_frozen_count(db->view) > 0)
+        buffer = bb_write_buffer_ref(db->view->buffers[db->view->buffer_count - 1]);
     bb_mutex_unlock(&db->mutex);
     if (buffer == NULL)
         return BB_OK;

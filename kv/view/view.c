@@ -41,11 +41,6 @@ void bb_view_destroy(struct bb_view *view)
     bb_free(view);
 }
 
-struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view)
-{
-    return bb_view_frozen_count(view) == 0 ? NULL : view->buffers[view->buffer_count - 1];
-}
-
 /* The open table that shows the value in its map; NULL if none. */
 static const struct bb_table *find_shown(const struct bb_run *run, struct bb_bytes value)
 {

@@ -78,9 +78,6 @@ static inline const struct bb_run_turn *bb_view_turn(const struct bb_view *view,
  * BB_OK: its bytes that were read are right. */
 BB_MUST_CHECK enum bb_status bb_view_check_shown(const struct bb_view *view, struct bb_bytes value);
 
-/* The oldest frozen buffer, or NULL. */
-struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view);
-
 /* A stream over everything in the view, newest first among equal keys, without entries that range
  * tombstones hide from a reader at `sequence`, which was published before the call. With a range,
  * the stream has all entries in it and perhaps more; other tables and blocks are not read.
