@@ -20,8 +20,10 @@
  * (CMake's BB_CHECKED, or no NDEBUG), no code in others. The condition must not have side
  * effects. */
 #if defined(BB_CHECKED) || !defined(NDEBUG)
+#define BB_IS_CHECKED              1
 #define BB_DEBUG_ASSERT(condition) BB_ASSERT(condition)
 #else
+#define BB_IS_CHECKED              0
 #define BB_DEBUG_ASSERT(condition) ((void)sizeof((condition) ? 1 : 0))
 #endif
 

@@ -28,6 +28,7 @@ void bb_mutex_init(struct bb_mutex *mutex)
 {
     must_succeed(pthread_mutex_init(&mutex->handle, NULL), "pthread_mutex_init");
     mutex->process = bb_process_number();
+    atomic_init(&mutex->holder, 0);
 }
 
 void bb_mutex_deinit(struct bb_mutex *mutex)
@@ -36,22 +37,40 @@ void bb_mutex_deinit(struct bb_mutex *mutex)
         must_succeed(pthread_mutex_destroy(&mutex->handle), "pthread_mutex_destroy");
 }
 
-void bb_mutex_lock(struct bb_mutex *mutex)
+bool bb_mutex_is_held(const struct bb_mutex *mutex)
 {
-    must_succeed(pthread_mutex_lock(&mutex->handle), "pthread_mutex_lock");
+    return atomic_load_explicit(&mutex->holder, memory_order_relaxed) == (uintptr_t)pthread_self();
 }
 
-bool bb_mutex_try_lock(struct bb_mutex *mutex)
+/* After a lock, before an unlock. */
+static void note(struct bb_mutex *mutex, bool is_locked)
+{
+    BB_DEBUG_ASSERT(bb_mutex_is_held(mutex) != is_locked);
+    if (BB_IS_CHECKED)
+        atomic_store_explicit(&mutex->holder, is_locked ? (uintptr_t)pthread_self() : 0,
+                              memory_order_relaxed);
+}
+
+void bb_mutex_lock(struct bb_mutex *mutex)
+{
+    BB_DEBUG_ASSERT(!bb_mutex_is_held(mutex));
+    must_succeed(pthread_mutex_lock(&mutex->handle), "pthread_mutex_lock");
+    note(mutex, true);
+}
+
+static bool try_lock(struct bb_mutex *mutex)
 {
     int error_number = pthread_mutex_trylock(&mutex->handle);
     if (error_number == EBUSY)
         return false;
     must_succeed(error_number, "pthread_mutex_trylock");
+    note(mutex, true);
     return true;
 }
 
 void bb_mutex_unlock(struct bb_mutex *mutex)
 {
+    note(mutex, false);
     must_succeed(pthread_mutex_unlock(&mutex->handle), "pthread_mutex_unlock");
 }
 
@@ -63,14 +82,14 @@ bool bb_mutex_is_inherited(const struct bb_mutex *mutex)
 bool bb_mutex_enter(struct bb_mutex *mutex)
 {
     if (bb_mutex_is_inherited(mutex))
-        return bb_mutex_try_lock(mutex);
+        return try_lock(mutex);
     bb_mutex_lock(mutex);
     return true;
 }
 
 bool bb_mutex_is_free(struct bb_mutex *mutex)
 {
-    bool is_free = bb_mutex_try_lock(mutex);
+    bool is_free = try_lock(mutex);
     if (is_free)
         bb_mutex_unlock(mutex);
     return is_free;
@@ -95,7 +114,9 @@ void bb_condvar_deinit(struct bb_condvar *condition)
 
 void bb_condvar_wait(struct bb_condvar *condition, struct bb_mutex *mutex)
 {
+    note(mutex, false);
     must_succeed(pthread_cond_wait(&condition->handle, &mutex->handle), "pthread_cond_wait");
+    note(mutex, true);
 }
 
 static struct timespec deadline_after(uint64_t nanoseconds)
@@ -114,7 +135,9 @@ static struct timespec deadline_after(uint64_t nanoseconds)
 bool bb_condvar_wait_for(struct bb_condvar *condition, struct bb_mutex *mutex, uint64_t nanoseconds)
 {
     struct timespec deadline = deadline_after(nanoseconds);
+    note(mutex, false);
     int error_number = pthread_cond_timedwait(&condition->handle, &mutex->handle, &deadline);
+    note(mutex, true);
     if (error_number == ETIMEDOUT)
         return false;
     must_succeed(error_number, "pthread_cond_timedwait");
@@ -181,6 +204,11 @@ enum bb_status bb_thread_create(struct bb_thread *thread, void (*run)(void *), v
 void bb_thread_join(struct bb_thread *thread)
 {
     must_succeed(pthread_join(thread->handle, NULL), "pthread_join");
+}
+
+void bb_thread_yield(void)
+{
+    (void)sched_yield();
 }
 
 void bb_once_run(struct bb_once *once, void (*run)(void))

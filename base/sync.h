@@ -8,12 +8,15 @@
 #define BB_BASE_SYNC_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "bb/base.h"
 
 struct bb_mutex {
     pthread_mutex_t handle;
     uint64_t process; /* its creator: base/process.h */
+    /* The thread that holds it, 0: none. Kept only in checked builds (base/assert.h). */
+    _Atomic uintptr_t holder;
 };
 
 struct bb_condvar {
@@ -34,8 +37,9 @@ struct bb_thread {
 void bb_mutex_init(struct bb_mutex *mutex);
 void bb_mutex_deinit(struct bb_mutex *mutex);
 void bb_mutex_lock(struct bb_mutex *mutex);
-bool bb_mutex_try_lock(struct bb_mutex *mutex);
 void bb_mutex_unlock(struct bb_mutex *mutex);
+/* For assertions: true if the calling thread holds the mutex. Always false in unchecked builds. */
+bool bb_mutex_is_held(const struct bb_mutex *mutex);
 /* Locks a mutex that a child made by fork may try to lock too. False, without waiting, in a child
  * that inherited the mutex while it is held, perhaps by a thread that the child does not have. */
 BB_MUST_CHECK bool bb_mutex_enter(struct bb_mutex *mutex);
@@ -56,6 +60,8 @@ void bb_condvar_broadcast(struct bb_condvar *condition);
 BB_MUST_CHECK enum bb_status bb_thread_create(struct bb_thread *thread, void (*run)(void *),
                                               void *argument);
 void bb_thread_join(struct bb_thread *thread);
+/* Lets other threads run. */
+void bb_thread_yield(void);
 
 /* Runs a function once per process: later and concurrent calls return after the first one ended. */
 struct bb_once {

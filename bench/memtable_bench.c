@@ -167,7 +167,7 @@ static double measure_iterate(const struct bb_memtable *memtable)
     }
     double nanoseconds = process_clock_since(begin) / (double)entries;
     bb_iter_destroy(iter);
-    if (entries != bb_memtable_entry_count(memtable) || bytes != bb_memtable_raw_bytes(memtable)) {
+    if (entries != bb_memtable_key_count(memtable) || bytes != bb_memtable_raw_bytes(memtable)) {
         bench_die("the walk lost entries");
     }
     return nanoseconds;
@@ -183,7 +183,7 @@ static struct figures measure(enum shape shape, uint64_t capacity, size_t rounds
     struct bb_memtable *memtable = NULL;
     bench_must(bb_memtable_create(NULL, capacity, &memtable));
     measure_insert(memtable, &there, &secret); /* the first touch */
-    size_t entries = (size_t)bb_memtable_entry_count(memtable);
+    size_t entries = (size_t)bb_memtable_key_count(memtable);
     struct keys asked = shuffle_keys(&there, entries);
     struct keys in_vain = shuffle_keys(&missing, entries);
     for (size_t round = 0; round < rounds; round++) {

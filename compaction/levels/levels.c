@@ -327,6 +327,7 @@ struct bb_table_file *bb_levels_find_number(const struct bb_levels *levels, uint
 
 const struct bb_run *bb_levels_find_run(const struct bb_levels *levels, int number, uint64_t run)
 {
+    BB_DEBUG_ASSERT(number >= 0 && number < BB_LEVEL_COUNT);
     const struct bb_level *level = &levels->levels[number];
     for (size_t i = 0; i < level->run_count; i++) {
         if (level->runs[i].number == run)
@@ -365,11 +366,9 @@ int bb_levels_deepest(const struct bb_levels *levels)
 
 bool bb_levels_have_range_tombstones(const struct bb_levels *levels)
 {
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count; i++) {
-            if (bb_levels_run(levels, level, i)->range_tombstone_count > 0)
-                return true;
-        }
+    for (size_t i = 0; i < levels->turn_count; i++) {
+        if (levels->turns[i].run->range_tombstone_count > 0)
+            return true;
     }
     return false;
 }

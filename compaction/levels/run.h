@@ -11,9 +11,10 @@
 #include "base/assert.h"
 #include "base/coding.h"
 #include "compaction/levels/table_file.h"
-#include "sstable/filter/table_filter.h"
 #include "sstable/index/prefix_guide.h"
 #include "sstable/prefix_search.h"
+
+struct bb_table_filter;
 
 /* Data next to a table's largest key, for lookups that found the table by that key. */
 struct bb_run_place {

@@ -73,7 +73,8 @@ enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t numb
 
 struct bb_table_file *bb_table_file_ref(struct bb_table_file *file)
 {
-    atomic_fetch_add_explicit(&file->references, 1, memory_order_relaxed);
+    uint32_t before = atomic_fetch_add_explicit(&file->references, 1, memory_order_relaxed);
+    BB_DEBUG_ASSERT(before > 0);
     return file;
 }
 
@@ -184,13 +185,6 @@ void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion
 void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_companion *companion)
 {
     bb_companion_unref(exchange_companion(file, companion));
-}
-
-bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
-                          struct bb_bytes key)
-{
-    return bb_key_compare(comparator, bb_table_file_smallest(file), key) <= 0 &&
-           !bb_table_file_ends_before(file, comparator, key);
 }
 
 bool bb_table_file_ends_before(const struct bb_table_file *file,

@@ -114,9 +114,6 @@ static inline struct bb_bytes bb_table_file_largest(const struct bb_table_file *
     return bb_buf_bytes(&file->meta.largest);
 }
 
-/* True when the table's bounds contain the key. */
-bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
-                          struct bb_bytes key);
 /* True when all of its keys, including keys that range tombstones cover, are before this one. */
 bool bb_table_file_ends_before(const struct bb_table_file *file,
                                const struct bb_comparator *comparator, struct bb_bytes key);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -110,6 +111,7 @@ enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *leve
                                     const struct bb_compact_options *options,
                                     struct bb_compaction **ret_compaction)
 {
+    BB_DEBUG_ASSERT(plan->input_count > 0 && !plan->is_move);
     struct bb_compaction *c = bb_alloc_zeroed(1, sizeof(*c));
     if (c == NULL) {
         bb_plan_deinit(plan);

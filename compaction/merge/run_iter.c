@@ -188,6 +188,7 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
 bool bb_run_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence,
                           unsigned step)
 {
+    BB_DEBUG_ASSERT(iter->ops->seek == seek);
     struct run_iter *run = run_of(iter);
     run->base.is_valid = false;
     if (step == 0) {

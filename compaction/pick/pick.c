@@ -19,7 +19,9 @@
  * meantime. */
 #define BUDGET_FILL 1.02
 
-/* The score of a level of several runs uses their number, because its bytes come in runs of about a
+/* A level's size divided by its target size, or its runs by the number at which they are merged.
+ *
+ * The score of a level of several runs uses their number, because its bytes come in runs of about a
  * unit. A level that should have a single run is also due when it has more. The deepest level never
  * moves down. */
 double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options,
@@ -205,13 +207,12 @@ static bool is_close(const struct bb_levels *levels, const struct bb_pick_option
                      int deepest)
 {
     const struct bb_levels nothing = {.comparator = levels->comparator};
-    struct bb_rate_request request = {.levels = &nothing,
-                                      .output_level = deepest,
-                                      .output_keys = levels->levels[deepest].key_count,
-                                      .target = options->target_wasted_reads,
-                                      .weights = &options->weights,
-                                      .budget = bb_plan_rates_budget(options)};
-    double expected = bb_rates_level_waste(levels, deepest);
+    struct bb_rate_request request = bb_plan_rates_request(&nothing, options);
+    request.output_level = deepest;
+    request.output_keys = levels->levels[deepest].key_count;
+    request.shape = NULL;
+    request.pending_waste = 0;
+    double expected = bb_run_rate(levels->turns[0].run);
     if (!bb_filter_budget_is_given(&options->budget) &&
         bb_read_weights_are_plain(&options->weights) &&
         options->target_wasted_reads > BB_FILTER_RATE_MAX)
@@ -259,9 +260,7 @@ enum bb_status bb_pick_all(const struct bb_levels *levels, const struct bb_pick_
     if (status != BB_OK)
         return status;
     ret_plan->is_full = true;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count; i++)
-            bb_plan_add_run(ret_plan, level, bb_levels_run(levels, level, i));
-    }
+    for (size_t i = 0; i < levels->turn_count; i++)
+        bb_plan_add_run(ret_plan, levels->turns[i].level, levels->turns[i].run);
     return BB_OK;
 }

@@ -84,19 +84,16 @@ static enum bb_status is_covered_by(const struct search *search, const struct bb
     return BB_OK;
 }
 
-/* Newer runs: all runs of the levels above, and the earlier runs of its level. */
-static enum bb_status is_covered(const struct search *search, int level, size_t run_index,
+/* turn: of the file's run. The runs before it are newer. */
+static enum bb_status is_covered(const struct search *search, size_t turn,
                                  const struct bb_table_file *file, bool *ret_is_covered)
 {
     enum bb_status status = BB_OK;
     *ret_is_covered = false;
-    for (int above = 0; above <= level; above++) {
-        size_t count = above < level ? search->levels->levels[above].run_count : run_index;
-        for (size_t i = 0; i < count && status == BB_OK && !*ret_is_covered; i++) {
-            const struct bb_run *run = bb_levels_run(search->levels, above, i);
-            if (run->range_tombstone_count > 0)
-                status = is_covered_by(search, run, file, ret_is_covered);
-        }
+    for (size_t i = 0; i < turn && status == BB_OK && !*ret_is_covered; i++) {
+        const struct bb_run *run = search->levels->turns[i].run;
+        if (run->range_tombstone_count > 0)
+            status = is_covered_by(search, run, file, ret_is_covered);
     }
     return status;
 }
@@ -112,15 +109,15 @@ static enum bb_status take(struct search *search, int level, const struct bb_run
     return status;
 }
 
-static enum bb_status look_at_run(struct search *search, int level, size_t run_index)
+static enum bb_status look_at_run(struct search *search, size_t turn)
 {
     enum bb_status status = BB_OK;
-    const struct bb_run *run = bb_levels_run(search->levels, level, run_index);
+    const struct bb_run *run = search->levels->turns[turn].run;
     for (size_t i = 0; i < run->count && status == BB_OK; i++) {
         bool is_hidden = false;
-        status = is_covered(search, level, run_index, run->files[i], &is_hidden);
+        status = is_covered(search, turn, run->files[i], &is_hidden);
         if (status == BB_OK && is_hidden)
-            status = take(search, level, run, run->files[i]);
+            status = take(search, search->levels->turns[turn].level, run, run->files[i]);
     }
     return status;
 }
@@ -135,12 +132,10 @@ enum bb_status bb_pick_covered(const struct bb_levels *levels, const uint64_t *s
     enum bb_status status = BB_OK;
     bool has_ranges = false; /* in the skipped runs, which are newer than the remaining ones */
     *ret_plan = (struct bb_plan){0};
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++) {
-            if (has_ranges)
-                status = look_at_run(&search, level, i);
-            has_ranges |= bb_levels_run(levels, level, i)->range_tombstone_count > 0;
-        }
+    for (size_t i = 0; i < levels->turn_count && status == BB_OK; i++) {
+        if (has_ranges)
+            status = look_at_run(&search, i);
+        has_ranges |= levels->turns[i].run->range_tombstone_count > 0;
     }
     if (status != BB_OK)
         bb_plan_deinit(ret_plan);

@@ -13,19 +13,14 @@
 static double rewritten_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
                              int level, const struct bb_run *run, struct bb_table_file *file)
 {
-    struct bb_rate_request request = {.levels = levels,
-                                      .removed = &file,
-                                      .removed_levels = &level,
-                                      .removed_runs = &run->number,
-                                      .removed_count = 1,
-                                      .output_level = level,
-                                      .output_run = run->number,
-                                      .output_keys = file->meta.key_count,
-                                      .shape = &options->shape,
-                                      .target = options->target_wasted_reads,
-                                      .weights = &options->weights,
-                                      .budget = bb_plan_rates_budget(options),
-                                      .pending_waste = options->pending_waste};
+    struct bb_rate_request request = bb_plan_rates_request(levels, options);
+    request.removed = &file;
+    request.removed_levels = &level;
+    request.removed_runs = &run->number;
+    request.removed_count = 1;
+    request.output_level = level;
+    request.output_run = run->number;
+    request.output_keys = file->meta.key_count;
     return bb_rates_for_run(&request);
 }
 
@@ -67,10 +62,8 @@ enum bb_status bb_pick_excess(const struct bb_levels *levels, const struct bb_pi
                               struct bb_plan *plan)
 {
     struct worst worst = {.file = NULL};
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count; i++)
-            look_at_run(levels, options, level, bb_levels_run(levels, level, i), &worst);
-    }
+    for (size_t i = 0; i < levels->turn_count; i++)
+        look_at_run(levels, options, levels->turns[i].level, levels->turns[i].run, &worst);
     if (worst.file == NULL)
         return BB_OK;
     /* A run of level 0 cannot be rewritten in place: the new table would count as the newest. */
@@ -112,9 +105,7 @@ enum bb_status bb_pick_excess_of_budget(const struct bb_levels *levels,
                                         const struct bb_pick_options *options, struct bb_plan *plan)
 {
     struct worst best = {.file = NULL};
-    for (int level = 1; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count; i++)
-            look_for_saving(levels, options, level, bb_levels_run(levels, level, i), &best);
-    }
+    for (size_t i = levels->levels[0].run_count; i < levels->turn_count; i++)
+        look_for_saving(levels, options, levels->turns[i].level, levels->turns[i].run, &best);
     return best.file == NULL ? BB_OK : rewrite_in_place(levels, &best, plan);
 }

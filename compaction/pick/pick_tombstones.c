@@ -69,14 +69,13 @@ static bool is_due(const struct bb_levels *levels, const struct bb_pick_options 
 static bool find_due(const struct bb_levels *levels, const struct bb_pick_options *options,
                      struct place *ret_place)
 {
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t r = 0; r < levels->levels[level].run_count; r++) {
-            const struct bb_run *run = bb_levels_run(levels, level, r);
-            for (size_t i = 0; i < run->count; i++) {
-                *ret_place = (struct place){.level = level, .run = run, .file = run->files[i]};
-                if (is_due(levels, options, ret_place))
-                    return true;
-            }
+    for (size_t r = 0; r < levels->turn_count; r++) {
+        const struct bb_run_turn *turn = &levels->turns[r];
+        for (size_t i = 0; i < turn->run->count; i++) {
+            *ret_place =
+                (struct place){.level = turn->level, .run = turn->run, .file = turn->run->files[i]};
+            if (is_due(levels, options, ret_place))
+                return true;
         }
     }
     return false;

@@ -7,16 +7,24 @@
 /* A rewrite for the budget must save this part of the table's filters. */
 #define BUDGET_GAIN 0.03
 
-const struct bb_filter_budget *bb_plan_rates_budget(const struct bb_pick_options *options)
+struct bb_rate_request bb_plan_rates_request(const struct bb_levels *levels,
+                                             const struct bb_pick_options *options)
 {
-    return bb_filter_budget_is_given(&options->budget) ? &options->budget : NULL;
+    return (struct bb_rate_request){
+        .levels = levels,
+        .shape = &options->shape,
+        .target = options->target_wasted_reads,
+        .weights = &options->weights,
+        .budget = bb_filter_budget_is_given(&options->budget) ? &options->budget : NULL,
+        .pending_waste = options->pending_waste,
+    };
 }
 
 int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pick_options *options,
                              int output_level)
 {
-    struct bb_rate_request request = {
-        .levels = levels, .output_level = output_level, .shape = &options->shape};
+    struct bb_rate_request request = bb_plan_rates_request(levels, options);
+    request.output_level = output_level;
     return bb_rate_request_last_level(&request);
 }
 
@@ -26,20 +34,17 @@ static struct bb_rate_request request_for(const struct bb_levels *levels,
                                           const struct bb_pick_options *options,
                                           const struct bb_plan *plan)
 {
-    struct bb_rate_request request = {.levels = levels,
-                                      .removed = plan->inputs,
-                                      .removed_levels = plan->input_levels,
-                                      .removed_runs = plan->input_runs,
-                                      .removed_count = plan->input_count + plan->later_count,
-                                      .output_level = plan->output_level,
-                                      .output_run = plan->output_run,
-                                      .shape = plan->is_full ? NULL : &options->shape,
-                                      .target = options->target_wasted_reads,
-                                      .weights = &options->weights,
-                                      .budget = bb_plan_rates_budget(options),
-                                      .pending_waste = options->pending_waste};
+    struct bb_rate_request request = bb_plan_rates_request(levels, options);
+    request.removed = plan->inputs;
+    request.removed_levels = plan->input_levels;
+    request.removed_runs = plan->input_runs;
+    request.removed_count = plan->input_count + plan->later_count;
+    request.output_level = plan->output_level;
+    request.output_run = plan->output_run;
+    if (plan->is_full)
+        request.shape = NULL;
     uint64_t of_run = 0;
-    for (size_t i = 0; i < plan->input_count + plan->later_count; i++) {
+    for (size_t i = 0; i < request.removed_count; i++) {
         bool is_same_run = i > 0 && plan->input_levels[i] == plan->input_levels[i - 1] &&
                            plan->input_runs[i] == plan->input_runs[i - 1];
         of_run = plan->inputs[i]->meta.key_count + (is_same_run ? of_run : 0);
@@ -92,11 +97,7 @@ double bb_plan_rates_waste_added(const struct bb_levels *levels,
                                  double rate)
 {
     struct bb_rate_request request = request_for(levels, options, plan);
-    request.pending_waste = 0;
-    int last = bb_rate_request_last_level(&request);
-    double added =
-        bb_rates_waste_after(&request, rate) - bb_rates_waste(levels, &options->weights, last);
-    return added > 0 ? added : 0;
+    return bb_rates_waste_added(&request, rate);
 }
 
 struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,

@@ -7,8 +7,10 @@
 #include "compaction/pick/pick_options.h"
 #include "compaction/pick/plan.h"
 
-/* The budget of the options; NULL if none. */
-const struct bb_filter_budget *bb_plan_rates_budget(const struct bb_pick_options *options);
+/* A request for the rate of a table that will be in these levels, without the table. Borrows the
+ * options. */
+struct bb_rate_request bb_plan_rates_request(const struct bb_levels *levels,
+                                             const struct bb_pick_options *options);
 
 /* The store's last level after something was written to output_level. */
 int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pick_options *options,

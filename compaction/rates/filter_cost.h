@@ -4,7 +4,7 @@
  * A filter takes  slope * bits + overhead  per key; the bits follow from the rate and the kind
  * (bloomblock/table_kind.h; docs/filters.md, "Rates between powers of two"). For a kind with whole
  * bits, the overhead (descriptors, rounding, spare slots) depends on how many keys share a filter,
- * and is measured on the existing tables, separately for those that split their bits between a
+ * and is measured on the existing tables, separately for tables that split their bits between a
  * table filter and block filters. For the other kinds, the slope is measured.
  *
  * Pure functions.

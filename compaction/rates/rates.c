@@ -42,26 +42,15 @@ static double mean(double sum, double keys)
     return keys == 0 ? 0 : sum / keys;
 }
 
-double bb_rates_level_waste(const struct bb_levels *levels, int number)
-{
-    const struct bb_level *level = &levels->levels[number];
-    double sum = 0;
-    for (size_t i = level->run_count; i > 0; i--)
-        sum += bb_run_rate(&level->runs[i - 1]);
-    return sum;
-}
-
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
                       int last_level)
 {
     double sum = 0;
-    for (int number = 0; number < BB_LEVEL_COUNT; number++) {
-        const struct bb_level *level = &levels->levels[number];
-        for (size_t i = 0; i < level->run_count; i++) {
-            const struct bb_run *run = &level->runs[i];
-            sum += bb_rate_request_run_weight(levels, weights, number, run->number, last_level) *
-                   bb_descent_share(levels, number, run) * bb_run_rate(run);
-        }
+    for (size_t i = 0; i < levels->turn_count; i++) {
+        const struct bb_run *run = levels->turns[i].run;
+        int level = levels->turns[i].level;
+        sum += bb_rate_request_run_weight(levels, weights, level, run->number, last_level) *
+               bb_descent_share(levels, level, run) * bb_run_rate(run);
     }
     return sum;
 }
@@ -327,4 +316,16 @@ double bb_rates_waste_after(const struct bb_rate_request *request, double rate)
     struct scene scene = look_around(request);
     return scene.waste + scene.weight * fmax(mean_after(&scene, (double)request->output_keys, rate),
                                              mean_after(&scene, keys_min(request), rate));
+}
+
+double bb_rates_waste_added(const struct bb_rate_request *request, double rate)
+{
+    int last = bb_rate_request_last_level(request);
+    if (request->output_level == 0)
+        return rate * bb_read_weights_planned(request->weights, 0, last);
+    struct bb_rate_request alone = *request;
+    alone.pending_waste = 0;
+    double added = bb_rates_waste_after(&alone, rate) -
+                   bb_rates_waste(request->levels, request->weights, last);
+    return added > 0 ? added : 0;
 }

@@ -40,9 +40,6 @@
 #define BB_RATES_EXCESS      1.085
 #define BB_RATES_SLACK       1.1
 
-/* Wasted requests of a level per lookup of an absent key, as its rates are planned. */
-double bb_rates_level_waste(const struct bb_levels *levels, int level);
-
 /* The expected wasted requests of all levels per lookup, as rates are planned: each run counts with
  * the upper bound of its weight. last_level: the store's last level. */
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
@@ -74,5 +71,8 @@ double bb_rates_for_run(const struct bb_rate_request *request);
 /* The expected waste with the new tables in place, all at that rate; the worst case within the
  * known bounds of their keys. */
 double bb_rates_waste_after(const struct bb_rate_request *request, double rate);
+/* The weighted waste that the new tables add, without what other running work will add; 0 when they
+ * reduce the waste. */
+double bb_rates_waste_added(const struct bb_rate_request *request, double rate);
 
 #endif

@@ -125,9 +125,9 @@ static enum bb_status write_memtables(struct checkpoint *c)
     enum bb_status status = BB_OK;
     if (!c->takes_memtables)
         return BB_OK;
-    for (size_t i = c->view->frozen_count; i > 0 && status == BB_OK; i--)
-        status = write_memtable(c, c->view->frozen[i - 1]);
-    return status == BB_OK ? write_memtable(c, c->view->active) : status;
+    for (size_t i = c->view->buffer_count; i > 0 && status == BB_OK; i--)
+        status = write_memtable(c, c->view->buffers[i - 1]);
+    return status;
 }
 
 static enum bb_status describe_own(const struct checkpoint *c, struct bb_edit *edit)
@@ -193,10 +193,8 @@ static enum bb_status describe(struct checkpoint *c, struct bb_edit *edit)
     edit->has_identity = true;
     edit->last_sequence = last_sequence(c);
     edit->options = c->db->stored_options;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < c->levels->levels[level].run_count && status == BB_OK; i++)
-            status = describe_run(c, edit, level, bb_levels_run(c->levels, level, i));
-    }
+    for (size_t i = 0; i < c->levels->turn_count && status == BB_OK; i++)
+        status = describe_run(c, edit, c->levels->turns[i].level, c->levels->turns[i].run);
     if (status == BB_OK)
         status = describe_own(c, edit);
     return status == BB_OK ? describe_catalog(c, edit) : status;

@@ -71,8 +71,8 @@ static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
     bb_options_for_table(&db->options, db->system, &db->secret, NULL, ret_options);
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_current_view_ref_levels(db);
-    (void)bb_waste_target_flush_options(db, levels, bb_memtable_key_count(memtable),
-                                        bb_waste_share_others(db->shares, NULL), ret_options);
+    (void)bb_waste_target_run_options(db, levels, 0, 0, bb_memtable_key_count(memtable),
+                                      bb_waste_share_others(db->shares, NULL), ret_options);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);
 }

@@ -1,6 +1,7 @@
 /* Requested work: flush, compact, wait until no work is due. */
 #include "kv/admin/maintain.h"
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/background/compaction_work.h"
@@ -18,6 +19,7 @@
 /* Ends a wait. REQUIRES: the mutex is held; it is released. */
 static enum bb_status end_wait(struct bb_db *db, bool is_done, const struct bb_error *failure)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     struct bb_error why_not = {.status = BB_OK};
     if (!is_done)
         why_not = bb_work_wait_error(db, failure);
@@ -48,8 +50,8 @@ static bool has_content(const struct bb_db *db, uint64_t frozen_end)
 static uint64_t read_frozen_end(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    uint64_t end =
-        db->view->frozen_count > 0 ? db->view->frozen[0]->sequence_end : db->flushed_sequence;
+    uint64_t end = bb_view_frozen_count(db->view) > 0 ? db->view->buffers[1]->sequence_end
+                                                      : db->flushed_sequence;
     bb_mutex_unlock(&db->mutex);
     return end;
 }
@@ -199,6 +201,7 @@ enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
  * missed between the two. A merge that was cancelled for space begins again after the yield. */
 static bool is_idle(const struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     const struct bb_worker *flush = &db->workers[BB_WORK_FLUSH];
     const struct bb_worker *compaction = &db->workers[BB_WORK_COMPACTION];
     return flush->answered == flush->signals && compaction->answered == compaction->signals &&

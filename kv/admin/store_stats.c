@@ -39,9 +39,9 @@ static bool is_index_damaged(struct bb_table_file *file)
 
 static uint64_t count_damaged_logs(const struct bb_view *view)
 {
-    uint64_t count = atomic_load(&view->active->is_log_damaged);
-    for (size_t i = 0; i < view->frozen_count; i++)
-        count += atomic_load(&view->frozen[i]->is_log_damaged);
+    uint64_t count = 0;
+    for (size_t i = 0; i < view->buffer_count; i++)
+        count += atomic_load(&view->buffers[i]->is_log_damaged);
     return count;
 }
 
@@ -93,9 +93,8 @@ static void describe_tombstones(const struct bb_levels *levels, struct bb_db_sta
 static void describe_memory(struct bb_db *db, const struct bb_view *view, struct bb_db_stats *stats)
 {
     stats->table_memory_bytes += bb_large_pages_overhead(&db->table_env.pages);
-    stats->memtable_bytes = bb_memtable_used_bytes(view->active->memtable);
-    for (size_t i = 0; i < view->frozen_count; i++)
-        stats->memtable_bytes += bb_memtable_used_bytes(view->frozen[i]->memtable);
+    for (size_t i = 0; i < view->buffer_count; i++)
+        stats->memtable_bytes += bb_memtable_used_bytes(view->buffers[i]->memtable);
 }
 
 static void describe_reads(struct bb_db *db, struct bb_db_stats *stats)
@@ -153,11 +152,9 @@ static uint64_t visits_of(const struct bb_read_stats *reads)
 static uint64_t largest_run(const struct bb_levels *levels)
 {
     uint64_t largest = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count; i++) {
-            uint64_t bytes = bb_levels_run(levels, level, i)->file_bytes;
-            largest = bytes > largest ? bytes : largest;
-        }
+    for (size_t i = 0; i < levels->turn_count; i++) {
+        uint64_t bytes = levels->turns[i].run->file_bytes;
+        largest = bytes > largest ? bytes : largest;
     }
     return largest;
 }

@@ -72,6 +72,7 @@ static enum bb_status begin_with(struct bb_db *db, struct bb_levels *levels, str
                                  const struct bb_table_options *table, uint64_t *snapshots,
                                  size_t snapshot_count)
 {
+    BB_DEBUG_ASSERT(db->compaction == NULL && plan->reason != BB_PLAN_NOTHING);
     struct bb_compact_options options = {
         .env = &db->table_env,
         .table = *table,
@@ -228,6 +229,7 @@ static enum bb_status place(void *context, struct bb_levels *levels, struct bb_e
     struct result *result = context;
     struct bb_db *db = result->db;
     (void)levels;
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     result->is_outdated = bb_index_build_is_outdated(db->index_build);
     if (result->is_outdated)
         return bb_fail(BB_BUSY, "an index was created during a compaction");
@@ -310,7 +312,7 @@ static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
 static bool is_quiet(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool has_ceased = bb_pace_is_quiet(&db->pace) && db->view->frozen_count == 0;
+    bool has_ceased = bb_pace_is_quiet(&db->pace) && bb_view_frozen_count(db->view) == 0;
     bb_mutex_unlock(&db->mutex);
     return has_ceased;
 }
@@ -346,6 +348,7 @@ static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struc
 /* Requested ranges alternate with other compactions. */
 static enum bb_status pick(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     bool is_range_first = !db->was_range;
     enum bb_status status = is_range_first ? pick_range(db, levels, plan) : BB_OK;
     if (status == BB_OK && plan->reason == BB_PLAN_NOTHING)
@@ -369,6 +372,7 @@ static uint32_t levels_of(const struct bb_plan *plan)
 static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
                         const struct bb_plan *plan, struct bb_table_options *ret_table)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
     options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret,
@@ -432,14 +436,16 @@ static void end_merging(struct bb_db *db)
 
 bool bb_compaction_work_is_level0_stopped(const struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     return bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_stop;
 }
 
 bool bb_compaction_work_is_level0_at_limit(const struct bb_db *db, enum bb_new_run new_run)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     uint64_t runs = bb_levels_table_count(db->view->levels, 0);
     if (new_run == BB_NEW_RUN_UNFROZEN)
-        runs += db->view->frozen_count;
+        runs += bb_view_frozen_count(db->view);
     return runs >= BB_LEVEL0_STOPS_MAX * (uint64_t)db->options.level0_run_count_stop;
 }
 
@@ -463,6 +469,7 @@ bool bb_compaction_work_begin_yield(struct bb_db *db, enum bb_new_run new_run, u
 void bb_compaction_work_end_yield(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
+    BB_DEBUG_ASSERT(db->yield_count > 0);
     db->yield_count--;
     bb_work_signal(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);

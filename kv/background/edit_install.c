@@ -2,6 +2,7 @@
 #include "kv/background/edit_install.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "kv/indexes/index_file.h"
 #include "kv/manifest/manifest.h"
@@ -78,6 +79,7 @@ void bb_edit_install_note_manifest(struct bb_db *db)
 
 static enum bb_status rotate_manifest(struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     uint64_t number = 0;
     enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK)
@@ -102,6 +104,7 @@ enum bb_status bb_edit_install_replace_manifest(struct bb_db *db)
 
 static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     enum bb_status status = bb_manifest_is_due(db->manifest) ? rotate_manifest(db) : BB_OK;
     if (status != BB_OK)
         return status;
@@ -115,12 +118,12 @@ static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
 static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *levels,
                  const struct bb_write_buffer *flushed, uint64_t sequence)
 {
-    struct bb_write_buffer *frozen[BB_FROZEN_MAX];
+    struct bb_write_buffer *buffers[1 + BB_FROZEN_MAX];
     size_t count = 0;
     bb_mutex_lock(&db->mutex);
-    for (size_t i = 0; i < db->view->frozen_count; i++) {
-        if (db->view->frozen[i] != flushed)
-            frozen[count++] = db->view->frozen[i];
+    for (size_t i = 0; i < db->view->buffer_count; i++) {
+        if (db->view->buffers[i] != flushed)
+            buffers[count++] = db->view->buffers[i];
     }
     if (flushed != NULL) {
         db->flushed_sequence = flushed->sequence_end;
@@ -129,7 +132,7 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
     }
     if (sequence != 0)
         bb_current_view_end(db);
-    bb_current_view_publish(db, blank, db->view->active, frozen, count, levels);
+    bb_current_view_publish(db, blank, buffers, count, levels);
     /* Set under the mutex together with the view, so that a snapshot gets both old or both new
      * values. Set after the view: see kv/read/lookup.c. */
     if (sequence != 0) {
@@ -144,6 +147,7 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
 /* Handles a failed edit. Unless its record was begun, its tables are certainly unreferenced. */
 static void disown(struct bb_db *db, const struct bb_edit *edit, const struct bb_levels *levels)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     bb_orphans_add(&db->orphans, edit, levels);
     if (!bb_manifest_is_poisoned(db->manifest))
         bb_orphans_remove(&db->orphans, &db->table_env);
@@ -194,6 +198,7 @@ static void count_flush(struct bb_db *db, const struct bb_edit *edit)
 static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct bb_edit *edit,
                                  struct bb_write_buffer *flushed, uint64_t sequence)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     struct bb_levels *levels = NULL;
     struct bb_view *blank = NULL;
     keep_indexes(old, edit);

@@ -2,6 +2,7 @@
 #include "kv/background/flush.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "compaction/merge/compaction.h"
 #include "kv/background/edit_install.h"
 #include "kv/background/waste_target.h"
@@ -37,12 +38,13 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
 
 /* Writes a non-empty memtable to a table of level 0. The file is synced, but not its directory
  * entry. In a store without logs it has the name of a new table (BB_FILE_NEW_TABLE) until it is
- * installed. The caller owns *ret_meta. options: with filters by bb_waste_target_flush_options. */
+ * installed. The caller owns *ret_meta. options: with filters by bb_waste_target_run_options. */
 static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
                                   const struct bb_table_options *options,
                                   struct bb_index_build *indexes, uint64_t *ret_number,
                                   struct bb_table_meta *ret_meta)
 {
+    BB_DEBUG_ASSERT(!bb_memtable_is_empty(memtable));
     char path[BB_PATH_SIZE_MAX];
     struct bb_iter *iter = NULL;
     struct bb_range_tombstones *ranges = NULL;
@@ -93,9 +95,9 @@ static enum bb_status set_log(struct bb_db *db, const struct bb_write_buffer *fl
 {
     bb_mutex_lock(&db->mutex);
     const struct bb_view *view = db->view;
-    const struct bb_write_buffer *next = view->active;
-    for (size_t i = 0; i < view->frozen_count && view->frozen[i] != flushed; i++)
-        next = view->frozen[i];
+    const struct bb_write_buffer *next = view->buffers[0];
+    for (size_t i = 1; i < view->buffer_count && view->buffers[i] != flushed; i++)
+        next = view->buffers[i];
     edit->log_number = next->log_number;
     bb_mutex_unlock(&db->mutex);
     edit->last_sequence = flushed->sequence_end;
@@ -123,8 +125,8 @@ static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
     struct bb_levels *levels = bb_current_view_ref_levels(db);
     struct bb_waste_share *share = &db->work_shares[BB_WORK_FLUSH];
     double waste =
-        bb_waste_target_flush_options(db, levels, bb_memtable_key_count(memtable),
-                                      bb_waste_share_others(db->shares, share), ret_options);
+        bb_waste_target_run_options(db, levels, 0, 0, bb_memtable_key_count(memtable),
+                                    bb_waste_share_others(db->shares, share), ret_options);
     bb_waste_share_set(&db->shares, share, waste);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);
@@ -194,9 +196,9 @@ enum bb_status bb_flush_oldest(struct bb_db *db)
     struct bb_edit edit;
     uint64_t begin = db->system->ops->now(db->system);
     bb_mutex_lock(&db->mutex);
-    struct bb_write_buffer *buffer = bb_view_oldest_frozen(db->view);
-    if (buffer != NULL)
-        bb_write_buffer_ref(buffer);
+    struct bb_write_buffer *buffer = NULL;
+    if (bb_view_frozen_count(db->view) > 0)
+        buffer = bb_write_buffer_ref(db->view->buffers[db->view->buffer_count - 1]);
     bb_mutex_unlock(&db->mutex);
     if (buffer == NULL)
         return BB_OK;

@@ -2,6 +2,7 @@
 #include "kv/background/range_request.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "kv/background/work_wait.h"
 
@@ -20,6 +21,8 @@ static void destroy(struct bb_range_request *request)
 /* The mutex is held. */
 static void unlink_first(struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
+    BB_DEBUG_ASSERT(db->range_requests != NULL);
     struct bb_range_request *first = db->range_requests;
     db->range_requests = first->next;
     first->is_done = true;

@@ -131,17 +131,11 @@ static struct bb_scrub_log log_of(const struct bb_write_buffer *buffer)
     return log;
 }
 
-/* The mutex is held. i: 0 ... frozen_count. */
-static struct bb_write_buffer *buffer_of(const struct bb_view *view, size_t i)
-{
-    return i == 0 ? view->active : view->frozen[i - 1];
-}
-
 static void find_own_log(struct bb_db *db, uint64_t first, struct bb_scrub_log *best, uint64_t *end)
 {
     bb_mutex_lock(&db->mutex);
-    for (size_t i = 0; i <= db->view->frozen_count; i++) {
-        struct bb_scrub_log log = log_of(buffer_of(db->view, i));
+    for (size_t i = 0; i < db->view->buffer_count; i++) {
+        struct bb_scrub_log log = log_of(db->view->buffers[i]);
         consider(&log, first, best, end);
     }
     bb_mutex_unlock(&db->mutex);
@@ -220,8 +214,8 @@ static bool mark_log(struct bb_db *db, uint64_t number, enum bb_status status)
 {
     bool is_there = db->options.read_only;
     bb_mutex_lock(&db->mutex);
-    for (size_t i = 0; i <= db->view->frozen_count && !db->options.read_only; i++) {
-        struct bb_write_buffer *buffer = buffer_of(db->view, i);
+    for (size_t i = 0; i < db->view->buffer_count && !db->options.read_only; i++) {
+        struct bb_write_buffer *buffer = db->view->buffers[i];
         if (buffer->log == NULL || buffer->log_number != number)
             continue;
         is_there = true;
@@ -254,8 +248,8 @@ uint64_t bb_scrub_logs_work(struct bb_db *db, uint64_t first)
 {
     uint64_t work = 0;
     bb_mutex_lock(&db->mutex);
-    for (size_t i = 0; i <= db->view->frozen_count; i++) {
-        struct bb_scrub_log log = log_of(buffer_of(db->view, i));
+    for (size_t i = 0; i < db->view->buffer_count; i++) {
+        struct bb_scrub_log log = log_of(db->view->buffers[i]);
         work += log.number >= first ? log.durable : 0;
     }
     bb_mutex_unlock(&db->mutex);

@@ -2,6 +2,7 @@
 #include "kv/background/scrubber.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "kv/background/scrub.h"
 #include "kv/store/call.h"
 #include "kv/store/current_view.h"
@@ -165,6 +166,7 @@ void bb_scrubber_stop(struct bb_db *db)
     if (db->scrubber == NULL)
         return;
     bb_mutex_lock(&db->mutex);
+    BB_DEBUG_ASSERT(db->is_closing);
     bb_condvar_broadcast(&db->scrubber->wake);
     bb_mutex_unlock(&db->mutex);
     bb_thread_join(&db->scrubber->thread);

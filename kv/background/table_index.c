@@ -17,7 +17,9 @@ static enum bb_status add_entry(void *context, const struct bb_entry *entry, uin
     return status == BB_OK ? bb_index_build_add(build, entry, block_number) : status;
 }
 
-enum bb_status bb_table_index_build(struct bb_index_build *build, struct bb_table_file *file)
+/* Builds the file, which becomes the last of build->built. It is synced, but not its directory
+ * entry. */
+static enum bb_status build_file(struct bb_index_build *build, struct bb_table_file *file)
 {
     BB_DEBUG_ASSERT(build->catalog != NULL);
     struct bb_table *table = NULL;
@@ -107,7 +109,7 @@ enum bb_status bb_table_index_install(struct bb_index_build *build, struct bb_ta
                                       bool *ret_is_replaced)
 {
     struct installation installation = {.file = file};
-    enum bb_status status = bb_table_index_build(build, file);
+    enum bb_status status = build_file(build, file);
     if (status == BB_OK)
         status = bb_index_file_create(build->db, build->built[0].number, file->meta.table_id,
                                       &installation.index);

@@ -6,15 +6,10 @@
 #include "compaction/levels/table_file.h"
 #include "kv/indexes/index_build.h"
 
-/* Builds the file, which becomes the last of build->built. It is synced, but not its directory
- * entry. Errors: BB_BUSY when the store is being closed, or when the build yields and a flush needs
- * the space. REQUIRES: the build has a catalog. */
-BB_MUST_CHECK enum bb_status bb_table_index_build(struct bb_index_build *build,
-                                                  struct bb_table_file *file);
-
 /* Builds and installs it: one record of the manifest replaces the previous index file.
  * *ret_is_replaced: a compaction has replaced the table in the meantime, and the file was removed.
- * The mutex is not held. */
+ * Errors: BB_BUSY when the store is being closed, or when the build yields and a flush needs the
+ * space. REQUIRES: the build has a catalog. The mutex is not held. */
 BB_MUST_CHECK enum bb_status bb_table_index_install(struct bb_index_build *build,
                                                     struct bb_table_file *file,
                                                     bool *ret_is_replaced);

@@ -1,6 +1,7 @@
 /* See waste_target.h. */
 #include "kv/background/waste_target.h"
 
+#include "compaction/pick/plan_rates.h"
 #include "compaction/rates/rates.h"
 #include "compaction/rates/table_filter_bits.h"
 #include "kv/options.h"
@@ -47,26 +48,6 @@ struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
     };
 }
 
-/* Borrows the options. */
-static struct bb_rate_request request_for(const struct bb_pick_options *options,
-                                          const struct bb_levels *levels)
-{
-    return (struct bb_rate_request){
-        .levels = levels,
-        .shape = &options->shape,
-        .target = options->target_wasted_reads,
-        .weights = &options->weights,
-        .budget = bb_filter_budget_is_given(&options->budget) ? &options->budget : NULL,
-    };
-}
-
-double bb_waste_target_flush_options(const struct bb_db *db, const struct bb_levels *levels,
-                                     uint64_t key_count, double pending_waste,
-                                     struct bb_table_options *table)
-{
-    return bb_waste_target_run_options(db, levels, 0, 0, key_count, pending_waste, table);
-}
-
 /* The running merge of level 0, for a budget in bits per key; otherwise NULL. Its edit is installed
  * before its end is recorded, so its input must still be in the levels. */
 static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct bb_levels *levels)
@@ -76,25 +57,12 @@ static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct
     return db->options.filter_amount.unit == BB_FILTER_BITS_PER_KEY && is_there ? merge : NULL;
 }
 
-/* The weighted waste that the new tables add. */
-static double added_by(const struct bb_rate_request *request, double rate)
-{
-    int last = bb_rate_request_last_level(request);
-    if (request->output_level == 0)
-        return rate * bb_read_weights_planned(request->weights, 0, last);
-    struct bb_rate_request alone = *request;
-    alone.pending_waste = 0;
-    double added = bb_rates_waste_after(&alone, rate) -
-                   bb_rates_waste(request->levels, request->weights, last);
-    return added > 0 ? added : 0;
-}
-
 double bb_waste_target_run_options(const struct bb_db *db, const struct bb_levels *levels,
                                    int level, uint64_t run, uint64_t key_count,
                                    double pending_waste, struct bb_table_options *table)
 {
     struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
-    struct bb_rate_request request = request_for(&options, levels);
+    struct bb_rate_request request = bb_plan_rates_request(levels, &options);
     request.output_level = level;
     request.output_run = run;
     request.output_keys = key_count;
@@ -102,7 +70,7 @@ double bb_waste_target_run_options(const struct bb_db *db, const struct bb_level
     if (level == 0)
         request.merge = merge_of(db, levels);
     bb_table_filter_bits_set(&request, bb_rates_for_run(&request), table);
-    return added_by(&request, table->filter_rate);
+    return bb_rates_waste_added(&request, table->filter_rate);
 }
 
 bool bb_waste_target_allows(const struct bb_db *db, const struct bb_levels *before,
@@ -124,7 +92,7 @@ double bb_waste_target_effective(const struct bb_db *db, const struct bb_levels 
     if (db->options.filter_kind == BB_FILTER_NONE)
         return 0;
     struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
-    struct bb_rate_request request = request_for(&options, levels);
+    struct bb_rate_request request = bb_plan_rates_request(levels, &options);
     request.output_level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
     return bb_rates_target(&request);
 }

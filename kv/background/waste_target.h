@@ -10,14 +10,9 @@
 struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
                                                     const struct bb_levels *levels);
 
-/* Sets the filters of a flush with this many keys into these levels: rate and table filter.
- * pending_waste: waste that other running work will add. Returns the waste that the flush will
- * add. */
-double bb_waste_target_flush_options(const struct bb_db *db, const struct bb_levels *levels,
-                                     uint64_t key_count, double pending_waste,
-                                     struct bb_table_options *table);
-
-/* The same for tables with this many keys in total that join a run of a level. */
+/* Sets the filters of tables with this many keys in total that join a run of a level: rate and
+ * table filter. A flush joins run 0 of level 0. pending_waste: waste that other running work will
+ * add. Returns the waste that the tables will add. */
 double bb_waste_target_run_options(const struct bb_db *db, const struct bb_levels *levels,
                                    int level, uint64_t run, uint64_t key_count,
                                    double pending_waste, struct bb_table_options *table);

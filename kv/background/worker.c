@@ -1,6 +1,7 @@
 /* See worker.h. */
 #include "kv/background/worker.h"
 
+#include "base/assert.h"
 #include "base/file_limit.h"
 #include "base/status.h"
 #include "kv/background/compaction_work.h"
@@ -43,7 +44,7 @@ void bb_workers_deinit(struct bb_db *db)
 static bool has_frozen(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool has = db->view->frozen_count > 0;
+    bool has = bb_view_frozen_count(db->view) > 0;
     bb_mutex_unlock(&db->mutex);
     return has;
 }
@@ -122,6 +123,7 @@ enum bb_status bb_workers_do_all(struct bb_db *db, enum bb_work wanted)
 static bool gathers(const struct bb_worker *worker)
 {
     const struct bb_db *db = worker->db;
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     if (worker->work != BB_WORK_COMPACTION || bb_pace_is_quiet(&db->pace))
         return false;
     return db->has_deferred ||
@@ -133,6 +135,7 @@ static bool gathers(const struct bb_worker *worker)
 static bool wait_once(struct bb_worker *worker, uint64_t nanoseconds)
 {
     struct bb_db *db = worker->db;
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     uint64_t left = UINT64_MAX;
     if (gathers(worker))
         left = bb_pace_left(&db->pace, db->system->ops->now(db->system));

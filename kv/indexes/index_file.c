@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -86,6 +87,7 @@ enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip
 uint64_t bb_index_file_cache_owner(struct bb_companion *companion, struct bb_bytes newer)
 {
     struct index_file *index = index_file_of(companion);
+    BB_DEBUG_ASSERT(index->db->cache != NULL);
     bb_mutex_lock(&index->mutex);
     if (index->cache_owner == 0 || !bb_bytes_equal(bb_buf_bytes(&index->newer), newer)) {
         bool is_kept = bb_buf_assign(&index->newer, newer) == BB_OK;

@@ -2,6 +2,7 @@
 #include "kv/ingest/intake.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "kv/background/waste_target.h"
 #include "kv/manifest/filename.h"
@@ -102,6 +103,7 @@ static int deepest_with_room(const struct bb_intake *intake, const struct bb_lev
 int bb_intake_level(const struct bb_intake *intake, const struct bb_levels *levels,
                     const struct bb_table_meta *meta)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&intake->db->installing));
     uint32_t taken = intake->db->pending_levels;
     int deepest = intake->is_level0_only ? 0 : deepest_with_room(intake, levels, meta->file_size);
     int level = 0;

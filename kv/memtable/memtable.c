@@ -28,7 +28,6 @@ static void plant(struct bb_memtable *memtable)
     memtable->last_record = 0;
     memtable->last_leaf = bb_memtable_leaf_create(memtable, 0, 0);
     atomic_store_explicit(&memtable->root, memtable->last_leaf, memory_order_release);
-    atomic_store_explicit(&memtable->counts.entries, 0, memory_order_relaxed);
     atomic_store_explicit(&memtable->counts.keys, 0, memory_order_relaxed);
     atomic_store_explicit(&memtable->counts.sequence_max, 0, memory_order_relaxed);
     atomic_store_explicit(&memtable->counts.raw_bytes, 0, memory_order_relaxed);
@@ -122,7 +121,7 @@ static const struct bb_memtable_record *find_version(const struct bb_memtable *m
 /* Probes for entries only. */
 static inline bool tree_may_contain(const struct bb_memtable *memtable, uint64_t key_hash)
 {
-    return count_of(&memtable->counts.entries) > 0 &&
+    return count_of(&memtable->counts.keys) > 0 &&
            (!memtable->is_hashed || bb_memory_filter_may_contain(&memtable->filter, key_hash));
 }
 
@@ -192,12 +191,7 @@ enum bb_status bb_memtable_get(const struct bb_memtable *memtable, struct bb_byt
 
 bool bb_memtable_is_empty(const struct bb_memtable *memtable)
 {
-    return count_of(&memtable->counts.entries) == 0 && bb_memtable_ranges_count(memtable) == 0;
-}
-
-uint64_t bb_memtable_entry_count(const struct bb_memtable *memtable)
-{
-    return count_of(&memtable->counts.entries);
+    return count_of(&memtable->counts.keys) == 0 && bb_memtable_ranges_count(memtable) == 0;
 }
 
 uint64_t bb_memtable_key_count(const struct bb_memtable *memtable)

@@ -69,7 +69,7 @@ bool bb_memtable_may_contain(const struct bb_memtable *memtable, uint64_t key_ha
 /* Estimates the share of keys below key: 0 ... 1, monotone in the key while no entry is added.
  * Exact up to a few dozen keys. Beyond that the error grows with the height of the tree and is a
  * few percent of all keys. Costs as much as a lookup. */
-double bb_memtable_rank(const struct bb_memtable *memtable, struct bb_bytes key);
+double bb_memtable_share(const struct bb_memtable *memtable, struct bb_bytes key);
 
 /* Iterates over all versions in entry order, in both directions. Includes everything added before
  * the iterator was created, and some entries added later. Keys and values are borrowed from the
@@ -83,7 +83,6 @@ bool bb_memtable_iter_approach(struct bb_iter *iter, struct bb_bytes key, uint64
 
 /* Counts; any thread. Each is exact as of some moment. */
 bool bb_memtable_is_empty(const struct bb_memtable *memtable);
-uint64_t bb_memtable_entry_count(const struct bb_memtable *memtable); /* versions and tombstones */
 uint64_t bb_memtable_key_count(const struct bb_memtable *memtable);
 uint64_t bb_memtable_sequence_max(const struct bb_memtable *memtable); /* 0 when empty */
 uint64_t bb_memtable_raw_bytes(const struct bb_memtable *memtable);    /* keys and values */

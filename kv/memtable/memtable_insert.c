@@ -123,12 +123,6 @@ static void count_write(struct bb_memtable *memtable, const struct bb_entry *ent
     atomic_store_explicit(&counts->used_bytes, memtable->arena.used, memory_order_relaxed);
 }
 
-static void count_entry(struct bb_memtable *memtable, const struct bb_entry *entry)
-{
-    count_write(memtable, entry);
-    add_to(&memtable->counts.entries, 1);
-}
-
 static enum bb_status add_version(struct bb_memtable *memtable, struct bb_memtable_leaf *leaf,
                                   uint32_t slot, const struct bb_entry *entry)
 {
@@ -235,7 +229,7 @@ enum bb_status bb_memtable_add_at(struct bb_memtable *memtable, const struct bb_
     else
         add_key(memtable, path, entry, prefix, key_hash, at_end);
     if (status == BB_OK)
-        count_entry(memtable, entry);
+        count_write(memtable, entry);
     return status;
 }
 

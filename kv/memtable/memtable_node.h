@@ -93,7 +93,6 @@ struct bb_memtable_range_index;
 
 /* Written only by the writer, read by any thread: relaxed. */
 struct bb_memtable_counts {
-    _Atomic uint64_t entries;
     _Atomic uint64_t keys;
     _Atomic uint64_t sequence_max;
     _Atomic uint64_t raw_bytes;

@@ -147,9 +147,9 @@ static void wait_for_calls(struct bb_db *db)
 static uint64_t memtable_bytes(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    uint64_t bytes = bb_memtable_raw_bytes(db->view->active->memtable);
-    for (size_t i = 0; i < db->view->frozen_count; i++)
-        bytes += bb_memtable_raw_bytes(db->view->frozen[i]->memtable);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < db->view->buffer_count; i++)
+        bytes += bb_memtable_raw_bytes(db->view->buffers[i]->memtable);
     bb_mutex_unlock(&db->mutex);
     return bytes;
 }

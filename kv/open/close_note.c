@@ -13,19 +13,15 @@ struct log_ends {
     size_t count;
 };
 
-static void add_end(struct log_ends *list, const struct bb_write_buffer *buffer)
-{
-    if (buffer->log != NULL)
-        list->ends[list->count++] = bb_wal_writer_end(buffer->log);
-}
-
 /* No other thread can change the view. */
 static struct log_ends list_ends(const struct bb_db *db)
 {
     struct log_ends list = {.count = 0};
-    for (size_t i = db->view->frozen_count; i > 0; i--)
-        add_end(&list, db->view->frozen[i - 1]);
-    add_end(&list, db->active);
+    for (size_t i = db->view->buffer_count; i > 0; i--) {
+        const struct bb_wal_writer *log = db->view->buffers[i - 1]->log;
+        if (log != NULL)
+            list.ends[list.count++] = bb_wal_writer_end(log);
+    }
     return list;
 }
 

@@ -314,7 +314,7 @@ static void take_over(struct bb_opening *opening)
     bb_current_view_end(db);
     db->flushed_sequence = last;
     atomic_store_explicit(&db->last_sequence, last, memory_order_release);
-    bb_current_view_publish(db, opening->blank, db->active, NULL, 0, opening->levels);
+    bb_current_view_publish(db, opening->blank, &db->active, 1, opening->levels);
     bb_mutex_unlock(&db->mutex);
     if (before != NULL)
         bb_write_buffer_unref(before);

@@ -1,6 +1,7 @@
 /* See resume.h. */
 #include "kv/open/resume.h"
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "kv/background/worker.h"
 #include "kv/open/opening.h"
@@ -47,6 +48,7 @@ static enum bb_status resume(struct bb_db *db)
 
 enum bb_status bb_resume_wait_for_space(struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_error_last()->status != BB_OK);
     struct bb_error failure = *bb_error_last();
     struct bb_event event = {.kind = BB_EVENT_ERROR, .level = -1};
     enum bb_status status = bb_read_only_start(db);

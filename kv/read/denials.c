@@ -1,8 +1,6 @@
 /* See denials.h. */
 #include "kv/read/denials.h"
 
-#include "sstable/filter/table_filter.h"
-
 _Static_assert(BB_DENIALS_KEYS <= BB_FILTER_BATCH, "a run's questions are one batch");
 
 /* The probes of a run. */

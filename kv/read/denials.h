@@ -18,6 +18,7 @@
 #define BB_KV_READ_DENIALS_H
 
 #include "compaction/levels/levels.h"
+#include "sstable/filter/table_filter.h"
 
 /* The ready table filter of the run's table for the key. NULL when no table's bounds contain the
  * key (*ret_index is run->count), and when the table must be checked (*ret_index is lower). */

@@ -75,14 +75,6 @@ static enum bb_status ask_memtable(struct explaining *e, struct bb_write_buffer 
     return kind == BB_ENTRY_PUT ? bb_buf_assign(e->value, value) : BB_OK;
 }
 
-static enum bb_status ask_memtables(struct explaining *e, const struct bb_view *view)
-{
-    enum bb_status status = ask_memtable(e, view->active, 0);
-    for (size_t i = 0; i < view->frozen_count && status == BB_OK && !e->is_decided; i++)
-        status = ask_memtable(e, view->frozen[i], 1 + i);
-    return status;
-}
-
 static enum bb_status name_table(struct explaining *e, int level, const struct bb_table_file *file,
                                  struct bb_explain_step **ret_step)
 {
@@ -125,36 +117,28 @@ static enum bb_status ask_table(struct explaining *e, int level, struct bb_table
     return BB_OK;
 }
 
-static enum bb_status ask_level0(struct explaining *e, const struct bb_levels *levels)
+/* A run of level 0 is a table, which is named even if its bounds do not contain the key. */
+static enum bb_status ask_turn(struct explaining *e, const struct bb_run_turn *turn)
 {
-    enum bb_status status = BB_OK;
-    for (size_t i = 0; i < bb_levels_table_count(levels, 0) && status == BB_OK && !e->is_decided;
-         i++) {
-        struct bb_table_file *file = bb_levels_table(levels, 0, i);
-        struct bb_explain_step *step = NULL;
-        if (bb_table_file_covers(file, e->db->options.comparator, e->key)) {
-            status = ask_table(e, 0, file);
-            continue;
-        }
-        status = name_table(e, 0, file, &step);
-        if (status == BB_OK)
-            step->table.visit = BB_VISIT_OUT_OF_BOUNDS;
-    }
+    struct bb_explain_step *step = NULL;
+    struct bb_table_file *file = bb_run_find(turn->run, e->db->options.comparator, e->key);
+    if (file != NULL)
+        return ask_table(e, turn->level, file);
+    if (turn->level > 0)
+        return next_step(e, BB_EXPLAIN_NO_TABLE, turn->level, &step);
+    enum bb_status status = name_table(e, 0, turn->run->files[0], &step);
+    if (status == BB_OK)
+        step->table.visit = BB_VISIT_OUT_OF_BOUNDS;
     return status;
 }
 
 /* Checks each run, newest first, until one decides. */
-static enum bb_status ask_level(struct explaining *e, const struct bb_levels *levels, int level)
+static enum bb_status ask_runs(struct explaining *e, const struct bb_view *view)
 {
     enum bb_status status = BB_OK;
-    size_t count = levels->levels[level].run_count;
-    for (size_t i = 0; i < count && status == BB_OK && !e->is_decided; i++) {
-        struct bb_explain_step *step = NULL;
-        struct bb_table_file *file =
-            bb_run_find(bb_levels_run(levels, level, i), levels->comparator, e->key);
-        status = file != NULL ? ask_table(e, level, file)
-                              : next_step(e, BB_EXPLAIN_NO_TABLE, level, &step);
-    }
+    for (size_t run = 0; run < bb_view_run_count(view) && status == BB_OK && !e->is_decided; run++)
+        status = run < view->buffer_count ? ask_memtable(e, view->buffers[run], run)
+                                          : ask_turn(e, bb_view_turn(view, run));
     return status;
 }
 
@@ -166,11 +150,7 @@ static enum bb_status run(struct explaining *e)
     /* The view must be loaded before the sequence: see lookup.c. */
     e->explain->sequence =
         snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &e->db->last_sequence);
-    enum bb_status status = ask_memtables(e, view);
-    if (status == BB_OK && !e->is_decided)
-        status = ask_level0(e, view->levels);
-    for (int level = 1; level < BB_LEVEL_COUNT && status == BB_OK && !e->is_decided; level++)
-        status = ask_level(e, view->levels, level);
+    enum bb_status status = ask_runs(e, view);
     bb_counter_add(&e->reader->counts.gets, 1);
     bb_counter_add(&e->reader->counts.gets_found, status == BB_OK && e->explain->is_found);
     bb_reader_leave(e->reader);

@@ -70,9 +70,9 @@ static inline enum bb_status ask_memtable(struct lookup *lookup, struct bb_write
 
 static enum bb_status ask_memtables(struct lookup *lookup, const struct bb_view *view)
 {
-    enum bb_status status = ask_memtable(lookup, view->active);
-    for (size_t i = 0; i < view->frozen_count && status == BB_OK && !lookup->is_decided; i++)
-        status = ask_memtable(lookup, view->frozen[i]);
+    enum bb_status status = ask_memtable(lookup, view->buffers[0]);
+    for (size_t i = 1; i < view->buffer_count && status == BB_OK && !lookup->is_decided; i++)
+        status = ask_memtable(lookup, view->buffers[i]);
     return status;
 }
 

@@ -118,9 +118,9 @@ static bool ask_memtables(struct lookup *lookup, const struct bb_view *view, siz
                           uint64_t hash)
 {
     enum bb_status *status = &lookup->statuses[index];
-    bool is_decided = ask_memtable(lookup, view->active, index, hash, status);
-    for (size_t i = 0; i < view->frozen_count && !is_decided; i++)
-        is_decided = ask_memtable(lookup, view->frozen[i], index, hash, status);
+    bool is_decided = ask_memtable(lookup, view->buffers[0], index, hash, status);
+    for (size_t i = 1; i < view->buffer_count && !is_decided; i++)
+        is_decided = ask_memtable(lookup, view->buffers[i], index, hash, status);
     return is_decided;
 }
 

@@ -31,8 +31,8 @@ static bool is_empty(const struct measuring *m)
 
 static void add_memtable(struct measuring *m, const struct bb_memtable *memtable)
 {
-    double low = m->range->low == NULL ? 0 : bb_memtable_rank(memtable, *m->range->low);
-    double high = m->range->high == NULL ? 1 : bb_memtable_rank(memtable, *m->range->high);
+    double low = m->range->low == NULL ? 0 : bb_memtable_share(memtable, *m->range->low);
+    double high = m->range->high == NULL ? 1 : bb_memtable_share(memtable, *m->range->high);
     /* The writer may have split nodes between the two calls. */
     if (high > low)
         m->size.memtable_bytes +=
@@ -99,24 +99,15 @@ static enum bb_status add_run(struct measuring *m, const struct bb_run *run)
     return status;
 }
 
-static enum bb_status add_level(struct measuring *m, const struct bb_levels *levels, int level)
-{
-    enum bb_status status = BB_OK;
-    for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++)
-        status = add_run(m, bb_levels_run(levels, level, i));
-    return status;
-}
-
 static enum bb_status measure(struct measuring *m, const struct bb_view *view)
 {
     enum bb_status status = bb_entry_check_bounds(m->range->low, m->range->high);
     if (status != BB_OK || is_empty(m))
         return status;
-    add_memtable(m, view->active->memtable);
-    for (size_t i = 0; i < view->frozen_count; i++)
-        add_memtable(m, view->frozen[i]->memtable);
-    for (int level = 0; level < BB_LEVEL_COUNT && status == BB_OK; level++)
-        status = add_level(m, view->levels, level);
+    for (size_t i = 0; i < view->buffer_count; i++)
+        add_memtable(m, view->buffers[i]->memtable);
+    for (size_t i = 0; i < view->levels->turn_count && status == BB_OK; i++)
+        status = add_run(m, view->levels->turns[i].run);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* See read_only.h. */
 #include "kv/readonly/read_only.h"
 
+#include "base/assert.h"
 #include "kv/options.h"
 #include "kv/readonly/read_only_snapshot.h"
 #include "kv/store/current_view.h"
@@ -10,6 +11,7 @@
  * readers' snapshots. The mutex is held. */
 static enum bb_status check_snapshots(const struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     if (db->snapshots.count == 0)
         return BB_OK;
     return bb_fail(BB_BUSY,
@@ -30,7 +32,7 @@ static enum bb_status show(struct bb_db *db, struct bb_read_only_snapshot *snaps
         bb_current_view_end(db); /* the old view may share the buffer */
         atomic_store_explicit(&db->last_sequence, snapshot->last_sequence, memory_order_release);
         db->sequence_allocated = snapshot->last_sequence;
-        bb_current_view_publish(db, blank, snapshot->buffer, NULL, 0, snapshot->levels);
+        bb_current_view_publish(db, blank, &snapshot->buffer, 1, snapshot->levels);
     }
     bb_mutex_unlock(&db->mutex);
     return status;

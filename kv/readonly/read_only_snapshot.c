@@ -154,10 +154,8 @@ static enum bb_status remove_old(const struct bb_levels *levels,
                                  const struct bb_manifest_state *state, struct bb_edit *edit)
 {
     enum bb_status status = BB_OK;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++)
-            status = remove_old_run(bb_levels_run(levels, level, i), level, state, edit);
-    }
+    for (size_t i = 0; i < levels->turn_count && status == BB_OK; i++)
+        status = remove_old_run(levels->turns[i].run, levels->turns[i].level, state, edit);
     return status;
 }
 

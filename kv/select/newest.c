@@ -53,9 +53,8 @@ static enum bb_status ask_run(struct bb_newest *newest, size_t run, struct bb_by
     const struct bb_memtable *memtable = bb_view_memtable(newest->view, run);
     if (memtable != NULL)
         return ask_memtable(newest, memtable, key, hash, word);
-    const struct bb_run *tables =
-        newest->view->levels->turns[run - 1 - newest->view->frozen_count].run;
-    struct bb_table_file *file = bb_run_find(tables, newest->comparator, key);
+    struct bb_table_file *file =
+        bb_run_find(bb_view_turn(newest->view, run)->run, newest->comparator, key);
     return file == NULL ? BB_OK : ask_table(newest, file, key, hash, word);
 }
 

@@ -76,12 +76,11 @@ static enum bb_status add_run(struct bb_select_streams *streams, const struct bb
 
 static enum bb_status add_all(struct bb_select_streams *streams, const struct bb_view *view)
 {
-    size_t run = 0;
-    enum bb_status status = add_memtable(streams, view->active, run++);
-    for (size_t i = 0; i < view->frozen_count && status == BB_OK; i++)
-        status = add_memtable(streams, view->frozen[i], run++);
-    for (size_t i = 0; i < view->levels->turn_count && status == BB_OK; i++)
-        status = add_run(streams, view->levels->turns[i].run, run++, view);
+    enum bb_status status = BB_OK;
+    for (size_t run = 0; run < bb_view_run_count(view) && status == BB_OK; run++)
+        status = run < view->buffer_count
+                     ? add_memtable(streams, view->buffers[run], run)
+                     : add_run(streams, bb_view_turn(view, run)->run, run, view);
     return status;
 }
 
@@ -89,7 +88,7 @@ enum bb_status bb_select_streams_init(struct bb_select_streams *streams,
                                       struct bb_candidate_source *source,
                                       const struct bb_view *view, bool is_backward)
 {
-    size_t count_max = 1 + view->frozen_count + view->levels->turn_count;
+    size_t count_max = bb_view_run_count(view);
     *streams = (struct bb_select_streams){.source = source, .is_backward = is_backward};
     streams->streams = bb_alloc_zeroed(count_max, sizeof(*streams->streams));
     streams->openings = bb_alloc_zeroed(count_max, sizeof(*streams->openings));

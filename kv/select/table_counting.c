@@ -28,9 +28,9 @@ static bool memtable_meets(const struct bb_table_reading *reading,
 static bool memtables_meet(const struct bb_table_reading *reading)
 {
     const struct bb_view *view = reading->view;
-    bool meet = memtable_meets(reading, view->active);
-    for (size_t i = 0; i < view->frozen_count && !meet; i++)
-        meet = memtable_meets(reading, view->frozen[i]);
+    bool meet = false;
+    for (size_t i = 0; i < view->buffer_count && !meet; i++)
+        meet = memtable_meets(reading, view->buffers[i]);
     return meet;
 }
 
@@ -76,15 +76,14 @@ enum bb_status bb_table_counting_find(const struct bb_table_reading *reading, st
                                       enum bb_counting *ret_counting)
 {
     const struct bb_view *view = reading->view;
-    size_t turn_end = reading->run - 1 - view->frozen_count;
     bool are_visible = true;
     enum bb_status status = BB_OK;
     bb_buf_reset(newer);
     *ret_counting = BB_COUNTING_NONE;
     if (!has_visible_puts(reading) || memtables_meet(reading))
         return BB_OK;
-    for (size_t i = 0; i < turn_end && status == BB_OK; i++)
-        status = add_overlap(reading, view->levels->turns[i].run, newer, &are_visible);
+    for (size_t run = view->buffer_count; run < reading->run && status == BB_OK; run++)
+        status = add_overlap(reading, bb_view_turn(view, run)->run, newer, &are_visible);
     if (status == BB_OK && newer->size == 0)
         *ret_counting = BB_COUNTING_ALL;
     else if (status == BB_OK && are_visible)

@@ -1,6 +1,7 @@
 /* See call.h. */
 #include "kv/store/call.h"
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "kv/store/inherited.h"
 
@@ -53,6 +54,7 @@ enum bb_status bb_call_begin_change(struct bb_db *db, const char *what)
 void bb_call_end(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
+    BB_DEBUG_ASSERT(db->call_count > 0);
     db->call_count--;
     if (db->is_closing)
         bb_condvar_broadcast(&db->work_is_done);

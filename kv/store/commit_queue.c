@@ -23,6 +23,7 @@ void bb_commit_queue_deinit(struct bb_commit_queue *queue)
 
 static void append(struct bb_commit_queue *queue, struct bb_commit *commit)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&queue->mutex));
     commit->next = NULL;
     commit->is_done = false;
     commit->is_waiting = false;
@@ -42,6 +43,7 @@ static void refuse(struct bb_commit *commit)
 
 static void wait_in_line(struct bb_commit_queue *queue, struct bb_commit *commit)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&queue->mutex));
     bb_condvar_init(&commit->condition);
     commit->is_waiting = true;
     queue->waiting++;

@@ -21,6 +21,7 @@ static bool is_unused(struct bb_db *db, const struct bb_view *view)
 /* Unlinks the retired views without readers. The mutex is held. */
 static struct bb_view *take_unused(struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     struct bb_view *unused = NULL;
     struct bb_view **link = &db->retired;
     while (*link != NULL) {
@@ -63,11 +64,12 @@ void bb_current_view_reclaim(struct bb_db *db)
 }
 
 void bb_current_view_publish(struct bb_db *db, struct bb_view *blank,
-                             struct bb_write_buffer *active, struct bb_write_buffer *const *frozen,
-                             size_t frozen_count, struct bb_levels *levels)
+                             struct bb_write_buffer *const *buffers, size_t buffer_count,
+                             struct bb_levels *levels)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     struct bb_view *old = db->view;
-    bb_view_set(blank, active, frozen, frozen_count, levels);
+    bb_view_set(blank, buffers, buffer_count, levels);
     db->view = blank;
     bb_readers_publish(&db->readers, blank);
     if (old != NULL)
@@ -82,6 +84,7 @@ static void end_view(struct bb_view *view, uint64_t sequence)
 
 void bb_current_view_end(struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     uint64_t last = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
     if (db->view != NULL)
         end_view(db->view, last);

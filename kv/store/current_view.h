@@ -7,8 +7,8 @@
 /* Makes `blank` (from bb_view_create) the current view, with these contents. Takes the blank. Call
  * bb_current_view_reclaim after the mutex is released. The mutex is held. */
 void bb_current_view_publish(struct bb_db *db, struct bb_view *blank,
-                             struct bb_write_buffer *active, struct bb_write_buffer *const *frozen,
-                             size_t frozen_count, struct bb_levels *levels);
+                             struct bb_write_buffer *const *buffers, size_t buffer_count,
+                             struct bb_levels *levels);
 
 /* Prepares a view whose tables have entries before the next entries of the active memtable: readers
  * of older views do not see later entries. Only the caller raises last_sequence, and does it

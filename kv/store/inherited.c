@@ -1,6 +1,7 @@
 /* See inherited.h. */
 #include "kv/store/inherited.h"
 
+#include "base/assert.h"
 #include "base/status.h"
 
 enum bb_status bb_inherited_fail(const struct bb_db *db)
@@ -15,6 +16,7 @@ enum bb_status bb_inherited_fail(const struct bb_db *db)
 
 void bb_inherited_release(struct bb_db *db, struct bb_view *view)
 {
+    BB_DEBUG_ASSERT(bb_store_is_inherited(db));
     if (!bb_mutex_enter(&db->mutex))
         return;
     atomic_fetch_sub(&view->references, 1);

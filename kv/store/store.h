@@ -20,6 +20,7 @@
 
 #include <stdatomic.h>
 
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/sync.h"
@@ -198,6 +199,7 @@ struct bb_db {
 /* Informs the listener. The mutex is not held. */
 static inline void bb_store_event(struct bb_db *db, const struct bb_event *event)
 {
+    BB_DEBUG_ASSERT(!bb_mutex_is_held(&db->mutex));
     if (db->options.on_event != NULL)
         db->options.on_event(db->options.event_context, event);
 }

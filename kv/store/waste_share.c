@@ -1,5 +1,6 @@
 /* See waste_share.h. */
 #include "kv/store/waste_share.h"
+#include "base/assert.h"
 
 #include <stddef.h>
 
@@ -18,8 +19,10 @@ void bb_waste_share_end(struct bb_waste_share **list, struct bb_waste_share *sha
     struct bb_waste_share **link = list;
     if (!share->is_listed)
         return;
-    while (*link != share)
+    while (*link != share) {
+        BB_DEBUG_ASSERT(*link != NULL);
         link = &(*link)->next;
+    }
     *link = share->next;
     *share = (struct bb_waste_share){0};
 }

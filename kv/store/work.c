@@ -1,10 +1,12 @@
 /* See work.h. */
 #include "kv/store/work.h"
 
+#include "base/assert.h"
 #include "base/file_limit.h"
 
 void bb_work_signal(struct bb_db *db, enum bb_work work)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     db->workers[work].signals++;
     bb_condvar_signal(&db->workers[work].is_due);
 }
@@ -35,6 +37,7 @@ void bb_work_succeed(struct bb_db *db, enum bb_work work)
 
 const struct bb_error *bb_work_failure(const struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     enum bb_work work = bb_work_is_failing(db, BB_WORK_FLUSH) ? BB_WORK_FLUSH : BB_WORK_COMPACTION;
     return &db->workers[work].failure;
 }
@@ -54,6 +57,7 @@ enum bb_status bb_work_list_snapshots(struct bb_db *db, uint64_t **ret_snapshots
 
 static void set_nothing_pending(struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     db->pending_levels = 0;
     db->pending_merge = (struct bb_rate_merge){.runs = 0};
 }

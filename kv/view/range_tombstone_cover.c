@@ -17,21 +17,11 @@ void bb_range_tombstone_cover_init(struct bb_range_tombstone_cover *cover,
 
 /* ---- the runs of a view by number ---- */
 
-/* The run of a level. REQUIRES: it is not a memtable. */
-static const struct bb_run *run_of(const struct bb_view *view, size_t run)
-{
-    size_t number = run - 1 - view->frozen_count;
-    int level = 0;
-    while (number >= view->levels->levels[level].run_count)
-        number -= view->levels->levels[level++].run_count;
-    return bb_levels_run(view->levels, level, number);
-}
-
 static bool has_ranges(const struct bb_view *view, size_t run)
 {
     const struct bb_memtable *memtable = bb_view_memtable(view, run);
     return memtable != NULL ? bb_memtable_ranges_count(memtable) > 0
-                            : run_of(view, run)->range_tombstone_count > 0;
+                            : bb_view_turn(view, run)->run->range_tombstone_count > 0;
 }
 
 bool bb_range_tombstone_cover_is_needed(const struct bb_range_tombstone_cover *cover)
@@ -91,7 +81,7 @@ static enum bb_status take_run(const struct bb_range_tombstone_cover *cover, siz
 {
     const struct bb_memtable *memtable = bb_view_memtable(cover->view, run);
     if (memtable == NULL)
-        return take_files(cover, run_of(cover->view, run), key, region);
+        return take_files(cover, bb_view_turn(cover->view, run)->run, key, region);
     bb_memtable_ranges_narrow(memtable, key, cover->sequence, region);
     return BB_OK;
 }

@@ -1,13 +1,12 @@
 /* See readers.h. */
 #include "kv/view/readers.h"
 
-#include <sched.h>
-
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/counter.h"
 #include "base/hash.h"
 #include "base/status.h"
+#include "base/sync.h"
 
 /* Two lines each, because processors prefetch pairs of lines. */
 _Static_assert(sizeof(struct bb_reader) % 128 == 0, "two slots share a cache line");
@@ -58,7 +57,7 @@ static __attribute__((noinline)) struct bb_reader *search_free(struct bb_readers
             if (try_announce(slot, view))
                 return slot;
         }
-        sched_yield();
+        bb_thread_yield();
     }
 }
 
@@ -156,6 +155,7 @@ void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats 
 
 void bb_reader_add_counts(struct bb_reader *reader, const struct bb_reader_counts *counts)
 {
+    BB_DEBUG_ASSERT(atomic_load_explicit(&reader->view, memory_order_relaxed) != NULL);
     add_counters(&reader->counts, counts, sizeof(*counts));
 }
 

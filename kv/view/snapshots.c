@@ -32,7 +32,7 @@ enum bb_status bb_snapshots_add(struct bb_snapshots *snapshots, uint64_t sequenc
 
 void bb_snapshots_remove(struct bb_snapshots *snapshots, struct bb_snapshot *snapshot)
 {
-    BB_ASSERT(snapshots->count > 0);
+    BB_ASSERT(snapshots->count > 0 && snapshot != &snapshots->head);
     snapshot->older->newer = snapshot->newer;
     snapshot->newer->older = snapshot->older;
     snapshots->count--;

@@ -1,6 +1,7 @@
 /* See spare_memtable.h. */
 #include "kv/view/spare_memtable.h"
 
+#include "base/assert.h"
 #include "kv/memtable/memtable.h"
 
 void bb_spare_memtable_init(struct bb_spare_memtable *spare, uint64_t capacity_bytes)
@@ -30,6 +31,7 @@ struct bb_memtable *bb_spare_memtable_take(struct bb_spare_memtable *spare, uint
 
 bool bb_spare_memtable_keep(struct bb_spare_memtable *spare, struct bb_memtable *memtable)
 {
+    BB_DEBUG_ASSERT(memtable != NULL);
     if (bb_memtable_capacity(memtable) != spare->capacity_bytes)
         return false;
     bb_memtable_reset(memtable);

@@ -2,6 +2,7 @@
 #include "kv/view/uncovered_iter.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 
 /* The number of hidden entries that are skipped one by one before a seek, which costs as much as a
@@ -122,6 +123,7 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
 bool bb_uncovered_iter_approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence,
                                 unsigned step)
 {
+    BB_DEBUG_ASSERT(base->ops->seek == seek);
     struct uncovered_iter *iter = iter_of(base);
     base->is_valid = false;
     return iter->approach != NULL && iter->approach(iter->stream, key, sequence, step);

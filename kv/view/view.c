@@ -16,18 +16,16 @@ enum bb_status bb_view_create(struct bb_view **ret_blank)
     return BB_OK;
 }
 
-void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active,
-                 struct bb_write_buffer *const *frozen, size_t frozen_count,
+void bb_view_set(struct bb_view *blank, struct bb_write_buffer *const *buffers, size_t buffer_count,
                  struct bb_levels *levels)
 {
-    BB_DEBUG_ASSERT(blank->levels == NULL && blank->frozen_count == 0);
-    BB_ASSERT(frozen_count <= BB_FROZEN_MAX);
+    BB_DEBUG_ASSERT(blank->levels == NULL && blank->buffer_count == 0);
+    BB_ASSERT(buffer_count > 0 && buffer_count <= BB_ARRAY_LENGTH(blank->buffers));
     atomic_init(&blank->references, 1);
     atomic_init(&blank->sequence_end, UINT64_MAX);
-    blank->active = bb_write_buffer_ref(active);
-    for (size_t i = 0; i < frozen_count; i++)
-        blank->frozen[i] = bb_write_buffer_ref(frozen[i]);
-    blank->frozen_count = frozen_count;
+    for (size_t i = 0; i < buffer_count; i++)
+        blank->buffers[i] = bb_write_buffer_ref(buffers[i]);
+    blank->buffer_count = buffer_count;
     blank->levels = bb_levels_ref(levels);
 }
 
@@ -36,19 +34,11 @@ void bb_view_destroy(struct bb_view *view)
     if (view == NULL)
         return;
     BB_ASSERT(atomic_load(&view->references) == 0);
-    for (size_t i = 0; i < view->frozen_count; i++)
-        bb_write_buffer_unref(view->frozen[i]);
-    if (view->active != NULL)
-        bb_write_buffer_unref(view->active);
+    for (size_t i = view->buffer_count; i > 0; i--)
+        bb_write_buffer_unref(view->buffers[i - 1]);
     if (view->levels != NULL)
         bb_levels_unref(view->levels);
     bb_free(view);
-}
-
-struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view)
-{
-    BB_DEBUG_ASSERT(view->frozen_count <= BB_FROZEN_MAX);
-    return view->frozen_count == 0 ? NULL : view->frozen[view->frozen_count - 1];
 }
 
 /* The open table that shows the value in its map; NULL if none. */

@@ -9,9 +9,9 @@
 
 #include <stdatomic.h>
 
+#include "base/assert.h"
+#include "compaction/levels/levels.h"
 #include "kv/view/write_buffer.h"
-
-struct bb_levels;
 
 /* The maximum number of frozen write buffers. Writes wait for a flush when it is reached. */
 #define BB_FROZEN_MAX 2
@@ -19,9 +19,9 @@ struct bb_levels;
 struct bb_view {
     /* Of iterators and, while it is current, of the store. */
     _Atomic uint32_t references;
-    struct bb_write_buffer *active;
-    struct bb_write_buffer *frozen[BB_FROZEN_MAX]; /* newest first */
-    size_t frozen_count;
+    /* Newest first: the active one, then the frozen ones. */
+    struct bb_write_buffer *buffers[1 + BB_FROZEN_MAX];
+    size_t buffer_count;
     struct bb_levels *levels;
     /* Readers of this view ignore later sequence numbers. The active memtable may get such entries,
      * but an ingest before them is visible only in a later view. UINT64_MAX: there was no
@@ -33,8 +33,7 @@ struct bb_view {
 /* Allocates a view, so that making one later cannot fail. bb_view_destroy releases it. */
 BB_MUST_CHECK enum bb_status bb_view_create(struct bb_view **ret_blank);
 /* Fills a blank view and takes a reference to each part. The view then has one reference. */
-void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active,
-                 struct bb_write_buffer *const *frozen, size_t frozen_count,
+void bb_view_set(struct bb_view *blank, struct bb_write_buffer *const *buffers, size_t buffer_count,
                  struct bb_levels *levels);
 /* REQUIRES: there are no references, and no reader announces it. NULL is allowed. */
 void bb_view_destroy(struct bb_view *view);
@@ -50,21 +49,34 @@ static inline uint64_t bb_view_sequence(const struct bb_view *view,
     return last < end ? last : end;
 }
 
-/* The memtable of a run, or NULL for a run of tables. Runs are numbered from the newest: 0 is the
- * active memtable; frozen memtables and runs of tables follow. */
+static inline size_t bb_view_frozen_count(const struct bb_view *view)
+{
+    return view->buffer_count - 1;
+}
+
+/* All places of data, newest first, are numbered runs: 0 is the active memtable, then the frozen
+ * memtables, then the runs of tables. */
+static inline size_t bb_view_run_count(const struct bb_view *view)
+{
+    return view->buffer_count + bb_levels_run_count(view->levels);
+}
+
+/* The memtable of a run, or NULL for a run of tables. */
 static inline const struct bb_memtable *bb_view_memtable(const struct bb_view *view, size_t run)
 {
-    if (run == 0)
-        return view->active->memtable;
-    return run <= view->frozen_count ? view->frozen[run - 1]->memtable : NULL;
+    return run < view->buffer_count ? view->buffers[run]->memtable : NULL;
+}
+
+/* The run of tables. REQUIRES: it is not a memtable. */
+static inline const struct bb_run_turn *bb_view_turn(const struct bb_view *view, size_t run)
+{
+    BB_DEBUG_ASSERT(run >= view->buffer_count && run < bb_view_run_count(view));
+    return &view->levels->turns[run - view->buffer_count];
 }
 
 /* BB_IO: the value, which a stream over the view shows, is in the map of a table and was lost.
  * BB_OK: its bytes that were read are right. */
 BB_MUST_CHECK enum bb_status bb_view_check_shown(const struct bb_view *view, struct bb_bytes value);
-
-/* The oldest frozen buffer, or NULL. */
-struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view);
 
 /* A stream over everything in the view, newest first among equal keys, without entries that range
  * tombstones hide from a reader at `sequence`, which was published before the call. With a range,

@@ -21,7 +21,7 @@ struct streams {
     struct bb_read_stats *stats;
     const struct bb_view *view;
     uint64_t sequence;
-    size_t run; /* number in the view, of the next stream's run */
+    size_t run; /* number of the run in the view */
     /* Of most iterators: no allocation for them. */
     struct bb_merge_stream few[FEW_MAX];
 };
@@ -33,7 +33,7 @@ static enum bb_status add(struct streams *streams, struct bb_iter *iter, bb_appr
     struct bb_range_tombstone_cover cover;
     enum bb_status status = BB_OK;
     bb_range_tombstone_cover_init(&cover, streams->view, streams->comparator, streams->sequence,
-                                  streams->run++);
+                                  streams->run);
     if (bb_range_tombstone_cover_is_needed(&cover)) {
         status = bb_uncovered_iter_create(iter, approach, &cover, &iter);
         approach = bb_uncovered_iter_approach;
@@ -48,10 +48,8 @@ static enum bb_status add(struct streams *streams, struct bb_iter *iter, bb_appr
 static enum bb_status add_memtable(struct streams *streams, const struct bb_write_buffer *buffer)
 {
     struct bb_iter *iter = NULL;
-    if (bb_memtable_is_empty(buffer->memtable)) {
-        streams->run++;
+    if (bb_memtable_is_empty(buffer->memtable))
         return BB_OK;
-    }
     enum bb_status status = bb_memtable_iter_create(buffer->memtable, &iter);
     return status == BB_OK ? add(streams, iter, bb_memtable_iter_approach) : status;
 }
@@ -78,27 +76,20 @@ static enum bb_status add_run(struct streams *streams, const struct bb_run *run,
     return add(streams, iter, bb_run_iter_approach);
 }
 
-static enum bb_status add_levels(struct streams *streams, const struct bb_levels *levels)
-{
-    enum bb_status status = BB_OK;
-    size_t number = streams->run;
-    int deepest = bb_levels_deepest(levels);
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++) {
-            streams->run = number++;
-            status =
-                add_run(streams, bb_levels_run(levels, level, i), level == deepest && level > 0);
-        }
-    }
-    return status;
-}
-
 static enum bb_status gather(struct streams *streams, const struct bb_view *view)
 {
-    enum bb_status status = add_memtable(streams, view->active);
-    for (size_t i = 0; i < view->frozen_count && status == BB_OK; i++)
-        status = add_memtable(streams, view->frozen[i]);
-    return status == BB_OK ? add_levels(streams, view->levels) : status;
+    int deepest = bb_levels_deepest(view->levels);
+    enum bb_status status = BB_OK;
+    for (size_t run = 0; run < bb_view_run_count(view) && status == BB_OK; run++) {
+        streams->run = run;
+        if (run < view->buffer_count) {
+            status = add_memtable(streams, view->buffers[run]);
+            continue;
+        }
+        const struct bb_run_turn *turn = bb_view_turn(view, run);
+        status = add_run(streams, turn->run, turn->level == deepest && deepest > 0);
+    }
+    return status;
 }
 
 enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_comparator *comparator,
@@ -107,7 +98,7 @@ enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_compara
                                    struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
     static const struct bb_key_range everything = {0};
-    size_t count_max = 1 + BB_FROZEN_MAX + bb_levels_run_count(view->levels);
+    size_t count_max = bb_view_run_count(view);
     struct streams streams = {.comparator = comparator,
                               .range = range != NULL ? range : &everything,
                               .options = options,

@@ -25,7 +25,8 @@ enum bb_status bb_write_buffer_create(struct bb_memtable *memtable, struct bb_wa
 
 struct bb_write_buffer *bb_write_buffer_ref(struct bb_write_buffer *buffer)
 {
-    atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
+    uint32_t before = atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
+    BB_DEBUG_ASSERT(before > 0);
     return buffer;
 }
 

@@ -71,14 +71,15 @@ static size_t ref_frozen(struct bb_db *db, struct bb_write_buffer **buffers)
 {
     size_t count = 0;
     bb_mutex_lock(&db->mutex);
-    for (size_t i = db->view->frozen_count; i > 0; i--)
-        buffers[count++] = bb_write_buffer_ref(db->view->frozen[i - 1]);
+    for (size_t i = db->view->buffer_count - 1; i > 0; i--)
+        buffers[count++] = bb_write_buffer_ref(db->view->buffers[i]);
     bb_mutex_unlock(&db->mutex);
     return count;
 }
 
 enum bb_status bb_commit_sync_logs(struct bb_db *db)
 {
+    BB_DEBUG_ASSERT(db->commits.head != NULL);
     struct bb_write_buffer *frozen[BB_FROZEN_MAX];
     size_t count = ref_frozen(db, frozen);
     enum bb_status status = BB_OK;

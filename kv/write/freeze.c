@@ -96,7 +96,8 @@ static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseco
 
 static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
 {
-    return reason == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
+    return reason == BB_STALL_MEMTABLES ? bb_view_frozen_count(db->view) == BB_FROZEN_MAX
                                         : bb_compaction_work_is_level0_stopped(db);
 }
 
@@ -165,14 +166,13 @@ static enum bb_status check_failure(struct bb_db *db)
 /* Moves the active buffer to the frozen ones, and replaces it by a new one. */
 static void swap_active(struct bb_db *db, struct bb_view *blank, struct bb_write_buffer *buffer)
 {
-    struct bb_write_buffer *frozen[BB_FROZEN_MAX] = {db->active};
-    size_t frozen_count = 1;
+    struct bb_write_buffer *buffers[1 + BB_FROZEN_MAX] = {buffer};
     db->active->sequence_end = db->sequence_allocated;
     bb_mutex_lock(&db->mutex);
-    BB_ASSERT(db->view->frozen_count < BB_FROZEN_MAX);
-    for (size_t i = 0; i < db->view->frozen_count; i++)
-        frozen[frozen_count++] = db->view->frozen[i];
-    bb_current_view_publish(db, blank, buffer, frozen, frozen_count, db->view->levels);
+    size_t count = db->view->buffer_count;
+    BB_ASSERT(count < BB_ARRAY_LENGTH(buffers));
+    memcpy(&buffers[1], db->view->buffers, count * sizeof(buffers[0]));
+    bb_current_view_publish(db, blank, buffers, count + 1, db->view->levels);
     bb_write_buffer_unref(db->active);
     db->active = buffer;
     bb_work_signal(db, BB_WORK_FLUSH);
@@ -193,10 +193,11 @@ static enum bb_status flush_log(struct bb_db *db)
 
 enum bb_status bb_freeze_memtable(struct bb_db *db, size_t capacity_bytes)
 {
+    BB_DEBUG_ASSERT(db->commits.head != NULL);
     struct bb_write_buffer *buffer = NULL;
     struct bb_view *blank = NULL;
     bb_mutex_lock(&db->mutex);
-    bool is_full = db->view->frozen_count == BB_FROZEN_MAX;
+    bool is_full = bb_view_frozen_count(db->view) == BB_FROZEN_MAX;
     bb_mutex_unlock(&db->mutex);
     enum bb_status status = is_full ? stall(db, BB_STALL_MEMTABLES) : BB_OK;
     if (status == BB_OK)
@@ -223,10 +224,10 @@ enum bb_status bb_freeze_drain(struct bb_db *db)
         return bb_workers_do_all(db, BB_WORK_FLUSH);
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
-    while (db->view->frozen_count > 0 && !bb_work_wait_has_failed(&wait))
+    while (bb_view_frozen_count(db->view) > 0 && !bb_work_wait_has_failed(&wait))
         bb_condvar_wait(&db->work_is_done, &db->mutex);
     struct bb_error failure = {.status = BB_OK};
-    if (db->view->frozen_count > 0)
+    if (bb_view_frozen_count(db->view) > 0)
         failure = db->workers[BB_WORK_FLUSH].failure;
     bb_mutex_unlock(&db->mutex);
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
@@ -321,6 +322,7 @@ static enum bb_status begin_log(struct bb_db *db)
 
 enum bb_status bb_freeze_make_room(struct bb_db *db, const struct bb_room *room)
 {
+    BB_DEBUG_ASSERT(db->commits.head != NULL);
     enum bb_status status = check_failure(db);
     if (status == BB_OK && db->is_log_failed)
         status = replace_log(db);
@@ -350,9 +352,9 @@ enum bb_status bb_freeze_check_room(struct bb_db *db, const struct bb_room *room
     if (status != BB_OK || (!db->is_log_failed && has_room(db->active, room)))
         return status;
     bb_mutex_lock(&db->mutex);
-    bool is_full = db->view->frozen_count == BB_FROZEN_MAX;
+    bool is_full = bb_view_frozen_count(db->view) == BB_FROZEN_MAX;
     /* Frozen memtables may become runs before the write comes. */
-    uint64_t runs = bb_levels_table_count(db->view->levels, 0) + db->view->frozen_count;
+    uint64_t runs = bb_levels_table_count(db->view->levels, 0) + bb_view_frozen_count(db->view);
     bool is_slow = runs >= slowdown_mark(db);
     bb_mutex_unlock(&db->mutex);
     if (is_slow)

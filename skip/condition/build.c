@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "skip/condition/ranges.h"
+#include "skip/condition/intervals.h"
 #include "skip/condition/text.h"
 #include "skip/condition/token.h"
 
@@ -34,8 +34,8 @@ enum bb_status bb_build_compare(const struct bb_schema *schema, size_t attribute
     size_t count = 0;
     bool is_negated = comparison == BB_COMPARISON_NOT_EQUAL;
     enum bb_status status =
-        bb_ranges_compare(leaf_attribute.type, is_negated ? BB_COMPARISON_EQUAL : comparison,
-                          literal, &interval, &count);
+        bb_intervals_compare(leaf_attribute.type, is_negated ? BB_COMPARISON_EQUAL : comparison,
+                             literal, &interval, &count);
     if (status == BB_OK)
         status = bb_tree_ranges(&leaf_attribute, &interval, count, &leaf);
     if (status != BB_OK)
@@ -53,7 +53,7 @@ enum bb_status bb_build_between(const struct bb_schema *schema, size_t attribute
     struct bb_leaf_attribute leaf_attribute = attribute_of(schema, attribute);
     struct bb_interval interval;
     size_t count = 0;
-    enum bb_status status = bb_ranges_between(leaf_attribute.type, low, high, &interval, &count);
+    enum bb_status status = bb_intervals_between(leaf_attribute.type, low, high, &interval, &count);
     if (status != BB_OK)
         return status;
     return bb_tree_ranges(&leaf_attribute, &interval, count, ret_condition);
@@ -71,12 +71,12 @@ enum bb_status bb_build_in(const struct bb_schema *schema, size_t attribute,
     size_t point_count = 0;
     for (size_t i = 0; status == BB_OK && i < count; i++) {
         size_t found = 0;
-        status = bb_ranges_compare(leaf_attribute.type, BB_COMPARISON_EQUAL, &literals[i],
-                                   &points[point_count], &found);
+        status = bb_intervals_compare(leaf_attribute.type, BB_COMPARISON_EQUAL, &literals[i],
+                                      &points[point_count], &found);
         point_count += found;
     }
     if (status == BB_OK) {
-        point_count = bb_ranges_sort_points(points, point_count);
+        point_count = bb_intervals_sort_points(points, point_count);
         status = bb_tree_ranges(&leaf_attribute, points, point_count, ret_condition);
     }
     bb_free(points);

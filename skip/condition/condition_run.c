@@ -3,7 +3,7 @@
  * Recursion is as deep as the tree: BB_CONDITION_DEPTH_MAX. */
 #include "base/alloc.h"
 #include "base/status.h"
-#include "skip/condition/ranges.h"
+#include "skip/condition/intervals.h"
 #include "skip/condition/tree.h"
 
 struct bb_condition_run {
@@ -81,7 +81,7 @@ static enum bb_status test_leaf(const struct bb_condition_run *run, const struct
         return fail_type(node, attribute->type);
     bool is_match = false;
     if (leaf->kind == BB_LEAF_RANGES)
-        is_match = bb_ranges_contain(leaf->intervals, leaf->interval_count, attribute);
+        is_match = bb_intervals_contain(leaf->intervals, leaf->interval_count, attribute);
     else {
         enum bb_status status =
             bb_text_match(node->text, run->regex, attribute->as.bytes, &is_match);

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "skip/condition/lexer.h"
-#include "skip/condition/ranges.h"
+#include "skip/condition/intervals.h"
 #include "skip/condition/time_text.h"
 #include "skip/record/calendar.h"
 
@@ -21,7 +21,8 @@ static enum bb_status append(struct bb_buf *buf, const char *text)
     return bb_buf_append(buf, text, strlen(text));
 }
 
-enum bb_status bb_print_quoted(struct bb_bytes text, char quote, struct bb_buf *buf)
+/* text surrounded by quote, which is doubled inside. */
+static enum bb_status print_quoted(struct bb_bytes text, char quote, struct bb_buf *buf)
 {
     enum bb_status status = bb_buf_append(buf, &quote, 1);
     for (size_t i = 0; status == BB_OK && i < text.size; i++) {
@@ -35,7 +36,7 @@ enum bb_status bb_print_quoted(struct bb_bytes text, char quote, struct bb_buf *
 static enum bb_status print_name(const char *name, struct bb_buf *buf)
 {
     struct bb_bytes text = bb_bytes_of_text(name);
-    return bb_lexer_word_is_plain(text) ? append(buf, name) : bb_print_quoted(text, '`', buf);
+    return bb_lexer_word_is_plain(text) ? append(buf, name) : print_quoted(text, '`', buf);
 }
 
 /* As few digits as give the same double; the point is one in every locale. */
@@ -66,7 +67,7 @@ static enum bb_status print_value(const struct bb_attribute *value, struct bb_bu
     char time[BB_TIME_TEXT_SIZE];
     switch (value->type) {
     case BB_ATTRIBUTE_BYTES:
-        return bb_print_quoted(value->as.bytes, '\'', buf);
+        return print_quoted(value->as.bytes, '\'', buf);
     case BB_ATTRIBUTE_U64:
         return bb_buf_print(buf, "%" PRIu64, value->as.u64);
     case BB_ATTRIBUTE_F64:
@@ -115,7 +116,7 @@ static enum bb_status print_interval(const struct bb_leaf *leaf, bool is_negated
                                      struct bb_buf *buf)
 {
     const struct bb_interval *interval = &leaf->intervals[0];
-    if (bb_ranges_is_point(interval))
+    if (bb_intervals_is_point(interval))
         return print_operand(is_negated ? " <> " : " = ", &interval->low.value, buf);
     if (interval->low.is_open && interval->high.is_open)
         return print_all(leaf->type, buf);
@@ -146,7 +147,7 @@ static enum bb_status print_like(const struct bb_like *like, bool is_negated, st
     if (status == BB_OK)
         status = bb_like_print(like, &pattern);
     if (status == BB_OK)
-        status = bb_print_quoted(bb_buf_bytes(&pattern), '\'', buf);
+        status = print_quoted(bb_buf_bytes(&pattern), '\'', buf);
     bb_buf_deinit(&pattern);
     return status;
 }
@@ -183,7 +184,7 @@ static enum bb_status print_function(const struct bb_condition *node, bool is_ne
     for (size_t i = 0; status == BB_OK && i < text->operand_count; i++) {
         status = append(buf, ", ");
         if (status == BB_OK)
-            status = bb_print_quoted(text->operands[i], '\'', buf);
+            status = print_quoted(text->operands[i], '\'', buf);
     }
     return status == BB_OK ? append(buf, ")") : status;
 }

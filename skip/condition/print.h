@@ -4,9 +4,6 @@
 
 #include "skip/condition/tree.h"
 
-/* text surrounded by quote, which is doubled inside. */
-BB_MUST_CHECK enum bb_status bb_print_quoted(struct bb_bytes text, char quote, struct bb_buf *buf);
-
 /* Appends. */
 BB_MUST_CHECK enum bb_status bb_print(const struct bb_condition *condition, struct bb_buf *buf);
 

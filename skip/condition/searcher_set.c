@@ -6,10 +6,26 @@
 #include "base/assert.h"
 #include "skip/condition/search.h"
 
+static size_t step_portable(const struct bb_searcher_set *set, const uint8_t *text, size_t from,
+                            size_t end, uint8_t *ret_strings)
+{
+    for (; from < end; from++) {
+        uint8_t strings = UINT8_MAX;
+        for (size_t place = 0; place < BB_SEARCHER_SET_PLACES; place++) {
+            uint8_t byte = text[from + place];
+            strings &= set->low[place][byte & 15] & set->high[place][byte >> 4];
+        }
+        *ret_strings = strings;
+        if (strings != 0)
+            break;
+    }
+    return from;
+}
+
 void bb_searcher_set_init(struct bb_searcher_set *set, enum bb_cpu cpu)
 {
     BB_DEBUG_ASSERT(bb_cpu_has(cpu));
-    *set = (struct bb_searcher_set){.step = bb_searcher_set_step_portable};
+    *set = (struct bb_searcher_set){.step = step_portable};
 #if BB_CPU_X86
     if (cpu >= BB_CPU_AVX2)
         set->step = bb_searcher_set_step_avx2;
@@ -51,22 +67,6 @@ void bb_searcher_set_add(struct bb_searcher_set *set, struct bb_bytes wanted, bo
 }
 
 /* ---- searching ---- */
-
-size_t bb_searcher_set_step_portable(const struct bb_searcher_set *set, const uint8_t *text,
-                                     size_t from, size_t end, uint8_t *ret_strings)
-{
-    for (; from < end; from++) {
-        uint8_t strings = UINT8_MAX;
-        for (size_t place = 0; place < BB_SEARCHER_SET_PLACES; place++) {
-            uint8_t byte = text[from + place];
-            strings &= set->low[place][byte & 15] & set->high[place][byte >> 4];
-        }
-        *ret_strings = strings;
-        if (strings != 0)
-            break;
-    }
-    return from;
-}
 
 /* Is one of the strings with a bit at this place? */
 static bool is_at(const struct bb_searcher_set *set, uint8_t strings, struct bb_bytes text,

@@ -58,8 +58,6 @@ void bb_searcher_set_add(struct bb_searcher_set *set, struct bb_bytes wanted, bo
 bool bb_searcher_set_find(const struct bb_searcher_set *set, struct bb_bytes text, size_t from,
                           size_t *ret_at);
 
-size_t bb_searcher_set_step_portable(const struct bb_searcher_set *set, const uint8_t *text,
-                                     size_t from, size_t end, uint8_t *ret_strings);
 #if BB_CPU_X86
 size_t bb_searcher_set_step_avx2(const struct bb_searcher_set *set, const uint8_t *text,
                                  size_t from, size_t end, uint8_t *ret_strings);

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
-#include "skip/condition/ranges.h"
+#include "skip/condition/intervals.h"
 
 void bb_condition_destroy(struct bb_condition *condition)
 {
@@ -96,7 +96,7 @@ static enum bb_status copy_intervals(struct bb_condition *leaf, const struct bb_
 static bool are_points(const struct bb_interval *intervals, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!bb_ranges_is_point(&intervals[i]))
+        if (!bb_intervals_is_point(&intervals[i]))
             return false;
     return true;
 }

@@ -43,7 +43,7 @@ static double default_rate(enum bb_skip_kind kind)
     return kind == BB_SKIP_VALUES ? 0.001 : kind == BB_SKIP_TOKENS ? 0.0001 : 0.1;
 }
 
-struct bb_skip_spec bb_spec_default(enum bb_skip_kind kind, uint32_t attribute)
+static struct bb_skip_spec spec_default(enum bb_skip_kind kind, uint32_t attribute)
 {
     return (struct bb_skip_spec){
         .kind = kind,
@@ -290,7 +290,7 @@ enum bb_status bb_skip_spec_parse(const char *text, const struct bb_schema *sche
     enum bb_status status = take_kind(&reading, &kind);
     if (status == BB_OK)
         status = take_attribute(&reading, schema, kind, &attribute);
-    struct bb_skip_spec spec = bb_spec_default(kind, attribute);
+    struct bb_skip_spec spec = spec_default(kind, attribute);
     while (status == BB_OK && take(&reading, ','))
         status = take_parameter(&reading, &spec);
     if (status == BB_OK)

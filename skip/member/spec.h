@@ -7,7 +7,6 @@
 #define BB_SPEC_SET_VALUES_DEFAULT 100
 #define BB_SPEC_NGRAM_DEFAULT      3
 
-struct bb_skip_spec bb_spec_default(enum bb_skip_kind kind, uint32_t attribute);
 /* Whether there can be such an index of an attribute of the type. */
 bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type type);
 

@@ -26,14 +26,12 @@
 #include "base/status.h"
 #include "base/sync.h"
 #include "sstable/block/block_spares.h"
+#include "sstable/block/miss_marks.h"
 
 #define SHARD_COUNT_MAX  64
 #define SHARD_BYTES_MIN  (256 * 1024)
 #define BUCKET_COUNT_MIN 64
-/* Misses are remembered for about as long as a block of the usual size would stay. */
-#define MISS_MARK_BYTES 4096
-#define MISS_COUNT_MIN  64
-#define LARGEST_PART    2 /* the largest item takes 1 / LARGEST_PART of a shard */
+#define LARGEST_PART     2 /* the largest item takes 1 / LARGEST_PART of a shard */
 /* The number of chains that drop_owner handles per hold of a shard's mutex. */
 #define DROP_STEP 1024
 
@@ -46,8 +44,7 @@ struct shard {
     alignas(64) struct bb_mutex mutex; /* on a separate cache line */
     _Atomic(struct bucket *) buckets;  /* bb_block_cache_prefetch takes no mutex */
     _Atomic size_t bucket_count;       /* a power of two */
-    uint32_t *misses; /* upper halves of the hashes, found by the lower halves; 0 if empty */
-    size_t miss_count;
+    struct bb_miss_marks misses;
     size_t item_count;
     /* newer: the oldest item, older: the newest; points to itself when empty. */
     struct bb_cache_item ring;
@@ -77,12 +74,6 @@ static struct place place_of(struct bb_block_cache *cache, uint64_t owner, uint6
 {
     uint64_t hash = bb_hash_mix(offset + owner * UINT64_C(0x9e3779b97f4a7c15));
     return (struct place){&cache->shards[(hash >> 32) & (cache->shard_count - 1)], hash};
-}
-
-/* One of the first `count` marks of misses, by the lower half of the hash. */
-static uint32_t *miss_of(struct place place, uint64_t count)
-{
-    return &place.shard->misses[(uint32_t)place.hash * count >> 32];
 }
 
 /* ---- the ring ---- */
@@ -125,6 +116,7 @@ static uint64_t hash_bit(uint64_t hash)
 
 static struct bb_cache_item *find_item(struct place place, uint64_t owner, uint64_t offset)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&place.shard->mutex));
     const struct bucket *bucket = bucket_of(place.shard, place.hash);
     if ((bucket->hashes & hash_bit(place.hash)) == 0)
         return NULL;
@@ -136,6 +128,7 @@ static struct bb_cache_item *find_item(struct place place, uint64_t owner, uint6
 
 static void chain_add(struct shard *shard, struct bb_cache_item *item)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
     struct bucket *bucket = bucket_of(shard, item->hash);
     item->chain = bucket->chain;
     bucket->chain = item;
@@ -187,6 +180,7 @@ static bool is_detached(const struct bb_cache_item *item)
  * the list to destroy. */
 static void detach(struct shard *shard, struct bb_cache_item *item, struct bb_cache_item **dead)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
     BB_DEBUG_ASSERT(shard->item_count > 0 && shard->used_bytes >= item->charge);
     chain_remove(shard, item);
     shard->item_count--;
@@ -235,6 +229,7 @@ void bb_block_cache_item_init(struct bb_cache_item *item, void (*destroy)(struct
 /* The mutex is held. */
 static void pin(struct shard *shard, struct bb_cache_item *item)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
     BB_DEBUG_ASSERT(atomic_load_explicit(&item->references, memory_order_relaxed) > 0);
     if (atomic_fetch_add_explicit(&item->references, 1, memory_order_acq_rel) > 1)
         return;
@@ -258,6 +253,7 @@ static bool unpin_one_of_many(struct bb_cache_item *item)
  * newest for eviction. */
 static void unpin(struct shard *shard, struct bb_cache_item *item, struct bb_cache_item **dead)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
     BB_DEBUG_ASSERT(is_detached(item) || shard->used_bytes >= item->charge);
     uint32_t before = atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel);
     if (is_detached(item)) {
@@ -303,20 +299,12 @@ static size_t shard_count_for(uint64_t capacity_bytes)
     return count;
 }
 
-static size_t miss_count_for(uint64_t share_bytes)
-{
-    uint64_t count = share_bytes / MISS_MARK_BYTES;
-    return count < MISS_COUNT_MIN ? MISS_COUNT_MIN : (size_t)count;
-}
-
 static bool shard_init(struct shard *shard, uint64_t share_bytes)
 {
-    shard->miss_count = miss_count_for(share_bytes);
-    shard->misses = bb_alloc_zeroed(shard->miss_count, sizeof(*shard->misses));
     shard->buckets = bb_alloc_zeroed(BUCKET_COUNT_MIN, sizeof(*shard->buckets));
-    if (shard->buckets == NULL || shard->misses == NULL) {
+    if (!bb_miss_marks_init(&shard->misses, share_bytes) || shard->buckets == NULL) {
         bb_free(shard->buckets);
-        bb_free(shard->misses);
+        bb_free(shard->misses.marks);
         return false;
     }
     shard->bucket_count = BUCKET_COUNT_MIN;
@@ -349,7 +337,7 @@ static void shard_deinit(struct shard *shard)
     BB_ASSERT(shard->item_count == 0 || bb_mutex_is_inherited(&shard->mutex));
     bb_mutex_deinit(&shard->mutex);
     bb_free(shard->buckets);
-    bb_free(shard->misses);
+    bb_free(shard->misses.marks);
 }
 
 enum bb_status bb_block_cache_create(uint64_t capacity_bytes, struct bb_block_cache **ret_cache)
@@ -405,20 +393,7 @@ void bb_block_cache_prefetch(struct bb_block_cache *cache, uint64_t owner, uint6
     /* As a number: during a growth the address may be outside of the array, which is harmless. */
     uintptr_t first = (uintptr_t)bucket_of(place.shard, 0);
     __builtin_prefetch((const void *)(first + bucket * sizeof(struct bucket)));
-    __builtin_prefetch(miss_of(place, place.shard->miss_count));
-}
-
-/* Marks a miss, and returns whether the same was missed recently. Large blocks share as many marks
- * as such blocks fit into the shard, so a mark lasts about as long as a block. Mutex held. */
-static bool mark_miss(struct place place, uint64_t size)
-{
-    const struct shard *shard = place.shard;
-    uint32_t mark = (uint32_t)(place.hash >> 32) | 1;
-    bool is_large = size > 2 * (uint64_t)MISS_MARK_BYTES;
-    uint32_t *at = miss_of(place, is_large ? shard->share_bytes / size + 1 : shard->miss_count);
-    bool was_marked = *at == mark;
-    *at = mark;
-    return was_marked;
+    bb_miss_marks_prefetch(&place.shard->misses, place.hash);
 }
 
 /* True when one more block of the usual size fits. The space that an eviction leaves must not
@@ -426,8 +401,8 @@ static bool mark_miss(struct place place, uint64_t size)
 static bool has_room(const struct shard *shard)
 {
     uint64_t usual = shard->item_count == 0 ? 0 : shard->used_bytes / shard->item_count;
-    if (usual < MISS_MARK_BYTES)
-        usual = MISS_MARK_BYTES;
+    if (usual < BB_MISS_MARKS_BYTES)
+        usual = BB_MISS_MARKS_BYTES;
     return shard->used_bytes + usual <= shard->share_bytes;
 }
 
@@ -446,7 +421,8 @@ struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache,
         place.shard->hits++;
     } else {
         place.shard->miss_total++;
-        *ret_is_wanted = mark_miss(place, size) || has_room(place.shard);
+        *ret_is_wanted =
+            bb_miss_marks_add(&place.shard->misses, place.hash, size) || has_room(place.shard);
     }
     bb_mutex_unlock(&place.shard->mutex);
     return item;
@@ -495,6 +471,7 @@ bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint6
 /* The mutex is held; no other thread sees the item yet. */
 static void attach(struct bb_block_cache *cache, struct place place, struct bb_cache_item *item)
 {
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&place.shard->mutex));
     struct shard *shard = place.shard;
     grow_if_full(shard);
     item->cache = cache;

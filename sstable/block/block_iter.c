@@ -214,6 +214,20 @@ static inline const uint8_t *interval_end(const struct bb_block_iter *iter)
            (next < block->restart_count ? block->restarts[next] : block->entries_size);
 }
 
+/* Shows the common entry at p. */
+static inline void show_common(struct bb_block_iter *iter, const struct bb_common_entry *common,
+                               const uint8_t *p)
+{
+    const uint8_t *payload = iter->block->payload;
+    iter->key_size = common->shared + common->unshared;
+    iter->offset = (uint32_t)(p - payload);
+    iter->next_offset = (uint32_t)(bb_common_entry_end(common) - payload);
+    iter->entry.key.size = iter->key_size;
+    iter->entry.sequence = bb_common_entry_sequence(common);
+    iter->entry.kind = BB_ENTRY_PUT;
+    iter->entry.value = bb_bytes_of(common->suffix + common->unshared, common->value_size);
+}
+
 /* WHY the common entry has a path of its own: a scan spends most of its time here, and this one has
  * a third of the instructions of read_next. */
 void bb_block_iter_next(struct bb_block_iter *iter)
@@ -229,43 +243,32 @@ void bb_block_iter_next(struct bb_block_iter *iter)
         return;
     }
     memcpy(iter->key + common.shared, common.suffix, SUFFIX_COPIED);
-    iter->key_size = common.shared + common.unshared;
-    iter->offset = iter->next_offset;
-    iter->next_offset = (uint32_t)(bb_common_entry_end(&common) - iter->block->payload);
-    iter->entry.key.size = iter->key_size;
-    iter->entry.sequence = bb_common_entry_sequence(&common);
-    iter->entry.kind = BB_ENTRY_PUT;
-    iter->entry.value = bb_bytes_of(common.suffix + common.unshared, common.value_size);
+    show_common(iter, &common, p);
 }
 
 /* ---- passing entries ---- */
 
 /* Passes common entries of this interval that end at or before the limit, and that are before the
- * key if there is one, with the checks of read_next. Only the next move shows an entry. WHY: most
- * entries of an interval are only on the way. The place of the next one is in registers. */
+ * key if there is one, with the checks of read_next. Shows the last one. WHY: most entries of an
+ * interval are only on the way. The place of the next one is in registers. */
 static void pass_common(struct bb_block_iter *iter, const uint8_t *limit,
                         const struct bb_bytes *key)
 {
-    const uint8_t *payload = iter->block->payload;
-    const uint8_t *begin = payload + iter->next_offset;
-    const uint8_t *p = begin;
+    const uint8_t *p = iter->block->payload + iter->next_offset;
+    const uint8_t *last = NULL;
     size_t matched = key == NULL ? 0 : bb_bytes_shared_prefix(iter->entry.key, *key);
     size_t key_size = iter->key_size;
-    uint64_t masked_tag = 0;
     struct bb_common_entry common;
     while (limit - p >= COMMON_READ && bb_common_entry_decode(p, &common) &&
            bb_common_entry_end(&common) <= limit && is_next_key(iter, &common, key_size) &&
            (key == NULL || bb_common_entry_is_before(&common, *key, &matched))) {
         memcpy(iter->key + common.shared, common.suffix, SUFFIX_COPIED);
         key_size = common.shared + common.unshared;
-        masked_tag = common.masked_tag;
+        last = p;
         p = bb_common_entry_end(&common);
     }
-    if (p == begin)
-        return;
-    iter->entry.sequence = bb_block_record_gather(masked_tag) >> 1;
-    iter->key_size = key_size;
-    iter->next_offset = (uint32_t)(p - payload);
+    if (last != NULL && bb_common_entry_decode(last, &common))
+        show_common(iter, &common, last);
 }
 
 void bb_block_iter_skip_to(struct bb_block_iter *iter, uint32_t at)

@@ -16,7 +16,8 @@
 struct bb_block_iter {
     bool is_valid;
     enum bb_status status; /* when not valid: BB_OK at either end, else the error */
-    /* When valid; borrowed from iterator and block until the iterator moves. */
+    /* When valid, and at the end the last one; borrowed from iterator and block until the iterator
+     * moves. */
     struct bb_entry entry;
     const struct bb_block *block;
     const struct bb_comparator *comparator;

@@ -14,6 +14,7 @@
 #include "base/comparator.h"
 #include "base/path.h"
 #include "base/status.h"
+#include "bloomblock/table/block_filter.h"
 #include "sstable/block/stored_block.h"
 #include "sstable/block/stored_entry.h"
 #include "sstable/build/table_options.h"
@@ -81,6 +82,7 @@ static enum bb_status create_all_filters(struct bb_table_builder *builder)
 
 void bb_table_builder_set_excess(struct bb_table_builder *builder, struct bb_filter_excess excess)
 {
+    BB_DEBUG_ASSERT(builder->block.entry_count == 0 && !builder->is_finished);
     if (builder->filters != NULL) {
         builder->properties.filter_excess = excess.block_filters;
         bb_block_filter_builder_set_excess(builder->filters, excess.block_filters);

@@ -3,7 +3,6 @@
 #ifndef BB_SSTABLE_BUILD_TABLE_BUILDER_H
 #define BB_SSTABLE_BUILD_TABLE_BUILDER_H
 
-#include "bloomblock/table/block_filter.h"
 #include "sstable/block/block_builder.h"
 #include "sstable/build/table_observer.h"
 #include "sstable/build/table_ranges.h"

@@ -1,5 +1,6 @@
 /* Writes the end of a table: table filter, range tombstones, root, properties, directory, footer.
  * One thread. */
+#include "bloomblock/table/block_filter.h"
 #include "sstable/build/table_builder.h"
 #include "sstable/meta/footer.h"
 #include "sstable/meta/table_directory.h"

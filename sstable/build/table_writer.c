@@ -2,6 +2,7 @@
 #include "sstable/build/table_writer.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -59,6 +60,7 @@ static enum bb_status fill(struct bb_table_writer *writer, struct bb_bytes *data
 
 enum bb_status bb_table_writer_append(struct bb_table_writer *writer, struct bb_bytes data)
 {
+    BB_DEBUG_ASSERT(writer->file != NULL || writer->status != BB_OK);
     enum bb_status status = writer->status;
     size_t size = data.size;
     while (status == BB_OK && data.size > 0) {

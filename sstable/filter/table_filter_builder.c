@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bloomblock/hash_sort.h"
+#include "bloomblock/table/sharded_filter.h"
 
 struct bb_table_filter_builder {
     struct bb_block_filter_format format;

@@ -9,10 +9,10 @@
 #ifndef BB_SSTABLE_FILTER_TABLE_FILTER_BUILDER_H
 #define BB_SSTABLE_FILTER_TABLE_FILTER_BUILDER_H
 
-#include "bloomblock/table/sharded_filter.h"
 #include "sstable/checksum.h"
 #include "sstable/index/fence_builder.h"
 
+struct bb_block_filter_format;
 struct bb_table_filter_builder;
 
 BB_MUST_CHECK enum bb_status

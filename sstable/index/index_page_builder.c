@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/status.h"
+#include "bloomblock/table/block_filter.h"
 
 void bb_index_page_builder_init(struct bb_index_page_builder *builder,
                                 const struct bb_comparator *comparator)

@@ -7,10 +7,11 @@
 #ifndef BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
 #define BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
 
-#include "bloomblock/table/block_filter.h"
 #include "sstable/checksum.h"
 #include "sstable/index/block_head.h"
 #include "sstable/index/fence_builder.h"
+
+struct bb_block_filter_builder;
 
 struct bb_index_page_builder {
     struct bb_fence_builder fences; /* of all blocks except the first */

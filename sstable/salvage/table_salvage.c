@@ -81,8 +81,10 @@ static enum bb_status try_properties(struct claims *claims)
     return status;
 }
 
-enum bb_status bb_table_salvage_id(struct bb_bytes file, const char *path,
-                                   uint8_t ret_id[BB_TABLE_ID_SIZE])
+/* The id that the file itself names, if a block or a directory proves it: from the footer, else
+ * from the properties. Errors: BB_CORRUPT if none exists. */
+static enum bb_status find_id(struct bb_bytes file, const char *path,
+                              uint8_t ret_id[BB_TABLE_ID_SIZE])
 {
     struct claims claims = {.file = file, .id = ret_id};
     enum bb_status status = try_footers(&claims, path);
@@ -265,7 +267,7 @@ enum bb_status bb_table_salvage(struct bb_file_system *fs, const char *path,
     if (status == BB_OK && table_id != NULL)
         memcpy(salvage.report.table_id, table_id, BB_TABLE_ID_SIZE);
     else if (status == BB_OK)
-        status = bb_table_salvage_id(salvage.file, path, salvage.report.table_id);
+        status = find_id(salvage.file, path, salvage.report.table_id);
     salvage.table = bb_checksum_decode_table_id(salvage.report.table_id);
     if (status == BB_OK)
         status = salvage_file(&salvage);

@@ -48,11 +48,6 @@ struct bb_salvage_report {
     uint64_t range_tombstones; /* sequences of all fragments */
 };
 
-/* The id that the file itself names, if a block or a directory proves it: from the footer, else
- * from the properties. Errors: BB_CORRUPT if none exists. */
-BB_MUST_CHECK enum bb_status bb_table_salvage_id(struct bb_bytes file, const char *path,
-                                                 uint8_t ret_id[BB_TABLE_ID_SIZE]);
-
 /* Passes everything that can be read to the visitor; a failure of the visitor ends the salvage.
  * table_id NULL: the id that the file names. comparator NULL: bytewise. Errors: BB_CORRUPT without
  * an id. A file without any whole block gives BB_OK and no blocks. */

@@ -390,6 +390,7 @@ static bool approach_entries(const struct bb_table_iter *iter, struct bb_bytes k
 bool bb_table_iter_approach(struct bb_iter *base, struct bb_bytes key, uint64_t sequence,
                             unsigned step)
 {
+    BB_DEBUG_ASSERT(base->ops->seek == seek);
     struct bb_table_iter *iter = table_iter_of(base);
     base->is_valid = false;
     if (step == 0)

@@ -75,8 +75,8 @@ uint64_t explore_change(struct access_to access, uint64_t (*change)(uint64_t old
 bool explore_exchange(struct access_to access, int failure_order, uint64_t *expected,
                       uint64_t desired);
 void explore_lock(void *mutex);
-bool explore_try_lock(void *mutex);
 void explore_unlock(void *mutex);
+bool explore_holds(const void *mutex);
 /* A plain write replaces an atomic variable. */
 void explore_atomic_overwritten(uint16_t location);
 

@@ -152,10 +152,10 @@ static void scan_early(void)
     bb_iter_destroy(iter);
 }
 
-static void rank_early(void)
+static void estimate_early(void)
 {
-    double rank = bb_memtable_rank(scene->memtable, bb_bytes_of_text("bb"));
-    explore_check(rank > 0 && rank < 1, "a rank out of range");
+    double share = bb_memtable_share(scene->memtable, bb_bytes_of_text("bb"));
+    explore_check(share > 0 && share < 1, "a share out of range");
 }
 
 /* The heads of keys while one of them changes. */
@@ -287,11 +287,11 @@ static const struct explore_program programs[] = {
     {"a key is added", make_small, {add_b, expect_b}, NULL},
     {"a key is added under a get", make_small, {add_b, get_b_early}, NULL},
     {"a key is added under a scan", make_small, {add_b, scan_early}, NULL},
-    {"a key is added under an estimate", make_small, {add_b, rank_early}, NULL},
+    {"a key is added under an estimate", make_small, {add_b, estimate_early}, NULL},
     {"a version is added", make_small, {add_version, expect_version}, NULL},
     {"a version is added under a get", make_small, {add_version, get_old_version}, NULL},
     {"a version is added under a scan", make_small, {add_version, scan_heads}, NULL},
-    {"a version is added under an estimate", make_small, {add_version, rank_early}, NULL},
+    {"a version is added under an estimate", make_small, {add_version, estimate_early}, NULL},
     {"a leaf is split under a scan", make_full_leaf, {split_leaf, scan_heads}, NULL},
     {"a leaf is split", make_full_leaf, {split_leaf, expect_split}, NULL},
     {"a leaf is split under a get", make_full_leaf, {split_leaf, get_moved}, NULL},

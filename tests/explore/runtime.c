@@ -147,7 +147,6 @@ void *__real_memset(void *to, int byte, size_t size);
 void *__wrap_memset(void *to, int byte, size_t size);
 int __real_memcmp(const void *a, const void *b, size_t size);
 int __wrap_memcmp(const void *a, const void *b, size_t size);
-int __wrap_sched_yield(void);
 
 void *__wrap_memcpy(void *to, const void *from, size_t size)
 {
@@ -174,12 +173,6 @@ int __wrap_memcmp(const void *a, const void *b, size_t size)
     explore_plain(a, size, false, PLACE);
     explore_plain(b, size, false, PLACE);
     return __real_memcmp(a, b, size);
-}
-
-int __wrap_sched_yield(void)
-{
-    explore_yield();
-    return 0;
 }
 
 /* ---- base/alloc.h ---- */
@@ -278,11 +271,6 @@ void bb_mutex_lock(struct bb_mutex *mutex)
     explore_lock(mutex);
 }
 
-bool bb_mutex_try_lock(struct bb_mutex *mutex)
-{
-    return explore_try_lock(mutex);
-}
-
 bool bb_mutex_enter(struct bb_mutex *mutex)
 {
     explore_lock(mutex);
@@ -292,6 +280,11 @@ bool bb_mutex_enter(struct bb_mutex *mutex)
 void bb_mutex_unlock(struct bb_mutex *mutex)
 {
     explore_unlock(mutex);
+}
+
+bool bb_mutex_is_held(const struct bb_mutex *mutex)
+{
+    return explore_holds(mutex);
 }
 
 bool bb_mutex_is_inherited(const struct bb_mutex *mutex)
@@ -310,6 +303,11 @@ bool bb_mutex_is_free(struct bb_mutex *mutex)
 void bb_once_run(struct bb_once *once, void (*run)(void))
 {
     (void)pthread_once(&once->handle, run);
+}
+
+void bb_thread_yield(void)
+{
+    explore_yield();
 }
 
 void bb_condvar_init(struct bb_condvar *condition)

@@ -69,7 +69,7 @@ static void publish(struct bb_write_buffer *buffer)
     explore_check(bb_view_create(&blank) == BB_OK, "no view");
     bb_mutex_lock(&scene->db.mutex);
     struct bb_write_buffer *old = scene->db.active;
-    bb_current_view_publish(&scene->db, blank, buffer, NULL, 0, NULL);
+    bb_current_view_publish(&scene->db, blank, &buffer, 1, NULL);
     scene->db.active = buffer;
     bb_mutex_unlock(&scene->db.mutex);
     if (old != NULL)
@@ -94,8 +94,8 @@ static void expect_entry(const struct bb_view *view)
     struct bb_bytes value = {0};
     enum bb_entry_kind kind = BB_ENTRY_PUT;
     uint64_t sequence = 0;
-    explore_check(bb_memtable_get(view->active->memtable, bb_bytes_of_text("k"), KEY_HASH, SEQUENCE,
-                                  &value, &kind, &sequence) == BB_OK,
+    explore_check(bb_memtable_get(view->buffers[0]->memtable, bb_bytes_of_text("k"), KEY_HASH,
+                                  SEQUENCE, &value, &kind, &sequence) == BB_OK,
                   "the view lost its entry");
 }
 
@@ -143,7 +143,7 @@ static void read_sequence(void)
 
 static void release_buffer(void)
 {
-    expect_entry(&(struct bb_view){.active = scene->loose});
+    expect_entry(&(struct bb_view){.buffers = {scene->loose}});
     bb_write_buffer_unref(scene->loose);
 }
 

@@ -365,6 +365,16 @@ class Pauses(ClusterTest):
         node.answer = lambda words: words[0] == b"CLUSTER" and next(maps, None) or usual(words)
         self.assertEqual(self.get(node, "key").lines, ["KEY"])
 
+    def test_map_stays_when_a_new_one_is_damaged(self):
+        answers = iter([error("CLUSTERDOWN Hash slot not served")])
+        node = self.usual(lambda words: next(answers, None) or one_value_each(words))
+        usual = node.answer
+        maps = iter([slots((*ALL, node.port))])
+        damaged = array(array(number(0), number(0), array(bulk(b"127.0.0.1"), number(node.port))), number(1))
+        node.answer = lambda words: next(maps, damaged) if words[0] == b"CLUSTER" else usual(words)
+        self.assertEqual(self.get(node, "key", "--timeout", TIMEOUT_LONG).lines, ["KEY"])
+        self.assertGreater(len(node.named(b"CLUSTER")), 1)
+
     def test_silent_node_is_given_up(self):
         node = self.usual(lambda words: SILENCE)
         result = self.get(node, "key", "--timeout", TIMEOUT_LONG, code=IO)

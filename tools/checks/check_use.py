@@ -4,6 +4,8 @@
 - A function bb_... of a layer is called by a layer, the LevelDB interface, a tool or a benchmark.
   The public interface (include/bb) is excepted, and so is FOR_TESTS. A function whose only callers
   are tests is unused code that the tests keep alive: it goes, or moves to the tests.
+- An external function of a layer is used by another file, which may be a test. Otherwise it is
+  static.
 - A macro or enumerator BB_... of a layer is used outside its definition and the tests.
 - A struct, union or enum bb_... is defined once, in the whole tree. Any other tag of a header is
   defined in no other header of the same top folder, and in no source file of the same program. Two
@@ -79,6 +81,21 @@ def unused(tree):
             yield f"tools/checks/check_use.py:1: {name} in FOR_TESTS does not exist"
 
 
+def local(tree):
+    """Functions that could be static: only their own file uses them."""
+    codes = {path: c_source.code(tree.text(path)) for path in tree.with_suffix(".c", ".h", ".cpp", ".hpp")}
+    users = collections.defaultdict(set)
+    for path, code in codes.items():
+        for word, count in collections.Counter(_WORD.findall(_TAG.sub("", code))).items():
+            if path.startswith("include/") or count > declaration_count(code, word):
+                users[word].add(path)
+    for path in codes:
+        if path.startswith(LAYERS) and path.endswith(".c"):
+            for name, line in c_source.external_functions(tree.text(path)):
+                if name.startswith("bb_") and users[name] == {path}:
+                    yield f"{path}:{line}: only its own file uses {name}: make it static"
+
+
 def constants(text):
     """(name, offset) of the macros and enumerators that a file defines, except its guard."""
     found = [(match.group(1), match.start(1)) for match in _MACRO.finditer(text) if not match.group(1).endswith("_H")]
@@ -132,14 +149,14 @@ def duplicate_tags(tree):
 
 
 def check(tree):
-    return [*unused(tree), *unused_constants(tree), *duplicate_tags(tree)]
+    return [*unused(tree), *local(tree), *unused_constants(tree), *duplicate_tags(tree)]
 
 
 CLEAN = {
     "include/bb/db.h": "int bb_db_put(int key);\n",
     "kv/store.h": "struct bb_store {\n    int key;\n};\nenum bb_status bb_store_flush(\n    struct bb_store *store);\n",
-    "kv/store.c": "int bb_db_put(int key)\n{\n    return bb_store_flush(key);\n}\n\n"
-                  "int\nbb_store_flush(struct bb_store *store)\n{\n    return 0;\n}\n",
+    "kv/store.c": "int bb_db_put(int key)\n{\n    return bb_store_flush(key);\n}\n",
+    "kv/store_flush.c": "int\nbb_store_flush(struct bb_store *store)\n{\n    return 0;\n}\n",
     "kv/page.h": "static inline int bb_page_size(int page)\n{\n    return page;\n}\n\n"
                  "static inline bool *bb_page_find(int page)\n{\n    return bb_page_size(page) + &bb_page_find;\n}\n",
     "tests/unit/kv/store_test.c": "struct place {\n    int other;\n};\n",
@@ -158,6 +175,8 @@ VIOLATIONS = [
     ({"kv/size.c": DEAD, "kv/size.h": "BB_MUST_CHECK int\nbb_store_size(struct bb_store *store);\n"}, "bb_store_size"),
     ({"kv/size.c": DEAD, "tests/unit/kv/size_test.c": "int a = bb_store_size(0);\n"}, "bb_store_size has no caller"),
     ({"kv/size.c": DEAD + "/* bb_store_size() */\n"}, "kv/size.c:1: bb_store_size"),
+    ({"kv/size.c": DEAD + "\nint a = bb_store_size(0);\n", "kv/size.h": "int bb_store_size(struct bb_store *store);\n"},
+     "kv/size.c:1: only its own file uses bb_store_size"),
     ({"base/line.h": "static inline int bb_line_end(int line)\n{\n    return line;\n}\n"}, "bb_line_end has no caller"),
     ({"sstable/store.h": "struct bb_store {\n    int other;\n};\n"}, "the tag bb_store is also defined in kv/store.h"),
     ({"base/a.h": "enum bb_side { LEFT };\n", "kv/b.c": "enum bb_side {\n    RIGHT\n};\n"}, "the tag bb_side"),

@@ -58,7 +58,7 @@ static struct bb_bytes host_of(const struct redisReply *host, const struct node 
 
 /* [first, last, [host, port, ...], replicas ...] */
 static enum bb_status decode_range(struct slot_map *map, const struct redisReply *range,
-                                   const struct node *asked)
+                                   const struct node *asked, struct node **owners)
 {
     static const char expected[] = "[first slot, last slot, [host, port]]";
     if (!reply_is_array(range, 3) || !reply_is_integer(range->element[0]) ||
@@ -75,7 +75,7 @@ static enum bb_status decode_range(struct slot_map *map, const struct redisReply
         return reply_fail(range, "CLUSTER SLOTS", expected);
     enum bb_status status = slot_map_node(map, &address, &node);
     for (long long slot = first; slot <= last && status == BB_OK; slot++)
-        map->owners[slot] = node;
+        owners[slot] = node;
     return status;
 }
 
@@ -85,8 +85,10 @@ enum bb_status slot_map_decode(struct slot_map *map, const struct redisReply *re
     if (!reply_is_array(reply, 0))
         return reply_fail(reply, "CLUSTER SLOTS", "an array");
     enum bb_status status = BB_OK;
-    slot_map_fill(map, NULL);
+    struct node *owners[SLOT_COUNT] = {NULL};
     for (size_t i = 0; i < reply->elements && status == BB_OK; i++)
-        status = decode_range(map, reply->element[i], asked);
+        status = decode_range(map, reply->element[i], asked, owners);
+    if (status == BB_OK)
+        memcpy(map->owners, owners, sizeof(owners));
     return status;
 }

@@ -22,10 +22,10 @@ BB_MUST_CHECK enum bb_status slot_map_node(struct slot_map *map, const struct ad
                                            struct node **ret_node);
 
 /* Takes the owners of all slots from the reply to CLUSTER SLOTS. asked: the node that replied. A
- * failure may leave slots without an owner. */
+ * failure changes no owner. */
 BB_MUST_CHECK enum bb_status slot_map_decode(struct slot_map *map, const struct redisReply *reply,
                                              struct node *asked);
-/* Makes the node the owner of all slots: a server that is not in a cluster, or NULL. */
+/* Makes the node the owner of all slots: a server that is not in a cluster. */
 void slot_map_fill(struct slot_map *map, struct node *node);
 
 #endif

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/sync.h"
 
 #define THREADS    4
@@ -24,11 +25,7 @@ static void increment(void *argument)
 {
     struct counter *counter = argument;
     for (int i = 0; i < INCREMENTS; i++) {
-        if (i % 2 == 0)
-            bb_mutex_lock(&counter->mutex);
-        else
-            while (!bb_mutex_try_lock(&counter->mutex))
-                (void)sched_yield();
+        bb_mutex_lock(&counter->mutex);
         counter->value++;
         bb_mutex_unlock(&counter->mutex);
     }
@@ -48,29 +45,55 @@ static void sync__mutex_excludes(void **state)
     bb_mutex_deinit(&counter.mutex);
 }
 
-static void try_lock_elsewhere(void *argument)
+static void look_elsewhere(void *argument)
 {
     struct counter *counter = argument;
-    counter->value = bb_mutex_try_lock(&counter->mutex);
-    if (counter->value != 0)
-        bb_mutex_unlock(&counter->mutex);
+    counter->value = bb_mutex_is_free(&counter->mutex);
 }
 
-static void sync__try_lock_tells_whether_it_locked(void **state)
+static void sync__is_free_only_while_no_thread_holds_it(void **state)
 {
     (void)state;
     struct counter counter = {.value = 9};
     struct bb_thread thread;
     bb_mutex_init(&counter.mutex);
-    assert_true(bb_mutex_try_lock(&counter.mutex));
-    assert_ok(bb_thread_create(&thread, try_lock_elsewhere, &counter));
+    bb_mutex_lock(&counter.mutex);
+    assert_ok(bb_thread_create(&thread, look_elsewhere, &counter));
     bb_thread_join(&thread);
     assert_int_equal(counter.value, 0);
     bb_mutex_unlock(&counter.mutex);
 
-    assert_ok(bb_thread_create(&thread, try_lock_elsewhere, &counter));
+    assert_ok(bb_thread_create(&thread, look_elsewhere, &counter));
     bb_thread_join(&thread);
     assert_int_equal(counter.value, 1);
+    bb_mutex_deinit(&counter.mutex);
+}
+
+static void look_at_holder(void *argument)
+{
+    struct counter *counter = argument;
+    counter->value = bb_mutex_is_held(&counter->mutex);
+}
+
+static void sync__a_checked_mutex_knows_its_holder(void **state)
+{
+    (void)state;
+    struct counter counter = {.value = 9};
+    struct bb_condvar never;
+    struct bb_thread thread;
+    bb_mutex_init(&counter.mutex);
+    bb_condvar_init(&never);
+    assert_false(bb_mutex_is_held(&counter.mutex));
+    bb_mutex_lock(&counter.mutex);
+    assert_int_equal(bb_mutex_is_held(&counter.mutex), BB_IS_CHECKED);
+    assert_ok(bb_thread_create(&thread, look_at_holder, &counter));
+    bb_thread_join(&thread);
+    assert_int_equal(counter.value, 0);
+    assert_false(bb_condvar_wait_for(&never, &counter.mutex, 1));
+    assert_int_equal(bb_mutex_is_held(&counter.mutex), BB_IS_CHECKED);
+    bb_mutex_unlock(&counter.mutex);
+    assert_false(bb_mutex_is_held(&counter.mutex));
+    bb_condvar_deinit(&never);
     bb_mutex_deinit(&counter.mutex);
 }
 
@@ -266,7 +289,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sync__mutex_excludes),
-        cmocka_unit_test(sync__try_lock_tells_whether_it_locked),
+        cmocka_unit_test(sync__is_free_only_while_no_thread_holds_it),
+        cmocka_unit_test(sync__a_checked_mutex_knows_its_holder),
         cmocka_unit_test(sync__condition_hands_over),
         cmocka_unit_test(sync__broadcast_wakes_all),
         cmocka_unit_test(sync__wait_for_ends_by_itself_but_not_early),

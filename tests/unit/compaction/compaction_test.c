@@ -4,6 +4,7 @@
  * definition of required entries; every call of the file seam fails one by one; inputs that
  * contradict their properties. */
 #include "tests/unit/compaction/shelf.h"
+#include "tests/unit/compaction/table_bounds.h"
 
 #include "compaction/merge/compaction.h"
 #include "tests/support/file_fault.h"
@@ -143,7 +144,7 @@ static struct bb_compact_options options_of(struct store *store, uint64_t table_
 static bool is_below(const struct store *store, struct bb_bytes key)
 {
     for (size_t i = 0; i < bb_levels_table_count(store->levels, 3); i++) {
-        if (bb_table_file_covers(bb_levels_table(store->levels, 3, i), store->comparator, key))
+        if (table_bounds_contain(bb_levels_table(store->levels, 3, i), store->comparator, key))
             return true;
     }
     return false;

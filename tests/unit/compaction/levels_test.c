@@ -3,6 +3,7 @@
  * tables, with random bounds of many shapes and under a comparator; files live as long as any
  * levels name them. */
 #include "tests/unit/compaction/drawing.h"
+#include "tests/unit/compaction/table_bounds.h"
 
 #include "base/assert.h"
 #include "tests/support/rng.h"
@@ -183,7 +184,7 @@ static struct bb_table_file *walk_for(const struct bb_levels *levels, int level,
 {
     for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
         struct bb_table_file *file = bb_levels_table(levels, level, i);
-        if (bb_table_file_covers(file, levels->comparator, key))
+        if (table_bounds_contain(file, levels->comparator, key))
             return file;
     }
     return NULL;

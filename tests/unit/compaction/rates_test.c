@@ -26,9 +26,9 @@ static void rates__expected_adds_runs_and_weighs_tables(void **state)
     drawn_env_init(&drawn);
     struct bb_levels *levels =
         draw(&drawn, "0: 9[a-z]*5~0.01 8[a-z]~0.02\n1: 3[a-d]*3~0.1 2[m-q]~0.2\n4: 1[a-z]~0.5");
-    assert_near(bb_rates_level_waste(levels, 0), 0.03);
-    assert_near(bb_rates_level_waste(levels, 1), 0.125);
-    assert_near(bb_rates_level_waste(levels, 2), 0);
+    assert_near(rates_level(levels, 0), 0.03);
+    assert_near(rates_level(levels, 1), 0.125);
+    assert_near(rates_level(levels, 2), 0);
     assert_near(rates_expected(levels), 0.655);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
@@ -57,8 +57,8 @@ static void rates__statistics_add_the_predicted_rates(void **state)
     assert_near(level.waste, younger * 0.0078125 + older);
     assert_near(bb_rates_level(levels, 1, &weights).waste, 0.2 * (3 * 0.0625 + 0.2) / 4);
     /* Plans keep to the targets. */
-    assert_near(bb_rates_level_waste(levels, 0), 1.01);
-    assert_near(bb_rates_level_waste(levels, 1), 0.125);
+    assert_near(rates_level(levels, 0), 1.01);
+    assert_near(rates_level(levels, 1), 0.125);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
 }

@@ -5,6 +5,7 @@
 #include "tests/unit/compaction/shelf.h"
 
 #include "base/sync.h"
+#include "sstable/filter/table_filter.h"
 #include "sstable/table/table_lookup.h"
 
 #define KEYS    3000

@@ -2,6 +2,7 @@
  * exactly when it is obsolete and unreferenced. Method: real tables in memory; threads that open,
  * read and release the same ones (the thread sanitizer's build finds the rest). */
 #include "tests/unit/compaction/shelf.h"
+#include "tests/unit/compaction/table_bounds.h"
 
 #include <sched.h>
 
@@ -65,12 +66,12 @@ static void table_file__covers_its_bounds(void **state)
     (void)state;
     struct shelf shelf;
     struct bb_table_file *file = one_table(&shelf);
-    assert_false(bb_table_file_covers(file, NULL, bb_bytes_of_text("b")));
-    assert_true(bb_table_file_covers(file, NULL, bb_bytes_of_text("c")));
-    assert_true(bb_table_file_covers(file, NULL, bb_bytes_of_text("d")));
-    assert_true(bb_table_file_covers(file, NULL, bb_bytes_of_text("m")));
-    assert_false(bb_table_file_covers(file, NULL, bb_bytes_of_text("m0")));
-    assert_false(bb_table_file_covers(file, NULL, (struct bb_bytes){0}));
+    assert_false(table_bounds_contain(file, NULL, bb_bytes_of_text("b")));
+    assert_true(table_bounds_contain(file, NULL, bb_bytes_of_text("c")));
+    assert_true(table_bounds_contain(file, NULL, bb_bytes_of_text("d")));
+    assert_true(table_bounds_contain(file, NULL, bb_bytes_of_text("m")));
+    assert_false(table_bounds_contain(file, NULL, bb_bytes_of_text("m0")));
+    assert_false(table_bounds_contain(file, NULL, (struct bb_bytes){0}));
     bb_table_file_unref(file);
     shelf_deinit(&shelf);
 }

@@ -105,7 +105,7 @@ static void memtable_fits__full_is_an_error_that_changes_nothing(void **state)
     }
     assert_int_equal(status, BB_NO_SPACE);
     assert_message("full");
-    assert_true(bb_memtable_entry_count(memtable) == sequence - 1);
+    assert_true(bb_memtable_key_count(memtable) == sequence - 1);
     assert_false(bb_memtable_fits(memtable, 1, 8));
     struct bb_iter *iter = NULL;
     assert_ok(bb_memtable_iter_create(memtable, &iter));

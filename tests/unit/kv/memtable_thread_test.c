@@ -1,5 +1,5 @@
 /* Goal: concurrent readers find every published entry, walk in order without missing one, and
- * estimate ranks from complete records.
+ * estimate shares from complete records.
  *
  * Method: one writer adds and publishes the number of entries (release); readers load the number
  * (acquire) and then get any of those, or walk in either direction and compare with the expected
@@ -175,8 +175,8 @@ static void seek_all(void *argument)
     bb_iter_destroy(iter);
 }
 
-/* A rank compares with whole keys of records that the writer may have published just now. */
-static void rank_all(void *argument)
+/* A share compares with whole keys of records that the writer may have published just now. */
+static void estimate_all(void *argument)
 {
     struct shared *shared = argument;
     struct bb_rng rng;
@@ -188,8 +188,8 @@ static void rank_all(void *argument)
             continue;
         uint64_t sequence = bb_rng_one_in(&rng, 2) ? published : bb_rng_between(&rng, 1, published);
         char text[KEY_SIZE];
-        double rank = bb_memtable_rank(shared->memtable, key_of(shared, sequence, text));
-        fail_if(shared, !(rank >= 0 && rank <= 1));
+        double share = bb_memtable_share(shared->memtable, key_of(shared, sequence, text));
+        fail_if(shared, !(share >= 0 && share <= 1));
         atomic_fetch_add_explicit(&shared->checks, 1, memory_order_relaxed);
     }
 }
@@ -212,7 +212,8 @@ static void run(bool is_url, uint64_t seed, void (*const roles[ROLE_COUNT])(void
 }
 
 static void (*const find_and_walk[ROLE_COUNT])(void *) = {write_all, get_all, walk_all, seek_all};
-static void (*const rank_alone[ROLE_COUNT])(void *) = {write_all, rank_all, rank_all, rank_all};
+static void (*const estimate_alone[ROLE_COUNT])(void *) = {write_all, estimate_all, estimate_all,
+                                                           estimate_all};
 
 static void memtable_thread__random_keys(void **state)
 {
@@ -226,11 +227,11 @@ static void memtable_thread__keys_with_a_common_head(void **state)
     run(true, bb_rng_seed("memtable_thread__keys_with_a_common_head", 32), find_and_walk);
 }
 
-/* A rank read the newest version of a key before its bytes were known to be complete. */
-static void memtable_thread__rank_beside_new_versions(void **state)
+/* A share read the newest version of a key before its bytes were known to be complete. */
+static void memtable_thread__share_beside_new_versions(void **state)
 {
     (void)state;
-    run(true, bb_rng_seed("memtable_thread__rank_beside_new_versions", 33), rank_alone);
+    run(true, bb_rng_seed("memtable_thread__share_beside_new_versions", 33), estimate_alone);
 }
 
 int main(void)
@@ -238,7 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memtable_thread__random_keys),
         cmocka_unit_test(memtable_thread__keys_with_a_common_head),
-        cmocka_unit_test(memtable_thread__rank_beside_new_versions),
+        cmocka_unit_test(memtable_thread__share_beside_new_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,9 +50,8 @@ static void fill(struct test *test, struct bb_rng *rng, size_t run)
 
 static void test_init(struct test *test, struct bb_rng *rng)
 {
-    *test = (struct test){.view = {.frozen_count = 1}};
-    test->view.active = &test->buffers[0];
-    test->view.frozen[0] = &test->buffers[1];
+    *test = (struct test){.view = {.buffers = {&test->buffers[0], &test->buffers[1]}}};
+    test->view.buffer_count = RUNS;
     assert_ok(bb_levels_create_empty(NULL, &test->view.levels));
     for (size_t run = 0; run < RUNS; run++) {
         assert_ok(bb_memtable_create(NULL, 1 << 20, &test->buffers[run].memtable));

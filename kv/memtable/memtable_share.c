@@ -1,12 +1,12 @@
-/* Estimates the rank of a key in a memtable: see memtable.h. It uses the path to the key's leaf and
- * assumes that the children of a node have equally many keys. */
+/* Estimates the share of keys below a key in a memtable: see memtable.h. It uses the path to the
+ * key's leaf and assumes that the children of a node have equally many keys. */
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_inner.h"
 #include "kv/memtable/memtable_node.h"
 
 /* The share of the leaf's keys that are below key. */
-static double rank_in_leaf(const struct bb_memtable *memtable, const struct bb_memtable_leaf *leaf,
-                           struct bb_bytes key)
+static double share_in_leaf(const struct bb_memtable *memtable, const struct bb_memtable_leaf *leaf,
+                            struct bb_bytes key)
 {
     uint32_t count = atomic_load_explicit(&leaf->count, memory_order_acquire);
     uint32_t below = 0;
@@ -18,15 +18,15 @@ static double rank_in_leaf(const struct bb_memtable *memtable, const struct bb_m
     return count == 0 ? 0 : (double)below / count;
 }
 
-double bb_memtable_rank(const struct bb_memtable *memtable, struct bb_bytes key)
+double bb_memtable_share(const struct bb_memtable *memtable, struct bb_bytes key)
 {
     struct bb_memtable_path path;
     uint32_t leaf = bb_memtable_inner_find_leaf(memtable, key, false, &path);
-    double rank = rank_in_leaf(memtable, bb_memtable_leaf_at(memtable, leaf), key);
+    double share = share_in_leaf(memtable, bb_memtable_leaf_at(memtable, leaf), key);
     for (unsigned level = path.height; level > 0; level--) {
         const struct bb_memtable_inner *inner =
             bb_memtable_inner_at(memtable, path.nodes[level - 1]);
-        rank = (path.children[level - 1] + rank) / (inner->count + 1);
+        share = (path.children[level - 1] + share) / (inner->count + 1);
     }
-    return rank;
+    return share;
 }

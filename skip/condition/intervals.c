@@ -1,5 +1,5 @@
-/* See ranges.h. */
-#include "skip/condition/ranges.h"
+/* See intervals.h. */
+#include "skip/condition/intervals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static bool is_crossed(const struct bb_interval *interval)
 /* A single value stays one, also at the end of the type. */
 static void open_needless(struct bb_interval *interval)
 {
-    if (bb_ranges_is_point(interval))
+    if (bb_intervals_is_point(interval))
         return;
     if (!interval->low.is_open && !interval->low.is_exclusive && is_lowest(&interval->low.value))
         interval->low = OPEN;
@@ -141,9 +141,9 @@ static bool compare_fit(enum bb_comparison comparison, const struct bb_fit *fit,
     return false;
 }
 
-enum bb_status bb_ranges_compare(enum bb_attribute_type type, enum bb_comparison comparison,
-                                 const struct bb_literal *literal, struct bb_interval *ret_interval,
-                                 size_t *ret_count)
+enum bb_status bb_intervals_compare(enum bb_attribute_type type, enum bb_comparison comparison,
+                                    const struct bb_literal *literal,
+                                    struct bb_interval *ret_interval, size_t *ret_count)
 {
     struct bb_fit fit;
     struct bb_interval interval;
@@ -156,9 +156,9 @@ enum bb_status bb_ranges_compare(enum bb_attribute_type type, enum bb_comparison
     return BB_OK;
 }
 
-enum bb_status bb_ranges_between(enum bb_attribute_type type, const struct bb_literal *low,
-                                 const struct bb_literal *high, struct bb_interval *ret_interval,
-                                 size_t *ret_count)
+enum bb_status bb_intervals_between(enum bb_attribute_type type, const struct bb_literal *low,
+                                    const struct bb_literal *high, struct bb_interval *ret_interval,
+                                    size_t *ret_count)
 {
     struct bb_fit low_fit;
     struct bb_fit high_fit;
@@ -182,7 +182,7 @@ static int compare_points(const void *a, const void *b)
     return bb_attribute_compare(&left->low.value, &right->low.value);
 }
 
-size_t bb_ranges_sort_points(struct bb_interval *points, size_t count)
+size_t bb_intervals_sort_points(struct bb_interval *points, size_t count)
 {
     if (count == 0)
         return 0;
@@ -194,7 +194,7 @@ size_t bb_ranges_sort_points(struct bb_interval *points, size_t count)
     return kept;
 }
 
-bool bb_ranges_is_point(const struct bb_interval *interval)
+bool bb_intervals_is_point(const struct bb_interval *interval)
 {
     return !interval->low.is_open && !interval->high.is_open &&
            bb_attribute_compare(&interval->low.value, &interval->high.value) == 0;
@@ -214,8 +214,8 @@ static int place(const struct bb_interval *interval, const struct bb_attribute *
     return order > 0 || (order == 0 && interval->high.is_exclusive) ? 1 : 0;
 }
 
-bool bb_ranges_contain(const struct bb_interval *intervals, size_t count,
-                       const struct bb_attribute *value)
+bool bb_intervals_contain(const struct bb_interval *intervals, size_t count,
+                          const struct bb_attribute *value)
 {
     if (bb_attribute_is_nan(value))
         return false;

@@ -1,0 +1,55 @@
+/* Remembers which blocks were missed recently: one mark per place, that of the latest miss. It may
+ * forget a miss, and takes another block for a missed one with a probability of 2^-31.
+ *
+ * Threads: the caller serialises all calls, except prefetch. */
+#ifndef BB_SSTABLE_BLOCK_MISS_MARKS_H
+#define BB_SSTABLE_BLOCK_MISS_MARKS_H
+
+#include "base/alloc.h"
+
+/* Misses are remembered for about as long as a block of this size, the usual one, would stay. */
+#define BB_MISS_MARKS_BYTES     4096
+#define BB_MISS_MARKS_COUNT_MIN 64
+
+struct bb_miss_marks {
+    uint32_t *marks; /* upper halves of the hashes, found by the lower halves; 0 if empty; owned */
+    size_t count;
+    uint64_t cache_bytes;
+};
+
+/* For a cache of this many bytes. False: no memory. */
+static inline bool bb_miss_marks_init(struct bb_miss_marks *misses, uint64_t cache_bytes)
+{
+    uint64_t count = cache_bytes / BB_MISS_MARKS_BYTES;
+    misses->cache_bytes = cache_bytes;
+    misses->count = count < BB_MISS_MARKS_COUNT_MIN ? BB_MISS_MARKS_COUNT_MIN : (size_t)count;
+    misses->marks = bb_alloc_zeroed(misses->count, sizeof(*misses->marks));
+    return misses->marks != NULL;
+}
+
+/* One of the first `count` marks, by the lower half of the hash. */
+static inline uint32_t *bb_miss_marks_at(const struct bb_miss_marks *misses, uint64_t hash,
+                                         uint64_t count)
+{
+    return &misses->marks[(uint32_t)hash * count >> 32];
+}
+
+static inline void bb_miss_marks_prefetch(const struct bb_miss_marks *misses, uint64_t hash)
+{
+    __builtin_prefetch(bb_miss_marks_at(misses, hash, misses->count));
+}
+
+/* Marks a miss, and returns whether the same was missed recently. Large blocks share as many marks
+ * as such blocks fit into the cache, so a mark lasts about as long as a block. */
+static inline bool bb_miss_marks_add(struct bb_miss_marks *misses, uint64_t hash, uint64_t size)
+{
+    uint32_t mark = (uint32_t)(hash >> 32) | 1;
+    bool is_large = size > 2 * (uint64_t)BB_MISS_MARKS_BYTES;
+    uint32_t *at =
+        bb_miss_marks_at(misses, hash, is_large ? misses->cache_bytes / size + 1 : misses->count);
+    bool was_marked = *at == mark;
+    *at = mark;
+    return was_marked;
+}
+
+#endif
