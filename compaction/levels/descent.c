@@ -88,6 +88,12 @@ static double keys_after(const struct bb_levels *levels, const struct bb_level *
     return keys;
 }
 
+/* 1 without the part. Tables of only range tombstones have no keys. */
+static double share_without(double part, double all)
+{
+    return all > 0 ? 1 - part / all : 1;
+}
+
 double bb_descent_share(const struct bb_levels *levels, int number, const struct bb_run *run)
 {
     struct bb_descent descent;
@@ -95,9 +101,10 @@ double bb_descent_share(const struct bb_levels *levels, int number, const struct
     if (find_of_tier(levels, number, &descent) &&
         run->number <= level->runs[descent.first].number) {
         double before = keys_of(descent.receiver, 0, count_before(levels, number, &descent));
-        return 1 - before / all_keys(level, &descent);
+        return share_without(before, all_keys(level, &descent));
     }
     if (find_of_tier(levels, number - 1, &descent) && descent.receiver->number == run->number)
-        return 1 - keys_after(levels, level - 1, &descent) / all_keys(level - 1, &descent);
+        return share_without(keys_after(levels, level - 1, &descent),
+                             all_keys(level - 1, &descent));
     return 1;
 }

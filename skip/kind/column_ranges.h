@@ -6,9 +6,11 @@
  *     f64 below -2    000fffffffffffff to 3ffffffffffffffe    of negative numbers all bits
  *
  * A range includes both ends: an excluded end is the next number. Infinity is the last f64, so
- * that NaN is in no range. The other form is bb_column_granule_decode and bb_interval_set_has:
- * WHY: that form builds an attribute for each value and compares it by its type, which was a third
- * of the time of a count by a column. Both give the same truths.
+ * that NaN is in no range.
+ *
+ * bb_column_granule_decode and bb_interval_set_has give the same truths. WHY two forms: that one
+ * builds an attribute for each value and compares it by its type, which was a third of the time of
+ * a count by a column.
  *
  * Threads: any number may test with the same ranges.
  */

@@ -116,7 +116,7 @@ BB_CPU_TARGET_AVX512 static inline void hash_eight(const struct bb_token_hasher 
     }
 }
 
-/* The last tokens are hashed again if there are fewer than eight left. */
+/* If fewer than eight are left, the last eight are hashed, some of them a second time. */
 BB_CPU_TARGET_AVX512 void bb_token_hash_avx512(const struct bb_token_hasher *hasher,
                                                struct bb_bytes text, const uint32_t *edges,
                                                size_t count, uint64_t *hashes)

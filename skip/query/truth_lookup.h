@@ -5,7 +5,7 @@
  *     true      1  1  0  0  0  1
  *     null      0  0  0  1  0  0
  *
- * Numbers of up to four bits are looked up 32 at a time: this is the cost of counting a frequent
+ * Numbers of up to four bits are looked up 64 at a time: this is the cost of counting a frequent
  * value. Both forms give the same answers, and each is the test of the other.
  *
  * Threads: any.
@@ -37,7 +37,7 @@ BB_MUST_CHECK bool bb_truth_lookup(const struct bb_packed_numbers *numbers,
                                    uint64_t *is_true, uint64_t *is_null);
 
 #if BB_CPU_X86
-/* The same, 32 numbers at a time. REQUIRES: width <= 4, all bytes are there. */
+/* The same, 64 numbers at a time. REQUIRES: width <= 4, all bytes are there. */
 BB_MUST_CHECK bool bb_truth_lookup_avx2(const struct bb_packed_numbers *numbers,
                                         const struct bb_truth_table *table, uint64_t *is_true,
                                         uint64_t *is_null);

@@ -1,9 +1,9 @@
 /* A data block in memory: the raw payload (drawn in block_builder.h) and its restarts, ready to be
  * searched.
  *
- * Loading a block decodes the restart offsets once. It also keeps, for each restart key, the eight
- * bytes after the prefix that all restart keys share, as a native number. A search touches these
- * arrays and then a single interval.
+ * Loading a block decodes the restart offsets once. In the byte order it also keeps, for each
+ * restart key, the eight bytes after the prefix that all restart keys share, as a native number. A
+ * search touches these arrays and then a single interval.
  *
  * Loading checks the payload's tail, the order and bounds of the restart offsets, and every restart
  * entry. The other entries are checked when they are read.
@@ -23,10 +23,10 @@
  * first are adjacent. */
 struct bb_block {
     struct bb_cache_item item; /* must be first */
-    uint64_t *prefixes;        /* one per restart; NULL before the block is indexed */
+    uint64_t *prefixes;        /* one per restart, set in the byte order; NULL before indexing */
     uint32_t *restarts;        /* offsets of the restart entries */
     uint8_t *payload;
-    struct bb_prefix common; /* of the restart keys */
+    struct bb_prefix common; /* of the restart keys, in the byte order */
     uint32_t restart_count;
     uint32_t entries_size;
     uint32_t raw_size;
@@ -70,8 +70,8 @@ struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t 
                                      const uint8_t *payload);
 
 /* Parses the payload, which has raw_size bytes, and prepares it for searching. place is the block's
- * place in the file; offsets in messages are within the raw payload. Errors: BB_CORRUPT,
- * BB_NO_MEMORY. */
+ * place in the file; offsets in messages are within the raw payload. comparator: of all later
+ * searches; NULL is the byte order. Errors: BB_CORRUPT, BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_block_index(struct bb_block *block, uint32_t raw_size,
                                             const struct bb_comparator *comparator,
                                             struct bb_place place);

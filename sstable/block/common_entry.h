@@ -1,6 +1,7 @@
-/* The usual form of a stored entry, decoded with few instructions: a put with sizes of one byte, of
- * the value one or two, and a tag of up to seven. Other entries, and damaged ones, are not common:
- * block_record.h decodes them. A common entry passes all checks of bb_block_record_decode.
+/* The usual form of a stored entry, decoded with few instructions: a put whose sizes take one byte
+ * each (the value's size one or two), and whose tag takes up to seven. Other entries, and damaged
+ * ones, are not common: block_record.h decodes them. A common entry passes all checks of
+ * bb_block_record_decode, except that of its end, which is the caller's.
  */
 #ifndef BB_SSTABLE_BLOCK_COMMON_ENTRY_H
 #define BB_SSTABLE_BLOCK_COMMON_ENTRY_H

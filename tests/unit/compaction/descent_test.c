@@ -42,6 +42,13 @@ static void descent__runs_and_receiver_share_the_keys(void **state)
                    (double[]){1, 0.75, 0.75, 0.25});
 }
 
+/* Regression: the shares were not numbers, and nor was expected_wasted_reads. */
+static void descent__of_range_tombstones_counts_in_full(void **state)
+{
+    (void)state;
+    assert_descent("1: 4[n-z]*0 | 3[o-z]*0\n2: 9[a-m]*0\n", 0, (double[]){1, 1, 1});
+}
+
 /* The last level of lazy leveling. Half of its tables are done, and hold few keys. */
 static void descent__an_old_receiver_has_all_keys(void **state)
 {
@@ -87,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descent__runs_and_receiver_share_the_keys),
+        cmocka_unit_test(descent__of_range_tombstones_counts_in_full),
         cmocka_unit_test(descent__an_old_receiver_has_all_keys),
         cmocka_unit_test(descent__is_seen_beyond_a_gap),
         cmocka_unit_test(descent__shares_the_keys_around_the_end_twice),

@@ -167,7 +167,7 @@ static bool check(const struct drawn *drawn, struct bb_bytes encoded, size_t *ma
     struct bb_column_ranges ranges = {0};
     uint8_t fast[VALUES_MAX] = {0};
     uint8_t simple[VALUES_MAX] = {0};
-    uint8_t *bytes = malloc(encoded.size + 1); /* of exactly its size */
+    uint8_t *bytes = malloc(encoded.size > 0 ? encoded.size : 1); /* of exactly its size */
     assert_non_null(bytes);
     if (encoded.size > 0)
         memcpy(bytes, encoded.data, encoded.size);

@@ -17,6 +17,7 @@
 
 static const struct bb_place place = {.file = "/file", .offset = 1000};
 static uint64_t entries_compared;
+static uint64_t unreadable_compared;
 
 /* Ascending keys with a common prefix, as logs have, and values of any size. */
 static void add_log(struct entry_list *list, struct bb_rng *rng)
@@ -55,6 +56,7 @@ struct plain {
     uint32_t offset; /* of the next entry */
     uint32_t restart;
     bool is_first;
+    bool is_unreadable; /* the next entry */
     uint8_t key[BB_KEY_SIZE_MAX];
     struct bb_entry entry;
 };
@@ -94,7 +96,8 @@ static enum plain_result plain_next(struct plain *plain)
     if (plain->offset >= block->entries_size)
         return PLAIN_END;
     bool is_at_restart = next < block->restart_count && plain->offset == block->restarts[next];
-    if (!bb_block_record_decode(&cursor, &record) || record.shared > plain->entry.key.size ||
+    plain->is_unreadable = !bb_block_record_decode(&cursor, &record);
+    if (plain->is_unreadable || record.shared > plain->entry.key.size ||
         (!plain->is_first && !plain_is_after(plain, &record, is_at_restart)))
         return PLAIN_CORRUPT;
     plain_take(plain, &record);
@@ -202,6 +205,35 @@ static void check_seeks(const struct bb_block *block, const struct bb_entry *ent
     free(neighbour);
 }
 
+/* Lookups and seeks in a block that may be damaged end, and read nothing after its end. */
+static void find_in_damaged(const struct bb_block *block, const struct bb_entry *entry)
+{
+    struct bb_block_match match = {0};
+    struct bb_block_iter iter;
+    enum bb_status status = bb_block_find(block, NULL, place, entry->key, entry->sequence, &match);
+    assert_true(status == BB_OK || status == BB_CORRUPT);
+    bb_block_iter_init(&iter, NULL);
+    bb_block_iter_reset(&iter, block, place);
+    bb_block_iter_seek(&iter, entry->key, entry->sequence);
+    assert_true(iter.status == BB_OK || iter.status == BB_CORRUPT);
+    bb_block_iter_deinit(&iter);
+}
+
+/* A lookup of a key above all others reads the last interval to its end, or to the damage. */
+static void check_unreadable(const struct plain *plain)
+{
+    static const uint8_t highest[] = {0xff, 0xff};
+    const struct bb_block *block = plain->block;
+    struct bb_block_match match = {0};
+    if (!plain->is_unreadable || plain->restart + 1 != block->restart_count ||
+        plain->entry.key.size == 0 || plain->entry.key.data[0] == 0xff)
+        return;
+    assert_status(bb_block_find(block, NULL, place, bb_bytes_of(highest, sizeof(highest)),
+                                BB_SEQUENCE_MAX, &match),
+                  BB_CORRUPT);
+    unreadable_compared++;
+}
+
 /* The whole block. Gives the number of entries. */
 static uint64_t compare_walk(const struct bb_block *block, bool is_sound)
 {
@@ -220,12 +252,14 @@ static uint64_t compare_walk(const struct bb_block *block, bool is_sound)
             check_found(block, &plain.entry);
             check_seeks(block, &plain.entry);
         }
+        find_in_damaged(block, &plain.entry);
         bb_block_iter_next(&walk);
         result = plain_next(&plain);
     }
     assert_false(walk.is_valid);
     assert_true(result != PLAIN_ENTRY);
     assert_status(walk.status, result == PLAIN_END ? BB_OK : BB_CORRUPT);
+    check_unreadable(&plain);
     bb_block_iter_deinit(&walk);
     return count;
 }
@@ -234,14 +268,16 @@ static bool compare_payload(struct bb_rng *rng, struct bb_bytes payload, bool is
                             const struct bb_comparator *comparator)
 {
     struct bb_block *block = NULL;
-    assert_ok(bb_block_create((uint32_t)payload.size, &block));
-    memcpy(block->payload, payload.data, payload.size);
+    uint8_t *exact = bb_must_realloc(NULL, payload.size); /* so that a sanitizer sees its end */
+    memcpy(exact, payload.data, payload.size);
+    assert_ok(bb_block_create_over(exact, (uint32_t)payload.size, &block));
     bool is_loaded = bb_block_index(block, (uint32_t)payload.size, comparator, place) == BB_OK;
     if (is_loaded && comparator == NULL)
         entries_compared += compare_walk(block, is_sound);
     for (int i = 0; i < SKIPS && is_loaded && block->entries_size > 0; i++)
         compare_skips(rng, block, comparator);
     bb_block_unref(block);
+    free(exact);
     return is_loaded;
 }
 
@@ -285,6 +321,7 @@ static void block_iter__walks_and_skips_as_plain_decoding(void **state)
     }
     assert_true(loaded > 100);
     assert_true(entries_compared > 1000);
+    assert_true(unreadable_compared > 10);
 }
 
 int main(void)
