@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "bench/die.h"
 
 #define LINE_SIZE         64
@@ -126,7 +126,7 @@ double ideal_store_stored_size(const struct ideal_store *store)
 
 uint64_t ideal_store_probe(const struct ideal_store *store, struct bb_bytes key)
 {
-    uint64_t hash = XXH3_64bits(key.data, key.size);
+    uint64_t hash = bb_hash_bytes(key.data, key.size);
     uint64_t line = hash % store->line_count;
     uint64_t word = 0;
     memcpy(&word, store->lines + line * LINE_SIZE + hash % (LINE_SIZE / 8) * 8, sizeof(word));

@@ -13,21 +13,23 @@
  *     pread       and reads a compressed block from the page cache instead
  *     checksum    and verifies it by XXH3
  *     LZ4         and decompresses it
- *     in order    the three of a block when blocks are read in order, 256 KiB in a call
+ *     in order    the three of a block when blocks are read in order, 32 KiB in a call
  *
  *     absent      limit: probe
  *     present     limit: probe, and the three steps for every block that the store reads; the
  *                 cache holds the others
- *     seek + 10   limit: key, and the three steps for every block that the store reads
- *     scan        limit: a block in order, divided by its entries
+ *     seek + 10   limit: key, and the three steps for every block that the store reads; of values
+ *                 of a block or more, only the first is not in order
+ *     scan        limit: a block in order, divided by its entries; of values of a block or more,
+ *                 only the blocks that the store reads
  */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "bb/db.h"
 #include "bb/db_iter.h"
 #include "bb/db_stats.h"
@@ -43,7 +45,7 @@
 #define BLOCK_SIZE    4096
 #define CACHE_SIZE    (64 << 20)
 #define SEEK_LENGTH   10
-#define READ_ON_SIZE  (256 << 10)
+#define READ_ON_SIZE  (32 << 10)
 #define TURNS         30
 
 enum side {
@@ -86,7 +88,7 @@ static struct bb_bytes next_key(struct bench *bench, enum side side, const uint6
 static uint64_t next_block(struct bench *bench, enum side side, uint8_t key[16])
 {
     (void)next_key(bench, side, bench->workload.present, key);
-    uint64_t random = XXH3_64bits(key, 16);
+    uint64_t random = bb_hash_bytes(key, 16);
     return random % ideal_store_block_count(bench->ideal);
 }
 
@@ -114,7 +116,7 @@ static struct bb_bytes read_verified(struct bench *bench, enum side side)
 {
     uint8_t key[16];
     struct bb_bytes stored = ideal_store_read(bench->ideal, next_block(bench, side, key));
-    probe_keep(XXH3_64bits(stored.data, stored.size));
+    probe_keep(bb_hash_bytes(stored.data, stored.size));
     return stored;
 }
 
@@ -138,7 +140,7 @@ static void read_in_order(struct bench *bench, uint64_t count)
         uint64_t got = ideal_store_read_on(bench->ideal, *position, READ_ON_SIZE);
         for (uint64_t i = 0; i < got; i++) {
             struct bb_bytes stored = ideal_store_stored(bench->ideal, *position + i);
-            probe_keep(XXH3_64bits(stored.data, stored.size));
+            probe_keep(bb_hash_bytes(stored.data, stored.size));
             probe_keep(ideal_store_decode(bench->ideal, stored).data[0]);
         }
         *position += got;
@@ -257,6 +259,20 @@ static double reads_of(const struct bench *bench, enum side side)
     return (double)bench->reads[side] / (double)bench->operations[side];
 }
 
+/* Of a seek, which reads this many blocks. */
+static double limit_of_seek(const struct bench *bench, double block, double in_order)
+{
+    double reads = reads_of(bench, SIDE_SEEK);
+    bool is_in_order = bench->workload.options.value_size >= BLOCK_SIZE && reads > 1;
+    return is_in_order ? block + (reads - 1) * in_order : reads * block;
+}
+
+static double limit_of_scan(const struct bench *bench, double in_order)
+{
+    uint64_t entries = ideal_store_entries_per_block(bench->ideal);
+    return entries > 1 ? in_order / (double)entries : in_order * reads_of(bench, SIDE_SCAN);
+}
+
 static void print_phase(const char *name, const struct turns *turns, const struct bench *bench)
 {
     double key = turns_median(turns, SIDE_KEY);
@@ -274,9 +290,8 @@ static void print_phase(const char *name, const struct turns *turns, const struc
     print_read("absent", turns, bench, SIDE_ABSENT, probe);
     print_read("present", turns, bench, SIDE_PRESENT,
                probe + reads_of(bench, SIDE_PRESENT) * block);
-    print_read("seek + 10", turns, bench, SIDE_SEEK, key + reads_of(bench, SIDE_SEEK) * block);
-    print_read("scan", turns, bench, SIDE_SCAN,
-               in_order / (double)ideal_store_entries_per_block(bench->ideal));
+    print_read("seek + 10", turns, bench, SIDE_SEEK, key + limit_of_seek(bench, block, in_order));
+    print_read("scan", turns, bench, SIDE_SCAN, limit_of_scan(bench, in_order));
     fflush(stdout);
 }
 
