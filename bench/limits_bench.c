@@ -246,17 +246,17 @@ static void print_step(const char *name, double time)
     printf("  %-12s %8.0f\n", name, time);
 }
 
+static double reads_of(const struct bench *bench, enum side side)
+{
+    return (double)bench->reads[side] / (double)bench->operations[side];
+}
+
 static void print_read(const char *name, const struct turns *turns, const struct bench *bench,
                        enum side side, double limit)
 {
     double time = turns_median(turns, side);
     printf("  %-12s %8.0f %8.0f %8.2f %8.3f\n", name, time, limit, time / limit,
-           (double)bench->reads[side] / (double)bench->operations[side]);
-}
-
-static double reads_of(const struct bench *bench, enum side side)
-{
-    return (double)bench->reads[side] / (double)bench->operations[side];
+           reads_of(bench, side));
 }
 
 /* Of a seek, which reads this many blocks. */

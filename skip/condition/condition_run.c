@@ -80,7 +80,7 @@ static enum bb_status test_leaf(const struct bb_condition_run *run, const struct
     if (attribute->type != leaf->type)
         return fail_type(node, attribute->type);
     bool is_match = false;
-    if (leaf->kind == BB_LEAF_RANGES)
+    if (leaf->kind == BB_LEAF_INTERVALS)
         is_match = bb_intervals_contain(leaf->intervals, leaf->interval_count, attribute);
     else {
         enum bb_status status =

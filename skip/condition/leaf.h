@@ -17,7 +17,7 @@
 
 #include "bb/record.h"
 
-enum bb_leaf_kind { BB_LEAF_RANGES, BB_LEAF_NULLS, BB_LEAF_TEXT, BB_LEAF_CONSTANT };
+enum bb_leaf_kind { BB_LEAF_INTERVALS, BB_LEAF_NULLS, BB_LEAF_TEXT, BB_LEAF_CONSTANT };
 
 /* One end of an interval. */
 struct bb_bound {

@@ -162,9 +162,9 @@ static void find_in_leaf(const struct bb_leaf *leaf, const struct bb_schema *sch
     enum bb_verbatim verbatim = verbatim_of(leaf, schema, &escape.digits[0]);
     if (verbatim == BB_VERBATIM_NEVER)
         return;
-    if (leaf->kind == BB_LEAF_RANGES && leaf->is_points)
+    if (leaf->kind == BB_LEAF_INTERVALS && leaf->is_points)
         find_points(leaf, schema, needles);
-    if (leaf->kind == BB_LEAF_RANGES && needles->count == 0)
+    if (leaf->kind == BB_LEAF_INTERVALS && needles->count == 0)
         find_run(leaf, needles);
     for (size_t i = 0; i < leaf->group_count; i++) {
         struct bb_needles of_group = {.count = 0};

@@ -192,7 +192,7 @@ static enum bb_status print_function(const struct bb_condition *node, bool is_ne
 /* One comparison whose negation has no other notation than NOT. */
 static bool is_one_sided(const struct bb_leaf *leaf)
 {
-    return leaf->kind == BB_LEAF_RANGES && leaf->interval_count == 1 &&
+    return leaf->kind == BB_LEAF_INTERVALS && leaf->interval_count == 1 &&
            (leaf->intervals[0].low.is_open || leaf->intervals[0].high.is_open);
 }
 

@@ -106,7 +106,7 @@ enum bb_status bb_tree_ranges(const struct bb_leaf_attribute *attribute,
                               struct bb_condition **ret_leaf)
 {
     struct bb_condition *leaf = NULL;
-    enum bb_status status = create_leaf(BB_LEAF_RANGES, attribute, &leaf);
+    enum bb_status status = create_leaf(BB_LEAF_INTERVALS, attribute, &leaf);
     if (status != BB_OK)
         return status;
     bool is_points = are_points(intervals, count);

@@ -217,7 +217,7 @@ static bool group_is_known(const struct bb_piece_group *group)
 
 bool bb_min_max_knows(const struct bb_leaf *leaf)
 {
-    if (leaf->kind == BB_LEAF_RANGES)
+    if (leaf->kind == BB_LEAF_INTERVALS)
         return true;
     for (size_t i = 0; leaf->kind == BB_LEAF_TEXT && i < leaf->group_count; i++)
         if (group_is_known(&leaf->groups[i]))
@@ -251,7 +251,7 @@ void bb_min_max_bounds_judge(const struct bb_read_bounds *bounds, const struct b
     *ret_may_be_false = bounds->has_nan;
     if (!bounds->has_values)
         return;
-    if (leaf->kind == BB_LEAF_RANGES) {
+    if (leaf->kind == BB_LEAF_INTERVALS) {
         *ret_may_be_true = bb_interval_set_meets(leaf, &bounds->values);
         *ret_may_be_false |= !bb_interval_set_covers(leaf, &bounds->values);
     } else {
@@ -294,7 +294,7 @@ struct word_interval {
 static bool take_word_interval(const struct bb_leaf *leaf, enum bb_attribute_type type,
                                struct word_interval *ret_interval)
 {
-    if (leaf->kind != BB_LEAF_RANGES || leaf->interval_count != 1 || !is_integer(type))
+    if (leaf->kind != BB_LEAF_INTERVALS || leaf->interval_count != 1 || !is_integer(type))
         return false;
     const struct bb_interval *interval = &leaf->intervals[0];
     uint64_t flip = flip_of(type);

@@ -45,7 +45,7 @@ static bool has_group(struct bb_bytes value, const struct bb_piece_group *group)
 
 static bool may_match(const struct bb_leaf *leaf, const struct bb_attribute *value)
 {
-    if (leaf->kind == BB_LEAF_RANGES)
+    if (leaf->kind == BB_LEAF_INTERVALS)
         return bb_interval_set_has(leaf, value);
     for (size_t i = 0; i < leaf->group_count; i++)
         if (value->type != BB_ATTRIBUTE_BYTES || !has_group(value->as.bytes, &leaf->groups[i]))

@@ -35,7 +35,7 @@ bool bb_index_question_fits(const struct bb_directory_entry *index, const struct
     if (index->spec.kind == BB_SKIP_MIN_MAX)
         return bb_min_max_knows(leaf);
     if (index->spec.kind == BB_SKIP_SET)
-        return leaf->kind == BB_LEAF_RANGES ||
+        return leaf->kind == BB_LEAF_INTERVALS ||
                (leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0);
     return has_members(index) && bb_member_query_fits(&index->spec, leaf);
 }

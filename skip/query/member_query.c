@@ -19,7 +19,7 @@ static bool tells_of_words(const struct bb_skip_spec *spec, const struct bb_leaf
 
 bool bb_member_query_fits(const struct bb_skip_spec *spec, const struct bb_leaf *leaf)
 {
-    if (leaf->kind == BB_LEAF_RANGES)
+    if (leaf->kind == BB_LEAF_INTERVALS)
         return leaf->is_points && leaf->interval_count > 0;
     if (spec->tokenizer == BB_TOKENIZER_UNICODE)
         return leaf->kind == BB_LEAF_TEXT && tells_of_words(spec, leaf);
@@ -194,7 +194,7 @@ static enum bb_status reserve_words(struct bb_member_query *query, const struct 
 {
     size_t size = 0;
     struct groups groups = groups_of(leaf, BB_TOKENIZER_UNICODE);
-    for (size_t i = 0; leaf->kind == BB_LEAF_RANGES && i < leaf->interval_count; i++)
+    for (size_t i = 0; leaf->kind == BB_LEAF_INTERVALS && i < leaf->interval_count; i++)
         size += leaf->intervals[i].low.value.as.bytes.size;
     for (size_t i = 0; i < groups.count; i++)
         for (size_t j = 0; j < groups.first[i].piece_count; j++)
@@ -340,8 +340,8 @@ enum bb_status bb_member_query_init(struct bb_member_query *query, const struct 
     if (status == BB_OK)
         status = init_scan(&scan, spec, secret);
     if (status == BB_OK)
-        status = leaf->kind == BB_LEAF_RANGES ? add_points(query, spec, secret, &scan, leaf)
-                                              : add_groups(query, &scan, leaf);
+        status = leaf->kind == BB_LEAF_INTERVALS ? add_points(query, spec, secret, &scan, leaf)
+                                                 : add_groups(query, &scan, leaf);
     bb_member_scan_deinit(&scan);
     if (status != BB_OK)
         bb_member_query_deinit(query);

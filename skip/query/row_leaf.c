@@ -22,9 +22,9 @@ static size_t find_column(const struct bb_row_leaf *leaf, const struct bb_schema
     return i;
 }
 
-static bool has_ranges(const struct bb_leaf *leaf)
+static bool has_number_intervals(const struct bb_leaf *leaf)
 {
-    return leaf->kind == BB_LEAF_RANGES && leaf->type != BB_ATTRIBUTE_BYTES;
+    return leaf->kind == BB_LEAF_INTERVALS && leaf->type != BB_ATTRIBUTE_BYTES;
 }
 
 enum bb_status bb_row_leaf_init(struct bb_row_leaf *leaf, struct bb_skip_file *file,
@@ -35,8 +35,8 @@ enum bb_status bb_row_leaf_init(struct bb_row_leaf *leaf, struct bb_skip_file *f
     leaf->index = find_column(leaf, schema);
     if (!bb_row_leaf_has_column(leaf))
         return BB_OK;
-    if (has_ranges(&node->leaf))
-        return bb_column_ranges_init(&leaf->ranges, &node->leaf);
+    if (has_number_intervals(&node->leaf))
+        return bb_column_intervals_init(&leaf->intervals, &node->leaf);
     return node->leaf.kind == BB_LEAF_TEXT ? bb_condition_run_create(node, &leaf->run) : BB_OK;
 }
 
@@ -44,7 +44,7 @@ void bb_row_leaf_deinit(struct bb_row_leaf *leaf)
 {
     bb_skip_verdicts_deinit(&leaf->verdicts);
     bb_condition_run_destroy(leaf->run);
-    bb_column_ranges_deinit(&leaf->ranges);
+    bb_column_intervals_deinit(&leaf->intervals);
     bb_buf_deinit(&leaf->scratch);
     bb_column_granule_deinit(&leaf->granule);
     bb_free(leaf->truths);
@@ -136,7 +136,7 @@ static enum bb_status test_value(struct bb_row_leaf *leaf, const struct bb_attri
                                  enum bb_truth *ret_truth)
 {
     const struct bb_leaf *condition = &leaf->node->leaf;
-    if (condition->kind == BB_LEAF_RANGES)
+    if (condition->kind == BB_LEAF_INTERVALS)
         *ret_truth = bb_interval_set_has(condition, value) ? BB_TRUTH_TRUE : BB_TRUTH_FALSE;
     if (condition->kind == BB_LEAF_NULLS)
         *ret_truth = BB_TRUTH_FALSE;
@@ -166,10 +166,11 @@ static enum bb_status test_values(struct bb_row_leaf *leaf)
     if (status != BB_OK)
         return status;
     leaf->truths[0] = BB_TRUTH_FALSE; /* no record has a value */
-    if (!has_ranges(&leaf->node->leaf))
+    if (!has_number_intervals(&leaf->node->leaf))
         return test_each(leaf);
-    return bb_column_ranges_test(&leaf->ranges, &leaf->granule, leaf->truths) ? BB_OK
-                                                                              : malformed(leaf);
+    return bb_column_intervals_test(&leaf->intervals, &leaf->granule, leaf->truths)
+               ? BB_OK
+               : malformed(leaf);
 }
 
 /* --- Records --- */

@@ -14,20 +14,20 @@
 #include "skip/condition/tree.h"
 #include "skip/file/skip_file.h"
 #include "skip/kind/column.h"
-#include "skip/kind/column_ranges.h"
+#include "skip/kind/column_intervals.h"
 
 struct bb_row_leaf {
-    const struct bb_condition *node;   /* borrowed; a leaf with an attribute */
-    struct bb_skip_file *file;         /* borrowed */
-    size_t index;                      /* of the column in the file; how many it has: none */
-    bool is_decided;                   /* by the column, in the current granule */
-    struct bb_skip_verdicts verdicts;  /* owned; where no column decides: verdicts of indexes */
-    struct bb_condition_run *run;      /* owned; of TEXT */
-    struct bb_attribute *attributes;   /* borrowed: the input of the run */
-    struct bb_column_ranges ranges;    /* owned; of RANGES of numbers */
-    const struct bb_head_chunk *chunk; /* whose unit is read; NULL: none */
-    size_t chunk_granule;              /* its first one in the file */
-    struct bb_buf scratch;             /* owned: the unit */
+    const struct bb_condition *node;      /* borrowed; a leaf with an attribute */
+    struct bb_skip_file *file;            /* borrowed */
+    size_t index;                         /* of the column in the file; how many it has: none */
+    bool is_decided;                      /* by the column, in the current granule */
+    struct bb_skip_verdicts verdicts;     /* owned; where no column decides: verdicts of indexes */
+    struct bb_condition_run *run;         /* owned; of TEXT */
+    struct bb_attribute *attributes;      /* borrowed: the input of the run */
+    struct bb_column_intervals intervals; /* owned; of INTERVALS of numbers */
+    const struct bb_head_chunk *chunk;    /* whose unit is read; NULL: none */
+    size_t chunk_granule;                 /* its first one in the file */
+    struct bb_buf scratch;                /* owned: the unit */
     struct bb_bytes unit;
     struct bb_column_granule granule; /* owned: the current one */
     uint8_t *truths;                  /* owned: of each value of the granule, enum bb_truth */

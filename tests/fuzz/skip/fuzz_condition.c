@@ -79,7 +79,7 @@ static void check_leaves(const struct bb_condition *node, const struct bb_attrib
         return;
     if (leaf->kind == BB_LEAF_TEXT)
         BB_ASSERT(leaf_holds_text(leaf, &record[leaf->attribute], truth == BB_TRUTH_TRUE));
-    if (leaf->kind == BB_LEAF_RANGES)
+    if (leaf->kind == BB_LEAF_INTERVALS)
         BB_ASSERT(leaf_holds_ranges(leaf, &record[leaf->attribute], truth == BB_TRUTH_TRUE));
 }
 

@@ -105,7 +105,7 @@ static void check_leaf(struct check *check, const struct bb_condition *node)
             must_hold(check, truth == BB_TRUTH_UNKNOWN);
         else if (leaf->kind == BB_LEAF_TEXT && truth != BB_TRUTH_UNKNOWN)
             check_text(check, leaf, value, truth == BB_TRUTH_TRUE);
-        else if (leaf->kind == BB_LEAF_RANGES)
+        else if (leaf->kind == BB_LEAF_INTERVALS)
             check_ranges(check, leaf, value, truth == BB_TRUTH_TRUE);
     }
 }

@@ -21,7 +21,7 @@ static enum bb_status decode(struct bb_bytes bytes, const void *context)
         {.low = {.value = three}, .high = {.value = three}},
         {.low = {.value = four}, .high = {.is_open = true}},
     };
-    struct bb_leaf leaf = {.kind = BB_LEAF_RANGES,
+    struct bb_leaf leaf = {.kind = BB_LEAF_INTERVALS,
                            .type = BB_ATTRIBUTE_U64,
                            .intervals = intervals,
                            .interval_count = question->interval_count};

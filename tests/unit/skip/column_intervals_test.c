@@ -2,7 +2,7 @@
  * Method: random values of each type, with the extremes, infinities, NaN and the neighbours
  * of the intervals' ends; random intervals with open and excluded ends; and bytes that are cut,
  * too many, or random. */
-#include "skip/kind/column_ranges.h"
+#include "skip/kind/column_intervals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static void draw_intervals(struct bb_rng *rng, struct drawn *drawn)
         drawn->intervals[0].low = (struct bb_bound){.is_open = true};
     if (intervals > 0 && bb_rng_one_in(rng, 4))
         drawn->intervals[intervals - 1].high = (struct bb_bound){.is_open = true};
-    drawn->leaf = (struct bb_leaf){.kind = BB_LEAF_RANGES,
+    drawn->leaf = (struct bb_leaf){.kind = BB_LEAF_INTERVALS,
                                    .type = drawn->type,
                                    .intervals = drawn->intervals,
                                    .interval_count = intervals};
@@ -164,7 +164,7 @@ static bool test_each(struct bb_column_granule *granule, const struct bb_leaf *l
 /* Both forms agree. Returns whether the bytes are values. */
 static bool check(const struct drawn *drawn, struct bb_bytes encoded, size_t *matches)
 {
-    struct bb_column_ranges ranges = {0};
+    struct bb_column_intervals intervals = {0};
     uint8_t fast[VALUES_MAX] = {0};
     uint8_t simple[VALUES_MAX] = {0};
     uint8_t *bytes = malloc(encoded.size > 0 ? encoded.size : 1); /* of exactly its size */
@@ -174,14 +174,14 @@ static bool check(const struct drawn *drawn, struct bb_bytes encoded, size_t *ma
     struct bb_column_granule granule = {.value_count = drawn->value_count,
                                         .record_count = (uint32_t)drawn->value_count,
                                         .encoded = bb_bytes_of(bytes, encoded.size)};
-    assert_ok(bb_column_ranges_init(&ranges, &drawn->leaf));
+    assert_ok(bb_column_intervals_init(&intervals, &drawn->leaf));
     bool is_whole = test_each(&granule, &drawn->leaf, simple);
-    assert_int_equal(bb_column_ranges_test(&ranges, &granule, fast), is_whole);
+    assert_int_equal(bb_column_intervals_test(&intervals, &granule, fast), is_whole);
     if (is_whole)
         assert_memory_equal(fast, simple, sizeof(fast));
     for (size_t i = 0; i < drawn->value_count; i++)
         *matches += is_whole && fast[i] == BB_TRUTH_TRUE;
-    bb_column_ranges_deinit(&ranges);
+    bb_column_intervals_deinit(&intervals);
     bb_column_granule_deinit(&granule);
     free(bytes);
     return is_whole;
@@ -193,7 +193,7 @@ static void numbers__have_the_truths_of_the_simple_form(void **state)
     struct bb_rng rng;
     size_t values = 0;
     size_t matches = 0;
-    bb_rng_init(&rng, bb_rng_seed("column_ranges_test", 1));
+    bb_rng_init(&rng, bb_rng_seed("column_intervals_test", 1));
     for (size_t i = 0; i < 20000; i += bb_test_step()) {
         struct drawn drawn;
         draw(&rng, &drawn);
@@ -210,7 +210,7 @@ static void malformed_numbers__are_refused_by_both_forms(void **state)
     struct bb_rng rng;
     size_t whole = 0;
     size_t matches = 0;
-    bb_rng_init(&rng, bb_rng_seed("column_ranges_test", 2));
+    bb_rng_init(&rng, bb_rng_seed("column_intervals_test", 2));
     for (size_t i = 0; i < 5000; i += bb_test_step()) {
         struct drawn drawn;
         draw(&rng, &drawn);

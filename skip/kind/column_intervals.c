@@ -1,5 +1,5 @@
-/* See column_ranges.h. */
-#include "skip/kind/column_ranges.h"
+/* See column_intervals.h. */
+#include "skip/kind/column_intervals.h"
 
 #include <assert.h>
 
@@ -41,7 +41,7 @@ static uint64_t highest(enum bb_attribute_type type)
     return type == BB_ATTRIBUTE_F64 ? order_double(DOUBLE_INFINITY) : UINT64_MAX;
 }
 
-/* --- Ranges --- */
+/* --- Intervals --- */
 
 /* Bounds of integers exclude no number (leaf.h), so that the next word is a number too. */
 static uint64_t find_low(const struct bb_bound *bound, enum bb_attribute_type type)
@@ -58,49 +58,50 @@ static uint64_t find_high(const struct bb_bound *bound, enum bb_attribute_type t
     return order(type, bb_canonical_word(&bound->value)) - bound->is_exclusive;
 }
 
-enum bb_status bb_column_ranges_init(struct bb_column_ranges *ranges, const struct bb_leaf *leaf)
+enum bb_status bb_column_intervals_init(struct bb_column_intervals *intervals,
+                                        const struct bb_leaf *leaf)
 {
-    BB_DEBUG_ASSERT(leaf->kind == BB_LEAF_RANGES && leaf->type != BB_ATTRIBUTE_BYTES);
-    *ranges = (struct bb_column_ranges){.type = leaf->type};
-    ranges->ranges = bb_alloc((leaf->interval_count + 1) * sizeof(ranges->ranges[0]));
-    if (ranges->ranges == NULL)
+    BB_DEBUG_ASSERT(leaf->kind == BB_LEAF_INTERVALS && leaf->type != BB_ATTRIBUTE_BYTES);
+    *intervals = (struct bb_column_intervals){.type = leaf->type};
+    intervals->intervals = bb_alloc((leaf->interval_count + 1) * sizeof(intervals->intervals[0]));
+    if (intervals->intervals == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for %zu intervals", leaf->interval_count);
     for (size_t i = 0; i < leaf->interval_count; i++) {
-        struct bb_column_range *range = &ranges->ranges[ranges->count];
-        range->low = find_low(&leaf->intervals[i].low, leaf->type);
-        range->high = find_high(&leaf->intervals[i].high, leaf->type);
-        ranges->count += range->low <= range->high;
+        struct bb_column_interval *interval = &intervals->intervals[intervals->count];
+        interval->low = find_low(&leaf->intervals[i].low, leaf->type);
+        interval->high = find_high(&leaf->intervals[i].high, leaf->type);
+        intervals->count += interval->low <= interval->high;
     }
     return BB_OK;
 }
 
-void bb_column_ranges_deinit(struct bb_column_ranges *ranges)
+void bb_column_intervals_deinit(struct bb_column_intervals *intervals)
 {
-    bb_free(ranges->ranges);
-    *ranges = (struct bb_column_ranges){0};
+    bb_free(intervals->intervals);
+    *intervals = (struct bb_column_intervals){0};
 }
 
-/* The last range that begins at the word or before has it, if any has. WHY without a branch: the
+/* The last interval that begins at the word or before has it, if any has. WHY without a branch: the
  * outcomes are as good as random. */
-static inline uint8_t has(const struct bb_column_ranges *ranges, uint64_t word)
+static inline uint8_t has(const struct bb_column_intervals *intervals, uint64_t word)
 {
-    const struct bb_column_range *at = ranges->ranges;
-    for (size_t count = ranges->count; count > 1;) {
+    const struct bb_column_interval *at = intervals->intervals;
+    for (size_t count = intervals->count; count > 1;) {
         size_t half = count / 2;
         at = at[half].low <= word ? at + half : at;
         count -= half;
     }
-    return ranges->count > 0 && word - at->low <= at->high - at->low;
+    return intervals->count > 0 && word - at->low <= at->high - at->low;
 }
 
 /* --- Values --- */
 
 /* The first integer is stored as it is, the others as differences. */
-static bool test_integers(const struct bb_column_ranges *ranges, struct bb_cursor *cursor,
+static bool test_integers(const struct bb_column_intervals *intervals, struct bb_cursor *cursor,
                           size_t count, uint8_t *truths)
 {
     uint64_t word = 0;
-    uint64_t sign = ranges->type == BB_ATTRIBUTE_U64 ? 0 : SIGN;
+    uint64_t sign = intervals->type == BB_ATTRIBUTE_U64 ? 0 : SIGN;
     for (size_t i = 0; i < count; i++) {
         uint64_t step = 0;
         if (!bb_decode_varint64_short(cursor, &step))
@@ -108,29 +109,29 @@ static bool test_integers(const struct bb_column_ranges *ranges, struct bb_curso
         if (i == 0 && sign != 0)
             step = step >> 1 ^ (0 - (step & 1));
         word += step;
-        truths[i] = has(ranges, word ^ sign);
+        truths[i] = has(intervals, word ^ sign);
     }
     return true;
 }
 
-static bool test_doubles(const struct bb_column_ranges *ranges, struct bb_cursor *cursor,
+static bool test_doubles(const struct bb_column_intervals *intervals, struct bb_cursor *cursor,
                          size_t count, uint8_t *truths)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t word = 0;
         if (!bb_decode_u64(cursor, &word))
             return false;
-        truths[i] = has(ranges, order_double(word));
+        truths[i] = has(intervals, order_double(word));
     }
     return true;
 }
 
-bool bb_column_ranges_test(const struct bb_column_ranges *ranges,
-                           const struct bb_column_granule *granule, uint8_t *truths)
+bool bb_column_intervals_test(const struct bb_column_intervals *intervals,
+                              const struct bb_column_granule *granule, uint8_t *truths)
 {
     struct bb_cursor cursor = bb_cursor_of(granule->encoded);
-    bool is_whole = ranges->type == BB_ATTRIBUTE_F64
-                        ? test_doubles(ranges, &cursor, granule->value_count, truths)
-                        : test_integers(ranges, &cursor, granule->value_count, truths);
+    bool is_whole = intervals->type == BB_ATTRIBUTE_F64
+                        ? test_doubles(intervals, &cursor, granule->value_count, truths)
+                        : test_integers(intervals, &cursor, granule->value_count, truths);
     return is_whole && bb_cursor_left(&cursor) == 0;
 }
