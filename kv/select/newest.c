@@ -1,6 +1,8 @@
 /* See newest.h. */
 #include "kv/select/newest.h"
 
+#include "base/alloc.h"
+#include "base/bytes.h"
 #include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
 
@@ -47,15 +49,92 @@ static enum bb_status ask_table(struct bb_newest *newest, struct bb_table_file *
     return BB_OK;
 }
 
-static enum bb_status ask_run(struct bb_newest *newest, size_t run, struct bb_bytes key,
+/* ---- cursors ---- */
+
+static size_t cursor_count(const struct bb_newest *newest)
+{
+    return bb_levels_run_count(newest->view->levels);
+}
+
+void bb_newest_deinit(struct bb_newest *newest)
+{
+    for (size_t i = 0; newest->cursors != NULL && i < cursor_count(newest); i++)
+        bb_run_cursor_deinit(&newest->cursors[i]);
+    bb_free(newest->cursors);
+    newest->cursors = NULL;
+    bb_buf_deinit(&newest->last_key);
+}
+
+/* WHY the first check makes none: most selections check few records. Without memory there are no
+ * cursors. */
+static void make_cursors(struct bb_newest *newest)
+{
+    size_t count = cursor_count(newest);
+    if (newest->cursors == NULL && newest->asked > 0 && count > 0)
+        newest->cursors = bb_alloc_zeroed(count, sizeof(newest->cursors[0]));
+}
+
+static void leave_cursors(struct bb_newest *newest)
+{
+    for (size_t i = 0; i < cursor_count(newest); i++)
+        bb_run_cursor_leave(&newest->cursors[i]);
+}
+
+/* Cursors follow ascending keys. Keys descend in a backward selection, and from the last granule of
+ * one table to the first of another. */
+static void prepare_cursors(struct bb_newest *newest, struct bb_bytes key)
+{
+    make_cursors(newest);
+    if (newest->cursors == NULL)
+        return;
+    struct bb_bytes last = bb_bytes_of(newest->last_key.data, newest->last_key.size);
+    if (bb_key_compare(newest->comparator, last, key) > 0)
+        leave_cursors(newest);
+    if (bb_buf_assign(&newest->last_key, key) != BB_OK)
+        bb_newest_deinit(newest);
+}
+
+/* True: the run's cursor knows. */
+static bool ask_cursor(struct bb_newest *newest, struct bb_run_cursor *cursor,
+                       const struct bb_run *run, struct bb_bytes key, struct word *word)
+{
+    const struct bb_entry *entry = NULL;
+    struct bb_followed_run followed = {
+        .run = run, .comparator = newest->comparator, .stats = &newest->stats};
+    if (!bb_run_cursor_find(cursor, &followed, key, newest->sequence, &entry))
+        return false;
+    newest->asked++;
+    word->is_any = entry != NULL;
+    word->is_put = word->is_any && entry->kind == BB_ENTRY_PUT;
+    word->sequence = word->is_any ? entry->sequence : 0;
+    return true;
+}
+
+/* ---- checking ---- */
+
+static enum bb_status look_up(struct bb_newest *newest, const struct bb_run *run,
+                              struct bb_bytes key, uint64_t hash, struct word *word)
+{
+    struct bb_table_file *file = bb_run_find(run, newest->comparator, key);
+    return file == NULL ? BB_OK : ask_table(newest, file, key, hash, word);
+}
+
+static enum bb_status ask_run(struct bb_newest *newest, size_t number, struct bb_bytes key,
                               uint64_t hash, struct word *word)
 {
-    const struct bb_memtable *memtable = bb_view_memtable(newest->view, run);
+    const struct bb_memtable *memtable = bb_view_memtable(newest->view, number);
     if (memtable != NULL)
         return ask_memtable(newest, memtable, key, hash, word);
-    struct bb_table_file *file =
-        bb_run_find(bb_view_turn(newest->view, run)->run, newest->comparator, key);
-    return file == NULL ? BB_OK : ask_table(newest, file, key, hash, word);
+    const struct bb_run *run = bb_view_turn(newest->view, number)->run;
+    if (newest->cursors == NULL)
+        return look_up(newest, run, key, hash, word);
+    struct bb_run_cursor *cursor = &newest->cursors[number - newest->view->buffer_count];
+    if (ask_cursor(newest, cursor, run, key, word))
+        return BB_OK;
+    uint64_t blocks = newest->stats.block_requests;
+    enum bb_status status = look_up(newest, run, key, hash, word);
+    bb_run_cursor_learn(cursor, newest->stats.block_requests != blocks);
+    return status;
 }
 
 enum bb_status bb_newest_check(struct bb_newest *newest, const struct bb_found *found,
@@ -65,6 +144,7 @@ enum bb_status bb_newest_check(struct bb_newest *newest, const struct bb_found *
     struct word word = {0};
     size_t end = found->is_only_version ? found->run : found->run + 1;
     enum bb_status status = BB_OK;
+    prepare_cursors(newest, found->key);
     for (size_t run = 0; run < end && status == BB_OK && !word.is_any; run++)
         status = ask_run(newest, run, found->key, hash, &word);
     if (status != BB_OK)

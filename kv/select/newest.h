@@ -7,14 +7,15 @@
  * A newer version that does not match the condition may hide a matching record. Each match is
  * therefore looked up in all runs newer than its run, and in its run if that has several versions
  * of a key, or deleted ranges. The filters make this cheap: nearly all runs are ruled out in
- * memory.
+ * memory. Where matches are dense, a cursor follows the run instead (run_cursor.h).
  *
  * Threads: one; the view is pinned.
  */
 #ifndef BB_KV_SELECT_NEWEST_H
 #define BB_KV_SELECT_NEWEST_H
 
-#include "bb/table.h"
+#include "base/buf.h"
+#include "kv/select/run_cursor.h"
 #include "kv/view/view.h"
 
 struct bb_newest {
@@ -24,6 +25,8 @@ struct bb_newest {
     uint64_t sequence;                      /* the reader's */
     struct bb_read_stats stats;             /* of the tables checked */
     uint64_t asked;                         /* number of memtables and tables checked */
+    struct bb_run_cursor *cursors;          /* owned: of each run of the levels; NULL: none yet */
+    struct bb_buf last_key;                 /* owned: the last one checked since cursors exist */
 };
 
 /* An entry and where it was found. */
@@ -34,6 +37,9 @@ struct bb_found {
     struct bb_bytes key;
     uint64_t sequence; /* at most the reader's */
 };
+
+/* The fields view to sequence are set by the caller, the others are zero. */
+void bb_newest_deinit(struct bb_newest *newest);
 
 BB_MUST_CHECK enum bb_status bb_newest_check(struct bb_newest *newest, const struct bb_found *found,
                                              bool *ret_is_newest);

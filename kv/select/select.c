@@ -148,6 +148,7 @@ enum bb_status bb_db_select(struct bb_db *db, const struct bb_select_options *op
 /* Releases everything except the view. */
 static void release_memory(struct bb_select *select)
 {
+    bb_newest_deinit(&select->newest);
     bb_select_streams_deinit(&select->streams);
     bb_skip_evaluator_destroy(select->source.evaluator);
     bb_matcher_deinit(&select->source.matcher);
@@ -182,6 +183,7 @@ void bb_select_destroy(struct bb_select *select)
     }
     struct bb_db *db = select->db;
     struct bb_view *view = select->view;
+    bb_newest_deinit(&select->newest); /* before its counts are added */
     bb_readers_add_scan(&db->readers, &select->newest.stats);
     release_memory(select);
     if (view != NULL)

@@ -4,6 +4,8 @@
  * a condition on the other column. */
 #include "tests/unit/skip/indexed_rows.h"
 
+#include "skip/kind/column.h"
+
 #define GRANULES 3
 
 static bool has_bit(const uint64_t *words, uint64_t bit)
@@ -187,12 +189,69 @@ static void undecided_columns__lack_a_large_granule(void **state)
     free(large);
 }
 
+struct sides {
+    size_t before; /* granules before the damaged ones */
+    size_t damaged;
+    size_t after;
+};
+
+/* Reads all granules in order: the damaged ones are neighbours, and the others are exact. */
+static void check_in_order(const struct indexed_rows *rows, struct bb_skip_rows *decided,
+                           const char *text, struct sides *sides)
+{
+    for (size_t granule = 0; granule < rows->granule_count; granule++) {
+        struct bb_skip_row_bits bits;
+        enum bb_status status = bb_skip_rows_read(decided, granule, NULL, &bits);
+        if (status == BB_NOT_FOUND) {
+            assert_int_equal(sides->after, 0);
+            sides->damaged++;
+            continue;
+        }
+        assert_ok(status);
+        check_left(rows, granule, &bits, text);
+        sides->before += sides->damaged == 0;
+        sides->after += sides->damaged > 0;
+    }
+}
+
+/* The middle one of several chunks is damaged: its granules are undecided, and the next chunk is
+ * read after it. */
+static void undecided_columns__continue_after_a_damaged_chunk(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"column(number)", NULL};
+    static const char text[] = "number < 100";
+    struct bb_rng rng;
+    struct indexed_rows rows;
+    struct bb_skip_file *file = NULL;
+    struct bb_condition *condition = NULL;
+    struct bb_skip_rows *decided = NULL;
+    struct sides sides = {0};
+    size_t size = 0;
+    bb_rng_init(&rng, bb_rng_seed("undecided_columns_test", 3));
+    indexed_rows_init(&rows, &rng, 600, 120, specs);
+    uint8_t *bytes = bb_file_memory_bytes(rows.memory, ROWS_PATH, &size);
+    assert_true(size > 3 * BB_COLUMN_CHUNK_SIZE);
+    bytes[size / 2] ^= 4;
+    assert_ok(open_rows(&rows, false, &file));
+    assert_ok(bb_condition_parse(
+        rows.schema, (struct bb_bytes){(const uint8_t *)text, sizeof(text) - 1}, &condition));
+    assert_ok(bb_skip_rows_create(file, condition, rows.schema, &decided));
+    check_in_order(&rows, decided, text, &sides);
+    assert_true(sides.before > 0 && sides.damaged > 1 && sides.after > 0);
+    bb_skip_rows_destroy(decided);
+    bb_condition_destroy(condition);
+    bb_skip_file_close(file);
+    indexed_rows_deinit(&rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(undecided_columns__leave_the_others_decided),
         cmocka_unit_test(undecided_columns__ask_other_indexes),
         cmocka_unit_test(undecided_columns__lack_a_large_granule),
+        cmocka_unit_test(undecided_columns__continue_after_a_damaged_chunk),
     };
     return cmocka_run_group_tests_name("undecided_columns", tests, NULL, NULL);
 }
