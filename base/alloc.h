@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Like malloc; NULL without memory or for an absurd size. size 0 gives a unique pointer. */
+/* Like malloc; NULL if there is no memory or the size is absurd. Size 0 gives a unique pointer. */
 void *bb_alloc(size_t size) __attribute__((malloc, warn_unused_result));
 /* Zeroed array; NULL also when count * size overflows. */
 void *bb_alloc_zeroed(size_t count, size_t size) __attribute__((malloc, warn_unused_result));

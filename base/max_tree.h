@@ -4,8 +4,8 @@
  *     nodes[2 ... 3]      5       9          a node is the larger of its two children
  *     nodes[4 ... 7]    2   5   9   4        values, in order; the rest is 0
  *
- * A change and a search take the logarithm of their number; inserting or removing in the middle
- * also moves the values after it. Threads: not synchronized. */
+ * A change and a search take time logarithmic in the number of values. Inserting or removing in the
+ * middle also moves the values after it. Threads: not synchronized. */
 #ifndef BB_BASE_MAX_TREE_H
 #define BB_BASE_MAX_TREE_H
 

@@ -7,7 +7,7 @@
 
 struct bb_ram_system {
     struct bb_file_system base;
-    struct bb_mutex mutex; /* all fields below */
+    struct bb_mutex mutex; /* guards all fields below */
     struct bb_ram_tree tree;
     uint64_t random;
     uint64_t clock;

@@ -171,7 +171,7 @@ static int next_component(const char **path, char component[NAME_SIZE_MAX + 1])
     return strcmp(component, "..") == 0 ? EINVAL : 0;
 }
 
-/* The directory that a component before the last one names. */
+/* Moves *directory to the subdirectory with this name, a component before the last one. */
 static int descend(const struct bb_ram_tree *tree, const char *name, struct bb_ram_node **directory)
 {
     struct bb_ram_node *node = bb_ram_tree_lookup(tree, *directory, name);

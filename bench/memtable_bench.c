@@ -44,7 +44,7 @@ struct figures {
     uint64_t raw_bytes;
 };
 
-/* absent keys have the shape of the others and are between them. */
+/* Absent keys have the shape of the others and are between them. */
 static int make_key(enum shape shape, uint64_t i, bool absent, char *text)
 {
     unsigned long long mixed = bb_hash_mix((i << 1 | absent) + UINT64_C(0x9e3779b97f4a7c15));

@@ -14,7 +14,7 @@ void store_files_warm(const char *directory);
  * failure. No process may have them open or mapped. */
 void store_files_drop(const char *directory);
 void store_files_make_directory(const char *directory);
-/* With all that is in it. */
+/* Removes the directory and all its contents. */
 void store_files_remove(const char *directory);
 
 #endif

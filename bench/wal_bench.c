@@ -41,7 +41,7 @@ static void fill(struct bb_batch *batch, uint64_t number)
     bench_must(bb_batch_put(batch, bb_bytes_of(key, 16), bb_bytes_of(value, sizeof(value))));
 }
 
-/* Keeps the log. */
+/* Leaves the log in place. */
 static void measure_write(struct bb_file_system *fs, const char *path, const char *what,
                           size_t group, size_t buffer_bytes, uint64_t puts)
 {

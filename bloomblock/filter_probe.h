@@ -14,9 +14,10 @@
 #define BB_FILTER_LEAD_BYTES 56
 #define BB_FILTER_PAD_BYTES  8
 
-/* May the filter contain the hash, which is in the filter's domain? The descriptor's highest bit
- * has selected the function. True for descriptors that do not exist. rank: of the shorter step; for
- * Bloom kinds, probes. All arguments are words of 64 bits, with which probes compute. */
+/* Whether the filter may contain the hash, which is in the filter's domain. The descriptor's
+ * highest bit selects the function. True for descriptors that do not exist. rank: of the shorter
+ * step; for Bloom kinds, probes. All arguments are 64-bit words, because probes compute with such
+ * words. */
 typedef bool bb_filter_probe(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                              uint64_t hash);
 
@@ -37,14 +38,14 @@ struct bb_filter_batch {
 typedef uint64_t bb_filter_probe_batch(const struct bb_filter_batch *batch, size_t count);
 
 struct bb_filter_shards;
-/* May the set contain a key of this hash? */
+/* Whether the set may contain a key with this hash. */
 typedef bool bb_filter_probe_shards(const struct bb_filter_shards *shards, uint64_t key_hash);
 
 /* The functions for the filters of one format, for one instruction set. */
 struct bb_filter_probes {
     bb_filter_probe *layouts[2]; /* in the order of the descriptor's highest bit */
     bb_filter_probe_batch *batch;
-    /* Of shards that all have windows. NULL: there is no such form. */
+    /* For sets of shards that all have windows. NULL: there is no such form. */
     bb_filter_probe_shards *shards;
 };
 
@@ -60,20 +61,19 @@ static inline bool bb_filter_probe_one(const struct bb_filter_probes *probes,
 /* The shards of one set in memory, probed in one call: from the key's hash to its shard and the
  * result, without a call or a branch between.
  *
- *     hash --> shard --> places: | offset 63 ... 16 | descriptor 15 ... 0 |    8 bytes of each
- *                                                                              shard
+ *     hash --> shard --> places: | offset 63 ... 16 | descriptor 15 ... 0 |    8 bytes per shard
  *                                      |
  *     payloads  | shard 0 | shard 1 ...v|......| bytes that are read |...|
  *
  * A random probe of a set larger than the processor's caches waits for one or two lines. The fewer
  * instructions a probe takes, the more probes wait at the same time. bb_sharded_filter_ready fills
- * it. */
+ * this struct. */
 struct bb_filter_shards {
     /* Borrowed. Without a payload the descriptor is BB_DESCRIPTOR_NONE, and the result maybe. */
     const bb_filter_place *places;
     const uint8_t *payloads;
     bb_filter_probe_shards *probe;
-    uint64_t domain; /* added to the hash by exclusive or (domain.h) */
+    uint64_t domain; /* combined with the hash by exclusive or: domain.h */
     uint64_t count;
     uint64_t rank; /* of the shorter step */
     const struct bb_filter_probes *probes;

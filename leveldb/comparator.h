@@ -6,7 +6,8 @@
 
 #include "bb/base.h"
 
-/* The order in the store's form; borrows the comparator, copies only the address of the name.
+/* The order in the store's form; it borrows the comparator, and copies only the address of the
+ * name.
  *
  * LevelDB's C interface cannot express whether keys with different bytes may be equal; a filter,
  * which hashes the bytes, would then hide keys. So filters are used only if has_bloom is true: the

@@ -14,7 +14,7 @@ void leveldb_destroy_db(const leveldb_options_t *options, const char *name, char
         return;
     }
     enum bb_status status = bb_db_destroy(name, NULL, NULL);
-    /* LevelDB is content when there is no store, and programs call this before they create one. */
+    /* LevelDB reports no error if there is no store: programs call this before they create one. */
     if (status == BB_INVALID)
         bb_leveldb_directory_remove_empty(name);
     if (status == BB_OK || status == BB_INVALID || status == BB_NOT_FOUND)

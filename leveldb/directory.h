@@ -6,7 +6,7 @@
 #include "bb/base.h"
 
 /* Status BB_INVALID: the directory has files of a LevelDB store (or of RocksDB, which names its
- * files the same way) and none of ours. A directory that cannot be read is not judged. */
+ * files the same way) and none of ours. A directory that cannot be read passes the check. */
 struct bb_error bb_leveldb_directory_check(const char *directory);
 
 /* Removes the directory if it is empty; anything else stays. */

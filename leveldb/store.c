@@ -38,7 +38,7 @@ void bb_leveldb_store_unref(leveldb_t *store)
     bb_leveldb_release(store);
 }
 
-/* A mutex that was inherited is not destroyed: that is no concern of this process. */
+/* Does not destroy an inherited mutex: it belongs to the parent process. */
 void bb_leveldb_store_leave(leveldb_t *store)
 {
     if (pthread_mutex_trylock(&store->mutex) != 0)

@@ -1,4 +1,4 @@
-/* The forms of a probe of a line: which function a processor uses.
+/* Functions that probe a line: one for each instruction set.
  *
  * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_BLOOM_BLOCKED_BLOOM_PROBE_H
@@ -12,7 +12,7 @@ struct bb_blocked_bloom_probe {
                         uint64_t hash);
 };
 
-/* For a processor that has the instruction set. Constant. */
+/* The function for an instruction set that the processor has. The result is constant. */
 const struct bb_blocked_bloom_probe *bb_blocked_bloom_probe_of(enum bb_cpu cpu);
 
 /* Prefetches the line that a probe of this hash will read. */
@@ -22,7 +22,7 @@ static inline void bb_blocked_bloom_probe_prefetch(const uint8_t *payload, uint3
     const uint8_t *line = payload + (size_t)bb_blocked_bloom_line(hash, line_count) * BB_LINE_SIZE;
     __builtin_prefetch(line);
     __builtin_prefetch(line + BB_LINE_SIZE - 1);
-    __asm__ volatile("" : : "r"(line)); /* otherwise gcc removes calls, which have no effects */
+    __asm__ volatile("" : : "r"(line)); /* gcc would remove calls without an effect */
 }
 
 #endif

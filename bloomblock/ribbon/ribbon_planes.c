@@ -1,11 +1,11 @@
 /* Elimination over planes of bytes. See the picture in ribbon_planes.h.
  *
- * The product of bits, vgf2p8affineqb: with a matrix A in every word of a, and a byte x,
+ * The product of bits, vgf2p8affineqb, of a matrix A of eight by eight bits and a byte x:
  *
  *     bit i of the product = parity of (byte 7 - i of A) & x
  *
- * so the rows of a matrix are stored from the last byte to the first. The product of A with the
- * bytes of a constant, single bits, is the transpose of A. */
+ * So the rows of a matrix are stored from the last byte to the first. The product of A with a
+ * constant whose bytes are single bits is the transpose of A. */
 #include "bloomblock/ribbon/ribbon_planes.h"
 
 #include "bloomblock/cpu.h"
@@ -121,7 +121,7 @@ BB_CPU_TARGET_AVX512 static inline uint32_t admit(struct lanes *lanes, __mmask64
     return used;
 }
 
-/* Moves equations of the second lanes into free ones of the first. */
+/* Moves equations from the second set of lanes to free lanes of the first. */
 BB_CPU_TARGET_AVX512 static inline void move_up(struct pool *pool, __mmask64 *free_first,
                                                 __mmask64 *free_second, uint32_t slabs)
 {

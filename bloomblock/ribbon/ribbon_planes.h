@@ -4,8 +4,7 @@
  * The pool is stored in planes: a lane is an equation, a plane one byte of all of them.
  *
  *                 lane 0   lane 1   ...   lane 55    lane 56 ... lane 63
- *     plane 0   | rows of group g, one byte each   | e7 | e6 | ... | e0 |    while pivots are
- *               chosen
+ *     plane 0   | rows of group g, one byte each   | e7 | e6 | ... | e0 |   while pivots are chosen
  *     plane 1   | group g + 1                      | 0                  |
  *     ...
  *     plane 7   | group g + 7                      | 0                  |

@@ -7,8 +7,8 @@
 #include "bloomblock/cpu.h"
 #include "bloomblock/filter_probe.h"
 
-/* For a processor that has the instruction set. rank: of the shorter step, 1 ...
- * BB_RIBBON_RANK_MAX - 1. Constant. */
+/* The functions for an instruction set that the processor has. rank: of the shorter step, 1 ...
+ * BB_RIBBON_RANK_MAX - 1. The result is constant. */
 const struct bb_filter_probes *bb_ribbon_probe_of(enum bb_cpu cpu, uint32_t rank);
 
 /* Selects the form that suits all shards: the short form if all of them have windows and ranks up

@@ -27,7 +27,8 @@ struct bb_ribbon_solver {
     struct bb_ribbon_rows rows; /* the solution */
 };
 
-/* Which form is used; without this call, or with a processor that is not there, the portable one.
+/* Selects the form for an instruction set. Without this call, or if the processor does not have the
+ * instruction set, the portable form is used.
  */
 void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu);
 

@@ -1,4 +1,4 @@
-/* Bits in the places where the solver needs them: eight bits in eight bytes, the columns of a
+/* Moves bits to the places where the solver needs them: eight bits in eight bytes, the columns of a
  * fingerprint in a word, and the parity of each byte in its lowest bit.
  *
  * Pure functions; any thread.

@@ -1,4 +1,5 @@
-/* All mathematics of the filters, in double precision; docs/filters.md derives the formulas. */
+/* The mathematics of the filters that tables use, in double precision; docs/filters.md derives the
+ * formulas. */
 #include "bloomblock/sizing/rate.h"
 
 #include <math.h>
@@ -74,7 +75,7 @@ static double bloom_exact(uint64_t key_count, double bits, uint32_t probes)
     return states[0];
 }
 
-/* Mean and central moments of the share of empty cells after that many balls. */
+/* The share of empty cells after some balls: its mean, as the fill, and its central moments. */
 struct moments {
     double fill; /* 1 - mean */
     double variance;
@@ -103,7 +104,8 @@ static struct moments empty_share(double balls, double cells)
     return (struct moments){fill, variance, third, 3 * variance * variance};
 }
 
-/* E[(1 - E)^k] by its Taylor series at the mean, E the share of empty cells. */
+/* The mean of (1 - X)^k, where X is the share of empty cells, by a Taylor series at the mean of
+ * X. */
 static double bloom_by_moments(double key_count, double bits, uint32_t probes)
 {
     struct moments empty = empty_share(key_count * probes, bits);
@@ -215,8 +217,8 @@ static double line_rate(const struct bb_rate_line *line, uint64_t key_count)
     return key_count < line->filled ? line->rate[key_count] : 1;
 }
 
-/* With more keys per line on average, the rate is taken as 1. It is above any target then, and the
- * binomial weights would underflow. */
+/* If lines have more keys than this on average, the rate is taken as 1: it is above any target, and
+ * the binomial weights would underflow. */
 #define LINE_KEYS_MEAN_MAX 600
 /* Smaller weights no longer change the sum. */
 #define WEIGHT_MIN 1e-24

@@ -1,5 +1,5 @@
-/* Probes and describes the filters of a table: formats, descriptors, and the functions of each
- * kind. */
+/* Probes and describes the filters of a table: formats, descriptors, and the probe functions of
+ * each kind. */
 #include "bloomblock/table/block_filter.h"
 
 #include <math.h>

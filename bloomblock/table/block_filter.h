@@ -31,8 +31,8 @@
 
 #define BB_FILTER_GROUP_KEYS_MAX   2000
 #define BB_FILTER_GROUP_SHARDS_MAX 65535
-/* Keys per shard that a set too large for one filter is cut into: slots beyond the keys are fewest,
- * in proportion, from 500 to 1,500. */
+/* Keys per shard of a set that is too large for one filter. With 500 to 1,500 keys a filter has the
+ * smallest share of slots beyond its keys. */
 #define BB_SHARD_KEYS 1000
 
 /* The shared parameters of the filters of a table. */
@@ -76,7 +76,8 @@ void bb_block_filter_builder_destroy(struct bb_block_filter_builder *builder);
 /* Equal hashes count once. */
 BB_MUST_CHECK enum bb_status bb_block_filter_builder_add(struct bb_block_filter_builder *builder,
                                                          uint64_t hash);
-/* Distinct-or-not number of hashes added since the last finish. */
+/* The number of hashes added since the last finish. A hash equal to the previous one is not
+ * counted. */
 size_t bb_block_filter_builder_key_count(const struct bb_block_filter_builder *builder);
 /* The mean predicted rate of the finished filters, each weighted by its keys; 1 before the first.
  * */
@@ -98,8 +99,8 @@ BB_MUST_CHECK enum bb_status bb_block_filter_builder_finish(struct bb_block_filt
 BB_MUST_CHECK bool bb_block_filter_size(const struct bb_block_filter_format *format,
                                         uint16_t descriptor, size_t *ret_size);
 
-/* Are the bits of the last byte that no slot has zero, as the builder leaves them? For a descriptor
- * that the format allows, and its payload. */
+/* Whether the bits of the last byte that belong to no slot are zero, as the builder leaves them.
+ * For a descriptor that the format allows, and its payload. */
 BB_MUST_CHECK bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format,
                                                 uint16_t descriptor, const uint8_t *payload);
 

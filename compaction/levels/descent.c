@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-/* The lowest key of runs first ... of a level, the older ones. */
+/* The lowest key of run `first` of a level and of all older runs. */
 static struct bb_bytes lowest_key(const struct bb_levels *levels, const struct bb_level *level,
                                   size_t first)
 {
@@ -32,7 +32,8 @@ bool bb_descent_find(const struct bb_levels *levels, int number, struct bb_desce
 {
     BB_DEBUG_ASSERT(number > 0 && number < BB_LEVEL_COUNT);
     const struct bb_level *level = &levels->levels[number];
-    uint64_t newest = 0; /* table of the receiver before the runs */
+    /* Number of the receiver's newest table that ends before the runs begin. */
+    uint64_t newest = 0;
     size_t passed = 0;
     if (number == BB_LEVEL_COUNT - 1 || levels->levels[number + 1].run_count == 0)
         return false;
@@ -88,7 +89,8 @@ static double keys_after(const struct bb_levels *levels, const struct bb_level *
     return keys;
 }
 
-/* 1 without the part. Tables of only range tombstones have no keys. */
+/* The share of keys outside the part. If all tables have only range tombstones, there are no keys:
+ * 1. */
 static double share_without(double part, double all)
 {
     return all > 0 ? 1 - part / all : 1;

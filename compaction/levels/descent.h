@@ -6,9 +6,9 @@
  *                      (n . . . z)
  *     level 2    (a . . . m)           the receiver
  *
- * Nothing records a descent, so that one continues after the store was closed. It is seen from the
- * tables: before the lowest key of a run and of all older ones, the receiver has a table that was
- * written after the run.
+ * A descent is not recorded. It is recognised from the tables, so that it continues after the store
+ * is reopened: before the lowest key of a run and of all older ones, the receiver has a table that
+ * was written after the run.
  *
  * Pure functions.
  */

@@ -33,8 +33,8 @@ struct bb_table_file_env {
     struct bb_mutex mutex;
     struct bb_condvar opening_ended; /* of any table */
     struct bb_large_pages pages;     /* memory for pinned parts of open tables */
-    /* A table may have become due for a compaction because of its charge. Whoever clears it signals
-     * the compacting worker. */
+    /* A table may have become due for a compaction because of its charge. The thread that clears it
+     * signals the compacting worker. */
     _Atomic bool has_new_charges;
 };
 
@@ -46,11 +46,12 @@ struct bb_table_file {
     _Atomic uint32_t references;
     uint64_t number;
     struct bb_table_meta meta; /* owned */
-    /* Of the filters that lookups probe: meta's, or only the block filters' if the table filter is
-     * not used. 0 without keys: a table with only range tombstones wastes no request. */
+    /* The target rate of the filters that lookups probe: meta's, or the rate of the block filters
+     * if the table filter is not used. 0 without keys: a table with only range tombstones wastes no
+     * request. */
     double filter_rate;
-    /* Of the same filters: the rate that follows from their stored bytes (struct bb_table_meta). In
-     * an older table it is unknown; then it is filter_rate. */
+    /* The rate that follows from the stored bytes of the same filters (struct bb_table_meta). If it
+     * is unknown, because an older version wrote the table, it is filter_rate. */
     double predicted_rate;
     struct bb_table_file_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
@@ -125,11 +126,11 @@ static inline uint64_t bb_table_file_oldest_tombstone(const struct bb_table_meta
         return UINT64_MAX;
     return meta->tombstone_sequence_min != 0 ? meta->tombstone_sequence_min : meta->sequence_min;
 }
-/* The environment has news when a charge has grown by the table's bytes, or by this number of bytes
- * if it is larger: a compaction costs more. */
+/* has_new_charges is set whenever a charge has grown by the size of its table, but at least by this
+ * number of bytes, because a compaction costs more than reading a small table. */
 #define BB_TABLE_FILE_CHARGE_STEP_MIN (UINT64_C(256) * 1024)
-/* Adds to the bytes that a compaction of the table may read because of its work for iterators
- * (compaction/pick/pick_scans.h). */
+/* Adds to the bytes that a compaction of the table may read because of the work that the table
+ * causes for iterators (compaction/pick/pick_scans.h). */
 void bb_table_file_charge(struct bb_table_file *file, uint64_t bytes);
 static inline uint64_t bb_table_file_charge_bytes(const struct bb_table_file *file)
 {

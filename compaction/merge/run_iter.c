@@ -16,7 +16,7 @@
 struct run_iter {
     struct bb_iter base;
     const struct bb_comparator *comparator;
-    struct bb_run_opener opener;      /* open is NULL: tables are read with what follows */
+    struct bb_run_opener opener;      /* open is NULL: open_table_iter is used */
     const struct bb_key_range *range; /* for open_table_iter */
     struct bb_read_options options;
     struct bb_read_stats *stats;

@@ -87,9 +87,9 @@ bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_
 static void look_for_saving(const struct bb_levels *levels, const struct bb_pick_options *options,
                             int level, const struct bb_run *run, struct worst *best)
 {
-    /* The rate is the same for all tables of the run, except one without keys. Only the new rate
-     * shows whether rewriting the table saves memory; otherwise the rewrite would repeat
-     * forever. */
+    /* All tables of the run would get the same rate, except a table without keys. Only the rate
+     * that a table would get shows whether rewriting it saves memory. A rewrite that saves none
+     * would repeat forever. */
     double rate = rewritten_rate(levels, options, level, run, run->files[0]);
     for (size_t i = 0; i < run->count; i++) {
         if (bb_plan_rates_saving(options, run->files[i], rate) <= best->gain)

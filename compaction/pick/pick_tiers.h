@@ -1,4 +1,4 @@
-/* Picks runs to merge in a level of several runs, and their target.
+/* Picks runs to merge in a level of several runs, and the place of the result.
  *
  *     runs, newest first     [1][1][2] [9] [40]     sizes
  *     taken                   \___4___/             the two newest, and more while the next one is

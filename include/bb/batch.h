@@ -1,6 +1,6 @@
-/* Batches: operations that bb_db_write in <bb/db.h>, which includes this file, applies atomically.
- * A batch is used by one thread at a time. Calls that add an operation fail with BB_TOO_LARGE if
- * the key, the value or the batch (at most 4 GiB) is too large, and with BB_NO_MEMORY. */
+/* Batches: operations that bb_db_write applies atomically. <bb/db.h> includes this file. A batch is
+ * used by one thread at a time. Calls that add an operation fail with BB_TOO_LARGE if the key, the
+ * value or the batch (at most 4 GiB) is too large, and with BB_NO_MEMORY. */
 #ifndef BB_PUBLIC_BATCH_H
 #define BB_PUBLIC_BATCH_H
 

@@ -17,8 +17,8 @@
  * BB_TOO_LARGE if it is given a longer key: no such key can be stored, so the call is a bug in the
  * program. The same is true of range bounds and prefixes, even if the range is empty.
  *
- * Durability. After BB_OK a write survives a crash of the process, because each commit is in memory
- * of the operating system: in a file, or in a mapped file. It survives a power failure after the
+ * Durability. After BB_OK a write survives a crash of the process, because each commit is in the
+ * operating system's memory: in a file, or in a mapped file. It survives a power failure after the
  * next synced write, flush or close. With sync = true it does so before the call returns.
  * docs/durability.md describes the protocol.
  *
@@ -176,7 +176,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_now(struct bb_db *db,
  *   less space for other blocks. Without a cache, or with bypass_fill, only the pin holds the
  *   block.
  * - a value not yet in a table: its whole memtable (write_buffer_bytes) and the open log file,
- *   whose disk space is freed only afterwards. Copy a value that is needed for long. */
+ *   whose disk space is freed only afterwards. Copy a value that is needed for a long time. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_get_pinned(struct bb_db *db,
                                                      const struct bb_get_options *options,
                                                      struct bb_bytes key,
@@ -221,9 +221,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
  * removed, unless a snapshot sees it. NULL: no bound on that side. Whole tables are merged, so
  * neighbouring keys may be included. The work is done in small steps, which alternate with due
  * compactions and yield to flushes. So neither starves the other, and writes continue. The filters
- * still meet their target. A range with at least nine tenths of the keys ends with the filters that
- * bb_db_compact would give. Until then the statistics may expect more wasted reads than the target,
- * although lookups do not have them. A range with high <= low is empty. */
+ * still meet their target. If the range has at least nine tenths of the keys, its tables get the
+ * filters that bb_db_compact would give them. Until the call ends, the statistics may expect more
+ * wasted reads than the target, although lookups do not waste them. A range with high <= low is
+ * empty. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low, const struct bb_bytes *high);
 /* Waits until no flush, compaction or deferred index build (bb/select.h) is due, and ends the busy

@@ -192,7 +192,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
 /* Repairs a damaged store so that it opens, using all data that can be read. Use it if opening or
  * verifying fails with BB_CORRUPT and there is no backup. A store that verifies is not changed.
  *
- * Data that is used: the state in the newest readable manifest, which is its intact tables, every
+ * Data that is used: the state in the newest readable manifest. This is its intact tables, every
  * block with a valid checksum of its damaged tables (rewritten as a new table in the same level),
  * its intact logs, and every complete batch of its damaged logs, even after a hole. Without any
  * manifest: all tables and logs, merged by their sequences.

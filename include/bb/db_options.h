@@ -238,17 +238,17 @@ struct bb_db_options {
 
     /* ---- expert: verification ---- */
 
-    /* Verifies filters in use: one of this many lookups, chosen at random, reads the blocks that
-     * the filters ruled out. If such a block has the key, the filter is wrong. The lookup then
+    /* Verifies filters in use: one in this many lookups, chosen at random, also reads the blocks
+     * that the filters ruled out. If such a block has the key, the filter is wrong. The lookup then
      * returns the block's result, the contradiction is counted (shadow_contradictions) and reported
      * (BB_EVENT_DAMAGE), and the filters of this table are not used until the store is reopened. 0
      * (default): no lookups; 1: all. A block that cannot be read fails the lookup. For
-     * bb_db_get_many: one of this many calls. */
+     * bb_db_get_many: one in this many calls. */
     uint32_t shadow_verify_one_in;
-    /* A background thread reads and verifies every table, index file and log, and the manifest,
-     * once in this many seconds, 1 ... 10^9, and spreads the reads over the interval. The first
-     * interval starts at open, with a table chosen at random. So in the long run all tables are
-     * verified, even if no process runs for a whole interval. Damage is reported
+    /* Interval in seconds, 1 ... 10^9. In each interval a background thread reads and verifies
+     * every table, index file and log, and the manifest. It spreads the reads over the interval.
+     * The first interval starts at open, with a table chosen at random. So in the long run all
+     * tables are verified, even if no process runs for a whole interval. Damage is reported
      * (BB_EVENT_DAMAGE) and counted (damaged_files), and the thread continues. 0 (default): never.
      * BB_INVALID with read_only or deterministic, which have no threads: call bb_db_scrub
      * instead. */

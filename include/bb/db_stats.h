@@ -1,4 +1,4 @@
-/* Statistics of a store: the results of bb_db_stats in <bb/db.h>, which includes this file. */
+/* Statistics of a store, which bb_db_stats returns. <bb/db.h> includes this file. */
 #ifndef BB_PUBLIC_DB_STATS_H
 #define BB_PUBLIC_DB_STATS_H
 
@@ -115,7 +115,7 @@ struct bb_db_stats {
 
     /* shadow_verify_one_in. The reads of these checks count only in system_reads. */
     uint64_t shadow_checks;         /* checks of a table whose filters ruled out the key */
-    uint64_t shadow_contradictions; /* of these, the table had an entry of the key */
+    uint64_t shadow_contradictions; /* of these, found an entry of the key */
 
     /* bb_db_scrub and scrub_interval_seconds. */
     uint64_t scrubs;      /* completed scrubs of all files */

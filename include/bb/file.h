@@ -18,10 +18,10 @@
  * - After a failed append or sync a file is never written again.
  *
  * Errors: BB_IO, BB_NO_SPACE, BB_NO_MEMORY and the errors listed below. A function that fails sets
- * a message (bb_error_set) with the path and the system's error text. A function is NULL only if
- * its declaration defines that. Threads: a file system may be used from any thread. read_at,
- * read_now and will_need are safe from any thread; append, sync and close of a file are used by one
- * thread at a time. */
+ * a message (bb_error_set) with the path and the system's error text. A function may be NULL only
+ * if its declaration defines what NULL means. Threads: a file system may be used from any thread.
+ * read_at, read_now and will_need are safe from any thread; append, sync and close of a file are
+ * used by one thread at a time. */
 #ifndef BB_PUBLIC_FILE_H
 #define BB_PUBLIC_FILE_H
 
@@ -34,8 +34,8 @@ extern "C" {
 struct bb_file;
 struct bb_file_system;
 
-/* Names of a directory's entries, without "." and "..", in no order. Owned: bb_file_names_deinit.
- * The array and each name are allocated with malloc. */
+/* Names of a directory's entries, without "." and "..", in no particular order. Owned:
+ * bb_file_names_deinit. The array and each name are allocated with malloc. */
 struct bb_file_names {
     char **names;
     size_t count;
@@ -172,9 +172,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_file_system_posix_create(struct bb_file_s
 BB_API void bb_file_system_posix_destroy(struct bb_file_system *fs);
 
 /* An empty file system in memory, with a root directory. Paths may be absolute or relative, with
- * the same meaning; ".." is an error. Its random numbers are the same in each run, and its clock
- * advances with each call and by sleeping, so that no test waits for it. Names are searched
- * linearly: use it for at most a few thousand files. BB_NO_MEMORY. Owned:
+ * the same meaning; ".." is an error. Its random numbers are the same in each run. Its clock
+ * advances with each call, and sleeping only advances the clock, so that no test waits. Names are
+ * searched linearly: use it for at most a few thousand files. BB_NO_MEMORY. Owned:
  * bb_file_system_memory_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_file_system_memory_create(struct bb_file_system **ret_fs);
 /* REQUIRES: all its files are closed and all its locks released, as after bb_db_close. NULL is

@@ -166,11 +166,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_info(struct bb_bytes envelope,
 /* Probes the filter. False: the hash was certainly not added. Any thread. */
 BB_API bool bb_filter_may_contain(const struct bb_filter_view *view, uint64_t hash);
 
-/* Batch probes: the same results. The memory for all probes is prefetched, so that cache misses
- * overlap. This is faster if the filters do not fit into the processor's caches: a single probe
- * then waits for memory once or twice. Bit i % 64 of ret_bits[i / 64] is the result of probe i, 1
- * for "may contain". ret_bits has (count + 63) / 64 words; the unused bits of the last word are 0.
- * Any thread. */
+/* Batch probes. They give the same results as single probes. The memory for all probes is
+ * prefetched, so that cache misses overlap. This is faster if the filters do not fit into the
+ * processor's caches: a single probe then waits for memory once or twice. The result of probe i is
+ * bit i % 64 of ret_bits[i / 64], 1 for "may contain". ret_bits has (count + 63) / 64 words; the
+ * unused bits of the last word are 0. Any thread. */
 
 /* Probes one filter for count hashes. */
 BB_API void bb_filter_may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,

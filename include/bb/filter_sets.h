@@ -178,13 +178,13 @@ bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **
  *
  * BB_FILTER_COUNT_MIN counts keys in little memory. It has rows of 32-bit cells, with one cell per
  * row for each key. The count of a key is the minimum of its cells. A count is never too low. For
- * at most error_probability of all keys it is too high by more than error * total, where total is
- * the sum of all counts added. The sketch has ln(1 / error_probability) rows of e / error cells of
- * 4 bytes, for any number of keys: 54 kB for an error of 0.1 % with probability 1 %.
+ * at most a share error_probability of all keys it is too high by more than error * total, where
+ * total is the sum of all counts added. The sketch has ln(1 / error_probability) rows of e / error
+ * cells of 4 bytes, for any number of keys: 54 kB for an error of 0.1 % with probability 1 %.
  *
  * The sketch also keeps a list of the most frequent keys, with copies of their bytes. One use is to
- * find the absent keys that a database is queried for most. A key that is not in a full list
- * certainly occurred at most as often as the count of the last key in the list. A count in the list
+ * find the absent keys that a database is queried for most. If the list is full, a key outside it
+ * certainly occurred no more often than the count of the last key in the list. A count in the list
  * is the sketch's count, or a tighter bound if there is one: the additions since the key entered
  * the list, plus the count that the last key of the list had at that time. While the list is not
  * full, its counts are exact.
@@ -263,7 +263,7 @@ struct bb_count_sketch_info {
 BB_API void bb_count_sketch_info(const struct bb_count_sketch *sketch,
                                  struct bb_count_sketch_info *ret_info);
 
-/* Appends its envelope. Decoding gives a sketch that can count further. A view of it
+/* Appends its envelope. Decoding gives a sketch that can continue counting. A view of it
  * (bb_filter_view_init) tests whether a key occurred. bb_filter_info gives error_probability as the
  * target rate, and the share of non-member keys whose count is not 0 as the predicted rate. */
 BB_API BB_MUST_CHECK enum bb_status bb_count_sketch_encode(const struct bb_count_sketch *sketch,

@@ -1,8 +1,8 @@
 /* Records and their attributes: typed values in the value of an entry, or in a line of a file.
  *
  * A record is the contents of a value: a log line, a row of CSV, a JSON object. An attribute is a
- * typed value that an extractor finds in it. Conditions (bb/condition.h) compare attributes, skip
- * indexes (bb/skip.h) summarise them.
+ * typed value that an extractor finds in it. Conditions (bb/condition.h) compare attributes, and
+ * skip indexes (bb/skip.h) summarise them.
  *
  * A schema is a numbered list of named attributes. Each is defined by a line of text
  *
@@ -64,8 +64,8 @@
  *     fixed(OFFSET, FORM)        at a byte of the value: u8 i8 u16le u16be i16le i16be u32le u32be
  *                                i32le i32be u64le u64be i64le i64be f32le f32be f64le f64be, or
  *                                bytes LENGTH. u forms are u64, or i64 (MALFORMED above its range);
- *                                i forms are i64; both are time(unix...) too; f forms are f64;
- *                                bytes are text of any type. MISSING if the value is too short
+ *                                i forms are i64; both may be time(unix...); f forms are f64;
+ *                                bytes are text, for any type. MISSING if the value is too short
  *     clf(FIELD)                 Common and combined log formats of Apache and nginx: host, ident,
  *                                user, time, request, method, path, protocol, status, bytes,
  *                                referer, agent. "-" is NULL. Escapes are kept; a quote after a
@@ -79,7 +79,7 @@
  *                                by blanks or tabs, as after "#fields"
  *     logfmt('NAME')             NAME=value NAME="quoted \"value\"". Of equal names the first is
  *                                used. A name without "=" is NULL. In quotes \n \r \t \b \f \uNNNN
- *                                are escapes, a backslash before another byte is dropped.
+ *                                are escapes; a backslash before another byte is dropped.
  *                                MALFORMED: bytes after a closing quote; without a closing quote,
  *                                all names that were not found earlier. A NAME of letters, digits,
  *                                '_', '-' and '.' needs no quotes in the definition
@@ -178,7 +178,7 @@ BB_API size_t bb_schema_count(const struct bb_schema *schema);
 BB_API BB_MUST_CHECK enum bb_status bb_schema_find(const struct bb_schema *schema,
                                                    struct bb_bytes name, size_t *ret_attribute);
 
-/* Properties of one attribute; number < bb_schema_count. Texts are valid until the schema is
+/* Properties of one attribute; attribute < bb_schema_count. Texts are valid until the schema is
  * destroyed. */
 BB_API const char *bb_schema_name(const struct bb_schema *schema, size_t attribute);
 BB_API enum bb_attribute_type bb_schema_type(const struct bb_schema *schema, size_t attribute);

@@ -16,22 +16,22 @@
  * rewriting them.
  *
  * A flush defers the index file of its table, because a compaction soon replaces the table and
- * builds one. A table of level 0 gets its deferred index file as soon as no compaction is due
- * and either no flush has ended for 5 seconds, bb_db_wait_idle waits, or a selection can use
- * indexes. A flush builds its index file immediately if a selection that can use indexes was made
- * after the previous flush began. In deterministic mode bb_db_wait_idle builds deferred index
- * files, and so do writes after such a selection. A selection reads a table that has no index file
- * yet as a whole. With defer_index_files (bb/db.h) compactions defer index files too, and the store
- * builds index files of all levels in the same way. A compaction then takes as long as without
- * indexes, but each table is read again.
+ * builds one. A table of level 0 gets its deferred index file as soon as no compaction is due and
+ * either no flush has ended for 5 seconds, bb_db_wait_idle waits, or a selection can use indexes. A
+ * flush builds its index file immediately if a selection that can use indexes was made after the
+ * previous flush began. In deterministic mode bb_db_wait_idle builds deferred index files, and so
+ * do writes after such a selection. A selection reads all of a table that has no index file yet.
+ * With defer_index_files (bb/db_options.h) compactions defer index files too, and the store builds
+ * index files of all levels in the same way. A compaction then takes as long as without indexes,
+ * but each table is read again.
  *
  * Results are exact and in key order, from one state of the store. They are the records for which
  * the condition is true, even if an index is damaged, lost or incomplete. An index only saves
  * reads.
  *
- * A store maps its index files if the system can, at most 16,384 in a process. It copies pages that
- * it has read before from the map, without a system call. The first map of the process installs a
- * handler of SIGBUS: see BB_READ_MAPPED in bb/table.h.
+ * A store maps its index files if the system can, at most 16,384 in a process. A page that it has
+ * read before is copied from the map, without a system call. The first map of the process installs
+ * a handler of SIGBUS: see BB_READ_MAPPED in bb/table.h.
  *
  * Threads: as in bb/db.h. A struct bb_select is for one thread at a time.
  */

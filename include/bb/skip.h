@@ -257,9 +257,10 @@ struct bb_skip_verdicts {
 BB_API void bb_skip_verdicts_deinit(struct bb_skip_verdicts *verdicts);
 
 /* Queries all indexes that can decide a part of the condition, and no others. schema: the schema of
- * the condition. An index is used if the definitions of its attribute are equal, apart from the
- * name. accounts: one for each index of the file, or NULL. Damage is not a failure: it is counted,
- * and excludes no granule. The only failure is BB_NO_MEMORY. Owned: bb_skip_verdicts_deinit. */
+ * the condition. An index is used if its attribute has the same definition in the file and in
+ * schema, apart from the name. accounts: one for each index of the file, or NULL. Damage is not a
+ * failure: it is counted, and excludes no granule. The only failure is BB_NO_MEMORY. Owned:
+ * bb_skip_verdicts_deinit. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
                                                           const struct bb_condition *condition,
                                                           const struct bb_schema *schema,
@@ -385,12 +386,12 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_create(struct bb_skip_file *fi
 /* Sets the part (bb_skip_builder_end_part) of the records added after this call, counted from 0
  * within their granule. */
 BB_API void bb_skip_proof_set_part(struct bb_skip_proof *proof, size_t part);
-/* Compares a record of a granule with the file. Granules must not decrease from record to record.
- * BB_CORRUPT: this record shows that the file is wrong. After a failure the proof may only be
- * destroyed. */
+/* Compares a record of a granule with the file. The number of the granule must not decrease from
+ * record to record. BB_CORRUPT: this record shows that the file is wrong. After a failure the proof
+ * may only be destroyed. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_add(struct bb_skip_proof *proof, size_t granule,
                                                       struct bb_bytes key, struct bb_bytes value);
-/* Ends the records. BB_CORRUPT: the file is wrong. */
+/* Call it after the last record. BB_CORRUPT: the file is wrong. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_finish(struct bb_skip_proof *proof);
 /* NULL is allowed. */
 BB_API void bb_skip_proof_destroy(struct bb_skip_proof *proof);

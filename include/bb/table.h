@@ -86,9 +86,8 @@ struct bb_iter_ops {
     /* REQUIRES: is_valid. */
     void (*next)(struct bb_iter *iter);
     void (*prev)(struct bb_iter *iter);
-    /* For code that writes tables: the stored form of the block that contains the current entry and
-     * no other, valid until the iterator moves. Returns false if it is not in memory. NULL:
-     * never. */
+    /* For code that writes tables: the stored form of the block that contains only the current
+     * entry, valid until the iterator moves. Returns false if it is not in memory. NULL: never. */
     bool (*stored)(struct bb_iter *iter, struct bb_stored_entry *ret_stored);
 };
 
@@ -154,7 +153,7 @@ enum bb_read_mode {
     BB_READ_MAPPED = 1,
 };
 
-/* As filter_granularity: all blocks of an index page share one filter. */
+/* A value of filter_granularity: all blocks of an index page share one filter. */
 #define BB_GRANULARITY_PAGE UINT32_MAX
 
 /* The table filter: one filter over all keys of the table, probed before the index is searched. Its
@@ -291,8 +290,8 @@ bb_table_builder_add_range_tombstone(struct bb_table_builder *builder, struct bb
 /* Size of the file so far, including the raw size of the open block. */
 BB_API uint64_t bb_table_builder_size_estimate(const struct bb_table_builder *builder);
 /* Writes the rest, syncs and closes the file. It does not sync the directory: the caller must do so
- * before anything refers to the table. BB_INVALID for a table without entries and range tombstones.
- * *ret_meta (may be NULL) is owned by the caller. */
+ * before anything refers to the table. BB_INVALID for a table with neither entries nor range
+ * tombstones. *ret_meta (may be NULL) is owned by the caller. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_finish(struct bb_table_builder *builder,
                                                             struct bb_table_meta *ret_meta);
 
@@ -409,9 +408,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, stru
 
 /* Block cache for decoded blocks of any number of tables, and for their index pages and table
  * filters if these are cached. It is sharded and evicts the least recently used block first. Pinned
- * blocks are never evicted. A full cache inserts a block only when it misses a second time within
- * some time, so that a block that is read once evicts no other. It never inserts a block larger
- * than half of a shard: capacity / 128, or a larger share of a cache below 16 MiB. Any thread.
+ * blocks are never evicted. A full cache inserts a block only at its second miss within a certain
+ * time, so that a block that is read once evicts no other. It never inserts a block larger than
+ * half of a shard: capacity / 128, or a larger share of a cache below 16 MiB. Any thread.
  *
  * After fork, the child may use a cache, and tables and iterators that no thread was using during
  * the fork. Shards that the child cannot lock count as empty. A table builder fails in the child

@@ -19,13 +19,13 @@ static enum bb_status open_input(struct bb_intake *intake, const char *path)
     return status;
 }
 
-static enum bb_status add_ranked(const struct bb_range_tombstones *list, uint64_t rank,
+static enum bb_status add_ranges(const struct bb_range_tombstones *list, uint64_t sequence,
                                  struct bb_range_tombstone_array *array)
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; list != NULL && i < list->count && status == BB_OK; i++)
         status = bb_range_tombstone_array_add(array, list->fragments[i].low,
-                                              list->fragments[i].high, rank);
+                                              list->fragments[i].high, sequence);
     return status;
 }
 
@@ -35,8 +35,8 @@ enum bb_status bb_intake_list_ranges(const struct bb_intake *intake, uint64_t se
     struct bb_range_tombstone_array array = {0};
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < intake->input_count && status == BB_OK; i++)
-        status = add_ranked(bb_table_range_tombstones(intake->inputs[i]),
-                            sequence == 0 ? bb_intake_rank(i) : sequence, &array);
+        status = add_ranges(bb_table_range_tombstones(intake->inputs[i]),
+                            sequence == 0 ? bb_intake_number(i) : sequence, &array);
     if (status == BB_OK && array.count > 0)
         status = bb_range_tombstones_create_seen(array.tombstones, array.count,
                                                  intake->db->options.comparator, NULL, 0, ret_list);
@@ -52,7 +52,7 @@ enum bb_status bb_intake_open(struct bb_intake *intake, const char *const *paths
         return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu tables", count);
     for (size_t i = 0; i < count && status == BB_OK; i++)
         status = open_input(intake, paths[i]);
-    return status == BB_OK ? bb_intake_list_ranges(intake, 0, &intake->ranked) : status;
+    return status == BB_OK ? bb_intake_list_ranges(intake, 0, &intake->by_input) : status;
 }
 
 uint64_t bb_intake_entry_count(const struct bb_intake *intake)
@@ -157,5 +157,5 @@ void bb_intake_deinit(struct bb_intake *intake)
     for (size_t i = 0; i < intake->input_count; i++)
         bb_table_close(intake->inputs[i]);
     bb_free(intake->inputs);
-    bb_range_tombstones_destroy(intake->ranked);
+    bb_range_tombstones_destroy(intake->by_input);
 }

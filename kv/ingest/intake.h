@@ -26,8 +26,8 @@ struct bb_intake {
     struct bb_waste_share share;
     struct bb_table **inputs; /* in the caller's order: later ones win; owned */
     size_t input_count;
-    /* Of all inputs, by rank; owned; NULL if none. */
-    struct bb_range_tombstones *ranked;
+    /* Of all inputs, with the numbers of their inputs as sequences; owned; NULL if none. */
+    struct bb_range_tombstones *by_input;
     /* Ascending by key, without common keys; owned. */
     struct bb_intake_table *tables;
     size_t table_count;
@@ -39,14 +39,14 @@ struct bb_intake {
  * during reading. */
 BB_MUST_CHECK enum bb_status bb_intake_open(struct bb_intake *intake, const char *const *paths,
                                             size_t count);
-/* The rank of an input's range tombstones among the inputs. */
-static inline uint64_t bb_intake_rank(size_t input)
+/* The number of an input, from 1 on. Later inputs have higher numbers. */
+static inline uint64_t bb_intake_number(size_t input)
 {
     return input + 1;
 }
 
-/* The range tombstones of all inputs, all with that sequence; 0: with the ranks of their inputs.
- * The caller owns *ret_list, which stays unchanged if none exist. */
+/* The range tombstones of all inputs, all with that sequence; 0: with the numbers of their inputs
+ * as sequences. The caller owns *ret_list, which stays unchanged if none exist. */
 BB_MUST_CHECK enum bb_status bb_intake_list_ranges(const struct bb_intake *intake,
                                                    uint64_t sequence,
                                                    struct bb_range_tombstones **ret_list);

@@ -31,7 +31,7 @@ static bool covers(const struct bb_range_tombstones *list, const struct bb_entry
 static bool is_hidden(const struct bb_intake_source *source)
 {
     const struct bb_entry *entry = &source->stream->entry;
-    return covers(source->ranked, entry, source->rank) ||
+    return covers(source->by_input, entry, source->number) ||
            covers(source->own, entry, entry->sequence);
 }
 

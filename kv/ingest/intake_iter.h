@@ -20,10 +20,10 @@ struct bb_intake_source {
     /* Expected number of entries, including hidden ones. A different number is BB_CORRUPT. */
     uint64_t entry_count;
     uint64_t sequence;                     /* for all entries */
-    uint64_t rank;                         /* of the input; later inputs have higher ranks */
+    uint64_t number;                       /* of the input; later inputs have higher ones */
     const struct bb_range_tombstones *own; /* of the input; borrowed; NULL if none */
-    /* Of all inputs; borrowed; NULL if none. Their sequences are the inputs' ranks. */
-    const struct bb_range_tombstones *ranked;
+    /* Of all inputs; borrowed; NULL if none. Their sequences are the inputs' numbers. */
+    const struct bb_range_tombstones *by_input;
     /* Called from time to time while hidden entries are skipped, which the caller of the iterator
      * cannot observe. A failure ends the stream with that status. NULL: never fails. */
     enum bb_status (*may_go_on)(void *context);

@@ -35,9 +35,9 @@ static enum bb_status open_stream(const struct bb_intake *intake, size_t input,
     struct bb_table *table = intake->inputs[input];
     struct bb_intake_source source = {.entry_count = bb_table_meta(table)->entry_count,
                                       .sequence = intake->sequence,
-                                      .rank = bb_intake_rank(input),
+                                      .number = bb_intake_number(input),
                                       .own = bb_table_range_tombstones(table),
-                                      .ranked = intake->ranked,
+                                      .by_input = intake->by_input,
                                       .may_go_on = check_open,
                                       .context = intake->db};
     enum bb_status status = bb_table_iter_create(table, &options, NULL, &source.stream);
@@ -200,7 +200,7 @@ static enum bb_status close_table(struct writing *writing, const struct bb_bytes
     return status == BB_OK ? finish_table(writing) : status;
 }
 
-/* The range tombstones up to the key are written when the table is closed. */
+/* Counts the range tombstones up to the key too, which are written when the table is closed. */
 static bool is_full(struct writing *writing, struct bb_bytes key)
 {
     uint64_t ranges = bb_range_tombstone_cutter_pass(&writing->ranges, key);

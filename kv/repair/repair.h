@@ -41,17 +41,17 @@ struct bb_repair {
     /* Later states, which cannot be read, may have replaced it. */
     bool is_outdated;
     bool takes_unnamed; /* includes tables that the state does not name */
-    /* If it does not, and the end of the manifest cannot be read: the unnamed tables, of which the
-     * newer ones are included. */
+    /* The unnamed tables, of which the newer ones are included. Empty if takes_unnamed or
+     * is_marked is true. */
     struct bb_unnamed unnamed;
     bool are_levels_unknown;
 
     /* The new state. */
     struct bb_edit edit; /* tables, identity, last sequence */
     uint64_t first_number;
-    /* Of the next file. The repair owns the files from first_number on. */
+    /* The number of the next file. The repair owns the files from first_number on. */
     uint64_t next_number;
-    /* True if it may be published: no written file may be removed any more. */
+    /* The new state may be in effect, so that no written file may be removed any more. */
     bool is_published;
     bool keeps_logs;
     /* Extra names given to files, each terminated. */

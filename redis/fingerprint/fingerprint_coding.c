@@ -238,8 +238,8 @@ static bool take_shard(const struct bb_fingerprint_chain *chain, const struct wa
     return false;
 }
 
-/* Takes one entry. False: it is not an entry, it is for more than `left` shards, or it is a second
- * run of empty shards after one with which it should be a single run. */
+/* Takes one entry. False: it is not an entry, it is for more than `left` shards, or it is a run of
+ * empty shards directly after another, which should be one run. */
 static bool take_entry(struct bb_fingerprint_chain *chain, uint64_t number, struct bb_bytes *bytes,
                        uint64_t left, bool *was_run, uint64_t *ret_taken)
 {

@@ -1,4 +1,4 @@
-/* Up to some thousand fingerprints: a multiset of pairs of a bucket and a remainder.
+/* Up to a few thousand fingerprints: a multiset of pairs of a bucket and a remainder.
  *
  *     upper    for each bucket, as many ones as it has fingerprints, and then a zero
  *     lower    the remainders, remainder_bits each, ordered by bucket and value
@@ -69,9 +69,9 @@ bool bb_fingerprint_shard_remove(struct bb_fingerprint_shard **shard,
 struct bb_fingerprint_shard *bb_fingerprint_shard_copy(const struct bb_fingerprint_shard *shard,
                                                        const struct bb_fingerprint_shape *shape);
 
-/* Makes a shard of the bits of its upper and of its lower part, each in whole bytes. NULL: the
- * bytes are not valid (unused bits are set, the order is wrong, or a set has equal pairs), or there
- * is no memory. */
+/* Makes a shard from the bits of its upper part and of its lower part, each in whole bytes. NULL:
+ * the bytes are not valid (unused bits are set, the order is wrong, or a set has equal pairs), or
+ * there is no memory. */
 struct bb_fingerprint_shard *bb_fingerprint_shard_decode(const struct bb_fingerprint_shape *shape,
                                                          uint32_t count, const uint8_t *bytes,
                                                          bool is_set);
@@ -81,7 +81,7 @@ size_t bb_fingerprint_shard_encoded_size(const struct bb_fingerprint_shape *shap
 void bb_fingerprint_shard_encode(const struct bb_fingerprint_shard *shard,
                                  const struct bb_fingerprint_shape *shape, uint8_t *bytes);
 
-/* Visits all fingerprints in order. *at and *fingerprint begin as zeros; false at the end. */
+/* Visits all fingerprints in order. The cursor begins zeroed. False at the end. */
 struct bb_fingerprint_cursor {
     uint64_t upper_at;
     uint32_t index;

@@ -1,10 +1,10 @@
 /* A filter of a fixed capacity: fingerprints of the hashes of its members, in shards of up to
  * 2,048.
  *
- * Memory grows with the members, not with the capacity: a page of pointers is made for its first
- * shard. With n members, the rate for non-member keys is at most n / (buckets * 2^remainder bits),
- * which is the target when the table has its capacity.
- * Members can be removed from a multiset, which repeats a fingerprint for each addition.
+ * Memory grows with the members, not with the capacity: a page of pointers is allocated with its
+ * first shard. With n members, the rate for non-member keys is at most n / (buckets * 2^remainder
+ * bits), which is the target when the table has its capacity. Members can be removed from a
+ * multiset, which repeats a fingerprint for each addition.
  *
  * A hash h selects a fingerprint by the product h * buckets, of 128 bits: the upper word is the
  * bucket among all, the highest bits of the lower word are the remainder. The hash must be uniform.
@@ -50,7 +50,7 @@ uint64_t bb_fingerprint_table_memory(const struct bb_fingerprint_table *table);
 /* An upper bound of the share of non-member keys that the table contains. */
 double bb_fingerprint_table_rate(const struct bb_fingerprint_table *table);
 
-/* How often the hash was added, or, rarely, hashes with its fingerprint. */
+/* How often the hash, or (rarely) another hash with the same fingerprint, was added. */
 uint32_t bb_fingerprint_table_find(const struct bb_fingerprint_table *table, uint64_t hash);
 
 /* False, without a change: there is no memory, or a shard is full. More than the capacity may be
@@ -60,13 +60,13 @@ bool bb_fingerprint_table_add(struct bb_fingerprint_table *table, uint64_t hash)
 /* False: no such fingerprint. */
 bool bb_fingerprint_table_remove(struct bb_fingerprint_table *table, uint64_t hash);
 
-/* Adds the fingerprints of another table of the same shape that are new to this one. False as
+/* Adds the fingerprints of another table of the same shape that are new to this one. False: as for
  * add. */
 bool bb_fingerprint_table_unite(struct bb_fingerprint_table *table,
                                 const struct bb_fingerprint_table *other);
 
-/* Replaces a shard by one with members, which is owned then. False, and not owned: there is no
- * memory. */
+/* Replaces a shard by one with members, which the table then owns. False: there is no memory, and
+ * the caller still owns it. */
 bool bb_fingerprint_table_set_shard(struct bb_fingerprint_table *table, uint32_t at,
                                     struct bb_fingerprint_shard *shard);
 

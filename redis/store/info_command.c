@@ -1,4 +1,4 @@
-/* See info_command.h. The numbers are in memory, so the server's thread replies them. */
+/* See info_command.h. The numbers are in memory, so the server's thread replies. */
 #include "redis/store/info_command.h"
 
 #include "redis/command/reply.h"

@@ -7,7 +7,7 @@
 /* The shape of the store: options, sizes, memory. */
 int bb_redis_info_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc);
 
-/* Its work since it was loaded: lookups, reads and their avoidance, background work. */
+/* Its work since it was loaded: lookups, reads, avoided reads, background work. */
 int bb_redis_stats_command(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc);
 
 #endif

@@ -120,8 +120,8 @@ static enum bb_status load_head(struct loading *loading)
     return load_options(loading);
 }
 
-/* Takes the directory of the state, if there is one. It is not taken if it cannot be opened: then
- * the chunks have the same contents. */
+/* Adopts the directory of the state, if there is one that can be opened. Otherwise the store is
+ * built from the chunks, which have the same contents. */
 static void adopt(struct loading *loading)
 {
     struct bb_redis_path saved = bb_redis_root_saved(&loading->state);

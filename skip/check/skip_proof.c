@@ -51,7 +51,7 @@ struct bb_skip_proof {
     size_t part;    /* current, of that granule */
     bool is_begun;  /* the current granule was begun in all indexes */
     uint64_t record_count;
-    struct bb_buf scratch; /* owned: units, and room for sorting */
+    struct bb_buf scratch; /* owned: units, and space for sorting */
 };
 
 /* --- Errors --- */

@@ -2,15 +2,15 @@
  *
  * A condition is a tree of AND, OR and NOT over leaves. Every comparison is one of four leaves:
  *
- *     =, IN, <, <=, >, >=, BETWEEN    RANGES   the attribute is in one of some intervals
- *     !=, NOT IN, NOT LIKE ...                 NOT over the leaf without it
- *     IS NULL, IS NOT NULL            NULLS    IS NOT NULL is NOT over it
- *     LIKE, has_token, matches ...    TEXT     the attribute's bytes match; every match
- *                                              contains the pieces
- *     x = 5 with x always unknown...  CONSTANT the same for every record
+ *     =, IN, <, <=, >, >=, BETWEEN    INTERVALS  the attribute is in one of some intervals
+ *     !=, NOT IN, NOT LIKE ...                   NOT over the leaf without it
+ *     IS NULL, IS NOT NULL            NULLS      IS NOT NULL is NOT over it
+ *     LIKE, has_token, matches ...    TEXT       the attribute's bytes match; every match
+ *                                                contains the pieces
+ *     x = 5 with x always unknown...  CONSTANT   the same for every record
  *
  * A leaf is true, false or unknown for a record; only NULLS is never unknown. NaN is in no
- * interval, so RANGES is false for it. A leaf is constant; any number of threads may read it.
+ * interval, so INTERVALS is false for it. A leaf is constant; any number of threads may read it.
  */
 #ifndef BB_SKIP_CONDITION_LEAF_H
 #define BB_SKIP_CONDITION_LEAF_H
@@ -56,8 +56,8 @@ struct bb_leaf {
     enum bb_leaf_kind kind;
     size_t attribute; /* number in the schema; of CONSTANT none */
     enum bb_attribute_type type;
-    /* RANGES: ascending and disjoint. None: false for every record that has a value. For integers
-     * and times all bounds are inclusive or open. Adjacent values stay separate points. */
+    /* INTERVALS: ascending and disjoint. None: false for every record that has a value. For
+     * integers and times all bounds are inclusive or open. Adjacent values stay separate points. */
     const struct bb_interval *intervals;
     size_t interval_count;
     bool is_points; /* every interval is a single value: =, IN */

@@ -7,7 +7,8 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-/* Of backtracking and nesting without JIT; pcre2's own default for depth is the number of steps. */
+/* Limits of backtracking and nesting without JIT. By default pcre2 limits the depth only by the
+ * number of steps. */
 #define DEPTH_MAX       10000
 #define HEAP_KIB_MAX    (16 << 10)
 #define JIT_STACK_FIRST (32 << 10)

@@ -36,7 +36,7 @@ struct bb_leaf_attribute {
     enum bb_attribute_type type;
 };
 
-/* A leaf of kind RANGES. Intervals and their bytes are copied. */
+/* A leaf of kind INTERVALS. Intervals and their bytes are copied. */
 BB_MUST_CHECK enum bb_status bb_tree_ranges(const struct bb_leaf_attribute *attribute,
                                             const struct bb_interval *intervals, size_t count,
                                             struct bb_condition **ret_leaf);

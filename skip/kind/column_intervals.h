@@ -31,7 +31,7 @@ struct bb_column_intervals {
     size_t count;
 };
 
-/* leaf: RANGES of numbers. Errors: BB_NO_MEMORY. */
+/* leaf: INTERVALS of numbers. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_column_intervals_init(struct bb_column_intervals *intervals,
                                                       const struct bb_leaf *leaf);
 void bb_column_intervals_deinit(struct bb_column_intervals *intervals);

@@ -41,7 +41,7 @@ void bb_member_index_builder_add(struct bb_member_index_builder *builder,
 /* *ret_is_full: the segment has to end. */
 BB_MUST_CHECK enum bb_status
 bb_member_index_builder_end_granule(struct bb_member_index_builder *builder, bool *ret_is_full);
-/* spare: for sorting; grown as it is needed, shared by the indexes of a file. */
+/* spare: memory for sorting, which grows as needed; shared by the indexes of a file. */
 BB_MUST_CHECK enum bb_status
 bb_member_index_builder_end_segment(struct bb_member_index_builder *builder, struct bb_buf *spare,
                                     struct bb_segment_sink *sink);

@@ -61,8 +61,8 @@ struct bb_read_bounds {
 /* False: the bytes are not valid bounds. */
 BB_MUST_CHECK bool bb_min_max_bounds_decode(struct bb_cursor *cursor, enum bb_attribute_type type,
                                             struct bb_read_bounds *ret_bounds);
-/* The possible truths of a leaf for present values within the bounds. leaf: RANGES or TEXT of the
- * type. */
+/* The possible truths of a leaf for present values within the bounds. leaf: INTERVALS or TEXT of
+ * the type. */
 void bb_min_max_bounds_judge(const struct bb_read_bounds *bounds, const struct bb_leaf *leaf,
                              bool *ret_may_be_true, bool *ret_may_be_false);
 /* The possible truths of a leaf in each granule of a unit of bounds. False: the unit is

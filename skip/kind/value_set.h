@@ -62,7 +62,7 @@ BB_MUST_CHECK bool bb_value_set_visit(struct bb_bytes unit, enum bb_attribute_ty
                                       void *context);
 
 /* Granules with a value that may satisfy a leaf, and granules with a value that may not; of
- * granules without a value, any. Postings that cannot change this are not read. leaf: RANGES or
+ * granules without a value, any. Postings that cannot change this are not read. leaf: INTERVALS or
  * TEXT of the type. unit: without its checksum, BB_BIT_READER_PAD readable bytes after it. False:
  * it is damaged. */
 BB_MUST_CHECK bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type,

@@ -6,7 +6,7 @@
 
 #include "skip/record/decimal.h"
 
-/* Numbers with this number of digits fit 64 bits. */
+/* Numbers of up to this many digits fit into 64 bits. */
 #define DIGITS_SAFE 19
 
 /* The same as read_digits for up to DIGITS_SAFE bytes, without a check for each of them. */
@@ -24,7 +24,7 @@ static bool read_few_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret
     return are_digits;
 }
 
-/* Only digits, one at least. */
+/* Reads digits only, at least one. */
 static bool read_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -85,7 +85,7 @@ static bool read_word(const uint8_t *at, size_t size, double *ret_value)
     return true;
 }
 
-/* The digits of one side of the point. Gives where they end. */
+/* Adds the digits of one side of the point. Returns the address after them. */
 static const uint8_t *take_digits(struct bb_decimal *decimal, const uint8_t *at, const uint8_t *end,
                                   bool is_fraction)
 {
@@ -96,7 +96,8 @@ static const uint8_t *take_digits(struct bb_decimal *decimal, const uint8_t *at,
 
 #define EXPONENT_MAX 1000000000
 
-/* "e-5" up to the end; no bytes give 0. Larger exponents stop where they make no difference. */
+/* Reads an exponent such as "e-5" up to the end; 0 if there are no bytes. A large exponent is cut
+ * to about EXPONENT_MAX, beyond which it makes no difference. */
 static bool read_exponent(const uint8_t *at, const uint8_t *end, int64_t *ret_exponent)
 {
     int64_t value = 0;

@@ -1,4 +1,4 @@
-/* The inside of a schema, for readers of records. */
+/* The internals of a schema, for readers of records. */
 #ifndef BB_SKIP_RECORD_SCHEMA_H
 #define BB_SKIP_RECORD_SCHEMA_H
 
@@ -12,7 +12,7 @@ struct bb_schema {
     size_t callback_count;
 };
 
-/* As bb_schema_verbatim, of an attribute of integers: of the digits of its text, after a sign and
+/* The same as bb_schema_verbatim for the text of an integer: its digits after the sign and leading
  * zeros. */
 enum bb_verbatim bb_schema_number_verbatim(const struct bb_schema *schema, size_t attribute,
                                            uint8_t *ret_escape);

@@ -4,7 +4,7 @@
 
 #include "skip/record/pass.h"
 
-/* A field's text as it is in the record. zeek reads more into it. */
+/* Converts the text of a field, as it is in the record, to the field. zeek decodes escapes. */
 typedef struct bb_field (*bb_separated_reading)(struct bb_record *record, struct bb_bytes text);
 
 /* Prepares a pass whose slots have definition->field and the same definition->separator. */
@@ -16,14 +16,15 @@ void bb_separated_read(struct bb_pass *pass, struct bb_record *record,
 
 /* Sorts slots by definition->field. */
 void bb_separated_sort_slots(struct bb_slot *slots, size_t count);
-/* Sets all slots from `first` on that want the same field as it. Gives the number of the next. */
+/* Sets the slot `first` and all slots after it that want the same field. Returns the number of the
+ * next slot. */
 size_t bb_separated_set_field(const struct bb_pass *pass, size_t first, struct bb_record *record,
                               struct bb_field field);
 
 /* Prints definition->field. */
 BB_MUST_CHECK enum bb_status bb_separated_print_field(const struct bb_definition *definition,
                                                       struct bb_buf *buf);
-/* Looks the name of a column up: reads "NAME, 'HEADER'" of a definition. Columns are separated by
+/* Looks up the name of a column: reads "NAME, 'HEADER'" of a definition. Columns are separated by
  * any of the bytes of separators; with_quotes: HEADER is a row of CSV. */
 BB_MUST_CHECK enum bb_status bb_separated_parse_column(struct bb_definition_text *text,
                                                        const char *separators, bool with_quotes,

@@ -1,4 +1,4 @@
-/* key, value: all bytes of it. */
+/* The extractors key and value: all bytes of the key or of the value. */
 #include "skip/record/formats.h"
 #include "skip/record/pass.h"
 

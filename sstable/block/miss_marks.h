@@ -39,8 +39,9 @@ static inline void bb_miss_marks_prefetch(const struct bb_miss_marks *misses, ui
     __builtin_prefetch(bb_miss_marks_at(misses, hash, misses->count));
 }
 
-/* Marks a miss, and returns whether the same was missed recently. Large blocks share as many marks
- * as such blocks fit into the cache, so a mark lasts about as long as a block. */
+/* Marks a miss, and returns whether the same block was missed recently. Large blocks use only as
+ * many marks as blocks of that size fit into the cache, so a mark lasts about as long as a
+ * block. */
 static inline bool bb_miss_marks_add(struct bb_miss_marks *misses, uint64_t hash, uint64_t size)
 {
     uint32_t mark = (uint32_t)(hash >> 32) | 1;

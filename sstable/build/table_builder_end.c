@@ -65,7 +65,7 @@ static enum bb_status write_root(struct bb_table_builder *builder,
     return status == BB_OK ? write_section(builder, directory, BB_SECTION_ROOT) : status;
 }
 
-/* A table without filters of a kind passes everything there. */
+/* A rate is 1 if the table has no such filters: every key passes them. */
 static void predict_rates(struct bb_table_builder *builder)
 {
     struct bb_properties *p = &builder->properties;

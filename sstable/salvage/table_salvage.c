@@ -140,8 +140,8 @@ static enum bb_status give_entry(struct salvage *salvage, const struct bb_entry 
     return salvage->visitor->entry(salvage->visitor->context, entry);
 }
 
-/* If the checksum of a block matches but its entries are invalid, the writer wrote it so. The
- * entries before the defect are passed on. */
+/* A block with a matching checksum and invalid entries was written that way. The entries before the
+ * defect are passed on. */
 static enum bb_status give_entries(struct salvage *salvage, const struct bb_block_place *where,
                                    const struct bb_block *block)
 {
@@ -174,7 +174,7 @@ static enum bb_status begin_block(struct salvage *salvage, const struct bb_block
                                    info->raw_size);
 }
 
-/* BB_CORRUPT when it is not a block after all. */
+/* BB_CORRUPT if the bytes are not a block after all. */
 static enum bb_status decode(struct salvage *salvage, const struct bb_block_place *where,
                              struct bb_stored_block_info *ret_info, struct bb_block **ret_block)
 {

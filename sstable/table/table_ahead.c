@@ -27,7 +27,7 @@ bool bb_table_ahead_wants(const struct bb_table_ahead *ahead, const struct bb_in
     return ahead->passed >= PASSED_MIN && bb_table_ahead_find(ahead, page, ordinal) == NULL;
 }
 
-/* Size of as many blocks as were passed, and of at least one. */
+/* The size of the next blocks: as many as were passed, but at least one. */
 static size_t size_of_piece(const struct bb_table_ahead *ahead, const struct bb_index_page *page,
                             uint32_t ordinal, uint32_t last)
 {

@@ -1,5 +1,5 @@
-/* The position of a key in a table's file, as that of its block: bounds -> root -> index page. Any
- * thread. */
+/* The position of a key in a table's file, which is the position of its block: bounds -> root ->
+ * index page. Any thread. */
 #include "sstable/table/table.h"
 
 /* The size of all blocks and index pages before the block for the first entry of key. */

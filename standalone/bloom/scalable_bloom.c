@@ -1,4 +1,4 @@
-/* Cascades of Bloom filters: growing, and the way into bytes and back. */
+/* Bloom filters that grow: stages, adding keys, encoding and decoding. */
 #include "standalone/bloom/scalable_bloom.h"
 
 #include <math.h>
@@ -17,12 +17,13 @@ static double stage_rate(const struct bb_scalable_bloom *bloom, uint32_t stage)
     return bloom->target_rate * (1 - bloom->ratio) * pow(bloom->ratio, stage);
 }
 
-/* Below that the best number of probes is more than a filter may have; the most are taken, and cost
- * a few bits more than the best would. */
+/* Below this rate the best number of probes exceeds the limit. The limit is used instead, which
+ * costs a few bits more. */
 #define RATE_OF_MOST_PROBES 0x1p-29
 
-/* The number of keys with which a filter has a given number of set bits, half of them, deviates by
- * 0.67 sqrt(keys / probes); three times that, and one for the bits that a key may need. */
+/* The number of keys at which half of a filter's bits are set has a standard deviation of 0.67
+ * sqrt(keys / probes). Returns three times that, and one more for the bits that one more key could
+ * set. */
 uint64_t bb_scalable_bloom_spare_keys(uint64_t keys, double rate)
 {
     double probes = rate >= RATE_OF_MOST_PROBES ? bb_rate_limit(rate) : BB_BLOOM_PROBES_MAX;
@@ -129,7 +130,7 @@ enum bb_status bb_scalable_bloom_add(struct bb_scalable_bloom *bloom, uint64_t h
     return BB_OK;
 }
 
-/* The last stage holds about half of all keys. */
+/* Probes the last stage first, because it holds about half of all keys. */
 bool bb_scalable_bloom_may_contain(const struct bb_scalable_bloom *bloom, uint64_t hash)
 {
     for (uint32_t i = bloom->stage_count; i-- > 0;) {

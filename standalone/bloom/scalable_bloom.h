@@ -5,9 +5,9 @@
  *     stage i      sized for first_key_count * 2^i keys, at the rate
  *                  target * (1 - ratio) * ratio^i;  the sum over all i is the target
  *     key          is added to the last stage; may be present if any stage returns maybe
- *     hash         of stage i: mix(h ^ i). With the same hash for all stages, the keys of a stage,
- *                  which earlier stages ruled out, would be where those are empty: at a rate of 1/2
- *                  this gives 3 % more false positives
+ *     hash         of stage i: mix(h ^ i). Earlier stages have ruled out the keys of a stage. With
+ *                  the same hash for all stages, these keys would set bits where the earlier stages
+ *                  have none: at a rate of 1/2 this gives 3 % more false positives
  *
  * A stage is full if one more key could raise its set bits X of m beyond (X/m)^k = its rate: so the
  * rate holds for the actual bits, not only in expectation. A stage has slightly more space than its
@@ -59,7 +59,7 @@ struct bb_scalable_bloom {
     struct bb_scalable_stage stages[BB_SCALABLE_STAGES_MAX];
 };
 
-/* With one empty stage. The arguments are within bb/filter_sets.h's limits. */
+/* Creates one empty stage. The arguments are within bb/filter_sets.h's limits. */
 BB_MUST_CHECK enum bb_status bb_scalable_bloom_init(struct bb_scalable_bloom *bloom,
                                                     double target_rate, double ratio,
                                                     uint64_t first_key_count);
@@ -94,7 +94,7 @@ struct bb_scalable_entry {
     size_t offset; /* of its bits, in the payload */
 };
 
-/* The stages of a payload whose header and table are there, from the first on. */
+/* Visits the stages of a payload, from the first on. The payload has its header and its table. */
 struct bb_scalable_bloom_walk {
     uint32_t stage_count;
     uint32_t next;

@@ -68,10 +68,10 @@ BB_MUST_CHECK enum bb_status bb_envelope_decode(struct bb_bytes bytes,
 BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
                                                       struct bb_envelope *ret_envelope);
 
-/* Appends the header without the size; the payload is ignored. Then the caller appends the payload,
- * and finishes the envelope, which begins at offset `start` of the buffer, with the status of all
- * that. If it is a failure, or finishing fails, the buffer gets its earlier contents, and the
- * failure is returned. */
+/* Appends the header without the size; the payload is ignored. The caller then appends the payload,
+ * and calls bb_envelope_finish with the offset of the envelope in the buffer and the status of
+ * these steps. If that status is a failure, or if finishing fails, bb_envelope_finish restores the
+ * earlier contents of the buffer and returns the failure. */
 BB_MUST_CHECK enum bb_status bb_envelope_encode(const struct bb_envelope *envelope,
                                                 struct bb_buf *buf);
 BB_MUST_CHECK enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start,

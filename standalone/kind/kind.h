@@ -103,7 +103,7 @@ enum bb_status bb_kind_choose_bloom(struct bb_envelope *envelope);
 /* For `describe` of kinds with bits: the probes, and the share of bits that are set. */
 void bb_kind_describe_bits(const struct bb_envelope *envelope, struct bb_filter_info *info);
 
-/* The hash of a user in the domain of a filter. */
+/* A user's hash, moved to the domain of a filter. */
 static inline uint64_t bb_kind_hash(const struct bb_kind_ops *ops, uint64_t domain,
                                     uint64_t key_hash)
 {

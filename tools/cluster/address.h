@@ -12,10 +12,10 @@ struct address {
 };
 
 /* HOST:PORT, [HOST]:PORT, or :PORT, which is a port of default_host; NULL: a host is needed. The
- * last colon counts: hosts may be IPv6. Nodes print @ and the port of their bus after the port;
- * that is ignored. False: anything else. */
+ * last colon separates host and port, because hosts may be IPv6 addresses. Nodes print @ and the
+ * port of their bus after the port; that is ignored. False: anything else. */
 bool address_decode(struct bb_bytes text, const char *default_host, struct address *ret_address);
-/* A host and a port that a node sent apart. False: not acceptable. */
+/* Sets a host and a port that a node sent separately. False: they are not acceptable. */
 bool address_set(struct bb_bytes host, int64_t port, struct address *ret_address);
 bool address_equal(const struct address *a, const struct address *b);
 

@@ -22,7 +22,7 @@ struct file_indexes {
     /* Options. */
     const char *file;
     bool is_all;
-    /* At work. */
+    /* State. */
     struct bb_buf path;
     struct bb_lines *lines;
     struct bb_skip_spec *kept; /* by drop; over the file's schema */
@@ -38,7 +38,7 @@ static bool has_other_words(const struct bb_skip_index_info *info)
     return !info->is_known && info->words_made_with != NULL;
 }
 
-/* The canonical text, terminated; of a kind that is not known, nothing. */
+/* The canonical text of an index, terminated; empty for an unknown kind. */
 static enum bb_status spec_text(const struct file_indexes *self, size_t index,
                                 struct bb_skip_index_info *ret_info, struct bb_buf *ret_text)
 {
@@ -205,7 +205,7 @@ static enum exit_code run_list(const struct command *command, int argc, char **a
 
 /* ---- drop ---- */
 
-/* Next to the file of path. */
+/* Removes the index file of the file at self->path. */
 static enum bb_status remove_index_file(struct file_indexes *self)
 {
     self->path.size--;

@@ -6,12 +6,12 @@
 #include "bb/filter.h"
 
 struct filter_growth {
-    struct bb_filter_options options;    /* of the filter, with the parameters that give it room */
+    struct bb_filter_options options;    /* of the filter, with the parameters for its size */
     struct bb_counting_filter *counting; /* of that kind; NULL: others */
     struct bb_scalable_filter *scalable; /* of that kind; NULL: others */
     struct bb_buf envelope; /* others: of all batches so far, or empty; all kinds: when finished */
     struct bb_buf hashes;   /* others: uint64_t each, the batch */
-    uint64_t read_count;    /* keys that came */
+    uint64_t read_count;    /* keys received */
     uint64_t new_count;     /* of these, keys that the filter ruled out before */
     uint64_t absent_count;  /* keys to remove that were certainly absent */
 };
@@ -23,13 +23,13 @@ bool filter_growth_takes(enum bb_filter_kind kind);
 bool filter_growth_has_room(enum bb_filter_kind kind);
 
 /* A new filter sized for a number of keys. A scalable one starts with this size and grows with the
- * tightening ratio, 0 for its default. BB_UNSUPPORTED, with the reason, for kinds that are made for
- * their keys as a whole. Owned in any case: filter_growth_deinit. */
+ * tightening ratio, 0 for its default. BB_UNSUPPORTED, with the reason, for kinds that are built
+ * from all keys together. Owned in any case: filter_growth_deinit. */
 BB_MUST_CHECK enum bb_status filter_growth_init(struct filter_growth *growth,
                                                 const struct bb_filter_options *options,
                                                 uint64_t planned_key_count, double ratio);
-/* A filter that exists (copied); planned_key_count gives it room if it has no keys yet. Refuses as
- * init does. Owned in any case. */
+/* Copies an existing filter; planned_key_count sizes it if it has no keys yet. Fails as
+ * filter_growth_init does. Owned in any case. */
 BB_MUST_CHECK enum bb_status filter_growth_load(struct filter_growth *growth,
                                                 struct bb_bytes envelope,
                                                 uint64_t planned_key_count);
@@ -37,9 +37,10 @@ void filter_growth_deinit(struct filter_growth *growth);
 
 BB_MUST_CHECK enum bb_status filter_growth_add(struct filter_growth *growth, uint64_t hash);
 
-/* BB_UNSUPPORTED, with the reason, when keys can not be removed. */
+/* BB_UNSUPPORTED, with the reason, when keys cannot be removed. */
 BB_MUST_CHECK enum bb_status filter_growth_check_removable(const struct filter_growth *growth);
-/* Certainly absent keys are counted and not removed. Only if it is removable. */
+/* Removes a key. Certainly absent keys are counted instead. Only for filters that pass the check
+ * above. */
 BB_MUST_CHECK enum bb_status filter_growth_remove(struct filter_growth *growth, uint64_t hash);
 
 /* growth->envelope then holds the result. */

@@ -27,7 +27,7 @@ struct reading {
     struct bb_buf last_key; /* of the current group */
 };
 
-/* Damage is noted, anything else is returned. */
+/* Records damage, and returns any other status. */
 static enum bb_status judge(struct filter_list *list, enum bb_status status)
 {
     if (status != BB_CORRUPT)
@@ -218,7 +218,7 @@ static struct filter_row *find_group(struct filter_list *list, uint32_t page_ind
     return NULL;
 }
 
-/* A key of which the table has no entry, within its bounds. */
+/* Probes the filters for a key within the table's bounds of which the table has no entry. */
 static enum bb_status ask_absent(struct filter_list *list, struct bb_table *table,
                                  struct bb_bytes key, struct bb_read_stats *reads)
 {

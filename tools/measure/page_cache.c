@@ -16,7 +16,7 @@ enum bb_status page_cache_drop(const char *path)
     if (fd < 0)
         return bb_fail_errno(errno, "open", path);
     enum bb_status status = BB_OK;
-    /* Dirty pages are not dropped. */
+    /* Dirty pages would not be dropped. */
     if (fsync(fd) != 0)
         status = bb_fail_errno(errno, "fsync", path);
     int error_number = status == BB_OK ? posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) : 0;
@@ -53,7 +53,7 @@ enum bb_status page_cache_count(const char *path, struct page_cache_state *state
     enum bb_status status = fstat(fd, &file) == 0 ? BB_OK : bb_fail_errno(errno, "fstat", path);
     size_t size = status == BB_OK ? (size_t)file.st_size : 0;
     if (size > 0) {
-        /* Mapping touches nothing: pages come in when they are read. */
+        /* Mapping loads no page: pages are loaded when they are read. */
         void *address = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
         status = address == MAP_FAILED ? bb_fail_errno(errno, "mmap", path)
                                        : count_mapped(path, address, size, state);

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "tools/records/advice_sample.h"
 
-/* Values that are searched in every granule. */
+/* At most this many values are searched in every granule. */
 #define ASKED_MAX 400
 
 struct pick_list {

@@ -1,4 +1,4 @@
-/* Text of the help in man(7). */
+/* The text of the help in the language of man(7). */
 #ifndef BB_TOOLS_REFERENCE_MANUAL_TEXT_H
 #define BB_TOOLS_REFERENCE_MANUAL_TEXT_H
 

@@ -23,7 +23,7 @@ struct scan_output {
     uint64_t count;
 };
 
-/* Owned: key_range_deinit of the range. It must not be moved afterwards. */
+/* Owned: key_range_deinit of the range. The struct must not be moved afterwards. */
 void scan_output_init(struct scan_output *scan);
 struct option_group scan_output_group(const struct scan_output *scan);
 

@@ -7,7 +7,7 @@
 #include "bb/table.h"
 #include "tools/store/store_options.h"
 
-/* Options given are joined by blanks. */
+/* A blank precedes each option. */
 static void write_option(struct output *out, const char *name, const char *value)
 {
     output_print(out, " %s %s", name, value);

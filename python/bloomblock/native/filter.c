@@ -1,5 +1,5 @@
 /* The type Filter: the contents of a filter file (docs/format-filter-file.md) in memory, and a view
- * that probes it. The contents are a bytes object, which never changes: insert() makes another. */
+ * that probes it. The contents are a bytes object, which never changes: insert() replaces it. */
 #include "filter.h"
 #include "store_methods.h"
 
@@ -62,7 +62,7 @@ static PyObject *encoded(const struct bb_filter_file *file)
     return NULL;
 }
 
-/* A filter like another one, or of its type, with another envelope. */
+/* A new filter with the fields of a filter file and another envelope. */
 static PyObject *with_envelope(const struct bb_filter_file *like, const struct bb_buf *envelope)
 {
     struct bb_filter_file file = *like;
@@ -95,7 +95,7 @@ static int filter_contains(PyObject *self, PyObject *key)
     return may_contain;
 }
 
-/* The hashes of keys, in an array of PyMem; NULL with an exception. */
+/* The hashes of keys, owned: PyMem_Free. NULL with an exception. */
 static uint64_t *hash_keys(const struct filter *filter, PyObject *keys, Py_ssize_t *ret_count)
 {
     PyObject *list = PySequence_List(keys);

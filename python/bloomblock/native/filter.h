@@ -10,7 +10,7 @@
 PyObject *filter_of(const struct bb_hash_secret *secret, const struct bb_buf *envelope);
 /* Adds the keys to a builder and finishes it. */
 PyObject *filter_builder_build(PyObject *builder, PyObject *keys);
-/* 192 bytes of an argument; a random secret for NULL and None. */
+/* Reads a secret of 192 bytes from an argument; makes a random one for NULL and None. */
 bool filter_secret_read(PyObject *object, struct bb_hash_secret *ret_secret);
 
 #endif

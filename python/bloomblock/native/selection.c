@@ -89,7 +89,7 @@ static void prepare(const struct request *request, struct prepared *ret)
     };
 }
 
-/* The store's schema, and the selection over it, which it outlives. */
+/* Opens a copy of the store's schema, and the selection, which the schema must outlive. */
 static enum bb_status open_handles(struct bb_db *db, struct bb_select_options *options,
                                    struct bb_schema **ret_schema, struct bb_select **ret_select)
 {
@@ -129,7 +129,7 @@ static PyObject *open_selection(struct store *store, struct request *request)
     return (PyObject *)selection;
 }
 
-/* A snapshot may not be released during the call. */
+/* Keeps other threads from releasing the snapshot: by 1 before the call, by -1 after it. */
 static void use_snapshot(struct request *request, int by)
 {
     if (request->snapshot != NULL)

@@ -56,10 +56,10 @@ static void intake_iter__hides_what_is_covered(void **state)
     struct bb_range_tombstones *later = list_of("d", "e", 3);
     for (int which = 0; which < 4; which++) {
         struct bb_entry_array array;
-        struct bb_intake_source source = {.entry_count = 5, .sequence = 77, .rank = 2};
+        struct bb_intake_source source = {.entry_count = 5, .sequence = 77, .number = 2};
         begin(&array, &source.stream);
         source.own = (which & 1) != 0 ? own : NULL;
-        source.ranked = (which & 2) != 0 ? later : NULL;
+        source.by_input = (which & 2) != 0 ? later : NULL;
         static const char *const expected[] = {"12345", "125", "1234", "12"};
         assert_given(&source, expected[which]);
         bb_entry_array_deinit(&array);
@@ -93,8 +93,8 @@ static void intake_iter__asks_while_it_passes_what_is_hidden(void **state)
         struct bb_intake_source source = {.stream = bb_entry_array_iter(&array),
                                           .entry_count = 10000,
                                           .sequence = 77,
-                                          .rank = 1,
-                                          .ranked = later,
+                                          .number = 1,
+                                          .by_input = later,
                                           .may_go_on = may_go_on,
                                           .context = &asked};
         assert_ok(bb_intake_iter_create(&source, &iter));
@@ -108,19 +108,19 @@ static void intake_iter__asks_while_it_passes_what_is_hidden(void **state)
     }
 }
 
-/* Tombstones of its rank and of earlier inputs. */
+/* Tombstones of the input itself and of earlier inputs. */
 static void intake_iter__earlier_inputs_hide_nothing(void **state)
 {
     (void)state;
-    for (uint64_t rank = 3; rank <= 4; rank++) {
-        struct bb_range_tombstones *ranked = list_of("a", "e", 3);
+    for (uint64_t number = 3; number <= 4; number++) {
+        struct bb_range_tombstones *by_input = list_of("a", "e", 3);
         struct bb_entry_array array;
         struct bb_intake_source source = {
-            .entry_count = 5, .sequence = 77, .rank = rank, .ranked = ranked};
+            .entry_count = 5, .sequence = 77, .number = number, .by_input = by_input};
         begin(&array, &source.stream);
         assert_given(&source, "12345");
         bb_entry_array_deinit(&array);
-        bb_range_tombstones_destroy(ranked);
+        bb_range_tombstones_destroy(by_input);
     }
 }
 
@@ -132,7 +132,7 @@ static void intake_iter__of_an_input_with_too_few_entries(void **state)
         struct bb_entry_array array;
         struct bb_iter *iter = NULL;
         struct bb_intake_source source = {
-            .entry_count = 6, .sequence = 77, .rank = 1, .own = is_hidden ? own : NULL};
+            .entry_count = 6, .sequence = 77, .number = 1, .own = is_hidden ? own : NULL};
         begin(&array, &source.stream);
         assert_ok(bb_intake_iter_create(&source, &iter));
         for (bb_iter_seek_first(iter); iter->is_valid;)
