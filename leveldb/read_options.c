@@ -54,5 +54,6 @@ bool bb_leveldb_read_options_resolve(const leveldb_readoptions_t *options,
 struct bb_error bb_leveldb_read_options_failure(void)
 {
     return bb_leveldb_error_make(
-        BB_INVALID, "the snapshot could not be taken for want of memory, or its store was closed");
+        BB_INVALID,
+        "the snapshot could not be taken: there was no memory, or its store was closed");
 }

@@ -135,7 +135,7 @@ static int reserve(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, 
 
 /* --- Insertion --- */
 
-/* Replies to one item; false if it was not added for want of space. */
+/* Replies to one item; false if there was no space for it. */
 static bool add_item(struct RedisModuleCtx *ctx, struct bb_fingerprint_chain *chain,
                      const struct RedisModuleString *item, bool *is_changed)
 {

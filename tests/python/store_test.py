@@ -158,6 +158,9 @@ class StoreTest(ModuleCase):
             store[bytes(1 << 20)] = b""
         with self.assertRaisesRegex(TypeError, "no parameter 'colour'"):
             bloomblock.open(self.path("other"), colour=1)
+        for scan in (store.keys, store.values, store.items):
+            with self.assertRaisesRegex(TypeError, scan.__name__ + r"\(\) has no parameter 'colour'"):
+                scan(colour=1)
         with self.assertRaises(ValueError):
             bloomblock.open(self.path("other"), compression="zip")
         for amount in (10, ("bits", 10), ("bytes", "many")):

@@ -68,6 +68,7 @@ IDIOMS = {
     "dies": r"dies|died",
     "meets": r"(?:meets?|met)(?!\s+(?:the|its|a|this|that|every)\s+(?:target|limit|bound|budget))",
     "wanted": r"wanted",
+    "for want of": r"want\s+of",
     "look-up": r"looked\s+(?:at|for|into)",
     # Quantities and pronouns.
     "so many": r"so\s+(?:many|much|few|little)(?!\s+that\b)",

@@ -328,8 +328,8 @@ static const struct command command_index_file_drop = {
     .description =
         "Removes the indexes with these specs, as `index list --file` prints them: FILE.bbi is "
         "rewritten\n"
-        "with the others. Without any left, and with --all, FILE.bbi is removed. The file itself "
-        "is not changed.\n"
+        "with the others. If none are left, or with --all, FILE.bbi is removed. The file itself is "
+        "not changed.\n"
         "\n"
         "Examples:\n"
         "  bloomblock index drop --file access.log 'column(status)'\n"

@@ -27,7 +27,7 @@ struct progress {
     struct bb_thread thread;
 };
 
-/* Owned: progress_stop. Never fails: for want of a thread there is no bar. */
+/* Owned: progress_stop. Never fails: without a thread there is no bar. */
 void progress_start(struct progress *progress, const char *label, uint64_t total, bool is_bytes);
 /* The same for a call of the library that reads about `total` bytes: the system counts the
  * bytes read. */

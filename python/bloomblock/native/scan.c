@@ -31,9 +31,13 @@ PyObject *scan_create(struct store *store, const struct cursor_request *request,
 PyObject *scan_of(struct store *store, struct snapshot *snapshot, enum scan_shape shape,
                   PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
-    static const struct signature signature = {"items", 0, 0, {"low", "high", "prefix", "reverse"}};
+    static const struct signature signatures[] = {
+        [SCAN_KEYS] = {"keys", 0, 0, {"low", "high", "prefix", "reverse"}},
+        [SCAN_VALUES] = {"values", 0, 0, {"low", "high", "prefix", "reverse"}},
+        [SCAN_ITEMS] = {"items", 0, 0, {"low", "high", "prefix", "reverse"}},
+    };
     PyObject *values[4];
-    if (!arguments_read(&signature, arguments, count, names, values))
+    if (!arguments_read(&signatures[shape], arguments, count, names, values))
         return NULL;
     int is_backward = truth_of(values[3]);
     if (is_backward < 0)

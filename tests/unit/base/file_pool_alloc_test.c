@@ -1,4 +1,4 @@
-/* Goal: the pool reports want of memory and leaks neither memory nor descriptors. Method: linked
+/* Goal: the pool reports a lack of memory and leaks neither memory nor descriptors. Method: linked
  * with tests/support/alloc/alloc_fault.c; every allocation of a scenario with more files than
  * descriptors fails one by one. */
 #include "tests/support/assert_status.h"

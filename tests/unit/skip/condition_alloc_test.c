@@ -1,4 +1,4 @@
-/* Goal: want of memory is reported, leaks nothing, and never makes a wrong condition. */
+/* Goal: a lack of memory is reported, leaks nothing, and never makes a wrong condition. */
 #include "tests/unit/skip/condition_fixture.h"
 
 #include "tests/support/alloc/alloc_fault.h"

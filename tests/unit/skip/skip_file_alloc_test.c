@@ -1,4 +1,4 @@
-/* Want of memory while an index file is built or asked is reported, and leaks nothing. */
+/* A lack of memory while an index file is built or asked is reported, and leaks nothing. */
 #include "base/status.h"
 #include "tests/support/alloc/alloc_fault.h"
 #include "tests/unit/skip/indexed_rows.h"
