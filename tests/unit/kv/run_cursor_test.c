@@ -117,7 +117,6 @@ static void cursors__answer_for_dense_records(void **state)
     store_deinit(&store);
 }
 
-/* Sparse records are looked up: few blocks are read in vain. */
 static void cursors__leave_sparse_records(void **state)
 {
     (void)state;
@@ -129,6 +128,27 @@ static void cursors__leave_sparse_records(void **state)
     check_records(&store, 1, false, &forward);
     check_records(&store, 1, true, &backward);
     assert_true(forward.newer_blocks <= 2 * backward.newer_blocks);
+    store_deinit(&store);
+}
+
+/* The first tenth of the rows is dense. After it a cursor would read many blocks for few rows. */
+static void cursors__leave_where_records_become_sparse(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_select_account account = {0};
+    open_filled(&store, 0.01);
+    for (unsigned run = 0; run < 4; run++) {
+        for (unsigned row = run; row < ROWS; row += 4)
+            put(&store, row, "", row < ROWS / 10 || row % 1000 == run ? 0 : 9);
+        for (unsigned row = run; row < ROWS; row += 2)
+            put(&store, row, "new", 9);
+        flush(&store);
+    }
+    check_records(&store, 1, false, &account);
+    assert_true(account.records_returned >= ROWS / 10);
+    /* The newer runs have more than 400 blocks. */
+    assert_true(account.newer_blocks < 120);
     store_deinit(&store);
 }
 
@@ -205,8 +225,9 @@ static void damage_newest_table(struct store *store)
     bb_db_table_list_deinit(&list);
 }
 
-/* The newer run has no key of the older one, and its filters rule out all of them. After a damaged
- * block of the run its cursor ends, and lookups decide. */
+/* In its first part the newer run has no key of the older one, and its filters rule out all of
+ * them. After a damaged block there its cursor ends, and lookups find the hidden rows of the last
+ * part. */
 static void cursors__need_no_damaged_block(void **state)
 {
     (void)state;
@@ -219,10 +240,12 @@ static void cursors__need_no_damaged_block(void **state)
     assert_ok(bb_db_index_create(store.db, "bounds", "min_max(group)"));
     for (unsigned row = 0; row < ROWS; row += 2)
         put(&store, row, "new", 5000);
+    for (unsigned row = ROWS / 4 * 3; row < ROWS; row += 2)
+        put(&store, row, "", 5000);
     flush(&store);
     damage_newest_table(&store);
     assert_ok(bb_db_select_count(store.db, &options, &found, &account));
-    assert_int_equal(found, ROWS);
+    assert_int_equal(found, ROWS - ROWS / 8);
     assert_true(account.newer_blocks > 0);
     store_close(&store);
     bb_file_memory_destroy(store.memory);
@@ -233,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cursors__answer_for_dense_records),
         cmocka_unit_test(cursors__leave_sparse_records),
+        cmocka_unit_test(cursors__leave_where_records_become_sparse),
         cmocka_unit_test(cursors__follow_changing_density),
         cmocka_unit_test(cursors__see_the_snapshots_version),
         cmocka_unit_test(cursors__pass_over_deleted_ranges),
