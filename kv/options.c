@@ -20,9 +20,6 @@
 #define SIZE_RATIO_TIERED      4
 #define BUSY_FACTOR            3
 
-/* A slack below counts as 0, because 0 itself means the stored value. */
-#define FILTER_SLACK_MIN 1e-6
-
 struct range {
     const char *name;
     uint64_t fallback;
@@ -110,12 +107,9 @@ static enum bb_status resolve_table_filter(struct bb_db_options *o)
 {
     if (o->comparator != NULL && o->comparator->equates_different_bytes)
         o->filter_kind = BB_FILTER_NONE;
-    enum bb_status status =
-        bb_filter_split_resolve(&o->filter_kind, &o->table_filter_bits, o->filter_slack);
-    if (o->filter_slack < FILTER_SLACK_MIN)
-        o->filter_slack = 0;
+    enum bb_status status = bb_filter_split_resolve(&o->filter_kind, &o->table_filter_bits);
     /* These bits would never be used. */
-    if (o->table_filter_residency == BB_TABLE_FILTER_UNUSED)
+    if (o->table_filter_off)
         o->table_filter_bits = BB_TABLE_FILTER_NONE;
     return status;
 }
@@ -227,27 +221,10 @@ static enum bb_status check_reading(const struct bb_db_options *o)
         return bb_fail(BB_INVALID,
                        "option index_residency is %d, allowed are %d (pinned) and %d (cached)",
                        (int)o->index_residency, (int)BB_INDEX_PINNED, (int)BB_INDEX_CACHED);
-    if (o->table_filter_residency != BB_TABLE_FILTER_PINNED &&
-        o->table_filter_residency != BB_TABLE_FILTER_CACHED &&
-        o->table_filter_residency != BB_TABLE_FILTER_UNUSED)
-        return bb_fail(BB_INVALID,
-                       "option table_filter_residency is %d, allowed are %d (pinned), %d (cached) "
-                       "and %d (unused)",
-                       (int)o->table_filter_residency, (int)BB_TABLE_FILTER_PINNED,
-                       (int)BB_TABLE_FILTER_CACHED, (int)BB_TABLE_FILTER_UNUSED);
     if (o->read_mode != BB_READ_CALLS && o->read_mode != BB_READ_MAPPED)
         return bb_fail(BB_INVALID, "option read_mode is %d, allowed are %d (calls) and %d (mapped)",
                        (int)o->read_mode, (int)BB_READ_CALLS, (int)BB_READ_MAPPED);
     return BB_OK;
-}
-
-/* Without a cache, the default for cached data is pinned memory. */
-static enum bb_table_filter_residency table_filter_residency(const struct bb_db_options *o,
-                                                             bool has_cache)
-{
-    return !has_cache && o->table_filter_residency == BB_TABLE_FILTER_CACHED
-               ? BB_TABLE_FILTER_PINNED
-               : o->table_filter_residency;
 }
 
 /* Level 1 has at least about eight tables, so that compactions move parts of it. */
@@ -345,9 +322,8 @@ void bb_options_for_table(const struct bb_db_options *options, struct bb_file_sy
         .compression = options->compression,
         .filter_kind = options->filter_kind,
         .filter_granularity = options->filter_granularity,
-        .filter_slack = options->filter_slack,
         .table_filter_bits = options->table_filter_bits,
-        .table_filter_residency = table_filter_residency(options, block_cache != NULL),
+        .table_filter_off = options->table_filter_off,
         .secret = secret,
         .cache = block_cache,
         .index_residency = block_cache == NULL ? BB_INDEX_PINNED : options->index_residency,

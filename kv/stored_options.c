@@ -9,6 +9,7 @@
 #include "base/coding.h"
 
 enum field_type {
+    FIELD_NONE, /* the number is used no more */
     FIELD_U64,
     FIELD_U32, /* enumerations too */
     FIELD_REAL,
@@ -27,7 +28,6 @@ static const struct {
     OPTION(BB_STORED_FILTER_GRANULARITY, FIELD_U32, filter_granularity),
     OPTION(BB_STORED_ABSENT_SHARE, FIELD_REAL, absent_share),
     OPTION(BB_STORED_TABLE_FILTER_BITS, FIELD_REAL, table_filter_bits),
-    OPTION(BB_STORED_FILTER_SLACK, FIELD_REAL, filter_slack),
     OPTION(BB_STORED_WRITE_BUFFER, FIELD_U64, write_buffer_bytes),
     OPTION(BB_STORED_BLOCK_SIZE, FIELD_U32, block_size_bytes),
     OPTION(BB_STORED_COMPRESSION, FIELD_U32, compression),
@@ -57,6 +57,8 @@ static uint64_t read_field(const struct bb_db_options *options, size_t number)
     uint64_t wide = 0;
     uint32_t narrow = 0;
     switch (fields[number].type) {
+    case FIELD_NONE:
+        break;
     case FIELD_U64:
         memcpy(&wide, field, sizeof(wide));
         return wide;
@@ -77,6 +79,8 @@ static void write_field(struct bb_db_options *options, size_t number, uint64_t v
     void *field = (uint8_t *)options + fields[number].offset;
     uint32_t narrow = (uint32_t)value;
     switch (fields[number].type) {
+    case FIELD_NONE:
+        break;
     case FIELD_U64:
     case FIELD_REAL:
         memcpy(field, &value, sizeof(value));
@@ -200,7 +204,8 @@ static enum bb_status decode_option(struct bb_cursor *cursor, struct bb_place pl
         return bb_corrupt(place, 0, "stored option %" PRIu64 " is %" PRIu64 ", at most %" PRIu32,
                           number, value, UINT32_MAX);
     *number_before = number;
-    options->values[number] = value;
+    if (fields[number].type != FIELD_NONE)
+        options->values[number] = value;
     return BB_OK;
 }
 

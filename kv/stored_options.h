@@ -13,7 +13,8 @@
 #include "base/status.h"
 #include "bb/db.h"
 
-/* ON DISK: the numbers never change. A number that is used no more is not used again. */
+/* ON DISK: the numbers never change. A number that is used no more is not used again: 7 was
+ * filter_slack of version 0.1, and a reader ignores it. */
 enum bb_stored_option {
     BB_STORED_FILTER_UNIT = 1, /* the unit + 1; with BB_STORED_FILTER_VALUE */
     BB_STORED_FILTER_VALUE = 2,
@@ -21,7 +22,6 @@ enum bb_stored_option {
     BB_STORED_FILTER_GRANULARITY = 4,
     BB_STORED_ABSENT_SHARE = 5,
     BB_STORED_TABLE_FILTER_BITS = 6,
-    BB_STORED_FILTER_SLACK = 7,
     BB_STORED_WRITE_BUFFER = 8,
     BB_STORED_BLOCK_SIZE = 9,
     BB_STORED_COMPRESSION = 10,

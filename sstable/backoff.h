@@ -39,9 +39,4 @@ static inline void bb_backoff_fail(struct bb_backoff *backoff)
         atomic_store_explicit(&backoff->failures, failures + 1, memory_order_relaxed);
 }
 
-static inline void bb_backoff_succeed(struct bb_backoff *backoff)
-{
-    atomic_store_explicit(&backoff->failures, 0, memory_order_relaxed);
-}
-
 #endif

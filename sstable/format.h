@@ -134,7 +134,7 @@ enum bb_section_id {
 /* Written into every table. It changes whenever the same entries and options give other filters:
  * verification compares rebuilt filters only with filters of the same builder. Its version is that
  * of the release that began the layout. */
-#define BB_BUILDER_ID "bloomblock 0.1.0 layout 4"
+#define BB_BUILDER_ID "bloomblock 0.2.0 layout 5"
 
 static_assert(sizeof(BB_TABLE_MAGIC) - 1 == BB_TABLE_MAGIC_SIZE, "the magic has eight bytes");
 static_assert(BB_BLOCK_TRAILER_SIZE == 1 + 4 + BB_CHECKSUM_SIZE, "the trailer's fields");

@@ -4,8 +4,8 @@
  *     payload    | directory (shard_directory.h) | shard 0 | shard 1 | ... |
  *
  * A whole set is one payload (a standalone filter), or several, each with a run of consecutive
- * shards ("chunks" of a table filter). A chunk is complete, so that it can be read, checked and
- * evicted without the others.
+ * shards ("chunks" of a table filter). A chunk is complete, so that it can be read and checked
+ * without the others.
  *
  * The filter of a shard, a ribbon, takes 2 % more than the limit at 1,000 keys; the directory adds
  * 0.06 bits per key. One system of equations for all keys would need far more spare rows: at 4,000
@@ -81,16 +81,6 @@ static inline struct bb_shard_entry bb_sharded_filter_find(const uint8_t *payloa
     struct bb_shard_entry entry = bb_shard_directory_entry(payload, shard);
     entry.offset += bb_shard_directory_size(shard_count);
     return entry;
-}
-
-/* Probes the shard for the key. shard counts from the payload's first. BB_FILTER_LEAD_BYTES before
- * and BB_FILTER_PAD_BYTES after the payload must be readable. */
-static inline bool bb_sharded_filter_may_contain(const struct bb_block_filter_format *format,
-                                                 const uint8_t *payload, uint32_t shard_count,
-                                                 uint32_t shard, struct bb_block_filter_key key)
-{
-    struct bb_shard_entry entry = bb_sharded_filter_find(payload, shard_count, shard);
-    return bb_block_filter_may_contain(format, entry.descriptor, payload + entry.offset, key);
 }
 
 /* The shards of a whole set in memory, to be probed in one call. Borrows the format and the arrays.

@@ -24,17 +24,12 @@ void bb_table_file_env_deinit(struct bb_table_file_env *env)
     bb_mutex_deinit(&env->mutex);
 }
 
-static bool probes_table_filter(const struct bb_table_file_env *env)
-{
-    return env->options.table_filter_residency != BB_TABLE_FILTER_UNUSED;
-}
-
 static double asked_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
 {
     if (meta->key_count == 0)
         return 0;
-    return probes_table_filter(env) ? meta->filter_rate
-                                    : meta->filter_rate / meta->table_filter_rate;
+    return env->options.table_filter_off ? meta->filter_rate / meta->table_filter_rate
+                                         : meta->filter_rate;
 }
 
 static double predicted_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
@@ -42,7 +37,7 @@ static double predicted_rate(const struct bb_table_file_env *env, const struct b
     if (meta->key_count == 0 || meta->predicted_block_rate == 0)
         return asked_rate(env, meta);
     return meta->predicted_block_rate *
-           (probes_table_filter(env) ? meta->predicted_table_filter_rate : 1);
+           (env->options.table_filter_off ? 1 : meta->predicted_table_filter_rate);
 }
 
 enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t number,

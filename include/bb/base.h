@@ -17,7 +17,7 @@
  *
  * Versions. Until version 1.0 the structs may change with every minor version. A program must be
  * compiled with the headers of the library that it runs with. The name of the shared library
- * contains the minor version (libbloomblock.so.0.1), so a program never loads a library of another
+ * contains the minor version (libbloomblock.so.0.2), so a program never loads a library of another
  * minor version (docs/decisions/0019-struct-versions.md). A program that loads the library at run
  * time compares bb_version() with BB_VERSION.
  *
@@ -39,12 +39,12 @@ extern "C" {
 /* The version of these headers. It is defined only here: the build, the packages and the Python
  * module read it from this file. */
 #define BB_VERSION_MAJOR 0
-#define BB_VERSION_MINOR 1
+#define BB_VERSION_MINOR 2
 #define BB_VERSION_PATCH 0
 
 #define BB_VERSION_QUOTE(major, minor, patch)  #major "." #minor "." #patch
 #define BB_VERSION_EXPAND(major, minor, patch) BB_VERSION_QUOTE(major, minor, patch)
-/* As text: "0.1.0". */
+/* As text: "0.2.0". */
 #define BB_VERSION BB_VERSION_EXPAND(BB_VERSION_MAJOR, BB_VERSION_MINOR, BB_VERSION_PATCH)
 
 /* The version of the running library, in the form of BB_VERSION. The text is static. Any thread. */

@@ -108,13 +108,12 @@ struct bb_filter_amount {
 /* Zero means the default in every field. Most programs need only the everyday options.
  *
  * Stored options: filter_amount, write_buffer_bytes, block_size_bytes, compression, the expert
- * options of filters (except table_filter_residency), and the expert options of tables and
- * compaction (except defer_index_files). An opening for writing stores each of them that is not 0,
+ * options of filters (except table_filter_off), and the expert options of tables and compaction
+ * (except defer_index_files). An opening for writing stores each of them that is not 0,
  * durably before it returns. A later opening uses the stored value of each option that it leaves at
  * 0. The three counts of level 0 limit each other, so setting one replaces all three. To return to
- * a default, set the option to the default's value; for defaults of 0 set filter_slack to 1e-9 and
- * tombstone_age_max to 10^18. docs/options.md ranks all options and describes the effect of a
- * change. */
+ * a default, set the option to the default's value, and tombstone_age_max to 10^18.
+ * docs/options.md ranks all options and describes the effect of a change. */
 struct bb_db_options {
     /* ---- everyday options ---- */
 
@@ -169,19 +168,12 @@ struct bb_db_options {
      * BB_TABLE_FILTER_ALL (bb/table.h); default 5. Smaller runs put more of their bits into table
      * filters. Kinds other than ribbon have a table filter only if this is set. */
     double table_filter_bits;
-    /* Where table filters are kept while the store is open:
-     *
-     *   BB_TABLE_FILTER_PINNED  in memory, outside the cache (default): table_filter_bits / 8 bytes
-     *                           per key of the tables that were probed, see table_memory_bytes
-     *   BB_TABLE_FILTER_CACHED  in the block cache, which must have space for all of them.
-     *                           Otherwise absent keys read more than without table filters.
-     *                           Without a cache: pinned
-     *   BB_TABLE_FILTER_UNUSED  not probed, and not written to new tables: table_filter_bits is
-     *                           BB_TABLE_FILTER_NONE. Older tables have only the rate of their
-     *                           block filters. The statistics count only these filters, and
-     *                           compactions restore the target as they rewrite the tables */
-    enum bb_table_filter_residency table_filter_residency;
-    double filter_slack; /* extra space that shortens the build of ribbons: bb/filter.h, slack */
+    /* Table filters are not probed, and not written to new tables: table_filter_bits is
+     * BB_TABLE_FILTER_NONE. Older tables have only the rate of their block filters. The statistics
+     * count only these filters, and compactions restore the target as they rewrite the tables.
+     * Otherwise the table filters of tables that were probed are in memory, outside the cache:
+     * table_filter_bits / 8 bytes per key, see table_memory_bytes. */
+    bool table_filter_off;
 
     /* ---- expert: tables and compaction ---- */
 

@@ -29,7 +29,7 @@ struct bb_level_stats {
     uint64_t filter_bytes;          /* including table filters */
     uint64_t table_filter_bytes;    /* of these */
     /* Expected wasted requests per lookup of an absent key that reaches the level: the predicted
-     * rates of the filters that are probed (table_filter_residency), summed over the runs. The
+     * rates of the filters that are probed (table_filter_off), summed over the runs. The
      * predicted rate of a table follows from its stored filters (struct bb_table_meta). It is 0 in
      * a table with only range tombstones, and the target in a table of an older version. */
     double filter_rate_sum;

@@ -164,20 +164,6 @@ enum bb_read_mode {
 #define BB_TABLE_FILTER_NONE    (-1.0) /* no table filter: all bits in the block filters */
 #define BB_TABLE_FILTER_ALL     (-2.0) /* all bits in the table filter, no block filters */
 
-/* Where the table filter of an open table is kept. It is read on first use.
- *
- * Cached: hashes have no locality, so lookups use all pieces equally. If the cache is smaller than
- * the table filters and the other cached data, the lookup of nearly every absent key reads a piece
- * of about 64 KiB. Tables without table filters are then faster.
- *
- * Unused: lookups have the rate of the block filters, which is filter_rate only in tables without a
- * table filter. */
-enum bb_table_filter_residency {
-    BB_TABLE_FILTER_PINNED = 0, /* in memory while the table is open */
-    BB_TABLE_FILTER_CACHED = 1, /* in the block cache, in pieces of about 64 KiB (needs a cache) */
-    BB_TABLE_FILTER_UNUSED = 2, /* not read: only the block filters are probed */
-};
-
 struct bb_block_cache; /* see below */
 struct bb_file_system; /* bb/file.h; NULL in options means the operating system's files */
 
@@ -211,17 +197,16 @@ struct bb_table_options {
     /* Borrowed while the table is open; NULL: every request reads the file. */
     struct bb_block_cache *cache;
     enum bb_index_residency index_residency;
-    enum bb_table_filter_residency table_filter_residency;
+    /* The table filter is not read: lookups have the rate of the block filters, which is
+     * filter_rate only in tables without a table filter. Otherwise it is read on first use, and
+     * stays in memory while the table is open. */
+    bool table_filter_off;
     enum bb_read_mode read_mode;
 
     /* For writing: approximate number of filter_rate's bits per key that the table filter gets. 1
      * ... 24, or one of BB_TABLE_FILTER_*. The block filters get the rest, rounded to a whole
      * number. If that is below 2, the table filter gets all bits. */
     double table_filter_bits;
-
-    /* For writing: extra space of ribbons, in blocks and table filter, that shortens their build;
-     * see struct bb_filter_options. 0 ... BB_FILTER_SLACK_MAX; default 0. */
-    double filter_slack;
 };
 
 /* Properties of a table that are known without opening it. Owned: bb_table_meta_deinit. */

@@ -5,12 +5,13 @@
  * The server calls RedisModule_OnLoad once for each loadmodule. It registers the data types and the
  * tables of commands, or returns an error and leaves a sentence in the server's log. Redis itself
  * refuses to unload a module that has data types. */
+#include "bb/base.h"
 #include "redis/command/command.h"
 #include "redis/filter/commands.h"
 #include "redis/store/commands.h"
 
 #define NAME    "bloomblock"
-#define VERSION 100 /* 0.1.0 */
+#define VERSION (BB_VERSION_MAJOR * 10000 + BB_VERSION_MINOR * 100 + BB_VERSION_PATCH)
 
 __attribute__((visibility("default"))) int
 RedisModule_OnLoad(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc);

@@ -43,7 +43,6 @@ static enum bb_status create_filters(struct bb_table_builder *builder, double ra
     if (status != BB_OK)
         return status;
     p->filter_rank = format.rank;
-    format.slack = p->filter_slack;
     return bb_block_filter_builder_create(&format, &builder->filters);
 }
 
@@ -59,7 +58,6 @@ static enum bb_status create_table_filter(struct bb_table_builder *builder, doub
     if (status != BB_OK)
         return status;
     p->table_filter_rank = format.rank;
-    format.slack = p->filter_slack;
     return bb_table_filter_builder_create(&format, builder->options.comparator,
                                           &builder->table_filter);
 }
@@ -72,7 +70,6 @@ static enum bb_status create_all_filters(struct bb_table_builder *builder)
         bb_filter_split(options->filter_rate, options->table_filter_bits);
     p->filter_rate = options->filter_rate;
     p->filter_granularity = options->filter_granularity;
-    p->filter_slack = options->filter_slack;
     /* Any part of a random id is a salt that no other table has. */
     if (p->filter_rate != 1)
         p->filter_salt = builder->id.low;

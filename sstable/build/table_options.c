@@ -39,8 +39,7 @@ static enum bb_status resolve_filters(struct bb_table_options *options)
         return bb_fail(BB_INVALID,
                        "option filter_rate is %g: %g ... %g, or 1 for none, are allowed", rate,
                        BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
-    return bb_filter_split_resolve(&options->filter_kind, &options->table_filter_bits,
-                                   options->filter_slack);
+    return bb_filter_split_resolve(&options->filter_kind, &options->table_filter_bits);
 }
 
 static enum bb_status check_options(const struct bb_table_options *options)
@@ -64,13 +63,6 @@ static enum bb_status check_options(const struct bb_table_options *options)
     if (status == BB_OK && options->index_residency == BB_INDEX_CACHED && options->cache == NULL)
         status = bb_fail(BB_INVALID, "option index_residency needs a cache, but there is no cache");
     if (status == BB_OK)
-        status = check_range("table_filter_residency", (uint64_t)options->table_filter_residency,
-                             BB_TABLE_FILTER_PINNED, BB_TABLE_FILTER_UNUSED);
-    if (status == BB_OK && options->table_filter_residency == BB_TABLE_FILTER_CACHED &&
-        options->cache == NULL)
-        status = bb_fail(BB_INVALID,
-                         "option table_filter_residency needs a cache, but there is no cache");
-    if (status == BB_OK)
         status =
             check_range("read_mode", (uint64_t)options->read_mode, BB_READ_CALLS, BB_READ_MAPPED);
     return status;
@@ -93,7 +85,6 @@ enum bb_status bb_table_options_resolve(const struct bb_table_options *options,
         resolved.filter_kind = BB_FILTER_NONE;
         resolved.filter_rate = 1;
         resolved.table_filter_bits = BB_TABLE_FILTER_NONE;
-        resolved.filter_slack = 0;
     }
     *ret_options = resolved;
     return BB_OK;

@@ -32,8 +32,7 @@ struct bb_filter_split bb_filter_split(double filter_rate, double table_filter_b
                                     .block_rate = block_rate};
 }
 
-enum bb_status bb_filter_split_resolve(enum bb_filter_kind *kind, double *table_filter_bits,
-                                       double slack)
+enum bb_status bb_filter_split_resolve(enum bb_filter_kind *kind, double *table_filter_bits)
 {
     const struct bb_table_kind *facts = bb_table_kind_find(*kind);
     const char *name = bb_filter_kind_name(*kind);
@@ -51,9 +50,6 @@ enum bb_status bb_filter_split_resolve(enum bb_filter_kind *kind, double *table_
                        "option table_filter_bits is %g, allowed are %g to %g, "
                        "BB_TABLE_FILTER_NONE and BB_TABLE_FILTER_ALL",
                        bits, BB_TABLE_FILTER_BITS_MIN, BB_TABLE_FILTER_BITS_MAX);
-    if (!(slack >= 0 && slack <= BB_FILTER_SLACK_MAX))
-        return bb_fail(BB_INVALID, "option filter_slack is %g, allowed are 0 to %g", slack,
-                       BB_FILTER_SLACK_MAX);
     *table_filter_bits = bits;
     return BB_OK;
 }

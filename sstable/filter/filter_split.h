@@ -28,9 +28,9 @@ struct bb_filter_split {
  * above, or BB_TABLE_FILTER_NONE or BB_TABLE_FILTER_ALL. */
 struct bb_filter_split bb_filter_split(double filter_rate, double table_filter_bits);
 
-/* Fills in the default of the options filter_kind and table_filter_bits, and checks them and
- * filter_slack. Errors: BB_INVALID. */
+/* Fills in the default of the options filter_kind and table_filter_bits, and checks them. Errors:
+ * BB_INVALID. */
 BB_MUST_CHECK enum bb_status bb_filter_split_resolve(enum bb_filter_kind *kind,
-                                                     double *table_filter_bits, double slack);
+                                                     double *table_filter_bits);
 
 #endif

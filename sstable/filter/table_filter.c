@@ -75,7 +75,6 @@ static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct lis
 struct list_parts {
     struct bb_table_filter_part *parts;
     uint64_t *chunk_ends;
-    struct bb_backoff *backoffs;
     void *fences;
     uint8_t *text;
 };
@@ -86,14 +85,12 @@ static size_t lay_out(const struct list_head *head, size_t text_size, uint8_t *m
 {
     size_t parts = (sizeof(struct bb_table_filter) + 7) & ~(size_t)7;
     size_t chunk_ends = parts + head->part_count * sizeof(struct bb_table_filter_part);
-    size_t backoffs = chunk_ends + (size_t)head->chunk_count * sizeof(uint64_t);
-    size_t fences = backoffs + (size_t)head->chunk_count * sizeof(struct bb_backoff);
+    size_t fences = chunk_ends + (size_t)head->chunk_count * sizeof(uint64_t);
     size_t text = fences + bb_fence_index_memory(head->part_count - 1);
     if (memory != NULL)
         *ret_parts = (struct list_parts){
             .parts = (struct bb_table_filter_part *)(void *)(memory + parts),
             .chunk_ends = (uint64_t *)(void *)(memory + chunk_ends),
-            .backoffs = (struct bb_backoff *)(void *)(memory + backoffs),
             .fences = memory + fences,
             .text = memory + text,
         };
@@ -117,9 +114,6 @@ static enum bb_status allocate(const struct list_head *head, size_t text_size,
     (void)lay_out(head, text_size, (uint8_t *)filter, ret_parts);
     filter->parts = ret_parts->parts;
     filter->chunk_ends = ret_parts->chunk_ends;
-    filter->chunk_backoffs = ret_parts->backoffs;
-    for (uint32_t i = 0; i < filter->chunk_count; i++)
-        filter->chunk_backoffs[i] = (struct bb_backoff){0};
     *ret_filter = filter;
     return BB_OK;
 }

@@ -13,11 +13,11 @@
  *
  * Lookups stay correct without it: a damaged chunk returns maybe, and the damage is counted.
  *
- * While the table filter is in use, its list is in memory. If it is pinned, so are all chunks,
- * contiguous and in their stored form, and an array of eight bytes per shard that locates each
- * shard. A probe then takes one load from that array and reads one range of bytes.
+ * A table filter that is probed is pinned: in memory are its list, all chunks, contiguous and in
+ * their stored form, and an array of eight bytes per shard that locates each shard. A probe takes
+ * one load from that array and reads one range of bytes.
  *
- * Threads: constant after load, except for the backoffs, which are atomic.
+ * Threads: constant after load.
  */
 #ifndef BB_SSTABLE_FILTER_TABLE_FILTER_H
 #define BB_SSTABLE_FILTER_TABLE_FILTER_H
@@ -26,8 +26,6 @@
 #include "base/large_pages.h"
 #include "base/status.h"
 #include "bloomblock/table/sharded_filter.h"
-#include "sstable/backoff.h"
-#include "sstable/block/block_cache.h"
 #include "sstable/checksum.h"
 #include "sstable/index/fence_index.h"
 
@@ -43,8 +41,7 @@ struct bb_table_filter {
      * cache line. Set by bb_table_filter_make_ready. */
     _Alignas(64) struct bb_filter_shards shards;
 
-    /* Pinned: offset in chunks << 16 | descriptor, for each shard. NULL: the chunks are in the
-     * cache. */
+    /* Offset in chunks << 16 | descriptor, for each shard. NULL until the chunks are pinned. */
     bb_filter_place *places;
     uint8_t *chunks;
     uint32_t part_count; /* 0: the list is damaged, and there is nothing to probe */
@@ -52,12 +49,11 @@ struct bb_table_filter {
     uint32_t chunk_shift;
     uint32_t chunk_count;
     uint64_t shard_count;
-    const uint64_t *chunk_ends;        /* end of each chunk, in the section */
-    struct bb_fence_index fences;      /* of parts 1 ... */
-    struct bb_backoff *chunk_backoffs; /* one per chunk, for reading it into the cache */
-    struct bb_large_pages *pages;      /* borrowed: memory of places and chunks; NULL: none */
-    size_t pinned_size;                /* of places and chunks */
-    uint64_t memory_size;              /* of everything */
+    const uint64_t *chunk_ends;   /* end of each chunk, in the section */
+    struct bb_fence_index fences; /* of parts 1 ... */
+    struct bb_large_pages *pages; /* borrowed: memory of places and chunks; NULL: none */
+    size_t pinned_size;           /* of places and chunks */
+    uint64_t memory_size;         /* of everything */
 };
 
 /* The place of a shard in a damaged chunk: descriptor 0, which returns maybe. */

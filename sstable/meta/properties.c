@@ -15,7 +15,7 @@
         id, BB_PROPERTY_##type, offsetof(struct bb_properties, member), 0, #member, true           \
     }
 
-/* ON DISK: ids and types never change. */
+/* ON DISK: ids and types never change. 71 was filter_slack of version 0.1, and is skipped. */
 static const struct bb_property_field fields[] = {
     FIELD(1, NUMBER, format_version, 0),
     FIELD(2, BYTES, table_id, BB_TABLE_ID_SIZE),
@@ -50,7 +50,6 @@ static const struct bb_property_field fields[] = {
     FIELD(68, NUMBER, filter_granularity, 0),
     FIELD(69, REAL, table_filter_rate, 0),
     FIELD(70, NUMBER, table_filter_rank, 0),
-    FIELD(71, REAL, filter_slack, 0),
     OPTIONAL(72, REAL, filter_excess),
     OPTIONAL(73, REAL, table_filter_excess),
     OPTIONAL(74, REAL, predicted_block_rate),
@@ -286,9 +285,6 @@ static enum bb_status check_filters(const struct bb_properties *p, struct bb_pla
                                          : block_rate == 1 || !is_rate(block_rate))
         return bb_corrupt(place, 0, "filters of kind %" PRIu64 ", of rate %g", p->filter_kind,
                           block_rate);
-    if (!(p->filter_slack >= 0 && p->filter_slack <= BB_FILTER_SLACK_MAX))
-        return bb_corrupt(place, 0, "property filter_slack is %g, expected 0 ... %g",
-                          p->filter_slack, BB_FILTER_SLACK_MAX);
     status = check_excess("filter_excess", p->filter_excess, place);
     if (status == BB_OK)
         status = check_excess("table_filter_excess", p->table_filter_excess, place);

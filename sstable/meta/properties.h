@@ -57,7 +57,6 @@ struct bb_properties {
     uint64_t filter_granularity;
     double table_filter_rate; /* 1: no table filter */
     uint64_t table_filter_rank;
-    double filter_slack; /* 0 ... BB_FILTER_SLACK_MAX */
     /* The excess (bloomblock/table/shard.h) at which the builders began, <= 0: that of the earlier
      * tables of the same compaction. Omitted when 0. */
     double filter_excess; /* of the block filters */

@@ -207,8 +207,7 @@ static void set_up_table_filter(struct bb_table *table, const struct bb_table_op
     table->has_unusable_table_filter = !table->has_table_filter;
     if (!table->has_table_filter)
         return;
-    table->probes_table_filter = options->table_filter_residency != BB_TABLE_FILTER_UNUSED;
-    table->table_filter_residency = options->table_filter_residency;
+    table->probes_table_filter = !options->table_filter_off;
     table->table_filter_reading =
         (struct bb_table_filter_reading){.comparator = table->comparator,
                                          .table = table->id,

@@ -3,7 +3,7 @@
  *     table.c          opening, closing, metadata
  *     table_read.c     index pages and data blocks: from memory, cache, map or file
  *     table_map.c      data blocks in a map of the file
- *     table_filter_read.c  the table filter: from memory, cache or file
+ *     table_filter_read.c  the table filter: from memory or file
  *     table_lookup.c   one lookup
  *     table_offset.c   the position of a key in the file
  *     table_iter.c     all entries in order
@@ -55,18 +55,17 @@ struct bb_table {
     struct bb_hash_secret secret;
     bool takes_given_hash; /* the options' secret equals the table's */
 
-    bool probes_table_filter; /* has_table_filter, and residency is not unused */
+    bool probes_table_filter; /* has_table_filter, and table_filter_off is not set */
     bool has_table_filter;    /* table_filter_format is set */
     /* The table filter is missing, or has a form that this version cannot probe. */
     bool has_unusable_table_filter;
-    enum bb_table_filter_residency table_filter_residency;
     struct bb_block_filter_format table_filter_format;
     struct bb_table_filter_reading table_filter_reading;
     _Atomic(struct bb_table_filter *) table_filter; /* NULL until first used */
     struct bb_backoff table_filter_backoff;         /* for reading it while that fails */
-    /* The same pointer, set once the fast probe is possible: the table filter is pinned, has one
-     * part, uses the hash that lookups are given, and the table has no range tombstones, which
-     * would have to be checked first. */
+    /* The same pointer, set once the fast probe is possible: the table filter has one part, uses
+     * the hash that lookups are given, and the table has no range tombstones, which would have to
+     * be checked first. */
     _Atomic(struct bb_table_filter *) ready_table_filter;
     _Atomic bool is_distrusted; /* no filter is probed: one ruled out a key that is present */
 

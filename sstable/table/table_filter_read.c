@@ -1,13 +1,10 @@
-/* The table filter of an open table: from memory, cache or file.
+/* The table filter of an open table: from memory or file.
  *
- * Its list is read at the first probe and kept. If the table filter is pinned, all chunks are kept
- * too; else each chunk is an item of the block cache. A chunk with a wrong checksum is read a
- * second time. Then it counts as damaged: it returns maybe, and is not read again while the table
- * is open (or, in the cache, until it is evicted).
- *
- * The same holds for a pinned chunk that cannot be read while others can. If no part of a pinned
- * table filter can be read, or a chunk for the cache cannot, or memory is short, the failure may be
- * temporary: it is retried at growing intervals (sstable/backoff.h).
+ * It is read at the first probe and kept. A chunk with a wrong checksum is read a second time. Then
+ * it counts as damaged: it returns maybe, and is not read again while the table is open. The same
+ * holds for a chunk that cannot be read while others can. If no part of the table filter can be
+ * read, or memory is short, the failure may be temporary: it is retried at growing intervals
+ * (sstable/backoff.h).
  *
  * A lookup never fails because of its table filter, and does not change bb_error_last().
  * Threads: any.
@@ -15,7 +12,6 @@
 #include "sstable/table/table.h"
 #include "sstable/table/table_lookup.h"
 
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/counter.h"
 
@@ -95,13 +91,6 @@ static enum bb_status read_chunk(struct bb_table *table, const struct bb_table_f
     return status == BB_OK ? check_chunk(table, table_filter, chunk, stored) : status;
 }
 
-static enum bb_status load_chunk(struct bb_table *table, const struct bb_table_filter *table_filter,
-                                 uint32_t chunk, struct bb_read_stats *stats, uint8_t *stored)
-{
-    enum bb_status status = read_chunk(table, table_filter, chunk, stats, stored);
-    return status == BB_CORRUPT ? read_chunk(table, table_filter, chunk, stats, stored) : status;
-}
-
 enum bb_status bb_table_load_filter_chunk(struct bb_table *table,
                                           const struct bb_table_filter *table_filter,
                                           uint32_t chunk, struct bb_read_stats *stats,
@@ -111,7 +100,9 @@ enum bb_status bb_table_load_filter_chunk(struct bb_table *table,
     bb_buf_reset(stored);
     enum bb_status status =
         bb_buf_extend(stored, bb_table_filter_chunk_size(table_filter, chunk), &bytes);
-    return status == BB_OK ? load_chunk(table, table_filter, chunk, stats, bytes) : status;
+    if (status == BB_OK)
+        status = read_chunk(table, table_filter, chunk, stats, bytes);
+    return status == BB_CORRUPT ? read_chunk(table, table_filter, chunk, stats, bytes) : status;
 }
 
 /* ---- pinned ---- */
@@ -158,7 +149,7 @@ static enum bb_status load(struct bb_table *table, struct bb_read_stats *stats,
 {
     struct bb_table_filter *table_filter = NULL;
     enum bb_status status = bb_table_load_filter(table, stats, &table_filter);
-    if (status == BB_OK && table->table_filter_residency == BB_TABLE_FILTER_PINNED)
+    if (status == BB_OK)
         status = pin_chunks(table, table_filter, stats);
     if (status == BB_CORRUPT)
         status = bb_table_filter_create_unusable(&table_filter);
@@ -171,8 +162,8 @@ static enum bb_status load(struct bb_table *table, struct bb_read_stats *stats,
 
 static bool is_ready(const struct bb_table *table, const struct bb_table_filter *table_filter)
 {
-    return table->takes_given_hash && table_filter->places != NULL &&
-           table_filter->part_count == 1 && table->range_tombstones == NULL;
+    return table->takes_given_hash && table_filter->part_count == 1 &&
+           table->range_tombstones == NULL;
 }
 
 /* Publishes a table filter. If two threads read it, both use the one published first. */
@@ -212,96 +203,6 @@ static __attribute__((noinline)) struct bb_table_filter *load_once(struct bb_tab
     return NULL;
 }
 
-/* ---- cached ---- */
-
-struct cached_chunk {
-    struct bb_cache_item item; /* must be first */
-    uint32_t shard_count;      /* 0: the chunk is damaged */
-    uint8_t lead[BB_FILTER_LEAD_BYTES];
-    uint8_t payload[]; /* followed by BB_FILTER_PAD_BYTES */
-};
-
-static void destroy_chunk(struct bb_cache_item *item)
-{
-    bb_free(item);
-}
-
-static enum bb_status create_chunk(struct bb_table *table,
-                                   const struct bb_table_filter *table_filter, uint32_t number,
-                                   struct bb_read_stats *stats, struct cached_chunk **ret_chunk)
-{
-    size_t size = bb_table_filter_chunk_size(table_filter, number);
-    size_t memory_size = sizeof(struct cached_chunk) + size + BB_FILTER_PAD_BYTES;
-    struct cached_chunk *chunk = bb_alloc(memory_size);
-    uint64_t first = 0;
-    if (chunk == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a chunk of %zu bytes", memory_size);
-    bb_block_cache_item_init(&chunk->item, destroy_chunk, memory_size);
-    chunk->shard_count = bb_table_filter_chunk_shards(table_filter, number, &first);
-    memset(chunk->lead, 0, BB_FILTER_LEAD_BYTES);
-    memset(chunk->payload + size, 0, BB_FILTER_PAD_BYTES);
-    enum bb_status status = load_chunk(table, table_filter, number, stats, chunk->payload);
-    if (status == BB_CORRUPT) {
-        chunk->shard_count = 0;
-        status = BB_OK;
-    }
-    if (status == BB_OK)
-        *ret_chunk = chunk;
-    else
-        bb_block_cache_item_unref(&chunk->item);
-    return status;
-}
-
-/* Reads the chunk into the cache. One reference; NULL when it cannot be read now. */
-static __attribute__((noinline)) struct bb_cache_item *
-fill_chunk(struct bb_table *table, struct bb_table_filter *table_filter, uint32_t number,
-           uint64_t offset, struct bb_read_stats *stats)
-{
-    struct bb_backoff *backoff = &table_filter->chunk_backoffs[number];
-    struct cached_chunk *chunk = NULL;
-    if (!bb_backoff_is_due(backoff))
-        return NULL;
-    struct bb_error before = *bb_error_last();
-    enum bb_status status = create_chunk(table, table_filter, number, stats, &chunk);
-    (void)bb_error_restore(&before);
-    if (status != BB_OK) {
-        bb_backoff_fail(backoff);
-        return NULL;
-    }
-    bb_backoff_succeed(backoff);
-    return bb_block_cache_insert(table->cache, table->cache_owner, offset, &chunk->item);
-}
-
-static struct cached_chunk *acquire_chunk(struct bb_table *table,
-                                          struct bb_table_filter *table_filter, uint32_t number,
-                                          struct bb_read_stats *stats)
-{
-    uint64_t offset = table->table_filter_reading.place.offset +
-                      bb_table_filter_chunk_offset(table_filter, number);
-    struct bb_cache_item *item = bb_block_cache_find(table->cache, table->cache_owner, offset);
-    if (item == NULL)
-        item = fill_chunk(table, table_filter, number, offset, stats);
-    return (struct cached_chunk *)item;
-}
-
-static bool ask_cached(struct bb_table *table, struct bb_table_filter *table_filter,
-                       const struct bb_table_filter_part *part, struct bb_block_filter_key key,
-                       struct bb_read_stats *stats)
-{
-    uint32_t shard = bb_table_filter_shard(part, key);
-    uint32_t number = part->first_chunk + (shard >> table_filter->chunk_shift);
-    struct cached_chunk *chunk = acquire_chunk(table, table_filter, number, stats);
-    bool is_usable = chunk != NULL && chunk->shard_count > 0;
-    shard &= (UINT32_C(1) << table_filter->chunk_shift) - 1;
-    bool may_contain =
-        !is_usable || bb_sharded_filter_may_contain(&table->table_filter_format, chunk->payload,
-                                                    chunk->shard_count, shard, key);
-    bb_counter_add(&stats->damaged_filters, !is_usable);
-    if (chunk != NULL)
-        bb_block_cache_item_unref(&chunk->item);
-    return may_contain;
-}
-
 /* Sequentially consistent, because publish reads both variables in the opposite order. */
 void bb_table_distrust_filters(struct bb_table *table)
 {
@@ -326,8 +227,6 @@ bool bb_table_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t 
     }
     struct bb_block_filter_key filter_key = bb_block_filter_key(format, key_hash);
     uint32_t part = bb_table_filter_part(table_filter, table->comparator, key);
-    if (table_filter->places == NULL)
-        return ask_cached(table, table_filter, &table_filter->parts[part], filter_key, stats);
     uint64_t place = bb_table_filter_place(table_filter, &table_filter->parts[part], filter_key);
     bb_counter_add(&stats->damaged_filters, place == BB_TABLE_FILTER_DAMAGED);
     return bb_table_filter_may_contain(table_filter, format, place, filter_key);

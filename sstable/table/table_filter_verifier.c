@@ -47,7 +47,6 @@ static enum bb_status create_rebuilt(struct bb_table_filter_verifier *v)
         return bb_corrupt(table->table_filter_reading.place, 0,
                           "a table filter of rate %g has rank %" PRIu64 ", expected %u",
                           p->table_filter_rate, p->table_filter_rank, format.rank);
-    format.slack = p->filter_slack;
     status = bb_table_filter_builder_create(&format, table->comparator, &v->rebuilt);
     if (status == BB_OK)
         bb_table_filter_builder_set_excess(v->rebuilt, p->table_filter_excess);

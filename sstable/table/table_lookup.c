@@ -154,8 +154,7 @@ static bool pass_table(struct bb_table_lookup *lookup)
 static bool is_table_filter_unread(const struct bb_table *table)
 {
     return table->probes_table_filter && !is_distrusted(table) &&
-           (table->table_filter_residency != BB_TABLE_FILTER_PINNED ||
-            atomic_load_explicit(&table->table_filter, memory_order_acquire) == NULL);
+           atomic_load_explicit(&table->table_filter, memory_order_acquire) == NULL;
 }
 
 static enum bb_status acquire_page(struct bb_table_lookup *lookup, uint32_t index)

@@ -112,7 +112,6 @@ static enum bb_status create_rebuilt(struct verification *v)
         return bb_corrupt(bb_table_place(table, 0), 0,
                           "filters of rate %g have rank %" PRIu64 ", expected %u", rate,
                           p->filter_rank, format.rank);
-    format.slack = p->filter_slack;
     status = bb_block_filter_builder_create(&format, &v->rebuilt);
     if (status == BB_OK)
         bb_block_filter_builder_set_excess(v->rebuilt, p->filter_excess);

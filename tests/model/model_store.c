@@ -80,9 +80,8 @@ static void draw_options(struct model *model)
     static const double table_filters[] = {BB_TABLE_FILTER_DEFAULT, BB_TABLE_FILTER_NONE,
                                            BB_TABLE_FILTER_ALL, 2, 6};
     o->table_filter_bits = table_filters[bb_rng_below(rng, 5)];
-    o->table_filter_residency = (enum bb_table_filter_residency)bb_rng_below(rng, 3);
+    o->table_filter_off = bb_rng_one_in(rng, 3);
     draw_durability(model);
-    o->filter_slack = bb_rng_one_in(rng, 4) ? 0.05 : 0;
     o->absent_share = bb_rng_one_in(rng, 3) ? 0.01 : 1;
     if (bb_rng_one_in(rng, 4)) {
         double kib = (double)bb_rng_between(rng, 1, 32);

@@ -39,7 +39,6 @@ static void coarse_ribbon(struct bb_db_options *o)
 {
     o->filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, 0.3};
     o->filter_granularity = 4;
-    o->filter_slack = 0.1;
 }
 
 static void fine_ribbon(struct bb_db_options *o)
@@ -51,7 +50,6 @@ static void fine_ribbon(struct bb_db_options *o)
 static void filter_budget(struct bb_db_options *o)
 {
     o->filter_amount = (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, 4};
-    o->table_filter_residency = BB_TABLE_FILTER_CACHED;
 }
 
 static void without_cache(struct bb_db_options *o)

@@ -179,7 +179,7 @@ class Words(ToolTest):
         for option, value in (("write-buffer", "1"), ("cache", "1"), ("open-tables", "1"), ("target", "7"),
                               ("absent-share", "3"), ("filter-budget", "2000000G"), ("bits-per-key", "101"),
                               ("table-filter-bits", "99"),
-                              ("filter-slack", "2"), ("filter", "counting"),
+                              ("filter", "counting"),
                               ("block-size", "1"), ("restart-interval", "5000"), ("table-size", "1"),
                               ("level0-compact", "100000"), ("level0-stop", "1"), ("level1-size", "1"),
                               ("level-ratio", "1")):

@@ -50,10 +50,8 @@ static void add_filters(struct store_options *store)
         "kind of the filters (ribbon)");
     add(store, "table-filter-bits", "N", OPTION_TEXT, &store->table_filter_bits,
         "bits per key in the table filters of the largest run, probed first (5); none; all");
-    add(store, "table-filters", "pinned|cached|unused", OPTION_TEXT, &store->table_filter_residency,
-        "table filters stay in memory, or are in the block cache, or are not used (pinned)");
-    add(store, "filter-slack", "PART", OPTION_REAL, &db->filter_slack,
-        "extra space for filters, a share up to 0.25, for faster builds (0)");
+    add(store, "table-filter-off", NULL, OPTION_FLAG, &db->table_filter_off,
+        "no table filters: they are neither probed nor written");
     add(store, "granularity", "N", OPTION_GRANULARITY, &db->filter_granularity,
         "blocks that share a filter (1), or page: all of an index page");
 }
@@ -140,21 +138,6 @@ static enum bb_status decode_table_filter_bits(const char *text, double *ret_bit
     return BB_OK;
 }
 
-static enum bb_status decode_table_filter_residency(const char *text,
-                                                    enum bb_table_filter_residency *ret)
-{
-    static const char *const names[] = {[BB_TABLE_FILTER_PINNED] = "pinned",
-                                        [BB_TABLE_FILTER_CACHED] = "cached",
-                                        [BB_TABLE_FILTER_UNUSED] = "unused"};
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(names); i++)
-        if (strcmp(text, names[i]) == 0) {
-            *ret = (enum bb_table_filter_residency)i;
-            return BB_OK;
-        }
-    return bb_fail(BB_INVALID, "option --table-filters: \"%s\" is not pinned, cached or unused",
-                   text);
-}
-
 static const char *const style_names[] = {[BB_COMPACTION_LEVELED] = "leveled",
                                           [BB_COMPACTION_TIERED] = "tiered",
                                           [BB_COMPACTION_LAZY_LEVELING] = "lazy"};
@@ -207,9 +190,6 @@ static enum bb_status decode_texts(struct store_options *store)
     enum bb_status status = BB_OK;
     if (store->table_filter_bits != NULL)
         status = decode_table_filter_bits(store->table_filter_bits, &db->table_filter_bits);
-    if (status == BB_OK && store->table_filter_residency != NULL)
-        status = decode_table_filter_residency(store->table_filter_residency,
-                                               &db->table_filter_residency);
     if (status == BB_OK && store->compression != NULL)
         status = decode_compression(store->compression, &db->compression);
     if (status == BB_OK && store->style != NULL)

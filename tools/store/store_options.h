@@ -18,9 +18,8 @@ struct store_options {
     const char *compression;       /* "lz4" or "none", NULL: not given */
     bool index_cached;
     bool mapped;
-    const char *table_filter_bits;      /* a number, "none" or "all", NULL: not given */
-    const char *style;                  /* "leveled", "tiered" or "lazy", NULL: not given */
-    const char *table_filter_residency; /* "pinned", "cached" or "unused", NULL: not given */
+    const char *table_filter_bits;   /* a number, "none" or "all", NULL: not given */
+    const char *style;               /* "leveled", "tiered" or "lazy", NULL: not given */
     const char *recovery;            /* "strict", "synced", "point-in-time" or "salvage", or NULL */
     struct bb_db_recovery recovered; /* the findings of the opening */
     const char *secret_seed;         /* text of a number, NULL: random */

@@ -18,7 +18,6 @@ static const struct {
     {"absent_share", "--absent-share"},
     {"filter_kind", "--filter"},
     {"table_filter_bits", "--table-filter-bits"},
-    {"filter_slack", "--filter-slack"},
     {"filter_granularity", "--granularity"},
     {"block_size_bytes", "--block-size"},
     {"restart_interval", "--restart-interval"},

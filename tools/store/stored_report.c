@@ -51,7 +51,6 @@ static void write_filters(const struct bb_db_options *stored, struct output *out
     if (stored->filter_kind != BB_FILTER_DEFAULT)
         write_option(out, "--filter", bb_filter_kind_name(stored->filter_kind));
     write_table_filter_bits(stored->table_filter_bits, out);
-    write_real(out, "--filter-slack", stored->filter_slack);
     write_real(out, "--absent-share", stored->absent_share);
     if (stored->filter_granularity == BB_GRANULARITY_PAGE)
         write_option(out, "--granularity", "page");
@@ -116,7 +115,6 @@ static void set_filters(json_t *object, const struct bb_db_options *stored)
     if (stored->filter_kind != BB_FILTER_DEFAULT)
         json_set_text(object, "filter_kind", bb_filter_kind_name(stored->filter_kind));
     set_real(object, "table_filter_bits", stored->table_filter_bits);
-    set_real(object, "filter_slack", stored->filter_slack);
     set_real(object, "absent_share", stored->absent_share);
     set_count(object, "filter_granularity", stored->filter_granularity);
 }

@@ -4,7 +4,6 @@
 static const char *const compressions[] = {"", "none", "lz4", NULL};
 static const char *const residencies[] = {"pinned", "cached", NULL};
 static const char *const read_modes[] = {"calls", "mapped", NULL};
-static const char *const table_filter_residencies[] = {"pinned", "cached", "unused", NULL};
 static const char *const recoveries[] = {"synced", "strict", "point-in-time", "salvage", NULL};
 static const char *const styles[] = {"", "leveled", "tiered", "lazy-leveling", NULL};
 
@@ -27,8 +26,7 @@ static const struct field fields[] = {
     OPTION(U32, filter_granularity),
     OPTION(REAL, absent_share),
     OPTION(REAL, table_filter_bits),
-    CHOICE(table_filter_residency, table_filter_residencies),
-    OPTION(REAL, filter_slack),
+    OPTION(BOOL, table_filter_off),
     OPTION(U32, block_size_bytes),
     OPTION(U32, restart_interval),
     CHOICE(compression, compressions),

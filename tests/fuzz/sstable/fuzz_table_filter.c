@@ -47,8 +47,10 @@ static bool ask_directory(const struct world *world, uint32_t part, struct bb_bl
     if (bb_table_filter_chunk_check(table_filter, &world->reading, &world->format, chunk, stored) !=
         BB_OK)
         return true;
-    return bb_sharded_filter_may_contain(&world->format, stored, count,
-                                         (uint32_t)(p->first_shard + shard - first), key);
+    struct bb_shard_entry entry =
+        bb_sharded_filter_find(stored, count, (uint32_t)(p->first_shard + shard - first));
+    return bb_block_filter_may_contain(&world->format, entry.descriptor, stored + entry.offset,
+                                       key);
 }
 
 /* In one call, and as a question of a batch. */

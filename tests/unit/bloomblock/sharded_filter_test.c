@@ -75,9 +75,11 @@ static bool ask(const struct sample *sample, uint64_t key_hash)
     struct bb_block_filter_key key = bb_block_filter_key(&sample->format, key_hash);
     uint32_t shard = bb_block_filter_shard(key, sample->shard_count);
     size_t chunk = shard / sample->chunk_shards;
-    return bb_sharded_filter_may_contain(&sample->format, sample->chunks[chunk].data,
-                                         chunk_size(sample, chunk), shard % sample->chunk_shards,
-                                         key);
+    const uint8_t *payload = sample->chunks[chunk].data;
+    struct bb_shard_entry entry =
+        bb_sharded_filter_find(payload, chunk_size(sample, chunk), shard % sample->chunk_shards);
+    return bb_block_filter_may_contain(&sample->format, entry.descriptor, payload + entry.offset,
+                                       key);
 }
 
 static void check_members(size_t count, double rate, uint32_t chunk_shards)

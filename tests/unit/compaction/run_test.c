@@ -24,14 +24,14 @@ static struct bb_bytes key_of(uint64_t number, char key[24])
     return bb_bytes_of_text(key);
 }
 
-static void world_open(struct run_world *world, enum bb_table_filter_residency residency)
+static void world_open(struct run_world *world, bool table_filter_off)
 {
     struct bb_entry_array array = {0};
     char key[24];
     shelf_init(&world->shelf, NULL);
     world->shelf.env.options.table_filter_bits = 5;
     world->shelf.env.options.filter_rate = 0.01;
-    world->shelf.env.options.table_filter_residency = residency;
+    world->shelf.env.options.table_filter_off = table_filter_off;
     assert_ok(bb_block_cache_create(1 << 20, &world->shelf.env.options.cache));
     for (uint64_t i = 0; i < KEYS; i++) {
         struct bb_entry entry = {.key = key_of(2 * i, key), .sequence = 1, .kind = BB_ENTRY_PUT};
@@ -95,7 +95,7 @@ static void run__table_filters_once_they_are_ready(void **state)
     (void)state;
     struct run_world world;
     size_t asked = 0;
-    world_open(&world, BB_TABLE_FILTER_PINNED);
+    world_open(&world, false);
     for (size_t i = 0; i < TABLES; i++)
         assert_null(bb_run_table_filter(&world.run, i));
     for (uint64_t i = 0; i < 2 * KEYS; i++)
@@ -109,12 +109,12 @@ static void run__table_filters_once_they_are_ready(void **state)
     world_close(&world);
 }
 
-/* Cached table filters are never used in the fast path, after any number of lookups. */
-static void run__no_table_filters_that_are_cached(void **state)
+/* Table filters that are off are never used in the fast path, after any number of lookups. */
+static void run__no_table_filters_that_are_off(void **state)
 {
     (void)state;
     struct run_world world;
-    world_open(&world, BB_TABLE_FILTER_CACHED);
+    world_open(&world, true);
     for (uint64_t i = 0; i < 2 * KEYS; i++)
         assert_false(ask(&world, i));
     world_close(&world);
@@ -133,7 +133,7 @@ static void run__threads_come_to_the_same_table_filters(void **state)
     (void)state;
     struct run_world world;
     struct bb_thread threads[THREADS];
-    world_open(&world, BB_TABLE_FILTER_PINNED);
+    world_open(&world, false);
     for (size_t i = 0; i < THREADS; i++)
         assert_ok(bb_thread_create(&threads[i], ask_all, &world));
     for (size_t i = 0; i < THREADS; i++)
@@ -145,7 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run__table_filters_once_they_are_ready),
-        cmocka_unit_test(run__no_table_filters_that_are_cached),
+        cmocka_unit_test(run__no_table_filters_that_are_off),
         cmocka_unit_test(run__threads_come_to_the_same_table_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

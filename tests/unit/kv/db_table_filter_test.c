@@ -1,6 +1,6 @@
-/* Goal: for any state of the table filters, lookups keep the reported target. Method: stores that
- * are reopened with another residency; wasted requests of absent keys are counted and compared with
- * the statistics' expectation. */
+/* Goal: with and without table filters, lookups keep the reported target. Method: stores that are
+ * reopened without them; wasted requests of absent keys are counted and compared with the
+ * statistics' expectation. */
 #include <math.h>
 
 #include "base/hash.h"
@@ -74,21 +74,21 @@ static void assert_honest(struct store *store)
     assert_true(measured >= 0.7 * expected - 5 * deviation);
 }
 
-static void check_unused(double table_filter_bits, double rate_min)
+static void check_off(double table_filter_bits, double rate_min)
 {
     struct store store;
     struct bb_hash_secret secret;
     open_filled(&store, table_filter_bits, &secret);
     assert_honest(&store);
     assert_true(stats_of(&store).expected_wasted_reads <= 0.011);
-    store.options.table_filter_residency = BB_TABLE_FILTER_UNUSED;
+    store.options.table_filter_off = true;
     store_reopen(&store);
     struct bb_db_stats stats = stats_of(&store);
     assert_true(stats.expected_wasted_reads >= rate_min);
     assert_true(fabs(stats.levels[1].filter_rate_sum - stats.levels[1].expected_wasted_reads) <
                 1e-12);
     assert_honest(&store);
-    /* Tables written while table filters are unused lack them, and keep the target. */
+    /* Tables written while table filters are off lack them, and keep the target. */
     assert_ok(bb_db_compact(store.db));
     stats = stats_of(&store);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
@@ -99,36 +99,17 @@ static void check_unused(double table_filter_bits, double rate_min)
     store_deinit(&store);
 }
 
-static void db_table_filter__unused_is_no_part_of_the_target(void **state)
+static void db_table_filter__off_is_no_part_of_the_target(void **state)
 {
     (void)state;
-    check_unused(5, 0.05);
-    check_unused(BB_TABLE_FILTER_ALL, 0.9);
-}
-
-/* Where there is no cache, cached is as good as pinned. */
-static void db_table_filter__other_residencies_keep_the_target(void **state)
-{
-    (void)state;
-    struct store store;
-    struct bb_hash_secret secret;
-    open_filled(&store, 5, &secret);
-    double before = stats_of(&store).expected_wasted_reads;
-    for (int cache = 0; cache < 2; cache++) {
-        store.options.table_filter_residency = BB_TABLE_FILTER_CACHED;
-        store.options.cache_off = cache == 1;
-        store_reopen(&store);
-        assert_true(stats_of(&store).expected_wasted_reads == before);
-        assert_honest(&store);
-    }
-    store_deinit(&store);
+    check_off(5, 0.05);
+    check_off(BB_TABLE_FILTER_ALL, 0.9);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(db_table_filter__unused_is_no_part_of_the_target),
-        cmocka_unit_test(db_table_filter__other_residencies_keep_the_target),
+        cmocka_unit_test(db_table_filter__off_is_no_part_of_the_target),
     };
     return cmocka_run_group_tests_name("db_table_filter", tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static void compare_twins(const struct bb_db_options *extra, uint64_t seed)
         twins[i].options.filter_kind = extra->filter_kind;
         twins[i].options.filter_granularity = extra->filter_granularity;
         twins[i].options.table_filter_bits = extra->table_filter_bits;
-        twins[i].options.table_filter_residency = extra->table_filter_residency;
+        twins[i].options.table_filter_off = extra->table_filter_off;
         twins[i].options.index_residency = extra->index_residency;
         twins[i].options.cache_off = extra->cache_off;
         store_open(&twins[i]);
@@ -204,8 +204,8 @@ static void explain__answers_and_counts_as_a_get(void **state)
         {.filter_kind = BB_FILTER_DEFAULT, .cache_off = true},
         {.filter_kind = BB_FILTER_RIBBON, .table_filter_bits = BB_TABLE_FILTER_NONE},
         {.filter_kind = BB_FILTER_RIBBON, .table_filter_bits = BB_TABLE_FILTER_ALL},
-        {.table_filter_residency = BB_TABLE_FILTER_CACHED, .index_residency = BB_INDEX_CACHED},
-        {.table_filter_residency = BB_TABLE_FILTER_UNUSED},
+        {.index_residency = BB_INDEX_CACHED},
+        {.table_filter_off = true},
         {.filter_kind = BB_FILTER_BLOOM, .filter_granularity = 4},
         {.filter_kind = BB_FILTER_BLOCKED_BLOOM, .filter_granularity = BB_GRANULARITY_PAGE},
         {.filter_kind = BB_FILTER_NONE},

@@ -162,12 +162,11 @@ static void lookup_many__is_as_single_gets(void **state)
     check_options(&options, seed + 4);
     options.cache_off = false;
     options.index_residency = BB_INDEX_CACHED;
-    options.table_filter_residency = BB_TABLE_FILTER_CACHED;
     check_options(&options, seed + 5);
     options.level0_run_count_compact = 100;
     options.level0_run_count_busy = 100;
     options.level0_run_count_stop = 200;
-    options.table_filter_residency = BB_TABLE_FILTER_UNUSED;
+    options.table_filter_off = true;
     check_options(&options, seed + 6);
     bb_file_memory_destroy(unused);
 }

@@ -417,10 +417,9 @@ static void options__table_filter(void **state)
     (void)state;
     static const double wrong[] = {0.5, -3, 25, (double)NAN};
     struct bb_db_options resolved;
-    struct bb_db_options options = {.table_filter_residency = BB_TABLE_FILTER_CACHED};
+    struct bb_db_options options = {0};
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_true(resolved.table_filter_bits == BB_TABLE_FILTER_BITS_DEFAULT);
-    assert_int_equal(resolved.table_filter_residency, BB_TABLE_FILTER_CACHED);
     options.filter_kind = BB_FILTER_BLOCKED_BLOOM;
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_true(resolved.table_filter_bits == BB_TABLE_FILTER_NONE);
@@ -432,15 +431,11 @@ static void options__table_filter(void **state)
         assert_refused(&options, "option table_filter_bits is");
     }
     options.table_filter_bits = 0;
-    options.table_filter_residency = (enum bb_table_filter_residency)3;
-    assert_refused(&options, "table_filter_residency");
-    options.table_filter_residency = BB_TABLE_FILTER_UNUSED;
+    options.table_filter_off = true;
     options.table_filter_bits = 6;
     options.filter_kind = BB_FILTER_RIBBON;
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_true(resolved.table_filter_bits == BB_TABLE_FILTER_NONE); /* it would never be probed */
-    options.filter_slack = 0.26;
-    assert_refused(&options, "option filter_slack is 0.26");
 }
 
 static void options__borrowed_and_flags_are_kept(void **state)
@@ -477,8 +472,7 @@ static void options__for_a_table(void **state)
                                   .filter_granularity = 2,
                                   .index_residency = BB_INDEX_CACHED,
                                   .table_filter_bits = 6,
-                                  .table_filter_residency = BB_TABLE_FILTER_CACHED,
-                                  .filter_slack = 0.1};
+                                  .table_filter_off = true};
     /* never dereferenced */
     struct bb_block_cache *cache = (struct bb_block_cache *)(void *)&secret;
     assert_ok(bb_options_resolve(&given, &options));
@@ -489,15 +483,12 @@ static void options__for_a_table(void **state)
     assert_int_equal(table.filter_kind, BB_FILTER_BLOOM);
     assert_int_equal(table.filter_granularity, 2);
     assert_int_equal(table.index_residency, BB_INDEX_CACHED);
-    assert_true(table.table_filter_bits == 6);
-    assert_int_equal(table.table_filter_residency, BB_TABLE_FILTER_CACHED);
-    assert_true(table.filter_slack == 0.1);
+    assert_true(table.table_filter_off && table.table_filter_bits == BB_TABLE_FILTER_NONE);
     assert_ptr_equal(table.secret, &secret);
     assert_ptr_equal(table.cache, cache);
     bb_options_for_table(&options, NULL, &secret, NULL, &table);
     /* Without a cache the index pages have no other place. */
     assert_int_equal(table.index_residency, BB_INDEX_PINNED);
-    assert_int_equal(table.table_filter_residency, BB_TABLE_FILTER_PINNED);
 }
 
 /* "64 MiB", "1,000,000" and similar, as in docs/options.md. */

@@ -122,7 +122,7 @@ static void predicted_rate__of_the_filters_that_are_probed(void **state)
     bb_rng_init(&rng, bb_rng_seed("predicted_rate__of_the_filters_that_are_probed", 12));
     fill(&store, BB_FILTER_RIBBON, 0.05, &rng);
     double with_all = store_stats(&store).expected_wasted_reads;
-    store.options.table_filter_residency = BB_TABLE_FILTER_UNUSED;
+    store.options.table_filter_off = true;
     store_reopen(&store);
     sum_tables(&store, &targets, &predicted);
     assert_true(store_stats(&store).expected_wasted_reads == predicted);

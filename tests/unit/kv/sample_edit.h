@@ -108,6 +108,7 @@ static inline struct bb_edit sample_edit(struct bb_rng *rng)
     for (size_t i = 3; i < BB_STORED_OPTION_END; i++)
         if (bb_rng_one_in(rng, 20))
             edit.options.values[i] = 1 + bb_rng_skewed(rng, UINT32_MAX - 1);
+    edit.options.values[7] = 0; /* a number that is used no more */
     edit.is_close = bb_rng_one_in(rng, 4);
     for (uint64_t n = edit.is_close ? bb_rng_below(rng, 4) : 0; n > 0; n--)
         sample_add_log_end(rng, &edit);

@@ -10,6 +10,8 @@
 #include "kv/manifest/manifest.h"
 #include "kv/options.h"
 
+#define USED_NO_MORE 7
+
 static const struct bb_place nowhere = {.file = "options"};
 
 static struct bb_stored_options stored_of(struct bb_db_options options)
@@ -28,7 +30,6 @@ static void stored_options__every_option_survives(void **state)
         .filter_granularity = BB_GRANULARITY_PAGE,
         .absent_share = 0.5,
         .table_filter_bits = BB_TABLE_FILTER_ALL,
-        .filter_slack = 0.1,
         .write_buffer_bytes = UINT64_C(1) << 33,
         .block_size_bytes = 1000,
         .compression = BB_COMPRESSION_NONE,
@@ -47,7 +48,7 @@ static void stored_options__every_option_survives(void **state)
     struct bb_db_options filled = {0};
     struct bb_buf bytes = {0};
     for (size_t i = 1; i < BB_STORED_OPTION_END; i++)
-        assert_true(stored.values[i] != 0);
+        assert_int_equal(stored.values[i] != 0, i != USED_NO_MORE);
     assert_ok(bb_stored_options_encode(&stored, &bytes));
     assert_ok(bb_stored_options_decode(bb_buf_bytes(&bytes), nowhere, &decoded));
     assert_true(bb_stored_options_are_equal(&stored, &decoded));
@@ -108,6 +109,30 @@ static void stored_options__corrupt_bytes_are_refused(void **state)
     add(&bytes, BB_STORED_OPTION_END, 1);
     expect(&bytes, BB_UNSUPPORTED, "this version knows up to 19");
     bb_buf_deinit(&bytes);
+}
+
+/* Version 0.1.0 stored a filter_slack: any value counts as not given, and is not
+ * written again. The options around it are read. */
+static void stored_options__one_of_version_0_1_is_ignored(void **state)
+{
+    (void)state;
+    static const uint64_t slacks[] = {0x3fb999999999999a /* 0.1 */, 1, UINT64_MAX};
+    struct bb_stored_options expected = stored_of(
+        (struct bb_db_options){.table_filter_bits = 6, .write_buffer_bytes = UINT64_C(1) << 20});
+    for (size_t i = 0; i < sizeof(slacks) / sizeof(slacks[0]); i++) {
+        struct bb_stored_options found;
+        struct bb_buf bytes = {0};
+        add(&bytes, BB_STORED_TABLE_FILTER_BITS, expected.values[BB_STORED_TABLE_FILTER_BITS]);
+        add(&bytes, USED_NO_MORE, slacks[i]);
+        add(&bytes, BB_STORED_WRITE_BUFFER, expected.values[BB_STORED_WRITE_BUFFER]);
+        assert_ok(bb_stored_options_decode(bb_buf_bytes(&bytes), nowhere, &found));
+        assert_true(bb_stored_options_are_equal(&found, &expected));
+        bb_buf_deinit(&bytes);
+    }
+    struct bb_buf zero = {0};
+    add(&zero, USED_NO_MORE, 0);
+    expect(&zero, BB_CORRUPT, "stored option 7 is out of order or 0");
+    bb_buf_deinit(&zero);
 }
 
 /* ---- merging ---- */
@@ -277,22 +302,6 @@ static void stored_options__the_counts_of_level0_are_replaced_together(void **st
     store_deinit(&store);
 }
 
-/* No value took a stored slack back: 0 means the stored value, and the smallest double changed the
- * shape of small filters. */
-static void stored_options__a_slack_is_taken_back(void **state)
-{
-    (void)state;
-    const struct bb_stored_options stored =
-        stored_of((struct bb_db_options){.filter_slack = BB_FILTER_SLACK_MAX});
-    const struct bb_db_options given = {.filter_slack = 1e-9};
-    struct bb_db_options resolved;
-    struct bb_stored_options merged;
-    assert_ok(bb_options_resolve_stored(&given, &stored, &resolved, &merged));
-    assert_true(resolved.filter_slack == 0);
-    assert_ok(bb_options_resolve_stored(&(struct bb_db_options){0}, &merged, &resolved, &merged));
-    assert_true(resolved.filter_slack == 0);
-}
-
 static void put_hostile_options(struct store *store)
 {
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
@@ -337,7 +346,7 @@ static void stored_options__a_value_out_of_range_opens_no_store(void **state)
         bool is_free = i == BB_STORED_FILTER_GRANULARITY || i == BB_STORED_WRITE_BUFFER ||
                        i == BB_STORED_TABLE_SIZE || i == BB_STORED_LEVEL1_SIZE ||
                        i == BB_STORED_TOMBSTONE_AGE || i == BB_STORED_FILTER_VALUE ||
-                       i == BB_STORED_ABSENT_SHARE || i == BB_STORED_FILTER_SLACK;
+                       i == BB_STORED_ABSENT_SHARE || i == USED_NO_MORE;
         enum bb_status status = bb_options_resolve_stored(&given, &stored, &resolved, &merged);
         if (is_free && status == BB_OK)
             continue;
@@ -355,6 +364,7 @@ int main(void)
         cmocka_unit_test(stored_options__every_option_survives),
         cmocka_unit_test(stored_options__zeros_are_not_given),
         cmocka_unit_test(stored_options__corrupt_bytes_are_refused),
+        cmocka_unit_test(stored_options__one_of_version_0_1_is_ignored),
         cmocka_unit_test(stored_options__given_ones_replace_stored_ones),
         cmocka_unit_test(stored_options__no_filters_and_an_amount_replace_each_other),
         cmocka_unit_test(stored_options__a_later_opening_has_them),
@@ -363,7 +373,6 @@ int main(void)
         cmocka_unit_test(stored_options__readers_use_and_do_not_store_them),
         cmocka_unit_test(stored_options__a_checkpoint_and_a_repair_keep_them),
         cmocka_unit_test(stored_options__the_counts_of_level0_are_replaced_together),
-        cmocka_unit_test(stored_options__a_slack_is_taken_back),
         cmocka_unit_test(stored_options__a_store_with_impossible_ones_is_repaired),
         cmocka_unit_test(stored_options__a_value_out_of_range_opens_no_store),
     };

@@ -85,7 +85,6 @@ struct space {
     double target;
     double table_filter_bits;
     uint32_t granularity;
-    double slack;
     uint32_t keys_per_block;
     size_t key_count;
     double bits_per_key_max;
@@ -110,7 +109,6 @@ static void check_space(struct space space)
         .filter_rate = space.target,
         .table_filter_bits = space.table_filter_bits,
         .filter_granularity = space.granularity,
-        .filter_slack = space.slack,
         .secret = &secret,
     };
     uint64_t with = build("/with", &options, &keys, keys_per_block);
@@ -131,50 +129,41 @@ static void check_space(struct space space)
 static void filter_space__blocks_alone(void **state)
 {
     (void)state;
-    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0, 30, 640 * 30, 7.75});
-    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0, 100, 640 * 100, 7.05});
-    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0, 300, 640 * 300, 6.90});
-    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0, 1000, 640 * 1000, 6.80});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 30, 640 * 30, 7.75});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 100, 640 * 100, 7.05});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 300, 640 * 300, 6.90});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 1000, 640 * 1000, 6.80});
 }
 
 static void filter_space__low_targets(void **state)
 {
     (void)state;
-    check_space((struct space){0.001, BB_TABLE_FILTER_NONE, 1, 0, 1000, 320 * 1000, 10.1});
-    check_space((struct space){0.0001, BB_TABLE_FILTER_NONE, 1, 0, 1000, 320 * 1000, 13.5});
-}
-
-/* 3 % more slots are 0.2 bits per key. */
-static void filter_space__slack(void **state)
-{
-    (void)state;
-    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, 1, 0.03, 1000, 320 * 1000, 7.0});
-    check_space((struct space){0.01, BB_TABLE_FILTER_ALL, 1, 0.03, 35, 320 * 1000, 7.05});
+    check_space((struct space){0.001, BB_TABLE_FILTER_NONE, 1, 1000, 320 * 1000, 10.1});
+    check_space((struct space){0.0001, BB_TABLE_FILTER_NONE, 1, 1000, 320 * 1000, 13.5});
 }
 
 /* 4, 16 and 64 KiB of entries of 117 bytes. */
 static void filter_space__default_split(void **state)
 {
     (void)state;
-    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, 1, 0, 35, 200000, 7.7});
-    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, 1, 0, 140, 200000, 7.2});
-    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, 1, 0, 560, 200000, 7.1});
+    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, 1, 35, 200000, 7.7});
+    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, 1, 140, 200000, 7.2});
+    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, 1, 560, 200000, 7.1});
 }
 
 /* A ribbon for each index page instead of each block. */
 static void filter_space__pages(void **state)
 {
     (void)state;
-    check_space((struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, BB_GRANULARITY_PAGE, 0, 35,
-                               200000, 7.0});
     check_space(
-        (struct space){0.01, BB_TABLE_FILTER_NONE, BB_GRANULARITY_PAGE, 0, 35, 200000, 7.0});
+        (struct space){0.01, BB_TABLE_FILTER_BITS_DEFAULT, BB_GRANULARITY_PAGE, 35, 200000, 7.0});
+    check_space((struct space){0.01, BB_TABLE_FILTER_NONE, BB_GRANULARITY_PAGE, 35, 200000, 7.0});
 }
 
 static void filter_space__table_filter_alone(void **state)
 {
     (void)state;
-    check_space((struct space){0.01, BB_TABLE_FILTER_ALL, 1, 0, 35, 1000000, 6.90});
+    check_space((struct space){0.01, BB_TABLE_FILTER_ALL, 1, 35, 1000000, 6.90});
 }
 
 int main(void)
@@ -182,7 +171,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter_space__blocks_alone),
         cmocka_unit_test(filter_space__low_targets),
-        cmocka_unit_test(filter_space__slack),
         cmocka_unit_test(filter_space__default_split),
         cmocka_unit_test(filter_space__pages),
         cmocka_unit_test(filter_space__table_filter_alone),

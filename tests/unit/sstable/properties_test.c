@@ -46,7 +46,6 @@ static struct bb_properties sample(void)
         .filter_granularity = BB_GRANULARITY_PAGE,
         .table_filter_rate = 0.08,
         .table_filter_rank = 3,
-        .filter_slack = 0.03,
         .filter_excess = -2.5,
         .table_filter_excess = -0x1p48,
         .predicted_block_rate = 0.1,
@@ -285,9 +284,6 @@ CHANGE(table_filter_not_a_rate, p->table_filter_rate = (double)NAN)
 CHANGE(table_filter_rate_over_half, p->table_filter_rate = 0.7)
 CHANGE(nothing_left_for_blocks, p->table_filter_rate = 0.01)
 CHANGE(more_than_the_whole, p->table_filter_rate = 0.001)
-CHANGE(negative_slack, p->filter_slack = -0.01)
-CHANGE(huge_slack, p->filter_slack = 0.26)
-CHANGE(not_a_slack, p->filter_slack = (double)NAN)
 CHANGE(positive_excess, p->filter_excess = 0.1)
 CHANGE(not_an_excess, p->table_filter_excess = (double)NAN)
 CHANGE(endless_excess, p->table_filter_excess = -(double)INFINITY)
@@ -329,9 +325,6 @@ static void properties__corrupt_ranges(void **state)
     check_range(table_filter_rate_over_half, BB_CORRUPT, "rate");
     check_range(nothing_left_for_blocks, BB_CORRUPT, "rate 1");
     check_range(more_than_the_whole, BB_CORRUPT, "rate 10");
-    check_range(negative_slack, BB_CORRUPT, "filter_slack");
-    check_range(huge_slack, BB_CORRUPT, "filter_slack is 0.26, expected 0 ... 0.25");
-    check_range(not_a_slack, BB_CORRUPT, "filter_slack");
     check_range(positive_excess, BB_CORRUPT, "filter_excess is 0.1, expected");
     check_range(not_an_excess, BB_CORRUPT, "table_filter_excess");
     check_range(endless_excess, BB_CORRUPT, "table_filter_excess");

@@ -109,25 +109,22 @@ static void table__table_filter_without_memory(void **state)
     struct bb_file_memory *memory = bb_file_memory_create(5);
     struct bb_read_options past = {.ignore_filters = true};
     assert_ok(build(memory, 200));
-    for (int residency = 0; residency < 2; residency++) {
-        struct bb_table_options options = options_of(memory);
-        struct bb_read_stats stats = {0};
-        struct bb_table *table = NULL;
-        options.table_filter_residency = (enum bb_table_filter_residency)residency;
-        assert_ok(bb_block_cache_create(8 << 20, &options.cache));
-        assert_ok(bb_table_open(PATH, &options, &table));
-        (void)denials(table, 200, &past, &stats);
-        /* The list's allocations succeed, the chunks' fails, and all later ones. */
-        bb_alloc_fault_arm(3, true);
-        assert_int_equal(denials(table, 1000, NULL, &stats), 0);
-        assert_true(bb_alloc_fault_failures() > 0 && bb_alloc_fault_failures() < 50);
-        assert_true(stats.table_filter_reads < 20);
-        bb_alloc_fault_disarm();
-        (void)denials(table, 2048, NULL, &stats);
-        assert_true(denials(table, 1000, NULL, &stats) > 800);
-        bb_table_close(table);
-        bb_block_cache_destroy(options.cache);
-    }
+    struct bb_table_options options = options_of(memory);
+    struct bb_read_stats stats = {0};
+    struct bb_table *table = NULL;
+    assert_ok(bb_block_cache_create(8 << 20, &options.cache));
+    assert_ok(bb_table_open(PATH, &options, &table));
+    (void)denials(table, 200, &past, &stats);
+    /* The list's allocations succeed, the chunks' fails, and all later ones. */
+    bb_alloc_fault_arm(3, true);
+    assert_int_equal(denials(table, 1000, NULL, &stats), 0);
+    assert_true(bb_alloc_fault_failures() > 0 && bb_alloc_fault_failures() < 50);
+    assert_true(stats.table_filter_reads < 20);
+    bb_alloc_fault_disarm();
+    (void)denials(table, 2048, NULL, &stats);
+    assert_true(denials(table, 1000, NULL, &stats) > 800);
+    bb_table_close(table);
+    bb_block_cache_destroy(options.cache);
     bb_file_memory_destroy(memory);
 }
 
@@ -202,8 +199,6 @@ static void table__warm_get_allocates_nothing(void **state)
     assert_ok(bb_block_cache_create(8 << 20, &options.cache));
     for (int residency = 0; residency < 2; residency++) {
         options.index_residency = residency == 0 ? BB_INDEX_PINNED : BB_INDEX_CACHED;
-        options.table_filter_residency =
-            residency == 0 ? BB_TABLE_FILTER_PINNED : BB_TABLE_FILTER_CACHED;
         assert_ok(bb_table_open(PATH, &options, &table));
         for (int round = 0; round < 2; round++) {
             uint64_t before = bb_alloc_fault_requests();

@@ -232,15 +232,15 @@ static void table_filter__every_bit(void **state)
 }
 
 /* Damage in one of several chunks costs only that chunk. */
-static void check_damaged_chunk(enum bb_table_filter_residency residency)
+static void table_filter__damaged_chunk(void **state)
 {
+    (void)state;
     struct table_filter_world world;
     struct table_parts parts;
     struct bb_table_verify_report report;
     world_init(&world, 15, 4);
     world_build(&world, 300000);
     assert_ok(bb_block_cache_create(UINT64_C(1) << 27, &world.options.cache));
-    world.options.table_filter_residency = residency;
     parts_read(&parts, world.memory);
     parts_section(&parts, BB_SECTION_TABLE_FILTER)->data[100]++;
     parts_write(&parts, world.memory);
@@ -258,13 +258,6 @@ static void check_damaged_chunk(enum bb_table_filter_residency residency)
     assert_status(bb_table_verify(FIXTURE_PATH, &world.options, &report), BB_CORRUPT);
     parts_deinit(&parts);
     world_deinit(&world);
-}
-
-static void table_filter__damaged_chunk(void **state)
-{
-    (void)state;
-    check_damaged_chunk(BB_TABLE_FILTER_PINNED);
-    check_damaged_chunk(BB_TABLE_FILTER_CACHED);
 }
 
 /* Without its table filter, or with properties that this version cannot follow, a table is read. */

@@ -52,13 +52,12 @@ static void fault_bytes(uint64_t first, uint64_t size)
 }
 
 /* Needed pages and blocks are in memory, the table filter is not. */
-static void broken_open(struct table_filter_world *world, enum bb_table_filter_residency residency)
+static void broken_open(struct table_filter_world *world)
 {
     struct bb_read_options past = {.ignore_filters = true};
     *world = built;
     world->options.secret = &world->secret;
     assert_ok(bb_block_cache_create(UINT64_C(1) << 27, &world->options.cache));
-    world->options.table_filter_residency = residency;
     world_open(world);
     for (size_t i = 0; i < ASKED; i++)
         (void)world_get(world, &past, 2 * i + 1);
@@ -105,38 +104,31 @@ static void check_short_way(struct table_filter_world *world)
 }
 
 /* One sector of the second of three chunks: shards 128 to 255 of 300. */
-static void check_one_sector(enum bb_table_filter_residency residency, uint64_t reads_max)
+static void table_filter_read__one_sector(void **state)
 {
+    (void)state;
     struct table_filter_world world;
-    broken_open(&world, residency);
+    broken_open(&world);
     fault_bytes(world.table->table_filter_reading.place.offset + 100000, 512);
     uint64_t denied = denials(&world, ASKED);
     assert_int_equal(world.table->table_filter->chunk_count, 3);
     /* 172 / 300 of 92 %, that is 527, with eight deviations. */
     assert_true(denied > 527 - 128 && denied < 527 + 128);
     assert_true(world.stats.damaged_filters > 427 - 128);
-    assert_true(world.stats.table_filter_reads <= reads_max);
+    assert_true(world.stats.table_filter_reads <= 2 + 3);
     size_t members = 0;
     for (size_t i = 0; i < KEYS; i += bb_test_step(), members++)
         assert_int_equal(world_get(&world, NULL, 2 * i), BB_VISIT_PRESENT);
     assert_true(world.stats.visits[BB_VISIT_PRESENT] == members);
-    if (residency == BB_TABLE_FILTER_PINNED)
-        check_short_way(&world);
+    check_short_way(&world);
     broken_close(&world);
 }
 
-static void table_filter_read__one_sector(void **state)
-{
-    (void)state;
-    check_one_sector(BB_TABLE_FILTER_PINNED, 2 + 3);
-    check_one_sector(BB_TABLE_FILTER_CACHED, 1 + 2 + 11);
-}
-
 /* A permanent failure is retried a few times; when it is over, everything recovers. */
-static void check_passing(enum bb_table_filter_residency residency, uint64_t bytes_from_end)
+static void check_passing(uint64_t bytes_from_end)
 {
     struct table_filter_world world;
-    broken_open(&world, residency);
+    broken_open(&world);
     const struct bb_table_filter_reading *reading = &world.table->table_filter_reading;
     uint64_t end = reading->place.offset + reading->size;
     fault_bytes(end - reading->size, reading->size - bytes_from_end);
@@ -157,18 +149,15 @@ static void check_passing(enum bb_table_filter_residency residency, uint64_t byt
 static void table_filter_read__passing_failure(void **state)
 {
     (void)state;
-    check_passing(BB_TABLE_FILTER_PINNED, 0);
-    check_passing(BB_TABLE_FILTER_PINNED, 1024); /* the list is read, no chunk is */
-    check_passing(BB_TABLE_FILTER_CACHED, 0);
-    check_passing(BB_TABLE_FILTER_CACHED, 1024);
+    check_passing(0);
+    check_passing(1024); /* the list is read, no chunk is */
 }
 
 /* Successful lookups report no error from skipped parts. */
-static void check_last_error(enum bb_table_filter_residency residency, uint64_t offset,
-                             uint64_t size)
+static void check_last_error(uint64_t offset, uint64_t size)
 {
     struct table_filter_world world;
-    broken_open(&world, residency);
+    broken_open(&world);
     fault_bytes(world.table->table_filter_reading.place.offset + offset, size);
     assert_status(bb_fail(BB_BUSY, "told before"), BB_BUSY);
     (void)denials(&world, ASKED);
@@ -180,10 +169,8 @@ static void check_last_error(enum bb_table_filter_residency residency, uint64_t 
 static void table_filter_read__leaves_the_last_error(void **state)
 {
     (void)state;
-    for (int residency = 0; residency < 2; residency++) {
-        check_last_error((enum bb_table_filter_residency)residency, 0, UINT32_MAX);
-        check_last_error((enum bb_table_filter_residency)residency, 100000, 512);
-    }
+    check_last_error(0, UINT32_MAX);
+    check_last_error(100000, 512);
 }
 
 /* Attempts of n questions that all fail. */
@@ -208,9 +195,6 @@ static void table_filter_read__backoff(void **state)
     assert_int_equal(attempts(&backoff, 1), 1);
     assert_int_equal(attempts(&backoff, 1024 - 4), 8); /* the 8th ... the 1,024th */
     assert_int_equal(attempts(&backoff, 100 * 1024), 100);
-    bb_backoff_succeed(&backoff);
-    assert_true(bb_backoff_is_due(&backoff));
-    assert_true(bb_backoff_is_due(&backoff));
 }
 
 int main(void)

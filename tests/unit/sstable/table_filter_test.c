@@ -102,61 +102,40 @@ static void table_filter__block_filters_keep_their_own_rank(void **state)
     world_deinit(&world);
 }
 
-/* ---- residency ---- */
+/* ---- memory ---- */
 
-/* Block requests and answers do not depend on where the table filter is. */
-static void check_residency(enum bb_table_filter_residency residency, enum bb_visit negative)
+static void check_memory(bool is_off)
 {
     struct table_filter_world world;
     world_init(&world, 7, 4);
     world.part_keys = 30000 / bb_test_step();
     world_build(&world, 70000 / bb_test_step());
     assert_ok(bb_block_cache_create(UINT64_C(1) << 26, &world.options.cache));
-    world.options.table_filter_residency = residency;
+    world.options.table_filter_off = is_off;
     world_open(&world);
     uint64_t before = bb_table_memory(world.table);
     assert_members(&world);
     world.stats = (struct bb_read_stats){0};
     size_t asked = ask_absent(&world, NULL);
+    enum bb_visit negative = is_off ? BB_VISIT_FILTER_NEGATIVE : BB_VISIT_TABLE_FILTER_NEGATIVE;
     assert_true(visits(&world, negative) > asked * 3 / 4);
-    assert_true(visits(&world, BB_VISIT_TABLE_FILTER_NEGATIVE) == 0 ||
-                negative == BB_VISIT_TABLE_FILTER_NEGATIVE);
+    assert_int_equal(visits(&world, BB_VISIT_TABLE_FILTER_NEGATIVE) == 0, is_off);
     assert_true(world.stats.table_filter_reads == 0); /* all in memory by now */
     uint64_t size = bb_table_meta(world.table)->table_filter_bytes;
     uint64_t grown = bb_table_memory(world.table) - before;
     uint64_t pages = bb_table_meta(world.table)->block_count * 200;
-    if (residency == BB_TABLE_FILTER_PINNED)
-        assert_true(grown > size);
-    else
+    if (is_off)
         assert_true(grown < pages + 2000);
+    else
+        assert_true(grown > size);
     world_deinit(&world);
 }
 
-static void table_filter__residency(void **state)
+static void table_filter__is_in_memory_unless_it_is_off(void **state)
 {
     (void)state;
-    check_residency(BB_TABLE_FILTER_PINNED, BB_VISIT_TABLE_FILTER_NEGATIVE);
-    check_residency(BB_TABLE_FILTER_CACHED, BB_VISIT_TABLE_FILTER_NEGATIVE);
-    check_residency(BB_TABLE_FILTER_UNUSED, BB_VISIT_FILTER_NEGATIVE);
-}
-
-/* A cache that holds no chunk for long. */
-static void table_filter__cached_and_evicted(void **state)
-{
-    (void)state;
-    struct table_filter_world world;
-    world_init(&world, 8, 4);
-    world_build(&world, 200000);
-    assert_ok(bb_block_cache_create(4096, &world.options.cache));
-    world.options.table_filter_residency = BB_TABLE_FILTER_CACHED;
-    world_open(&world);
-    size_t asked = 0;
-    for (; asked < 2000; asked++)
-        (void)world_get(&world, NULL, 2 * asked * 97 + 1);
-    assert_true(world.stats.table_filter_reads > 500);
-    assert_true(visits(&world, BB_VISIT_TABLE_FILTER_NEGATIVE) > asked * 3 / 4);
-    assert_true(visits(&world, BB_VISIT_PRESENT) == 0);
-    world_deinit(&world);
+    check_memory(false);
+    check_memory(true);
 }
 
 static void table_filter__ignored_with_the_filters(void **state)
@@ -297,8 +276,7 @@ int main(void)
         cmocka_unit_test(table_filter__every_member_of_many_parts),
         cmocka_unit_test(table_filter__rates_multiply),
         cmocka_unit_test(table_filter__block_filters_keep_their_own_rank),
-        cmocka_unit_test(table_filter__residency),
-        cmocka_unit_test(table_filter__cached_and_evicted),
+        cmocka_unit_test(table_filter__is_in_memory_unless_it_is_off),
         cmocka_unit_test(table_filter__ignored_with_the_filters),
         cmocka_unit_test(table_filter__another_secret),
         cmocka_unit_test(table_filter__accounts),

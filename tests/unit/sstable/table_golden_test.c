@@ -405,7 +405,8 @@ static void table_golden__heads(void **state)
     CHECK_GOLDEN(&golden, "table_heads");
 }
 
-/* Version 0.1.0 wrote this table: an entry of 100,000 bytes in a separate block without a head. */
+/* Version 0.1.0 wrote this table: an entry of 100,000 bytes in a separate block without a head, and
+ * property 71, which is skipped. Its filters are not built again: the builder is another. */
 static void table_golden__without_heads(void **state)
 {
     (void)state;
@@ -417,7 +418,7 @@ static void table_golden__without_heads(void **state)
                   GOLDEN_PATH("table_without_heads.txt"), &listing);
     assert_ok(bb_table_verify(FIXTURE_PATH, &golden.options, &report));
     assert_int_equal(report.entries, 4501);
-    assert_int_equal(report.filters_compared, report.filters);
+    assert_true(report.filters > 0 && report.filters_compared == 0);
     bb_buf_deinit(&listing);
     bb_file_memory_destroy(golden.memory);
 }

@@ -24,7 +24,7 @@ static void table_options__defaults(void **state)
         assert_true(o.filter_rate == 0.01);
         assert_int_equal(o.filter_granularity, 1);
         assert_true(o.table_filter_bits == BB_TABLE_FILTER_BITS_DEFAULT);
-        assert_int_equal(o.table_filter_residency, BB_TABLE_FILTER_PINNED);
+        assert_false(o.table_filter_off);
         assert_int_equal(o.index_page_size_bytes, 4096);
     }
 }
@@ -96,20 +96,6 @@ static void table_options__filters(void **state)
     assert_status(bb_table_options_resolve(&unknown, &o), BB_INVALID);
 }
 
-static void table_options__slack(void **state)
-{
-    (void)state;
-    static const double refused[] = {-0.01, 0.2500001, 1, (double)NAN};
-    struct bb_table_options o = {0};
-    for (size_t i = 0; i < 4; i++)
-        assert_refused((struct bb_table_options){.filter_slack = refused[i]}, "filter_slack");
-    assert_taken((struct bb_table_options){.filter_slack = 0.03});
-    assert_taken((struct bb_table_options){.filter_slack = BB_FILTER_SLACK_MAX});
-    struct bb_table_options unused = {.filter_rate = 1, .filter_slack = 0.03};
-    assert_ok(bb_table_options_resolve(&unused, &o));
-    assert_true(o.filter_slack == 0);
-}
-
 static void table_options__table_filter(void **state)
 {
     (void)state;
@@ -120,12 +106,6 @@ static void table_options__table_filter(void **state)
     static const double taken[] = {BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_ALL, 1, 3.5, 24};
     for (size_t i = 0; i < 5; i++)
         assert_taken((struct bb_table_options){.table_filter_bits = taken[i]});
-    assert_refused(
-        (struct bb_table_options){.table_filter_residency = (enum bb_table_filter_residency)3},
-        "table_filter_residency");
-    assert_refused((struct bb_table_options){.table_filter_residency = BB_TABLE_FILTER_CACHED},
-                   "cache");
-    assert_taken((struct bb_table_options){.table_filter_residency = BB_TABLE_FILTER_UNUSED});
     struct bb_table_options bloom = {.filter_kind = BB_FILTER_BLOOM};
     struct bb_table_options o = {0};
     assert_ok(bb_table_options_resolve(&bloom, &o));
@@ -168,7 +148,6 @@ int main(void)
         cmocka_unit_test(table_options__ranges),
         cmocka_unit_test(table_options__filters),
         cmocka_unit_test(table_options__table_filter),
-        cmocka_unit_test(table_options__slack),
         cmocka_unit_test(table_options__without_filters),
     };
     return cmocka_run_group_tests_name("table_options", tests, NULL, NULL);

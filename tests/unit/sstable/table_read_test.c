@@ -380,12 +380,12 @@ static void table_read__failing_calls_are_reported(void **state)
 }
 
 /* A table filter that cannot be read now is skipped, and retried later. */
-static void check_unread_table_filter(enum bb_table_filter_residency residency)
+static void table_read__table_filter_that_cannot_be_read(void **state)
 {
+    (void)state;
     struct world world;
     enum bb_visit visit = BB_VISIT_COUNT;
     world_init(&world, 64 << 20, BB_INDEX_PINNED);
-    world.faulty.options.table_filter_residency = residency;
     for (uint64_t nth = 1; nth <= 2; nth++) { /* list, chunk */
         struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = nth};
         bb_table_close(world.faulty.table);
@@ -402,13 +402,6 @@ static void check_unread_table_filter(enum bb_table_filter_residency residency)
         assert_true(world.stats.visits[BB_VISIT_TABLE_FILTER_NEGATIVE] > 400);
     }
     world_deinit(&world);
-}
-
-static void table_read__table_filter_that_cannot_be_read(void **state)
-{
-    (void)state;
-    check_unread_table_filter(BB_TABLE_FILTER_PINNED);
-    check_unread_table_filter(BB_TABLE_FILTER_CACHED);
 }
 
 /* An iterator reports why it stopped, and continues after the next seek. */

@@ -240,9 +240,7 @@ static void draw_options(struct world *world)
     static const double splits[] = {BB_TABLE_FILTER_NONE, BB_TABLE_FILTER_DEFAULT, 2, 4,
                                     BB_TABLE_FILTER_ALL};
     o->table_filter_bits = splits[bb_rng_below(rng, 5)];
-    o->table_filter_residency = (enum bb_table_filter_residency)bb_rng_below(rng, 3);
-    if (o->cache == NULL && o->table_filter_residency == BB_TABLE_FILTER_CACHED)
-        o->table_filter_residency = BB_TABLE_FILTER_PINNED;
+    o->table_filter_off = bb_rng_one_in(rng, 3);
 }
 
 static void table__random_options(void **state)

@@ -125,8 +125,6 @@ static void table__threads(void **state)
         if (round % 3 > 0)
             assert_ok(bb_block_cache_create(1 << 16, &options.cache));
         options.index_residency = round % 3 == 2 ? BB_INDEX_CACHED : BB_INDEX_PINNED;
-        options.table_filter_residency =
-            round % 3 == 2 ? BB_TABLE_FILTER_CACHED : BB_TABLE_FILTER_PINNED;
         check_round(&options, round, round >= 6);
         if (options.cache != NULL)
             bb_block_cache_destroy(options.cache);

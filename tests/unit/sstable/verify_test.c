@@ -110,7 +110,6 @@ static void check_random_table(uint64_t seed)
         .index_page_size_bytes = (uint32_t)bb_rng_between(&rng, 256, 5000),
         .comparator = bb_rng_one_in(&rng, 3) ? &backwards : NULL,
         .table_filter_bits = splits[bb_rng_below(&rng, 4)],
-        .filter_slack = bb_rng_one_in(&rng, 2) ? 0.03 : 0,
     };
     entry_list_add_random(&list, &rng, bb_rng_between(&rng, 1, 500), 100);
     entry_list_sort(&list, options.comparator);
@@ -240,8 +239,8 @@ static void verify__table_filter(void **state)
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
     assert_true(report.table_filter_chunks == 1 && report.table_filter_chunks_compared == 1);
     assert_true(report.filters == report.blocks);
-    /* Unused in lookups, it is still verified. */
-    world.options.table_filter_residency = BB_TABLE_FILTER_UNUSED;
+    /* Off in lookups, it is still verified. */
+    world.options.table_filter_off = true;
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
     assert_true(report.table_filter_chunks == 1);
     world_deinit(&world);
@@ -406,16 +405,6 @@ static void verify__another_rank(void **state)
     assert_defect(&world, "rank 31");
 }
 
-/* Filters without slack differ from filters with the maximum. */
-static void verify__another_slack(void **state)
-{
-    (void)state;
-    struct world world;
-    world_init(&world, BB_FILTER_RIBBON);
-    parts_set_real(&world.parts, 71, BB_FILTER_SLACK_MAX);
-    assert_defect(&world, "differ from the filters rebuilt from its keys");
-}
-
 static void verify__another_salt_or_secret(void **state)
 {
     (void)state;
@@ -572,7 +561,6 @@ int main(void)
         cmocka_unit_test(verify__numbers_that_do_not_add_up),
         cmocka_unit_test(verify__bounds_that_are_none),
         cmocka_unit_test(verify__another_rank),
-        cmocka_unit_test(verify__another_slack),
         cmocka_unit_test(verify__another_salt_or_secret),
         cmocka_unit_test(verify__another_table_id),
         cmocka_unit_test(verify__blocks_out_of_order),
