@@ -15,7 +15,7 @@
         id, BB_PROPERTY_##type, offsetof(struct bb_properties, member), 0, #member, true           \
     }
 
-/* ON DISK: ids and types never change. 71 was filter_slack of version 0.1, and is skipped. */
+/* ON DISK: ids and types never change. */
 static const struct bb_property_field fields[] = {
     FIELD(1, NUMBER, format_version, 0),
     FIELD(2, BYTES, table_id, BB_TABLE_ID_SIZE),
@@ -50,6 +50,7 @@ static const struct bb_property_field fields[] = {
     FIELD(68, NUMBER, filter_granularity, 0),
     FIELD(69, REAL, table_filter_rate, 0),
     FIELD(70, NUMBER, table_filter_rank, 0),
+    FIELD(71, REAL, filter_slack, 0),
     OPTIONAL(72, REAL, filter_excess),
     OPTIONAL(73, REAL, table_filter_excess),
     OPTIONAL(74, REAL, predicted_block_rate),

@@ -34,6 +34,7 @@ PROPERTIES = {
     49: ("restart_interval", NUMBER), 50: ("compression", NUMBER), 51: ("index_page_size_bytes", NUMBER),
     64: ("filter_kind", NUMBER), 65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
     68: ("filter_granularity", NUMBER), 69: ("table_filter_rate", REAL), 70: ("table_filter_rank", NUMBER),
+    71: ("filter_slack", REAL),
     72: ("filter_excess", REAL),
     73: ("table_filter_excess", REAL),
     74: ("predicted_block_rate", REAL),

@@ -46,6 +46,7 @@ static struct bb_properties sample(void)
         .filter_granularity = BB_GRANULARITY_PAGE,
         .table_filter_rate = 0.08,
         .table_filter_rank = 3,
+        .filter_slack = 0.03,
         .filter_excess = -2.5,
         .table_filter_excess = -0x1p48,
         .predicted_block_rate = 0.1,
