@@ -213,7 +213,7 @@ static void make_images(struct crash_run *run)
         {.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_NONE},
         {.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_ALL},
     };
-    if (++run->calls % run->stride != 0 || run->is_paused)
+    if ((++run->calls + run->seed) % run->stride != 0 || run->is_paused)
         return;
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         check_image(run, &fixed[i]);

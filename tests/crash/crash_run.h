@@ -30,7 +30,7 @@ struct crash_run {
     const char *workload;
     uint64_t seed;
     uint64_t mixtures;  /* drawn images for each call */
-    uint64_t stride;    /* one in this many calls has images */
+    uint64_t stride;    /* one in this many calls has images; the seed selects which */
     bool is_paused;     /* no call has images now */
     bool has_each_tail; /* an image for each fate of unsynced bytes, in addition */
     bool is_quiet;      /* deinit prints nothing */

@@ -129,7 +129,7 @@ static void make_images(struct crashing *crashing, struct bb_file_memory *memory
         {.bytes = BB_CRASH_BYTES_NONE, .names = BB_CRASH_NAMES_ALL},
         {.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_ALL},
     };
-    if (++crashing->calls % crashing->stride != 0)
+    if ((++crashing->calls + crashing->seed) % crashing->stride != 0)
         return;
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         check_image(crashing, memory, &fixed[i]);

@@ -17,6 +17,9 @@ SECRET = bytes.fromhex(
 
 STRIPE, STEP, LAST_STRIPE_SKIP, MERGE_SKIP, MIDDLE_SKIP, MIDDLE_LAST = 64, 8, 7, 11, 3, 17
 SECRET_MIN = 136
+EIGHT = struct.Struct("<8Q").unpack_from
+# The eight words at each place of the secret: long inputs use few places, very often.
+WORDS = [EIGHT(SECRET, at) for at in range(len(SECRET) - STRIPE + 1)]
 
 
 def u32(data, at):
@@ -102,11 +105,12 @@ def hash_to_240(data):
 
 
 def accumulate(lanes, data, at, secret_at):
-    for i in range(8):
-        value = u64(data, at + 8 * i)
-        key = value ^ u64(SECRET, secret_at + 8 * i)
-        lanes[i ^ 1] = (lanes[i ^ 1] + value) & MASK
-        lanes[i] = (lanes[i] + (key & 0xFFFFFFFF) * (key >> 32)) & MASK
+    values, words = EIGHT(data, at), WORDS[secret_at]
+    for i in range(0, 8, 2):
+        one, two = values[i:i + 2]
+        key, other = one ^ words[i], two ^ words[i + 1]
+        lanes[i] = (lanes[i] + two + (key & 0xFFFFFFFF) * (key >> 32)) & MASK
+        lanes[i + 1] = (lanes[i + 1] + one + (other & 0xFFFFFFFF) * (other >> 32)) & MASK
 
 
 def scramble(lanes):

@@ -1,4 +1,4 @@
-/* The step through the similar cases of a test. */
+/* See step.h. */
 #include "tests/support/step.h"
 
 #include <errno.h>
@@ -18,4 +18,9 @@ size_t bb_test_step(void)
         exit(2);
     }
     return (size_t)step;
+}
+
+bool bb_test_threads_only(void)
+{
+    return getenv("BB_TEST_THREADS_ONLY") != NULL;
 }

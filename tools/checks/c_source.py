@@ -3,6 +3,7 @@
 It finds functions by the layout that clang-format enforces: the opening and the closing brace of a
 function's body are each the only character of their line. check_style.py forbids other layouts.
 """
+import functools
 import re
 
 _TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
@@ -23,8 +24,10 @@ def _blank(match):
     return blanks(token)
 
 
+@functools.cache
 def code(text):
-    """The text with comments and the insides of literals blanked. Lines and columns do not move."""
+    """The text with comments and the insides of literals blanked. Lines and columns do not move.
+    The result is kept, because a check reads a file several times."""
     return _TOKEN.sub(_blank, text)
 
 
@@ -42,6 +45,7 @@ def line_of(text, offset):
     return text.count("\n", 0, offset) + 1
 
 
+@functools.cache
 def includes(text):
     """(line, path, quoted) of each include. Blanks comments, but not the path's literal."""
     bare = re.sub(r"/\*.*?\*/|//[^\n]*", _blank, text, flags=re.DOTALL)
@@ -58,6 +62,7 @@ def _header_start(lines, brace):
     return start
 
 
+@functools.cache
 def _definitions(text):
     """(declaration, first line, last line), lines from 1, of each function."""
     lines = code(text).split("\n")

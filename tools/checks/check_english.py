@@ -12,6 +12,7 @@ page may have one per 1,000 words, and at least one. Tables and code blocks may 
 A folder or page joins HELD as soon as it passes. "kv/*" in HELD means the folders below kv/.
 """
 import fnmatch
+import functools
 import posixpath
 import re
 import sys
@@ -104,8 +105,9 @@ IDIOMS = {
     "foreign keys": r"foreign\s+(?:keys?|elements?|members?)",
     "answer": r"has\s+nothing\s+to\s+say|no\s+say|has\s+a\s+say|by\s+(?:its|their|the)\s+look",
 }
-# One pass over a text finds all of them: one pass for each idiom takes three times as long.
-_IDIOM = re.compile(r"(?<![\w/.`-])(?:" + "|".join(IDIOMS.values()) + r")(?![\w`]|-\w)", re.IGNORECASE)
+# One pass over a text finds all of them: one pass for each idiom takes three times as long. The text
+# is in lower case, and a word begins with a letter: IGNORECASE takes five times as long.
+_IDIOM = re.compile(r"(?<![\w/.`-])(?=[a-z:])(?:" + "|".join(IDIOMS.values()) + r")(?![\w`]|-\w)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 _FENCE = re.compile(r"^```.*?^```[^\n]*$", re.MULTILINE | re.DOTALL)
@@ -145,6 +147,7 @@ def c_spans(path, text):
     return spans
 
 
+@functools.cache
 def prose_of(path, text):
     """Only the prose of a file, each line in its place."""
     if path.endswith(".md"):
@@ -168,10 +171,11 @@ def group_of(path):
     return path if path.endswith(".md") else posixpath.dirname(path) or "."
 
 
+@functools.cache
 def hits_in(prose):
-    """(line, the words as they are) of each idiom."""
+    """(line, the words in lower case) of each idiom."""
     numbered = [(number, line.strip()) for number, line in enumerate(prose.split("\n"), 1) if line.strip()]
-    text = "\n".join(line for _, line in numbered)
+    text = "\n".join(line for _, line in numbered).lower()
     return [(numbered[text.count("\n", 0, match.start())][0], " ".join(match.group(0).split()))
             for match in _IDIOM.finditer(text)]
 

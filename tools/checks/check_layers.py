@@ -214,7 +214,8 @@ def check_reach(tree):
         way = folder and path not in REACHES and way_to(tree, path, folder)
         if way:
             problems.append(f"{path}:1: reaches a header of {folder}: {' > '.join(way)}")
-        named = folder and _RIBBON.search(c_source.code(tree.text(path)))
+        code = c_source.code(tree.text(path)) if folder else ""
+        named = "ribbon" in code.lower() and _RIBBON.search(code)
         if named:
             problems.append(f"{path}:1: {named.group()}: only bloomblock knows that filters are ribbons")
     return problems

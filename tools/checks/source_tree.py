@@ -20,6 +20,7 @@ class Tree:
         self.root = root
         self.paths = sorted(self._list())
         self.path_set = frozenset(self.paths)
+        self.texts = {}  # a check reads a file several times
 
     def _list(self):
         if os.path.exists(os.path.join(self.root, ".git")):
@@ -51,7 +52,9 @@ class Tree:
             return file.read()
 
     def text(self, path):
-        return self.bytes(path).decode("utf-8", errors="replace")
+        if path not in self.texts:
+            self.texts[path] = self.bytes(path).decode("utf-8", errors="replace")
+        return self.texts[path]
 
 
 def _run_on(check, files):

@@ -14,6 +14,7 @@
 #include "tests/support/file_fault.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define FILES   200
 #define LIMIT   16
@@ -355,7 +356,7 @@ static void file_pool__threads(void **state)
     for (size_t i = 0; i < FILES; i++)
         open_file(place, i);
     for (size_t i = 0; i < THREADS; i++) {
-        readers[i] = (struct reader){.place = place, .reads = 20000};
+        readers[i] = (struct reader){.place = place, .reads = 20000 / bb_test_step()};
         bb_rng_init(&readers[i].rng, seed + i);
         assert_ok(bb_thread_create(&readers[i].thread, read_at_random, &readers[i]));
     }
@@ -395,6 +396,10 @@ static void file_pool__threads_beyond_the_limit(void **state)
 
 int main(void)
 {
+    const struct CMUnitTest threaded[] = {
+        cmocka_unit_test_setup_teardown(file_pool__threads, setup, teardown),
+        cmocka_unit_test_setup_teardown(file_pool__threads_beyond_the_limit, setup, teardown),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(file_pool__keeps_the_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(file_pool__what_is_read_stays_open, setup, teardown),
@@ -408,8 +413,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(file_pool__a_file_that_is_gone_is_a_failure, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(file_pool__passes_the_rest_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(file_pool__threads, setup, teardown),
-        cmocka_unit_test_setup_teardown(file_pool__threads_beyond_the_limit, setup, teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(threaded, NULL, NULL);
+    if (!bb_test_threads_only())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }

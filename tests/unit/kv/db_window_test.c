@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "bb/db.h"
 #include "bb/db_files.h"
+#include "tests/support/step.h"
 #include "tests/support/temp_dir.h"
 
 struct window_place {
@@ -303,13 +304,18 @@ static void db_window__has_the_writes_before_a_failed_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(db_window__a_kill_loses_no_write),
+    const struct CMUnitTest threaded[] = {
         cmocka_unit_test(db_window__readers_see_each_write),
         cmocka_unit_test(db_window__repair_takes_its_writes),
         cmocka_unit_test(db_window__destroy_removes_it),
         cmocka_unit_test(db_window__is_kept_with_a_damaged_log),
+    };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(db_window__a_kill_loses_no_write),
         cmocka_unit_test(db_window__has_the_writes_before_a_failed_one),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(threaded, NULL, NULL);
+    if (!bb_test_threads_only())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }

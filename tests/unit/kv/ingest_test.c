@@ -9,6 +9,7 @@
 
 #include "base/sync.h"
 #include "tests/support/file_fault.h"
+#include "tests/support/step.h"
 
 /* "a=1 b=2 gone": puts and deletions, in order, at ascending sequences from `sequence` on. */
 static void build_with(struct bb_file_system *fs, const char *path, const char *content,
@@ -568,6 +569,10 @@ static void ingest__after_a_range_that_was_empty(void **state)
 
 int main(void)
 {
+    const struct CMUnitTest threaded[] = {
+        cmocka_unit_test(ingest__after_an_edit_in_doubt),
+        cmocka_unit_test(ingest__beside_writers_and_readers),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ingest__is_one_batch_at_the_end),
         cmocka_unit_test(ingest__after_a_range_that_was_empty),
@@ -580,8 +585,9 @@ int main(void)
         cmocka_unit_test(ingest__over_a_deleted_range),
         cmocka_unit_test(ingest__of_a_damaged_table),
         cmocka_unit_test(ingest__that_fails),
-        cmocka_unit_test(ingest__after_an_edit_in_doubt),
-        cmocka_unit_test(ingest__beside_writers_and_readers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(threaded, NULL, NULL);
+    if (!bb_test_threads_only())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }

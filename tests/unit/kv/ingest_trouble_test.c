@@ -9,6 +9,7 @@
 #include "base/sync.h"
 #include "kv/store/store.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define INPUT "/data/input"
 #define KEYS  6000 /* more than are copied between two looks at whether the store is closed */
@@ -467,9 +468,11 @@ static void ingest_trouble__on_a_full_disk(void **state)
 
 int main(void)
 {
+    const struct CMUnitTest threaded[] = {
+        cmocka_unit_test(ingest_trouble__closing_gives_it_up),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ingest_trouble__readers_of_before_see_nothing),
-        cmocka_unit_test(ingest_trouble__closing_gives_it_up),
         cmocka_unit_test(ingest_trouble__writing_stays_below_its_limit),
         cmocka_unit_test(ingest_trouble__damaged_somewhere),
         cmocka_unit_test(ingest_trouble__an_input_that_changes),
@@ -477,5 +480,8 @@ int main(void)
         cmocka_unit_test(ingest_trouble__a_table_of_its_own),
         cmocka_unit_test(ingest_trouble__on_a_full_disk),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(threaded, NULL, NULL);
+    if (!bb_test_threads_only())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }

@@ -18,10 +18,11 @@
 #include "kv/memtable/memtable.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define KEY_SIZE      48
-#define ENTRY_COUNT   60000
-#define VERSION_EVERY 5 /* one in this many entries is a new version of an older key */
+#define ENTRY_COUNT   60000 /* without a step (tests/support/step.h) */
+#define VERSION_EVERY 5     /* one in this many entries is a new version of an older key */
 
 static const struct bb_hash_secret secret;
 
@@ -29,6 +30,7 @@ struct shared {
     struct bb_memtable *memtable;
     bool is_url;
     uint64_t seed;
+    uint64_t count;             /* of entries that are added */
     _Atomic uint64_t published; /* entries 1 ... published are there */
     _Atomic uint64_t failures;
     _Atomic uint64_t checks;
@@ -60,7 +62,7 @@ static void fail_if(struct shared *shared, bool is_wrong)
 static void write_all(void *argument)
 {
     struct shared *shared = argument;
-    for (uint64_t sequence = 1; sequence <= ENTRY_COUNT; sequence++) {
+    for (uint64_t sequence = 1; sequence <= shared->count; sequence++) {
         char text[KEY_SIZE];
         struct bb_entry entry = {.key = key_of(shared, sequence, text),
                                  .sequence = sequence,
@@ -80,7 +82,7 @@ static void get_all(void *argument)
     struct bb_rng rng;
     bb_rng_init(&rng, shared->seed + 1);
     uint64_t published = 0;
-    while (published < ENTRY_COUNT) {
+    while (published < shared->count) {
         published = atomic_load_explicit(&shared->published, memory_order_acquire);
         if (published == 0)
             continue;
@@ -133,7 +135,7 @@ static void walk_all(void *argument)
 {
     struct shared *shared = argument;
     bool forward = true;
-    while (atomic_load_explicit(&shared->published, memory_order_acquire) < ENTRY_COUNT) {
+    while (atomic_load_explicit(&shared->published, memory_order_acquire) < shared->count) {
         walk(shared, forward);
         forward = !forward;
     }
@@ -153,7 +155,7 @@ static void seek_all(void *argument)
         return;
     }
     uint64_t published = 0;
-    while (published < ENTRY_COUNT) {
+    while (published < shared->count) {
         published = atomic_load_explicit(&shared->published, memory_order_acquire);
         if (published == 0)
             continue;
@@ -182,7 +184,7 @@ static void estimate_all(void *argument)
     struct bb_rng rng;
     bb_rng_init(&rng, shared->seed + 3);
     uint64_t published = 0;
-    while (published < ENTRY_COUNT) {
+    while (published < shared->count) {
         published = atomic_load_explicit(&shared->published, memory_order_acquire);
         if (published == 0)
             continue;
@@ -198,7 +200,7 @@ static void estimate_all(void *argument)
 
 static void run(bool is_url, uint64_t seed, void (*const roles[ROLE_COUNT])(void *))
 {
-    struct shared shared = {.is_url = is_url, .seed = seed};
+    struct shared shared = {.is_url = is_url, .seed = seed, .count = ENTRY_COUNT / bb_test_step()};
     struct bb_thread threads[ROLE_COUNT];
     assert_ok(bb_memtable_create(NULL, 32 << 20, &shared.memtable));
     for (size_t i = 0; i < ROLE_COUNT; i++)

@@ -10,6 +10,7 @@
 
 #include "base/sync.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define KEYS 1000
 
@@ -332,6 +333,9 @@ static void pinned__threads_pin_and_release_while_all_is_rewritten(void **state)
 
 int main(void)
 {
+    const struct CMUnitTest threaded[] = {
+        cmocka_unit_test(pinned__threads_pin_and_release_while_all_is_rewritten),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pinned__values_of_tables_outlive_their_files),
         cmocka_unit_test(pinned__values_of_memtables_outlive_the_flush),
@@ -340,7 +344,9 @@ int main(void)
         cmocka_unit_test(pinned__close_is_refused_while_a_value_is_pinned),
         cmocka_unit_test(pinned__a_pin_keeps_no_file_of_a_table),
         cmocka_unit_test(pinned__into_fixed_memory),
-        cmocka_unit_test(pinned__threads_pin_and_release_while_all_is_rewritten),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(threaded, NULL, NULL);
+    if (!bb_test_threads_only())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }

@@ -10,6 +10,7 @@
 #include "base/sync.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define KEYS 3000
 
@@ -306,13 +307,18 @@ static void range_request__starves_nobody(void **state)
 
 int main(void)
 {
+    const struct CMUnitTest threaded[] = {
+        cmocka_unit_test(range_request__tells_a_failure),
+        cmocka_unit_test(range_request__starves_nobody),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(range_request__drops_what_is_dead),
         cmocka_unit_test(range_request__keeps_the_content_and_the_target),
         cmocka_unit_test(range_request__leaves_the_rest_alone),
         cmocka_unit_test(range_request__of_everything_ends_like_a_full_compaction),
-        cmocka_unit_test(range_request__tells_a_failure),
-        cmocka_unit_test(range_request__starves_nobody),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(threaded, NULL, NULL);
+    if (!bb_test_threads_only())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }

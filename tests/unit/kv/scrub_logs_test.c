@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "tests/support/step.h"
+
 struct told {
     int damages;
     char message[1024];
@@ -259,13 +261,18 @@ static void scrub_logs__of_an_adopted_manifest(void **state)
 
 int main(void)
 {
+    const struct CMUnitTest threaded[] = {
+        cmocka_unit_test(scrub_logs__of_a_reader_finds_damaged_logs_and_manifests),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scrub_logs__finds_each_flipped_byte_of_the_manifest),
         cmocka_unit_test(scrub_logs__finds_each_flipped_byte_of_a_log),
         cmocka_unit_test(scrub_logs__damaged_logs_and_manifests_can_be_replaced),
-        cmocka_unit_test(scrub_logs__of_a_reader_finds_damaged_logs_and_manifests),
         cmocka_unit_test(scrub_logs__stop_and_go_on_elsewhere),
         cmocka_unit_test(scrub_logs__of_an_adopted_manifest),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(threaded, NULL, NULL);
+    if (!bb_test_threads_only())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }

@@ -447,6 +447,10 @@ static void scrub_rate__is_done_in_time(void **state)
 
 int main(void)
 {
+    const struct CMUnitTest threaded[] = {
+        cmocka_unit_test(scrub__of_a_reader_beside_its_writer),
+        cmocka_unit_test(scrub__schedules_need_threads),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scrub__reads_every_table_past_the_cache),
         cmocka_unit_test(scrub__finds_each_flipped_byte),
@@ -457,10 +461,11 @@ int main(void)
         cmocka_unit_test(scrub__stops_and_goes_on_elsewhere),
         cmocka_unit_test(scrub__keeps_its_limit),
         cmocka_unit_test(scrub__passes_over_replaced_tables),
-        cmocka_unit_test(scrub__of_a_reader_beside_its_writer),
         cmocka_unit_test(scrub__of_an_empty_store),
-        cmocka_unit_test(scrub__schedules_need_threads),
         cmocka_unit_test(scrub_rate__is_done_in_time),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(threaded, NULL, NULL);
+    if (!bb_test_threads_only())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }

@@ -12,12 +12,13 @@
 
 #include "base/sync.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define WRITERS   2
 #define SELECTORS 3
 #define PAIRS     60
-#define WRITES    15000
-#define NUMBERS   8 /* that rows hold */
+#define WRITES    15000 /* without a step (tests/support/step.h) */
+#define NUMBERS   8     /* that rows hold */
 
 struct crowd {
     struct bb_db *db;
@@ -73,8 +74,9 @@ static void write_pairs(void *argument)
 {
     struct member *member = argument;
     struct bb_batch *batch = NULL;
+    size_t writes = WRITES / bb_test_step();
     must(member->crowd, bb_batch_create(&batch), "batch");
-    for (int i = 0; i < WRITES; i++) {
+    for (size_t i = 0; i < writes; i++) {
         uint32_t pair = member->index * PAIRS + (uint32_t)bb_rng_below(&member->rng, PAIRS);
         uint64_t number = bb_rng_below(&member->rng, NUMBERS + 1);
         bb_batch_reset(batch);

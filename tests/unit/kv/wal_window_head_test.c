@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 #include "tests/unit/kv/window_log.h"
 
 static void wal_window_head__a_changed_bit_gives_no_other_record(void **state)
@@ -25,7 +26,8 @@ static void wal_window_head__a_changed_bit_gives_no_other_record(void **state)
     struct bb_buf log = read_file(&disk, disk.log);
     struct bb_buf window = read_file(&disk, disk.window);
     uint64_t in_window = 0;
-    for (int i = 0; i < 2000; i++) {
+    size_t step = bb_test_step();
+    for (size_t i = 0; i < 2000; i += step) {
         size_t at = (size_t)bb_rng_below(&rng, 12000);
         window.data[at] ^= (uint8_t)(1U << bb_rng_below(&rng, 8));
         struct found found = read_bytes(bb_buf_bytes(&log), bb_buf_bytes(&window));
@@ -38,7 +40,7 @@ static void wal_window_head__a_changed_bit_gives_no_other_record(void **state)
         bb_buf_deinit(&window);
         window = read_file(&disk, disk.window);
     }
-    assert_in_range(in_window, 1000, 1900);
+    assert_in_range(in_window * step, 1000, 1900);
     bb_buf_deinit(&log);
     bb_buf_deinit(&window);
     disk_deinit(&disk);
@@ -56,7 +58,7 @@ static void wal_window_head__a_changed_bit_of_the_head_loses_nothing(void **stat
     struct bb_buf log = read_file(&disk, disk.log);
     struct bb_buf window = read_file(&disk, disk.window);
     assert_true(log.size > BB_WAL_WINDOW_FILE_SIZE && log.size < bb_wal_writer_size(disk.writer));
-    for (size_t bit = 0; bit < (size_t)BB_WAL_WINDOW_BYTES * 8; bit++) {
+    for (size_t bit = 0; bit < (size_t)BB_WAL_WINDOW_BYTES * 8; bit += bb_test_step()) {
         window.data[bit / 8] ^= (uint8_t)(1U << bit % 8);
         struct found found = read_bytes(bb_buf_bytes(&log), bb_buf_bytes(&window));
         assert_whole(&found, disk.count);

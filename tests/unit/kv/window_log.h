@@ -54,12 +54,17 @@ static inline void disk_deinit(struct disk *disk)
     bb_temp_dir_deinit(&disk->directory);
 }
 
-/* The payload of record `number` has its number, and bytes that follow from it. */
+/* The payload of record `number` has its number, and bytes that follow from it and repeat. WHY by
+ * copies: a test compares a GB of payloads, and a loop over bytes takes ten seconds under
+ * AddressSanitizer. */
 static inline struct bb_bytes payload_of(uint64_t number, size_t size, uint8_t *memory)
 {
+    const size_t period = 256;
     bb_store64(memory, number);
-    for (size_t i = 8; i < size; i++)
+    for (size_t i = 8; i < size && i < 8 + period; i++)
         memory[i] = (uint8_t)(number * 31 + i);
+    for (size_t i = 8 + period; i < size; i += period)
+        memcpy(memory + i, memory + 8, size - i < period ? size - i : period);
     return bb_bytes_of(memory, size);
 }
 

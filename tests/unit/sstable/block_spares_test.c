@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "sstable/block/block_spares.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define PIECES  20
 #define THREADS 4
@@ -43,7 +44,8 @@ static void put(struct bb_block_spares *spares, struct piece *piece)
 static void take_and_put(struct bb_block_spares *spares, struct bb_rng *rng)
 {
     struct piece pieces[PIECES] = {0};
-    for (int i = 0; i < 500; i++) {
+    size_t turns = 500 / bb_test_step();
+    for (size_t i = 0; i < turns; i++) {
         struct piece *piece = &pieces[bb_rng_below(rng, PIECES)];
         if (piece->memory == NULL)
             take(spares, rng, piece);
@@ -140,11 +142,16 @@ static void block_spares__of_many_threads(void **state)
 
 int main(void)
 {
+    const struct CMUnitTest threaded[] = {
+        cmocka_unit_test(block_spares__of_many_threads),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_spares__give_each_piece_to_one),
         cmocka_unit_test(block_spares__what_was_put_last_comes_first),
         cmocka_unit_test(block_spares__of_different_sizes_do_not_replace_each_other),
-        cmocka_unit_test(block_spares__of_many_threads),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(threaded, NULL, NULL);
+    if (!bb_test_threads_only())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
 }
