@@ -10,6 +10,12 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     # The warning needs the ranges of numbers, from passes that -O1 does not run.
     target_compile_options(bb_flags INTERFACE $<$<NOT:$<CONFIG:Release>>:-Wno-format-truncation>)
 endif()
+# WHY: gcc clears structs of 48 bytes and more by `rep stos`, which takes some 10 ns to begin. On a
+# Xeon of 2.8 GHz 88, 136 and 600 bytes take 14.6, 16.2 and 21.1 ns, with vectors 5.2, 4.7 and 9.9.
+# Each lookup and each stream of a seek clears such structs.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    target_compile_options(bb_flags INTERFACE -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign)
+endif()
 target_compile_definitions(bb_flags INTERFACE _GNU_SOURCE)
 target_include_directories(bb_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 if(BB_WERROR)
