@@ -304,9 +304,11 @@ struct bb_read_stats {
     uint64_t visits[BB_VISIT_COUNT];
     /* Data blocks requested. */
     uint64_t block_requests;
-    /* Of these, read from the file: one pread each, except that an iterator that has passed some
-     * blocks reads the next ones together. */
+    /* Of these, read from the file: one pread each, except blocks_ahead. */
     uint64_t block_reads;
+    /* Of these, read by the pread of an earlier block: an iterator that has passed some blocks
+     * reads the next ones together. */
+    uint64_t blocks_ahead;
     /* Bytes of all data blocks read, including those that an iterator read ahead and did not
      * reach. */
     uint64_t block_read_bytes;

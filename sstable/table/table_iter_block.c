@@ -2,6 +2,7 @@
  * the file. See table_iter.h. One thread. */
 #include "sstable/table/table_iter.h"
 
+#include "base/counter.h"
 #include "sstable/table/table.h"
 
 void bb_table_iter_block_leave(struct bb_table_iter *iter)
@@ -61,10 +62,12 @@ static enum bb_status take_ahead(struct bb_table_iter *iter, uint32_t ordinal)
 {
     struct bb_table_ahead *ahead = &iter->ahead;
     enum bb_status status = BB_OK;
-    if (bb_table_ahead_wants(ahead, iter->page, ordinal))
+    bool is_read = bb_table_ahead_wants(ahead, iter->page, ordinal);
+    if (is_read)
         status = bb_table_ahead_read(ahead, iter->table, iter->page, ordinal,
                                      last_ahead(iter, ordinal), iter->stats);
     const uint8_t *stored = bb_table_ahead_find(ahead, iter->page, ordinal);
+    bb_counter_add(&iter->stats->blocks_ahead, stored != NULL && !is_read);
     if (stored != NULL)
         status = bb_table_block_of_stored(iter->table, iter->page, ordinal, stored, iter->is_wanted,
                                           iter->stats, &iter->block);

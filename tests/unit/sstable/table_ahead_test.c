@@ -93,6 +93,7 @@ static void check_whole_scan(uint64_t cache_size)
     assert_int_equal(world.stats.block_read_bytes, bytes_since(&world));
     assert_int_equal(world.stats.block_read_bytes, world.faulty.table->properties.data_size);
     assert_true(blocks > 100 && reads_since(&world) < blocks / 5);
+    assert_int_equal(world.stats.block_reads - world.stats.blocks_ahead, reads_since(&world));
     bb_iter_destroy(iter);
     world_deinit(&world);
 }
@@ -122,10 +123,13 @@ static void table_ahead__short_ranges_read_what_they_need(void **state)
         world.before = faulty_table_counters(&world.faulty);
         uint64_t requests = world.stats.block_requests;
         uint64_t bytes = world.stats.block_read_bytes;
+        uint64_t preads = world.stats.block_reads - world.stats.blocks_ahead;
         scan(&world, iter, (int)bb_rng_below(&rng, KEY_COUNT - 400), count);
         requests = world.stats.block_requests - requests;
         bytes = world.stats.block_read_bytes - bytes;
         assert_int_equal(bytes, bytes_since(&world));
+        preads = world.stats.block_reads - world.stats.blocks_ahead - preads;
+        assert_int_equal(preads, reads_since(&world));
         assert_true(bytes <= (requests <= 2 ? requests : 2 * requests) * BLOCK_SIZE);
     }
     bb_iter_destroy(iter);
