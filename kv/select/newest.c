@@ -84,11 +84,12 @@ static void leave_cursors(struct bb_newest *newest)
  * one table to the first of another. */
 static void prepare_cursors(struct bb_newest *newest, struct bb_bytes key)
 {
+    bool has_last = newest->cursors != NULL;
     make_cursors(newest);
     if (newest->cursors == NULL)
         return;
     struct bb_bytes last = bb_bytes_of(newest->last_key.data, newest->last_key.size);
-    if (bb_key_compare(newest->comparator, last, key) > 0)
+    if (has_last && bb_key_compare(newest->comparator, last, key) > 0)
         leave_cursors(newest);
     if (bb_buf_assign(&newest->last_key, key) != BB_OK)
         bb_newest_deinit(newest);
@@ -144,7 +145,8 @@ enum bb_status bb_newest_check(struct bb_newest *newest, const struct bb_found *
     struct word word = {0};
     size_t end = found->is_only_version ? found->run : found->run + 1;
     enum bb_status status = BB_OK;
-    prepare_cursors(newest, found->key);
+    if (end > newest->view->buffer_count)
+        prepare_cursors(newest, found->key);
     for (size_t run = 0; run < end && status == BB_OK && !word.is_any; run++)
         status = ask_run(newest, run, found->key, hash, &word);
     if (status != BB_OK)

@@ -24,9 +24,9 @@ struct bb_newest {
     const struct bb_hash_secret *secret;    /* borrowed */
     uint64_t sequence;                      /* the reader's */
     struct bb_read_stats stats;             /* of the tables checked */
-    uint64_t asked;                         /* number of memtables and tables checked */
-    struct bb_run_cursor *cursors;          /* owned: of each run of the levels; NULL: none yet */
-    struct bb_buf last_key;                 /* owned: the last one checked since cursors exist */
+    uint64_t asked; /* memtables and runs checked; without a cursor, only runs that span the key */
+    struct bb_run_cursor *cursors; /* owned: of each run of the levels; NULL: none yet */
+    struct bb_buf last_key;        /* owned: the last one checked since cursors exist */
 };
 
 /* An entry and where it was found. */

@@ -8,9 +8,9 @@
  *
  * A cursor decides by these costs, counted in steps. Lookups without it add to `saved`; when that
  * reaches `price`, the cursor begins at the next key. Each answer adds the cost of the lookup that
- * it replaces to `credit`, and each step takes one away. Without credit the cursor leaves the run;
- * if it has not earned its seek, the price doubles. So a selection of sparse keys pays for a few
- * seeks, not for one per key.
+ * it replaces to `credit`; each step takes one away, and more if it enters a block. Without credit
+ * the cursor leaves the run; if it has not earned its seek, the price doubles. So a selection of
+ * sparse keys pays for a few seeks, not for one per key.
  *
  * A cursor that cannot read its run ends for good, without an error: lookups decide then, and many
  * of them need no block.

@@ -183,7 +183,6 @@ void bb_select_destroy(struct bb_select *select)
     }
     struct bb_db *db = select->db;
     struct bb_view *view = select->view;
-    bb_newest_deinit(&select->newest); /* before its counts are added */
     bb_readers_add_scan(&db->readers, &select->newest.stats);
     release_memory(select);
     if (view != NULL)

@@ -57,7 +57,7 @@ struct bb_properties {
     uint64_t filter_granularity;
     double table_filter_rate; /* 1: no table filter */
     uint64_t table_filter_rank;
-    /* Written as 0, and ignored. Version 0.1 had an option of this name, and requires it. */
+    /* Written as 0, and ignored. Version 0.1 had an option of this name. */
     double filter_slack;
     /* The excess (bloomblock/table/shard.h) at which the builders began, <= 0: that of the earlier
      * tables of the same compaction. Omitted when 0. */

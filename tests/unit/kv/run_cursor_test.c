@@ -152,6 +152,30 @@ static void cursors__leave_where_records_become_sparse(void **state)
     store_deinit(&store);
 }
 
+/* The newer run has twenty large values for each older row, two in a block: steps to the next row
+ * would read ten blocks, and a lookup reads one. */
+static void cursors__leave_large_values(void **state)
+{
+    (void)state;
+    struct store store;
+    char value[2000];
+    struct bb_select_account account = {0};
+    open_filled(&store, 0.01);
+    memset(value, 'v', sizeof(value));
+    memcpy(value, "5000,", 5);
+    for (unsigned i = 0; i < 150 * 20; i++) {
+        char key[24];
+        snprintf(key, sizeof(key), i % 20 == 0 ? "%08u" : "%08u+%02u", i / 20, i % 20);
+        assert_ok(bb_db_put(store.db, NULL, bb_bytes_of_text(key),
+                            bb_bytes_of((uint8_t *)value, sizeof(value))));
+    }
+    flush(&store);
+    check_records(&store, 1000, false, &account);
+    assert_int_equal(account.records_hidden, 150);
+    assert_true(account.newer_blocks < 2 * account.records_hidden);
+    store_deinit(&store);
+}
+
 /* Dense and sparse parts alternate, so that cursors begin and leave again and again. */
 static void cursors__follow_changing_density(void **state)
 {
@@ -163,6 +187,36 @@ static void cursors__follow_changing_density(void **state)
     change_rows(&store);
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         check_records(&store, ends[i], false, &account);
+    store_deinit(&store);
+}
+
+/* The order of a comparator that knows only keys of eight bytes or more. */
+static int compare_long(void *context, struct bb_bytes a, struct bb_bytes b)
+{
+    (void)context;
+    assert_true(a.size >= 8 && b.size >= 8);
+    return bb_bytes_compare(a, b);
+}
+
+/* Regression: the first key was compared with an empty one. */
+static void cursors__compare_only_stored_keys(void **state)
+{
+    (void)state;
+    static const struct bb_comparator order = {.name = "long", .compare = compare_long};
+    struct store store;
+    struct bb_select_options options = {.where = NULL};
+    uint64_t found = 0;
+    store_init(&store);
+    store.options.comparator = &order;
+    store_open(&store);
+    for (unsigned row = 0; row < 300; row++)
+        put(&store, row, "", 1);
+    flush(&store);
+    for (unsigned row = 0; row < 300; row += 3)
+        delete_row(&store, row);
+    flush(&store);
+    assert_ok(bb_db_select_count(store.db, &options, &found, NULL));
+    assert_int_equal(found, 200);
     store_deinit(&store);
 }
 
@@ -257,7 +311,9 @@ int main(void)
         cmocka_unit_test(cursors__answer_for_dense_records),
         cmocka_unit_test(cursors__leave_sparse_records),
         cmocka_unit_test(cursors__leave_where_records_become_sparse),
+        cmocka_unit_test(cursors__leave_large_values),
         cmocka_unit_test(cursors__follow_changing_density),
+        cmocka_unit_test(cursors__compare_only_stored_keys),
         cmocka_unit_test(cursors__see_the_snapshots_version),
         cmocka_unit_test(cursors__pass_over_deleted_ranges),
         cmocka_unit_test(cursors__need_no_damaged_block),

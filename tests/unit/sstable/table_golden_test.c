@@ -406,7 +406,7 @@ static void table_golden__heads(void **state)
 }
 
 /* Version 0.1.0 wrote this table: an entry of 100,000 bytes in a separate block without a head, and
- * property 71, which is skipped. Its filters are not built again: the builder is another. */
+ * property 71, which is ignored. Its filters are not built again: the builder is another. */
 static void table_golden__without_heads(void **state)
 {
     (void)state;
