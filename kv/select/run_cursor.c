@@ -35,7 +35,7 @@ static bool open_run(struct bb_run_cursor *cursor, const struct bb_followed_run 
     const struct bb_run *run = followed->run;
     if (cursor->iter != NULL)
         return true;
-    /* Entries of a run do not show what its deleted ranges hide. */
+    /* Entries of a run do not show which keys its deleted ranges hide. */
     if (run->range_tombstone_count > 0 ||
         bb_run_iter_create(run->files, run->count, followed->comparator, NULL, &options,
                            followed->stats, &cursor->iter) != BB_OK)
