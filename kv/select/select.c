@@ -220,7 +220,7 @@ static enum bb_status move(struct bb_select *select)
 }
 
 /* Moves to the next candidate that is not hidden. */
-static enum bb_status advance(struct bb_select *select)
+static enum bb_status find_shown(struct bb_select *select)
 {
     bool is_shown = false;
     enum bb_status status = BB_OK;
@@ -232,6 +232,17 @@ static enum bb_status advance(struct bb_select *select)
     }
     select->has_record = status == BB_OK;
     return status;
+}
+
+/* Damage that only costs reads, of an index for example, leaves no error. */
+static enum bb_status advance(struct bb_select *select)
+{
+    struct bb_error before;
+    bb_error_save(&before);
+    bb_move_begin(&select->is_moving);
+    enum bb_status status = find_shown(select);
+    bb_move_end(&select->is_moving);
+    return bb_error_settle(status, &before);
 }
 
 static bool is_at_limit(const struct bb_select *select)
@@ -248,9 +259,7 @@ enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record)
         return bb_error_restore(&select->failure);
     bool is_over = is_at_limit(select) || (select->is_started && !select->has_record);
     select->has_record = false;
-    bb_move_begin(&select->is_moving);
     enum bb_status status = is_over ? BB_OK : advance(select);
-    bb_move_end(&select->is_moving);
     if (status != BB_OK) {
         select->failure = *bb_error_last();
         return status;

@@ -325,8 +325,7 @@ static void compare_selection(struct model *model, struct selection *selection,
 void model_compare_selection(struct model *model, struct bb_db *db, uint64_t sequence)
 {
     struct selection selection = {.db = db, .sequence = sequence};
-    if (model->options.comparator == NULL)
-        compare_selection(model, &selection, NULL, false);
+    compare_selection(model, &selection, NULL, false);
 }
 
 /* ---- indexes ---- */
@@ -427,19 +426,24 @@ static void change_something(struct model *model)
                    "size of granules");
 }
 
-void model_select(struct model *model)
+static void change_catalog(struct model *model)
 {
-    struct selection selection = {.db = model->db};
-    if (model->options.comparator != NULL) {
-        if (bb_db_attribute_create(model->db, definitions[0]) != BB_UNSUPPORTED)
-            model_differ(model, "a store with another order takes attributes");
-        return;
-    }
     check_schema(model);
     if (!model->has_attributes)
         create_attributes(model);
     check_list(model);
     change_something(model);
+}
+
+/* A store in another order keeps no attributes. Selections there bring their own. */
+void model_select(struct model *model)
+{
+    struct selection selection = {.db = model->db};
+    bool has_attributes = model->options.comparator == NULL;
+    if (has_attributes)
+        change_catalog(model);
+    else if (bb_db_attribute_create(model->db, definitions[0]) != BB_UNSUPPORTED)
+        model_differ(model, "a store with another order takes attributes");
     const struct bb_snapshot *snapshot = model_draw_snapshot(model, &selection.sequence);
-    compare_selection(model, &selection, snapshot, true);
+    compare_selection(model, &selection, snapshot, has_attributes);
 }

@@ -87,42 +87,6 @@ static void must(struct oracle *oracle, bool is_fine)
     abort();
 }
 
-struct oracle *oracle_create(bool is_reverse)
-{
-    struct oracle *oracle = calloc(1, sizeof(*oracle));
-    if (oracle == NULL)
-        abort();
-    oracle->is_reverse = is_reverse;
-    /* One thread uses SQLite, so SQLite needs no locks. Later calls fail and change nothing. */
-    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    must(oracle, sqlite3_open_v2(":memory:", &oracle->db, flags, NULL) == SQLITE_OK);
-    must(oracle, sqlite3_exec(oracle->db, setup, NULL, NULL, NULL) == SQLITE_OK);
-    for (int i = 0; i < STATEMENT_COUNT; i++)
-        must(oracle, sqlite3_prepare_v2(oracle->db, texts[i], -1, &oracle->statements[i], NULL) ==
-                         SQLITE_OK);
-    return oracle;
-}
-
-static void end_selection(struct oracle *oracle)
-{
-    sqlite3_finalize(oracle->selection.statement);
-    oracle->selection = (struct selection){0};
-}
-
-void oracle_destroy(struct oracle *oracle)
-{
-    for (int i = 0; i < STATEMENT_COUNT; i++)
-        sqlite3_finalize(oracle->statements[i]);
-    end_selection(oracle);
-    sqlite3_close(oracle->db);
-    for (int i = 0; i < 2; i++)
-        bb_buf_deinit(&oracle->encoded[i]);
-    version_list_deinit(&oracle->list);
-    free(oracle);
-}
-
 static void bind_bytes(struct oracle *oracle, sqlite3_stmt *statement, int index,
                        struct bb_bytes bytes)
 {
@@ -159,6 +123,59 @@ static void decode(const struct oracle *oracle, struct bb_buf *key)
     key->size /= 2;
     for (size_t i = 0; i < key->size; i++)
         key->data[i] = (uint8_t)~key->data[2 * i + 1];
+}
+
+/* decoded(key), for conditions of SQL. */
+static void answer_decoded(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct bb_buf key = {0};
+    struct bb_bytes stored = {.data = sqlite3_value_blob(values[0]),
+                              .size = (size_t)sqlite3_value_bytes(values[0])};
+    (void)count;
+    if (bb_buf_assign(&key, stored) != BB_OK)
+        abort();
+    decode(sqlite3_user_data(context), &key);
+    sqlite3_result_blob(context, key.size == 0 ? (const void *)"" : key.data, (int)key.size,
+                        SQLITE_TRANSIENT);
+    bb_buf_deinit(&key);
+}
+
+struct oracle *oracle_create(bool is_reverse)
+{
+    struct oracle *oracle = calloc(1, sizeof(*oracle));
+    if (oracle == NULL)
+        abort();
+    oracle->is_reverse = is_reverse;
+    /* One thread uses SQLite, so SQLite needs no locks. Later calls fail and change nothing. */
+    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    must(oracle, sqlite3_open_v2(":memory:", &oracle->db, flags, NULL) == SQLITE_OK);
+    must(oracle, sqlite3_exec(oracle->db, setup, NULL, NULL, NULL) == SQLITE_OK);
+    must(oracle, sqlite3_create_function(oracle->db, "decoded", 1, SQLITE_UTF8, oracle,
+                                         answer_decoded, NULL, NULL) == SQLITE_OK);
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        must(oracle, sqlite3_prepare_v2(oracle->db, texts[i], -1, &oracle->statements[i], NULL) ==
+                         SQLITE_OK);
+    return oracle;
+}
+
+static void end_selection(struct oracle *oracle)
+{
+    sqlite3_finalize(oracle->selection.statement);
+    oracle->selection = (struct selection){0};
+}
+
+void oracle_destroy(struct oracle *oracle)
+{
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        sqlite3_finalize(oracle->statements[i]);
+    end_selection(oracle);
+    sqlite3_close(oracle->db);
+    for (int i = 0; i < 2; i++)
+        bb_buf_deinit(&oracle->encoded[i]);
+    version_list_deinit(&oracle->list);
+    free(oracle);
 }
 
 static sqlite3_stmt *prepare(struct oracle *oracle, enum statement which,
@@ -328,25 +345,39 @@ static const char *bound(const struct bb_bytes *key, const char *text)
     return key == NULL ? "" : text;
 }
 
+/* The statement keeps a copy, because other calls may encode keys before it ends. */
+static void bind_bound(struct oracle *oracle, sqlite3_stmt *statement, int index,
+                       const struct bb_bytes *key)
+{
+    if (key == NULL)
+        return;
+    struct bb_bytes bytes = encode(oracle, 0, *key);
+    const void *data = bytes.size == 0 ? (const void *)"" : bytes.data;
+    must(oracle,
+         sqlite3_bind_blob(statement, index, data, (int)bytes.size, SQLITE_TRANSIENT) == SQLITE_OK);
+}
+
+/* The condition has decoded keys, bounds and order have stored ones. */
+#define VERSIONS                                                                                   \
+    "(SELECT key AS stored, %s AS key, sequence, value FROM versions WHERE sequence <= ?2%s%s) v"
+
 /* Reads the table once: a search for the newest version of each key takes longer. */
 void oracle_select(struct oracle *oracle, uint64_t sequence, const char *where,
                    const struct bb_key_range *range, bool is_backward)
 {
     char text[8192];
-    int size =
-        snprintf(text, sizeof(text),
-                 "SELECT key, value, (%s) FROM versions v WHERE sequence <= ?2%s%s ORDER BY %s",
-                 where, bound(range->low, " AND key >= ?1"), bound(range->high, " AND key < ?3"),
-                 is_backward ? "key DESC, sequence" : "key, sequence DESC");
-    must(oracle, size < (int)sizeof(text) && !oracle->is_reverse);
+    int size = snprintf(
+        text, sizeof(text), "SELECT stored, value, (%s) FROM " VERSIONS " ORDER BY %s", where,
+        oracle->is_reverse ? "decoded(key)" : "key", bound(range->low, " AND versions.key >= ?1"),
+        bound(range->high, " AND versions.key < ?3"),
+        is_backward ? "stored DESC, sequence" : "stored, sequence DESC");
+    must(oracle, size < (int)sizeof(text));
     end_selection(oracle);
     sqlite3_stmt **statement = &oracle->selection.statement;
     must(oracle, sqlite3_prepare_v2(oracle->db, text, -1, statement, NULL) == SQLITE_OK);
     must(oracle, sqlite3_bind_int64(*statement, 2, (sqlite3_int64)sequence) == SQLITE_OK);
-    if (range->low != NULL)
-        bind_bytes(oracle, *statement, 1, *range->low);
-    if (range->high != NULL)
-        bind_bytes(oracle, *statement, 3, *range->high);
+    bind_bound(oracle, *statement, 1, range->low);
+    bind_bound(oracle, *statement, 3, range->high);
     oracle->selection.is_backward = is_backward;
     step(oracle);
 }
@@ -382,7 +413,9 @@ bool oracle_select_next(struct oracle *oracle, struct bb_buf *key, struct bb_buf
     bool is_selected = false;
     while (!is_selected && oracle->selection.has_row)
         is_selected = take_key(oracle, key, value);
-    if (!is_selected)
+    if (is_selected)
+        decode(oracle, key);
+    else
         end_selection(oracle);
     return is_selected;
 }

@@ -48,7 +48,7 @@ bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
                  struct bb_buf *value);
 
 /* Begins to show the present keys of a range at the sequence that satisfy a condition of SQL over
- * v.key and v.value, in order of keys; not for a reverse order. */
+ * v.key and v.value, in order of keys. */
 void oracle_select(struct oracle *oracle, uint64_t sequence, const char *where,
                    const struct bb_key_range *range, bool is_backward);
 /* The next one; false at the end. */

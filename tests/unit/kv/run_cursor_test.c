@@ -301,7 +301,9 @@ static void cursors__need_no_damaged_block(void **state)
         put(&store, row, "", 5000);
     flush(&store);
     damage_newest_table(&store);
+    struct bb_error before = *bb_error_last();
     assert_ok(bb_db_select_count(store.db, &options, &found, &account));
+    assert_string_equal(bb_error_last()->message, before.message);
     assert_int_equal(found, ROWS - ROWS / 8);
     assert_true(account.newer_blocks > 0);
     store_close(&store);
