@@ -244,9 +244,10 @@ static __attribute__((noinline)) void ask_run(struct split *split, enum bb_denia
 {
     const struct bb_run *run = &split->level.run;
     bool is_let_through = denial == BB_DENIAL_LET_THROUGH;
-    if (!is_let_through && bb_run_find(run, NULL, key) == NULL)
+    bool is_unknown = index == BB_DENIAL_TABLE_UNKNOWN;
+    if (is_unknown && bb_run_find(run, NULL, key) == NULL)
         return;
-    if (!is_let_through)
+    if (is_unknown)
         index = bb_run_find_index(run, NULL, key);
     struct bb_table_question question = {
         .key = key, .key_hash = hash, .sequence = BB_SEQUENCE_MAX, .value = &split->value};
@@ -264,7 +265,7 @@ static void ask_level(const struct bench *bench, struct split *split, size_t fir
     for (size_t i = first; i < first + count; i++) {
         struct bb_bytes key = {.data = bench->questions[i % QUESTIONS], .size = KEY_SIZE};
         uint64_t hash = bb_hash_key(&bench->secret, key);
-        size_t index = 0;
+        size_t index = BB_DENIAL_TABLE_UNKNOWN;
         enum bb_denial denial = bb_denial_find(&split->level.run, key, hash, &index);
         if (denial == BB_DENIAL_DENIED)
             bb_read_stats_add_denial(stats);

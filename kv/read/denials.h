@@ -20,25 +20,30 @@
 #include "compaction/levels/levels.h"
 #include "sstable/filter/table_filter.h"
 
+/* Index of a table that eight bytes of the key do not find. */
+#define BB_DENIAL_TABLE_UNKNOWN SIZE_MAX
+
 /* The ready table filter of the run's table for the key. NULL when no table's bounds contain the
- * key (*ret_index is run->count), and when the table must be checked (*ret_index is lower). */
+ * key (*ret_index is run->count), and when the table must be checked (*ret_index is its index or
+ * BB_DENIAL_TABLE_UNKNOWN). */
 static inline const struct bb_table_filter *
 bb_denials_table_filter(const struct bb_run *run, struct bb_bytes key, size_t *ret_index)
 {
-    *ret_index = 0;
-    if (!bb_run_find_at_once(run, key, ret_index) || *ret_index == run->count)
+    if (!bb_run_find_at_once(run, key, ret_index)) {
+        *ret_index = BB_DENIAL_TABLE_UNKNOWN;
         return NULL;
-    return bb_run_table_filter(run, *ret_index);
+    }
+    return *ret_index == run->count ? NULL : bb_run_table_filter(run, *ret_index);
 }
 
 enum bb_denial {
-    BB_DENIAL_NONE,        /* unknown: the table must be checked */
+    BB_DENIAL_NONE,        /* the table must be checked */
     BB_DENIAL_OUTSIDE,     /* no table's bounds contain the key */
     BB_DENIAL_DENIED,      /* the table filter rules out the key: BB_VISIT_TABLE_FILTER_NEGATIVE */
     BB_DENIAL_LET_THROUGH, /* the table filter returns maybe */
 };
 
-/* After LET_THROUGH, *ret_index is the index of the table. */
+/* *ret_index: as above; after LET_THROUGH the table is known. */
 static inline enum bb_denial bb_denial_find(const struct bb_run *run, struct bb_bytes key,
                                             uint64_t hash, size_t *ret_index)
 {

@@ -102,14 +102,16 @@ static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup,
     return BB_OK;
 }
 
-/* A run that may have the key: the table is known after LET_THROUGH. */
+/* A run that may have the key. index: of the table, or BB_DENIAL_TABLE_UNKNOWN. */
 static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *levels,
                               const struct bb_run_turn *turn, enum bb_denial denial, size_t index)
 {
-    if (denial == BB_DENIAL_LET_THROUGH)
-        return ask_table(lookup, turn->level, turn->run->files[index], BB_LOOKUP_LET_THROUGH);
-    struct bb_table_file *file = bb_run_find(turn->run, levels->comparator, lookup->ask.key);
-    return file == NULL ? BB_OK : ask_table(lookup, turn->level, file, BB_LOOKUP_NEW);
+    enum bb_table_lookup_state state =
+        denial == BB_DENIAL_LET_THROUGH ? BB_LOOKUP_LET_THROUGH : BB_LOOKUP_NEW;
+    struct bb_table_file *file = index == BB_DENIAL_TABLE_UNKNOWN
+                                     ? bb_run_find(turn->run, levels->comparator, lookup->ask.key)
+                                     : turn->run->files[index];
+    return file == NULL ? BB_OK : ask_table(lookup, turn->level, file, state);
 }
 
 /* Searches the runs of all levels, newest first. */
@@ -119,7 +121,7 @@ static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *
     /* By number: a store without tables has no array to point into. */
     for (size_t i = 0; i < levels->turn_count && status == BB_OK && !lookup->is_decided; i++) {
         const struct bb_run_turn *turn = &levels->turns[i];
-        size_t index = 0;
+        size_t index = BB_DENIAL_TABLE_UNKNOWN;
         enum bb_denial denial = BB_DENIAL_NONE;
         if (lookup->is_plain)
             denial = bb_denial_find(turn->run, lookup->ask.key, lookup->ask.key_hash, &index);
