@@ -32,6 +32,22 @@ int bb_redis_reply_pairs(struct RedisModuleCtx *ctx, long count)
                                         : RedisModule_ReplyWithArray(ctx, count * 2);
 }
 
+void bb_redis_reply_pairs_begin(struct RedisModuleCtx *ctx)
+{
+    if (bb_redis_reply_is_resp3(ctx))
+        (void)RedisModule_ReplyWithMap(ctx, REDISMODULE_POSTPONED_LEN);
+    else
+        (void)RedisModule_ReplyWithArray(ctx, REDISMODULE_POSTPONED_LEN);
+}
+
+void bb_redis_reply_pairs_end(struct RedisModuleCtx *ctx, long count)
+{
+    if (bb_redis_reply_is_resp3(ctx))
+        RedisModule_ReplySetMapLength(ctx, count);
+    else
+        RedisModule_ReplySetArrayLength(ctx, count * 2);
+}
+
 int bb_redis_reply_failure(struct RedisModuleCtx *ctx)
 {
     const struct bb_error *error = bb_error_last();

@@ -18,6 +18,10 @@ int bb_redis_reply_truth(struct RedisModuleCtx *ctx, bool value);
 
 /* Begins pairs of a name and a value: a map in RESP3, an array of twice the length in RESP2. */
 int bb_redis_reply_pairs(struct RedisModuleCtx *ctx, long count);
+/* The same when their number is not yet known. bb_redis_reply_pairs_end must follow the last
+ * pair. */
+void bb_redis_reply_pairs_begin(struct RedisModuleCtx *ctx);
+void bb_redis_reply_pairs_end(struct RedisModuleCtx *ctx, long count);
 
 /* The latest failure of the library in this thread: "ERR " and its sentence. */
 int bb_redis_reply_failure(struct RedisModuleCtx *ctx);

@@ -7,34 +7,34 @@
 /* The pairs of a reply. */
 struct rows {
     struct RedisModuleCtx *ctx;
+    long count;
 };
 
-static void begin(const struct rows *rows, long count)
-{
-    (void)bb_redis_reply_pairs(rows->ctx, count);
-}
-
-static void number(const struct rows *rows, const char *name, uint64_t value)
+static void name_row(struct rows *rows, const char *name)
 {
     (void)RedisModule_ReplyWithSimpleString(rows->ctx, name);
+    rows->count++;
+}
+
+static void number(struct rows *rows, const char *name, uint64_t value)
+{
+    name_row(rows, name);
     (void)RedisModule_ReplyWithLongLong(rows->ctx, (long long)value);
 }
 
-static void real(const struct rows *rows, const char *name, double value)
+static void real(struct rows *rows, const char *name, double value)
 {
-    (void)RedisModule_ReplyWithSimpleString(rows->ctx, name);
+    name_row(rows, name);
     (void)RedisModule_ReplyWithDouble(rows->ctx, value);
 }
 
-static void text(const struct rows *rows, const char *name, const char *value)
+static void text(struct rows *rows, const char *name, const char *value)
 {
-    (void)RedisModule_ReplyWithSimpleString(rows->ctx, name);
+    name_row(rows, name);
     (void)RedisModule_ReplyWithSimpleString(rows->ctx, value);
 }
 
 /* ---- BB.INFO ---- */
-
-#define INFO_ROWS 17
 
 static struct bb_level_stats sum_levels(const struct bb_db_stats *stats)
 {
@@ -47,7 +47,7 @@ static struct bb_level_stats sum_levels(const struct bb_db_stats *stats)
     return sum;
 }
 
-static void write_options(const struct rows *rows, const struct bb_redis_store *store)
+static void write_options(struct rows *rows, const struct bb_redis_store *store)
 {
     struct bb_redis_store_words words;
     bb_redis_store_options_print(&store->options, &words);
@@ -55,13 +55,12 @@ static void write_options(const struct rows *rows, const struct bb_redis_store *
         text(rows, words.texts[i], words.texts[i + 1]);
 }
 
-static void write_info(const struct rows *rows, struct bb_redis_store *store)
+static void write_info(struct rows *rows, struct bb_redis_store *store)
 {
     struct bb_db_stats stats;
     struct bb_redis_path path = bb_redis_root_store(&store->id);
     bb_db_stats(store->db, &stats);
     struct bb_level_stats sum = sum_levels(&stats);
-    begin(rows, INFO_ROWS);
     write_options(rows, store);
     text(rows, "directory", path.text);
     number(rows, "fields_estimated", bb_redis_store_estimate(store));
@@ -78,8 +77,6 @@ static void write_info(const struct rows *rows, struct bb_redis_store *store)
 }
 
 /* ---- BB.STATS ---- */
-
-#define STATS_ROWS 23
 
 static struct bb_read_stats sum_reads(const struct bb_db_stats *stats, uint64_t *ret_visits)
 {
@@ -99,7 +96,7 @@ static struct bb_read_stats sum_reads(const struct bb_db_stats *stats, uint64_t 
     return sum;
 }
 
-static void write_lookups(const struct rows *rows, const struct bb_db_stats *stats)
+static void write_lookups(struct rows *rows, const struct bb_db_stats *stats)
 {
     uint64_t visits = 0;
     struct bb_read_stats reads = sum_reads(stats, &visits);
@@ -121,11 +118,10 @@ static void write_lookups(const struct rows *rows, const struct bb_db_stats *sta
     number(rows, "damaged_filters", reads.damaged_filters);
 }
 
-static void write_stats(const struct rows *rows, struct bb_redis_store *store)
+static void write_stats(struct rows *rows, struct bb_redis_store *store)
 {
     struct bb_db_stats stats;
     bb_db_stats(store->db, &stats);
-    begin(rows, STATS_ROWS);
     write_lookups(rows, &stats);
     number(rows, "writes", stats.writes);
     number(rows, "writes_waited", store->waited_writes);
@@ -141,15 +137,17 @@ static void write_stats(const struct rows *rows, struct bb_redis_store *store)
 /* ---- commands ---- */
 
 static int reply_rows(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
-                      void (*add)(const struct rows *rows, struct bb_redis_store *store))
+                      void (*add)(struct rows *rows, struct bb_redis_store *store))
 {
-    const struct rows rows = {.ctx = ctx};
+    struct rows rows = {.ctx = ctx};
     if (argc != 2)
         return RedisModule_WrongArity(ctx);
     struct bb_redis_store *store = bb_redis_store_key_require(ctx, argv[1]);
     if (store == NULL)
         return REDISMODULE_OK;
+    bb_redis_reply_pairs_begin(ctx);
     add(&rows, store);
+    bb_redis_reply_pairs_end(ctx, rows.count);
     return REDISMODULE_OK;
 }
 
