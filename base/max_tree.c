@@ -60,6 +60,7 @@ void bb_max_tree_set(struct bb_max_tree *tree, size_t at, uint32_t value)
 
 void bb_max_tree_insert(struct bb_max_tree *tree, size_t at, uint32_t value)
 {
+    BB_DEBUG_ASSERT(at < tree->leaves);
     uint32_t *values = tree->nodes + tree->leaves;
     memmove(values + at + 1, values + at, (tree->leaves - at - 1) * sizeof(*values));
     values[at] = value;
@@ -68,6 +69,7 @@ void bb_max_tree_insert(struct bb_max_tree *tree, size_t at, uint32_t value)
 
 void bb_max_tree_remove(struct bb_max_tree *tree, size_t at)
 {
+    BB_DEBUG_ASSERT(at < tree->leaves);
     uint32_t *values = tree->nodes + tree->leaves;
     memmove(values + at, values + at + 1, (tree->leaves - at - 1) * sizeof(*values));
     values[tree->leaves - 1] = 0;
