@@ -160,7 +160,7 @@ if forms != {(8, False, False), (8, True, True)}:
 version_2 = SkipFile(read_file("skip_version_2.bin"))
 for file in (ribbons, version_2):
     for index in file.indexes:
-        for granule in range(0, file.granules, 1 if file is ribbons else 9):
+        for granule in range(0, file.granules, 3 if file is ribbons else 9):
             for row in ribbon_rows(granule):
                 member = members(index, row)[(row[1] // 1000003) % 5 - 5 if index.kind == 4 else 0]
                 if granule not in granules_with(index, member):

@@ -230,11 +230,12 @@ static void compare_absent(struct store *store, const char *state)
     assert_true(fabs(deviation(estimated, read)) <= ABSENT_SLACK);
 }
 
-static void compare_all(struct store *store, const char *state, const struct question *questions,
-                        size_t count)
+/* Every second question, from `first` on. */
+static void compare_half(struct store *store, const char *state, const struct question *questions,
+                         size_t count, size_t first)
 {
-    size_t step = bb_test_step();
-    for (size_t i = 0; i < count; i += step)
+    size_t step = 2 * bb_test_step();
+    for (size_t i = first; i < count; i += step)
         compare(store, state, &questions[i]);
 }
 
@@ -245,9 +246,9 @@ static void check(struct store *store, enum skip_log_kind kind, const char *cons
     open_store(store);
     create_attributes(store, attributes, attribute_count);
     load(store, kind);
-    compare_all(store, "loaded", questions, count);
+    compare_half(store, "loaded", questions, count, 0);
     assert_ok(bb_db_compact(store->db));
-    compare_all(store, "compacted", questions, count);
+    compare_half(store, "compacted", questions, count, 1);
 }
 
 static void deinit(struct store *store)

@@ -11,7 +11,7 @@ static void selections__are_those_of_a_scan(void **state)
     (void)state;
     struct fixture fixture;
     uint64_t excluded = 0;
-    for (uint64_t turn = 0; turn < 30; turn += bb_test_step()) {
+    for (uint64_t turn = 0; turn < 14; turn += bb_test_step()) {
         fixture_init(&fixture, 100 + turn);
         draw_lines(&fixture.rng, bb_rng_skewed(&fixture.rng, 400000), &fixture.bytes);
         write_bytes(&fixture);
@@ -133,7 +133,7 @@ static void damaged_index_files__lose_no_line(void **state)
     write_bytes(&fixture);
     create_index(&fixture, false);
     uint8_t *index = bb_file_memory_bytes(fixture.memory, INDEX, &size);
-    for (size_t at = size % 97; at < size; at += 97 * bb_test_step()) {
+    for (size_t at = size % 211; at < size; at += 211 * bb_test_step()) {
         uint8_t before = index[at];
         index[at] ^= (uint8_t)(1u << at % 8);
         unreadable += index_state(&fixture) == BB_LINES_INDEX_UNREADABLE;
