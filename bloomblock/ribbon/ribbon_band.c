@@ -41,7 +41,7 @@ static inline uint64_t rotate_left(uint64_t word, uint32_t shift)
 static inline pair equation_of(const struct bb_ribbon_system *system, uint32_t i, uint32_t shift)
 {
     return (pair){rotate_left(system->coefficients[i], shift),
-                  bb_ribbon_spread_fingerprint(system->fingerprints[i], system->rank)};
+                  bb_ribbon_spread_fingerprint(system->fingerprints[i], system->fingerprint_bits)};
 }
 
 /* Moves new equations into the holes, starting with the last hole; the remaining holes are filled

@@ -377,7 +377,7 @@ bb_ribbon_planes_solve(struct bb_ribbon_planes *planes, const struct bb_ribbon_s
                        struct bb_ribbon_rows *ret_rows)
 {
     sort_by_group(planes, system);
-    switch (bb_ribbon_rows_slab_count(system->rank)) {
+    switch (bb_ribbon_rows_slab_count(system->fingerprint_bits)) {
     case 1:
         return solve(planes, system, 1, ret_rows);
     case 2:

@@ -10,10 +10,11 @@
 /* --- Formats --- */
 
 bool bb_sharded_filter_format_restore(struct bb_block_filter_format *format, double rate,
-                                      uint64_t salt, uint64_t rank)
+                                      uint64_t salt, uint64_t fingerprint_bits)
 {
-    if (rank > UINT32_MAX ||
-        !bb_block_filter_format_restore(format, BB_FILTER_RIBBON, rate, salt, (uint32_t)rank))
+    if (fingerprint_bits > UINT32_MAX ||
+        !bb_block_filter_format_restore(format, BB_FILTER_RIBBON, rate, salt,
+                                        (uint32_t)fingerprint_bits))
         return false;
     format->domain = bb_domain(BB_DOMAIN_TABLE, salt);
     return true;
@@ -150,7 +151,7 @@ struct bb_filter_shards bb_sharded_filter_ready(const struct bb_block_filter_for
                                       .payloads = payloads,
                                       .domain = format->domain,
                                       .count = count,
-                                      .rank = format->rank};
+                                      .fingerprint_bits = format->bits_per_probe};
     bb_ribbon_probe_shards(&shards, &format->probes);
     return shards;
 }

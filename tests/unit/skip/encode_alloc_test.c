@@ -37,7 +37,7 @@ static void segment__without_memory(void **state)
     (void)state;
     struct bb_segment segment = {.granule_count = 10, .address_count = 300, .pair_count = 400};
     narrow_buf_check(encode_segment, &segment);
-    segment.ribbon_rank = 8;
+    segment.ribbon_fingerprint_bits = 8;
     segment.long_ribbons = 300;
     narrow_buf_check(encode_segment, &segment);
 }
