@@ -28,7 +28,7 @@ static const struct {
 _Static_assert(BB_RIBBON_KEYS_MAX + 20 + BB_RIBBON_GROUP_ROWS <= BB_RIBBON_SLOTS_MAX,
                "the largest set has its spare slots, and a larger shape left to try");
 _Static_assert(BB_RIBBON_SLOTS_MAX == BB_RIBBON_GROUPS_MAX * BB_RIBBON_GROUP_ROWS,
-               "the solver has room for the largest filter");
+               "the solver has space for the largest filter");
 
 /* The most slots that leave a larger shape to try. */
 #define SLOTS_TRIED_MAX (BB_RIBBON_SLOTS_MAX - BB_RIBBON_GROUP_ROWS)
@@ -53,10 +53,11 @@ static struct bb_ribbon_shape grouped_shape(uint32_t slots)
 /* As many slots as fit into the bytes. */
 static struct bb_ribbon_shape bit_exact_shape(uint32_t slots, uint32_t fingerprint_bits)
 {
-    uint32_t room = (uint32_t)(bb_ribbon_bits_size(slots, fingerprint_bits) * 8) / fingerprint_bits;
+    uint32_t capacity =
+        (uint32_t)(bb_ribbon_bits_size(slots, fingerprint_bits) * 8) / fingerprint_bits;
     return (struct bb_ribbon_shape){
         .bit_exact = true,
-        .size = room < BB_RIBBON_BITS_SLOTS_MAX ? room : BB_RIBBON_BITS_SLOTS_MAX};
+        .size = capacity < BB_RIBBON_BITS_SLOTS_MAX ? capacity : BB_RIBBON_BITS_SLOTS_MAX};
 }
 
 struct bb_ribbon_shape bb_ribbon_shape_for(uint32_t key_count, uint32_t fingerprint_bits,

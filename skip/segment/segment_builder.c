@@ -134,7 +134,7 @@ static inline void add_number(struct bb_segment_builder *builder, uint64_t numbe
     builder->number_count = count + 1;
 }
 
-/* Gives a pair to the ribbon of the chunk, if that has room. */
+/* Gives a pair to the ribbon of the chunk, if that has space. */
 static bool add_key(struct bb_segment_builder *builder, uint64_t hash, uint32_t granule)
 {
     struct bb_segment_ribbon_deal deal = bb_segment_deal(&builder->segment);
@@ -251,12 +251,12 @@ static enum bb_status end_ribbon(struct bb_segment_builder *builder, size_t chun
     const struct bb_segment *segment = &builder->segment;
     struct bb_segment_keys *keys = builder->keys;
     uint16_t descriptor = BB_DESCRIPTOR_NONE;
-    uint8_t *room = NULL;
+    uint8_t *space = NULL;
     if (!bb_segment_has_ribbons(segment))
         return BB_OK;
     if (builder->is_on_trial)
         return bb_buf_extend(&builder->data,
-                             bb_ribbon_values_size(keys->count, keys->fingerprint_bits), &room);
+                             bb_ribbon_values_size(keys->count, keys->fingerprint_bits), &space);
     enum bb_status status = bb_ribbon_values_encode(
         &keys->solver, keys->hashes, keys->numbers, keys->count, segment->ribbon_fingerprint_bits,
         keys->fingerprint_bits > segment->ribbon_fingerprint_bits, &builder->data, &descriptor);
@@ -289,8 +289,8 @@ static enum bb_status write_chunk(struct bb_segment_builder *builder, struct bb_
     struct bb_buf *data = &builder->data;
     size_t chunk_start = data->size;
     size_t head_size = bb_segment_chunk_head(&builder->segment);
-    uint8_t *room = NULL;
-    enum bb_status status = bb_buf_extend(data, head_size, &room);
+    uint8_t *space = NULL;
+    enum bb_status status = bb_buf_extend(data, head_size, &space);
     if (status == BB_OK)
         status = begin_ribbon(builder, chunk);
     if (status == BB_OK)
@@ -300,7 +300,7 @@ static enum bb_status write_chunk(struct bb_segment_builder *builder, struct bb_
     if (status == BB_OK)
         status = end_ribbon(builder, chunk_start);
     if (status == BB_OK)
-        status = bb_buf_extend(data, BB_SEGMENT_CHUNK_CHECKSUM_SIZE, &room);
+        status = bb_buf_extend(data, BB_SEGMENT_CHUNK_CHECKSUM_SIZE, &space);
     return status == BB_OK ? bb_append_u32(&builder->ends, (uint32_t)data->size) : status;
 }
 

@@ -188,8 +188,8 @@ class Envelope:
 
     def read_sketch(self):
         columns, rows = self.parameters
-        self.total, self.error, self.flags, self.room, count, self.reserved = struct.unpack_from("<QdIIII", self.payload)
-        check(columns * self.error >= 2.71828 and rows >= 1 and self.flags <= 1 and count <= self.room <= 1024, "sketch")
+        self.total, self.error, self.flags, self.top_capacity, count, self.reserved = struct.unpack_from("<QdIIII", self.payload)
+        check(columns * self.error >= 2.71828 and rows >= 1 and self.flags <= 1 and count <= self.top_capacity <= 1024, "sketch")
         self.cells = [struct.unpack_from(f"<{columns}I", self.payload, 32 + row * columns * 4) for row in range(rows)]
         check(all(sum(row) <= self.total and (self.flags or sum(row) == self.total) for row in self.cells), "row sums")
         self.top, at = [], 32 + columns * rows * 4
@@ -272,7 +272,7 @@ def describe_sketch(envelope, text):
     text.add(8, "total", envelope.total)
     text.add(8, "error", "%.17g" % envelope.error)
     text.add(4, "flags", envelope.flags)
-    text.add(4, "room for top keys", envelope.room)
+    text.add(4, "space for top keys", envelope.top_capacity)
     text.add(4, "top keys", len(envelope.top))
     text.add(4, "reserved", envelope.reserved)
     for row in envelope.cells:

@@ -75,12 +75,12 @@ static bool check_form(struct set *set, enum bb_cpu cpu, uint64_t seed)
     const struct bb_filter_probes *probes =
         bb_ribbon_probe_of(cpu, (uint32_t)set->shards.fingerprint_bits);
     size_t size = BB_FILTER_LEAD_BYTES + set->size + BB_FILTER_PAD_BYTES;
-    struct guarded room = guarded_copy(set->bytes, size);
+    struct guarded space = guarded_copy(set->bytes, size);
     struct tally tally = {0};
     struct bb_rng rng;
     for (int i = 0; i < 2; i++) {
         /* The copies overlap where they are larger than a page: each is made before its probe. */
-        uint8_t *copy = memcpy(i == 0 ? room.start : room.data, set->bytes, size);
+        uint8_t *copy = memcpy(i == 0 ? space.start : space.data, set->bytes, size);
         set->shards.payloads = copy + BB_FILTER_LEAD_BYTES;
         bb_ribbon_probe_shards(&set->shards, probes);
         bb_rng_init(&rng, seed);
@@ -88,7 +88,7 @@ static bool check_form(struct set *set, enum bb_cpu cpu, uint64_t seed)
             check_key(set, bb_rng_next(&rng), &tally);
     }
     assert_true(tally.no > 0 && (tally.yes > 0 || set->shards.fingerprint_bits > 4));
-    guarded_free(&room);
+    guarded_free(&space);
     return set->shards.probe == probes->shards;
 }
 

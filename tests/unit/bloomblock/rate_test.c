@@ -117,7 +117,7 @@ static void rate__ribbon_layout_is_the_smaller_one(void **state)
     assert_true(small.bit_exact);
     assert_int_equal(bb_ribbon_shape_size(small, 7), 27); /* 30 slots: 26.25 bytes */
     assert_int_equal(small.size, 30);
-    small = bb_ribbon_shape_for(30, 1, 0); /* 30 bits, and two that the bytes have room for */
+    small = bb_ribbon_shape_for(30, 1, 0); /* 30 bits, and two that the bytes have space for */
     assert_int_equal(small.size, 32);
     struct bb_ribbon_shape tie = bb_ribbon_shape_for(64, 7, 0); /* 56 bytes in both layouts */
     assert_false(tie.bit_exact);

@@ -15,19 +15,19 @@
 
 #define KEYS        20 /* probes per filter */
 #define PAYLOAD_MAX (BB_RIBBON_SLOTS_MAX * BB_RIBBON_FINGERPRINT_BITS_MAX / 8)
-#define ROOM_MAX    (BB_FILTER_LEAD_BYTES + PAYLOAD_MAX + BB_FILTER_PAD_BYTES)
+#define SPACE_MAX   (BB_FILTER_LEAD_BYTES + PAYLOAD_MAX + BB_FILTER_PAD_BYTES)
 
 struct filter {
     struct bb_descriptor parts;
     uint32_t fingerprint_bits; /* of the table; the filter has them + step */
     struct bb_ribbon_rows rows;
-    uint8_t bytes[ROOM_MAX];  /* lead, payload, pad */
+    uint8_t bytes[SPACE_MAX]; /* lead, payload, pad */
     size_t size;              /* of the payload */
     const uint8_t *places[2]; /* of the payload: after an unreadable page; before one */
 };
 
-/* Room for one payload with an unreadable page on either side. */
-static struct guarded room;
+/* Space for one payload with an unreadable page on either side. */
+static struct guarded space;
 
 /* Random rows of fingerprint_bits each; 0 after the last. */
 static void rows_fill(struct bb_ribbon_rows *rows, uint32_t slots, uint32_t fingerprint_bits,
@@ -39,20 +39,20 @@ static void rows_fill(struct bb_ribbon_rows *rows, uint32_t slots, uint32_t fing
             rows->slabs[j / 8][i / 8] |= (bb_rng_next(rng) & 1) << bb_ribbon_rows_shift(i, j);
 }
 
-static int room_init(void **state)
+static int space_init(void **state)
 {
-    static const uint8_t zeros[ROOM_MAX];
+    static const uint8_t zeros[SPACE_MAX];
     (void)state;
-    room = guarded_copy(zeros, sizeof(zeros));
+    space = guarded_copy(zeros, sizeof(zeros));
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
         print_message("%s: %s\n", bb_cpu_name(cpu), bb_cpu_has(cpu) ? "tested" : "not there");
     return 0;
 }
 
-static int room_deinit(void **state)
+static int space_deinit(void **state)
 {
     (void)state;
-    guarded_free(&room);
+    guarded_free(&space);
     return 0;
 }
 
@@ -71,9 +71,9 @@ static void filter_init(struct filter *filter, struct bb_rng *rng)
         bb_ribbon_rows_encode(&filter->rows, filter->parts.size, fingerprint_bits, payload);
     }
     size_t size = BB_FILTER_LEAD_BYTES + filter->size + BB_FILTER_PAD_BYTES;
-    uint8_t *last = room.data + ROOM_MAX - size;
-    assert_true(last >= room.start + size || filter->size > 2000);
-    filter->places[0] = (uint8_t *)memcpy(room.start, filter->bytes, size) + BB_FILTER_LEAD_BYTES;
+    uint8_t *last = space.data + SPACE_MAX - size;
+    assert_true(last >= space.start + size || filter->size > 2000);
+    filter->places[0] = (uint8_t *)memcpy(space.start, filter->bytes, size) + BB_FILTER_LEAD_BYTES;
     filter->places[1] = (uint8_t *)memcpy(last, filter->bytes, size) + BB_FILTER_LEAD_BYTES;
 }
 
@@ -188,7 +188,7 @@ static void assert_members(bool bit_exact, uint32_t size, uint32_t fingerprint_b
     struct bb_descriptor parts = {bit_exact, 0, seed, size};
     uint32_t slots = bit_exact ? size : size * 8;
     uint16_t descriptor = bb_descriptor_encode(parts);
-    uint8_t bytes[ROOM_MAX], *payload = bytes + BB_FILTER_LEAD_BYTES;
+    uint8_t bytes[SPACE_MAX], *payload = bytes + BB_FILTER_LEAD_BYTES;
     uint64_t set = ((uint64_t)seed << 16) + size;
     uint64_t keys = slots * 8 / 10;
     bb_ribbon_solver_reset(&solver, slots, fingerprint_bits);
@@ -276,7 +276,7 @@ static void ribbon__starts_cover_the_rows(void **state)
 static void assert_impossible_sizes(const struct bb_filter_probes *probes,
                                     uint32_t fingerprint_bits)
 {
-    const uint8_t *nothing = room.data + ROOM_MAX; /* not readable */
+    const uint8_t *nothing = space.data + SPACE_MAX; /* not readable */
     for (uint16_t size = 0; size < BB_RIBBON_GROUPS_MIN; size++)
         assert_true(bb_filter_probe_one(probes, nothing, size, fingerprint_bits, 1));
     assert_true(bb_filter_probe_one(probes, nothing, 0x8000, fingerprint_bits, 1));
@@ -320,5 +320,5 @@ int main(void)
         cmocka_unit_test(ribbon__columns_are_summed_as_byte_by_byte),
     };
     keys_init("ribbon");
-    return cmocka_run_group_tests(tests, room_init, room_deinit);
+    return cmocka_run_group_tests(tests, space_init, space_deinit);
 }

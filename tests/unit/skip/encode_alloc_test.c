@@ -1,4 +1,4 @@
-/* Goal: every encoder of index files reports that its buffer cannot grow. Method: room for each
+/* Goal: every encoder of index files reports that its buffer cannot grow. Method: space for each
  * number of bytes below the size of the encoded object, and no other memory. */
 #include "skip/layout/granule_table.h"
 #include "skip/layout/index_directory.h"

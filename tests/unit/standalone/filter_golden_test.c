@@ -164,7 +164,7 @@ static void dump_sketch(struct dump *dump, const uint64_t parameters[2])
     dump_number(dump, 8, "total");
     dump_double(dump, "error");
     dump_number(dump, 4, "flags");
-    dump_number(dump, 4, "room for top keys");
+    dump_number(dump, 4, "space for top keys");
     uint64_t top_count = dump_number(dump, 4, "top keys");
     dump_number(dump, 4, "reserved");
     for (uint64_t row = 0; row < parameters[1]; row++)
