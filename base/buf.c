@@ -92,11 +92,11 @@ static enum bb_status print(struct bb_buf *buf, const char *format, va_list meas
     int length = vsnprintf(NULL, 0, format, measured);
     if (length < 0)
         return bb_fail(BB_INVALID, "a text of more than 2 GiB cannot be printed");
-    size_t room = (size_t)length + 1; /* vsnprintf adds a terminator */
-    enum bb_status status = bb_buf_reserve(buf, room);
+    size_t space = (size_t)length + 1; /* vsnprintf adds a terminator */
+    enum bb_status status = bb_buf_reserve(buf, space);
     if (status != BB_OK)
         return status;
-    vsnprintf((char *)buf->data + buf->size, room, format, printed);
+    vsnprintf((char *)buf->data + buf->size, space, format, printed);
     buf->size += (size_t)length;
     return BB_OK;
 }

@@ -93,11 +93,11 @@ enum bb_status bb_posix_remove_directory(struct bb_file_system *fs, const char *
     return rmdir(path) == 0 ? BB_OK : bb_fail_errno(errno, "rmdir", path);
 }
 
-/* The growing list of names; room is kept separately because the public struct has no capacity. */
-static enum bb_status add_name(struct bb_file_names *list, size_t *room, const char *name)
+/* The growing list of names; the capacity is kept apart because the public struct has none. */
+static enum bb_status add_name(struct bb_file_names *list, size_t *capacity, const char *name)
 {
-    enum bb_status status = bb_array_reserve(&list->names, list->count, room, sizeof(*list->names),
-                                             "names of a directory");
+    enum bb_status status = bb_array_reserve(&list->names, list->count, capacity,
+                                             sizeof(*list->names), "names of a directory");
     if (status != BB_OK)
         return status;
     char *copy = bb_strdup(name);
@@ -109,7 +109,7 @@ static enum bb_status add_name(struct bb_file_names *list, size_t *room, const c
 
 static enum bb_status read_names(DIR *stream, const char *directory, struct bb_file_names *list)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     for (;;) {
         errno = 0; /* the only way to tell the end from a failure */
         const struct dirent *entry = readdir(stream);
@@ -117,7 +117,7 @@ static enum bb_status read_names(DIR *stream, const char *directory, struct bb_f
             return errno == 0 ? BB_OK : bb_fail_errno(errno, "readdir", directory);
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        enum bb_status status = add_name(list, &room, entry->d_name);
+        enum bb_status status = add_name(list, &capacity, entry->d_name);
         if (status != BB_OK)
             return status;
     }

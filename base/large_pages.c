@@ -39,7 +39,7 @@ void bb_large_pages_deinit(struct bb_large_pages *pages)
 {
     BB_ASSERT(pages->count == 0);
     bb_free(pages->places);
-    bb_max_tree_deinit(&pages->rooms);
+    bb_max_tree_deinit(&pages->free_runs);
     bb_max_tree_deinit(&pages->idles);
     bb_mutex_deinit(&pages->mutex);
 }
@@ -63,7 +63,7 @@ static size_t places_up_to(const struct bb_large_pages *pages, const uint8_t *me
 
 static bool reserve_place(struct bb_large_pages *pages)
 {
-    if (!bb_max_tree_reserve(&pages->rooms, pages->count + 1) ||
+    if (!bb_max_tree_reserve(&pages->free_runs, pages->count + 1) ||
         !bb_max_tree_reserve(&pages->idles, pages->count + 1))
         return false;
     if (pages->count < pages->capacity)
@@ -88,7 +88,8 @@ static struct bb_large_pages_place *add_place(struct bb_large_pages *pages, uint
     *place = (struct bb_large_pages_place){.memory = memory, .region = region};
     pages->count++;
     pages->region_count += region != NULL;
-    bb_max_tree_insert(&pages->rooms, at, region == NULL ? 0 : bb_max_tree_largest(&region->runs));
+    bb_max_tree_insert(&pages->free_runs, at,
+                       region == NULL ? 0 : bb_max_tree_largest(&region->runs));
     bb_max_tree_insert(&pages->idles, at, 0);
     return place;
 }
@@ -98,7 +99,7 @@ static void remove_place(struct bb_large_pages *pages, struct bb_large_pages_pla
     size_t at = (size_t)(place - pages->places);
     pages->count--;
     pages->region_count -= place->region != NULL;
-    bb_max_tree_remove(&pages->rooms, at);
+    bb_max_tree_remove(&pages->free_runs, at);
     bb_max_tree_remove(&pages->idles, at);
     memmove(place, place + 1, (pages->count - at) * sizeof(*place));
 }
@@ -265,7 +266,7 @@ static void note_place(struct bb_large_pages *pages, const struct bb_large_pages
     BB_DEBUG_ASSERT(place->region != NULL);
     size_t at = (size_t)(place - pages->places);
     const struct bb_large_pages_region *region = place->region;
-    bb_max_tree_set(&pages->rooms, at, bb_max_tree_largest(&region->runs));
+    bb_max_tree_set(&pages->free_runs, at, bb_max_tree_largest(&region->runs));
     bb_max_tree_set(&pages->idles, at, region->is_moving ? 0 : region->idle_pages);
 }
 
@@ -370,10 +371,10 @@ static void discard_too_much(struct bb_large_pages *pages)
 /* ---- pieces ---- */
 
 /* A run of granules in the first region that has one, or in a new region; NULL without memory. */
-static struct bb_large_pages_place *find_room(struct bb_large_pages *pages, size_t count,
-                                              size_t *ret_first)
+static struct bb_large_pages_place *find_space(struct bb_large_pages *pages, size_t count,
+                                               size_t *ret_first)
 {
-    size_t at = bb_max_tree_find(&pages->rooms, (uint32_t)count - 1);
+    size_t at = bb_max_tree_find(&pages->free_runs, (uint32_t)count - 1);
     struct bb_large_pages_place *place = at == SIZE_MAX ? create_region(pages) : &pages->places[at];
     if (place != NULL)
         *ret_first = find_run(place->region, count);
@@ -414,7 +415,7 @@ static void *alloc_in_region(struct bb_large_pages *pages, size_t size)
     size_t first = 0;
     bool has_filled = false;
     bb_mutex_lock(&pages->mutex);
-    const struct bb_large_pages_place *found = find_room(pages, granules_of(size), &first);
+    const struct bb_large_pages_place *found = find_space(pages, granules_of(size), &first);
     if (found != NULL) {
         place = *found;
         take_run(pages, place.region, first, granules_of(size));
@@ -516,7 +517,7 @@ uint64_t bb_large_pages_overhead(struct bb_large_pages *pages)
 {
     bb_mutex_lock(&pages->mutex);
     uint64_t bytes = pages->held_bytes - pages->used_bytes;
-    bytes += pages->count * (sizeof(pages->places[0]) + sizeof(pages->rooms.nodes[0]) * 4);
+    bytes += pages->count * (sizeof(pages->places[0]) + sizeof(pages->free_runs.nodes[0]) * 4);
     bytes += pages->region_count *
              (sizeof(struct bb_large_pages_region) + 2 * PAGE_COUNT * sizeof(uint32_t));
     bb_mutex_unlock(&pages->mutex);

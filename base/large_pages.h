@@ -47,12 +47,12 @@ struct bb_large_pages {
     struct bb_large_pages_place *places; /* owned */
     size_t count;
     size_t capacity;
-    size_t region_count;      /* places of regions */
-    struct bb_max_tree rooms; /* by place: free granules of the longest run */
-    struct bb_max_tree idles; /* by place: idle pages that may be returned */
-    uint64_t used_bytes;      /* of pieces in regions and of separate mappings */
-    uint64_t held_bytes;      /* of touched pages and of separate mappings */
-    uint64_t idle_bytes;      /* of touched pages without a piece */
+    size_t region_count;          /* places of regions */
+    struct bb_max_tree free_runs; /* by place: free granules of the longest run */
+    struct bb_max_tree idles;     /* by place: idle pages that may be returned */
+    uint64_t used_bytes;          /* of pieces in regions and of separate mappings */
+    uint64_t held_bytes;          /* of touched pages and of separate mappings */
+    uint64_t idle_bytes;          /* of touched pages without a piece */
 };
 
 void bb_large_pages_init(struct bb_large_pages *pages);

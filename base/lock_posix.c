@@ -190,7 +190,7 @@ static enum bb_status open_and_lock(struct bb_file_system *fs, const char *path,
     return BB_OK;
 }
 
-/* The directory that a lock file is in; directory: room for its path. */
+/* The directory that a lock file is in; directory: space for its path. */
 static int open_directory_of(const char *path, char *directory)
 {
     const char *slash = strrchr(path, '/');
@@ -282,7 +282,7 @@ static enum bb_status create_lock(struct bb_file_system *fs, const char *path, b
                                   struct bb_file **ret_lock)
 {
     size_t path_size = strlen(path) + 1;
-    /* The path, and room for that of its directory. */
+    /* The path, and space for that of its directory. */
     struct posix_lock *lock = bb_alloc(sizeof(*lock) + 2 * path_size + 1);
     if (lock == NULL)
         return bb_fail(BB_NO_MEMORY, "%s: no memory to lock it", path);

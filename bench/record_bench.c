@@ -110,11 +110,11 @@ static int print_visit(char *text, size_t size, enum kind kind, const struct vis
 static void make_records(struct records *records, enum kind kind)
 {
     size_t size = 0;
-    size_t room = (size_t)RECORDS * 512;
-    uint8_t *bytes = bench_allocate(room);
+    size_t space = (size_t)RECORDS * 512;
+    uint8_t *bytes = bench_allocate(space);
     for (size_t i = 0; i < RECORDS; i++) {
         struct visit visit = visit_of(i);
-        int length = print_visit((char *)bytes + size, room - size, kind, &visit);
+        int length = print_visit((char *)bytes + size, space - size, kind, &visit);
         records->items[i] = (struct bb_bytes){bytes + size, (size_t)length};
         size += (size_t)length;
     }

@@ -13,7 +13,7 @@
 #include "bench/planted_log.h"
 #include "bench/skip_conditions.h"
 
-#define ROWS_MIN    40000 /* bursts have room */
+#define ROWS_MIN    40000 /* bursts have space */
 #define SAMPLE_ROWS 10000
 
 static double mean_size(uint64_t seed)

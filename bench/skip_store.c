@@ -71,7 +71,7 @@ static struct bb_bytes key_of(uint64_t row, uint8_t bytes[8])
     return (struct bb_bytes){.data = bytes, .size = 8};
 }
 
-/* Keys leave room for deleted ones between them. */
+/* Keys leave space for deleted ones between them. */
 static void put(struct bb_db *db, uint64_t number, struct bb_bytes line)
 {
     uint8_t bytes[8];

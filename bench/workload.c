@@ -117,8 +117,8 @@ void workload_version_value(const struct workload *workload, uint64_t number, ui
     size_t filled = 8;
     memcpy(value, &name, 8);
     for (; filled < half; name = dice_mix(name)) {
-        size_t room = half - filled;
-        size_t piece = room < 4096 ? room : 4096;
+        size_t space = half - filled;
+        size_t piece = space < 4096 ? space : 4096;
         memcpy(value + filled, workload->noise + name % (NOISE_SIZE - 4096), piece);
         filled += piece;
     }

@@ -15,10 +15,10 @@
 #define BB_FILTER_PAD_BYTES  8
 
 /* Whether the filter may contain the hash, which is in the filter's domain. The descriptor's
- * highest bit selects the function. True for descriptors that do not exist. rank: of the shorter
- * step; for Bloom kinds, probes. All arguments are 64-bit words, because probes compute with such
- * words. */
-typedef bool bb_filter_probe(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
+ * highest bit selects the function. True for descriptors that do not exist. bits_per_probe: of a
+ * ribbon, the fingerprint bits of the shorter step; of Bloom kinds, probes. All arguments are
+ * 64-bit words, because probes compute with such words. */
+typedef bool bb_filter_probe(const uint8_t *payload, uint64_t descriptor, uint64_t bits_per_probe,
                              uint64_t hash);
 
 #define BB_FILTER_BATCH 64 /* probes in one word of results */
@@ -26,13 +26,13 @@ typedef bool bb_filter_probe(const uint8_t *payload, uint64_t descriptor, uint64
 /* Where a shard is in memory: offset from the first payload << 16 | descriptor. */
 typedef uint64_t bb_filter_place;
 
-/* The arguments of probes of filters of any ranks and layouts. They are words, so that vectors can
- * be loaded. */
+/* The arguments of probes of ribbons of any fingerprint bits and layouts. They are words, so that
+ * vectors can be loaded. */
 struct bb_filter_batch {
     uint64_t hashes[BB_FILTER_BATCH];
-    const uint8_t *payloads[BB_FILTER_BATCH]; /* the first of the filter's set */
-    bb_filter_place places[BB_FILTER_BATCH];  /* without a filter: any offset */
-    uint64_t ranks[BB_FILTER_BATCH];
+    const uint8_t *payloads[BB_FILTER_BATCH];   /* the first of the filter's set */
+    bb_filter_place places[BB_FILTER_BATCH];    /* without a filter: any offset */
+    uint64_t fingerprint_bits[BB_FILTER_BATCH]; /* of the shorter step */
 };
 /* Probes the first count filters of a batch; bit i is the result of probe i. */
 typedef uint64_t bb_filter_probe_batch(const struct bb_filter_batch *batch, size_t count);
@@ -51,11 +51,11 @@ struct bb_filter_probes {
 
 /* One jump instead of two where both layouts occur. */
 static inline bool bb_filter_probe_one(const struct bb_filter_probes *probes,
-                                       const uint8_t *payload, uint16_t descriptor, uint64_t rank,
-                                       uint64_t hash)
+                                       const uint8_t *payload, uint16_t descriptor,
+                                       uint64_t bits_per_probe, uint64_t hash)
 {
     uint64_t word = descriptor;
-    return probes->layouts[word >> 15](payload, word, rank, hash);
+    return probes->layouts[word >> 15](payload, word, bits_per_probe, hash);
 }
 
 /* The shards of one set in memory, probed in one call: from the key's hash to its shard and the
@@ -75,7 +75,7 @@ struct bb_filter_shards {
     bb_filter_probe_shards *probe;
     uint64_t domain; /* combined with the hash by exclusive or: domain.h */
     uint64_t count;
-    uint64_t rank; /* of the shorter step */
+    uint64_t fingerprint_bits; /* of the shorter step */
     const struct bb_filter_probes *probes;
 };
 

@@ -61,7 +61,7 @@ void bb_batch_reset(struct bb_batch *batch)
 }
 
 /* Reserves space for one more operation, and for the header if it is missing. */
-static enum bb_status make_room(struct bb_batch *batch, const struct bb_entry *entry)
+static enum bb_status make_space(struct bb_batch *batch, const struct bb_entry *entry)
 {
     size_t size =
         BB_BATCH_HEADER_SIZE + 1 + 2 * BB_VARINT64_SIZE_MAX + entry->key.size + entry->value.size;
@@ -109,7 +109,7 @@ static enum bb_status add(struct bb_batch *batch, const struct bb_entry *entry)
 {
     enum bb_status status = check(entry);
     if (status == BB_OK)
-        status = make_room(batch, entry);
+        status = make_space(batch, entry);
     if (status != BB_OK)
         return status;
     uint8_t *p = store_operation(batch, entry);
@@ -126,7 +126,7 @@ enum bb_status bb_batch_put_borrowed(struct bb_batch *batch, struct bb_bytes key
     BB_ASSERT(batch->count == 0 && value.size > 0);
     enum bb_status status = check(&entry);
     if (status == BB_OK)
-        status = make_room(batch, &(struct bb_entry){.key = key, .kind = BB_ENTRY_PUT});
+        status = make_space(batch, &(struct bb_entry){.key = key, .kind = BB_ENTRY_PUT});
     if (status != BB_OK)
         return status;
     uint8_t *p = bb_store_varint(store_operation(batch, &entry), value.size);

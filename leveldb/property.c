@@ -23,7 +23,7 @@ static void deinit(struct text *text)
     *text = (struct text){0};
 }
 
-static void make_room(struct text *text, size_t size)
+static void make_space(struct text *text, size_t size)
 {
     if (text->capacity - text->size > size)
         return;
@@ -46,7 +46,7 @@ static void print(struct text *text, const char *format, ...)
     va_start(arguments, format);
     int size = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    make_room(text, (size_t)size);
+    make_space(text, (size_t)size);
     if (text->start == NULL)
         return;
     va_start(arguments, format);

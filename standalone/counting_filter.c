@@ -132,15 +132,15 @@ enum bb_status bb_counting_filter_encode_bloom(const struct bb_counting_filter *
 {
     struct bb_envelope fields = filter->fields;
     struct bb_buf bits = {0};
-    uint8_t *room = NULL;
+    uint8_t *space = NULL;
     enum bb_status status = BB_OK;
     fields.kind = BB_FILTER_BLOOM;
     if (fields.key_count == 0)
         fields.parameters[0] = fields.parameters[1] = 0;
     else
-        status = bb_buf_extend(&bits, bb_bloom_size(fields.parameters[0]), &room);
-    if (room != NULL)
-        bb_counting_bloom_encode_bits(filter->counters, fields.parameters[0], room);
+        status = bb_buf_extend(&bits, bb_bloom_size(fields.parameters[0]), &space);
+    if (space != NULL)
+        bb_counting_bloom_encode_bits(filter->counters, fields.parameters[0], space);
     fields.payload = bb_buf_bytes(&bits);
     if (status == BB_OK)
         status = bb_envelope_append(&fields, envelope);

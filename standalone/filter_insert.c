@@ -21,7 +21,7 @@ static enum bb_status check_insertable(const struct bb_envelope *envelope)
         return refuse(envelope->kind);
     if (envelope->key_count == 0)
         return bb_fail(BB_INVALID,
-                       "a %s filter of no keys has no room: build one of the new keys instead",
+                       "a %s filter of no keys has no space: build one of the new keys instead",
                        name);
     return BB_OK;
 }

@@ -239,13 +239,13 @@ enum bb_status bb_filter_union(struct bb_bytes first, struct bb_bytes second,
 {
     struct overlay overlay;
     struct bb_buf bits = {0};
-    uint8_t *room = NULL;
+    uint8_t *space = NULL;
     enum bb_status status = overlay_init(&overlay, first, second);
     if (status == BB_OK)
-        status = bb_buf_extend(&bits, overlay_size(&overlay), &room);
+        status = bb_buf_extend(&bits, overlay_size(&overlay), &space);
     if (status == BB_OK) {
-        overlay_fold(&overlay, 0, room);
-        overlay_fold(&overlay, 1, room);
+        overlay_fold(&overlay, 0, space);
+        overlay_fold(&overlay, 1, space);
         status = append_union(&overlay, &bits, envelope);
     }
     bb_buf_deinit(&bits);
@@ -292,20 +292,20 @@ enum bb_status bb_filter_compare(struct bb_bytes first, struct bb_bytes second,
 {
     struct overlay overlay;
     struct bb_buf bits = {0};
-    uint8_t *room = NULL;
+    uint8_t *space = NULL;
     enum bb_status status = overlay_init(&overlay, first, second);
     size_t size = status == BB_OK ? overlay_size(&overlay) : 0;
     if (status == BB_OK)
-        status = bb_buf_extend(&bits, size * 2, &room);
+        status = bb_buf_extend(&bits, size * 2, &space);
     if (status == BB_OK) {
         struct counter counter = counter_of(&overlay.cells);
-        overlay_fold(&overlay, 0, room);
-        overlay_fold(&overlay, 1, room + size);
-        double keys[2] = {keys_of(&counter, bb_bloom_set_count(room, size)),
-                          keys_of(&counter, bb_bloom_set_count(room + size, size))};
-        overlay_fold(&overlay, 1, room);
+        overlay_fold(&overlay, 0, space);
+        overlay_fold(&overlay, 1, space + size);
+        double keys[2] = {keys_of(&counter, bb_bloom_set_count(space, size)),
+                          keys_of(&counter, bb_bloom_set_count(space + size, size))};
+        overlay_fold(&overlay, 1, space);
         *ret_comparison = comparison_of(&counter, keys[0], keys[1],
-                                        keys_of(&counter, bb_bloom_set_count(room, size)));
+                                        keys_of(&counter, bb_bloom_set_count(space, size)));
     }
     bb_buf_deinit(&bits);
     return status;

@@ -103,13 +103,13 @@ static enum bb_status append_folded(const struct bb_envelope *fields, uint64_t f
 {
     struct bb_envelope folded = {.key_count = fields->key_count, .target_rate = target_rate};
     struct bb_buf bitset = {0};
-    uint8_t *room = NULL;
+    uint8_t *space = NULL;
     if (fields->key_count == 0)
         return append_bitset(&folded, bb_buf_bytes(&bitset), envelope);
     uint64_t count = fields->parameters[0] / factor;
-    enum bb_status status = bb_buf_extend(&bitset, (size_t)count * BB_SPLIT_BLOCK_SIZE, &room);
+    enum bb_status status = bb_buf_extend(&bitset, (size_t)count * BB_SPLIT_BLOCK_SIZE, &space);
     if (status == BB_OK) {
-        fold(room, count, fields->payload.data, factor);
+        fold(space, count, fields->payload.data, factor);
         status = append_bitset(&folded, bb_buf_bytes(&bitset), envelope);
     }
     bb_buf_deinit(&bitset);

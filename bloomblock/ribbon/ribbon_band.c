@@ -41,7 +41,7 @@ static inline uint64_t rotate_left(uint64_t word, uint32_t shift)
 static inline pair equation_of(const struct bb_ribbon_system *system, uint32_t i, uint32_t shift)
 {
     return (pair){rotate_left(system->coefficients[i], shift),
-                  bb_ribbon_spread_fingerprint(system->fingerprints[i], system->rank)};
+                  bb_ribbon_spread_fingerprint(system->fingerprints[i], system->fingerprint_bits)};
 }
 
 /* Moves new equations into the holes, starting with the last hole; the remaining holes are filled
@@ -74,7 +74,7 @@ static bool has_contradiction(const struct pool *pool)
 
 /* Removes the equations without coefficients. False: there is still no space for that many, or an
  * equation without coefficients has a result. */
-static bool make_room(struct pool *pool, uint32_t wanted)
+static bool make_space(struct pool *pool, uint32_t wanted)
 {
     uint32_t kept = 0;
     if (has_contradiction(pool))
@@ -92,7 +92,7 @@ static bool admit(struct pool *pool, const struct bb_ribbon_system *system, cons
                   uint32_t count, uint32_t shift)
 {
     uint32_t used = fill_holes(pool, system, order, count, shift);
-    if (count - used > BB_RIBBON_POOL_MAX - pool->count && !make_room(pool, count - used))
+    if (count - used > BB_RIBBON_POOL_MAX - pool->count && !make_space(pool, count - used))
         return false;
     while (used < count)
         pool->equations[pool->count++] = equation_of(system, order[used++], shift);

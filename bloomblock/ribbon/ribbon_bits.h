@@ -18,9 +18,9 @@
 #define BB_RIBBON_BITS_OVERHANG  20
 #define BB_RIBBON_BITS_SLOTS_MAX 255
 
-static inline size_t bb_ribbon_bits_size(uint32_t slot_count, uint32_t rank)
+static inline size_t bb_ribbon_bits_size(uint32_t slot_count, uint32_t fingerprint_bits)
 {
-    return ((size_t)slot_count * rank + 7) / 8;
+    return ((size_t)slot_count * fingerprint_bits + 7) / 8;
 }
 
 static inline uint32_t bb_ribbon_bits_width(uint32_t slot_count)

@@ -13,10 +13,10 @@ struct dense {
     uint32_t slot_count;
 };
 
-static void equations_init(struct dense *dense, const uint64_t *hashes, uint32_t rank,
+static void equations_init(struct dense *dense, const uint64_t *hashes, uint32_t fingerprint_bits,
                            uint32_t tweak)
 {
-    uint64_t results = bb_ribbon_equation_rank_mask(rank);
+    uint64_t results = bb_ribbon_equation_fingerprint_mask(fingerprint_bits);
     for (size_t i = 0; i < dense->count; i++) {
         struct bb_ribbon_equation equation =
             bb_ribbon_bits_equation(hashes[i], tweak, dense->slot_count);
@@ -60,10 +60,11 @@ static void eliminate_backward(struct dense *dense)
     }
 }
 
-static void set_rows(const struct dense *dense, uint32_t rank, struct bb_ribbon_rows *rows)
+static void set_rows(const struct dense *dense, uint32_t fingerprint_bits,
+                     struct bb_ribbon_rows *rows)
 {
     uint32_t words = (dense->slot_count + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
-    for (uint32_t slab = 0; slab < bb_ribbon_rows_slab_count(rank); slab++) {
+    for (uint32_t slab = 0; slab < bb_ribbon_rows_slab_count(fingerprint_bits); slab++) {
         uint64_t *slab_words = rows->slabs[slab];
         memset(slab_words, 0, words * sizeof(slab_words[0]));
         for (size_t i = 0; i < dense->count; i++) {
@@ -77,16 +78,17 @@ static void set_rows(const struct dense *dense, uint32_t rank, struct bb_ribbon_
     }
 }
 
-bool bb_ribbon_dense_solve(const uint64_t *hashes, size_t count, uint32_t slot_count, uint32_t rank,
-                           uint32_t tweak, struct bb_ribbon_rows *ret_rows)
+bool bb_ribbon_dense_solve(const uint64_t *hashes, size_t count, uint32_t slot_count,
+                           uint32_t fingerprint_bits, uint32_t tweak,
+                           struct bb_ribbon_rows *ret_rows)
 {
     struct dense dense = {
         .count = count, .slots = (UINT64_C(1) << slot_count) - 1, .slot_count = slot_count};
-    BB_ASSERT(bb_ribbon_dense_takes(count, slot_count, rank));
-    equations_init(&dense, hashes, rank, tweak);
+    BB_ASSERT(bb_ribbon_dense_takes(count, slot_count, fingerprint_bits));
+    equations_init(&dense, hashes, fingerprint_bits, tweak);
     if (!eliminate_forward(&dense))
         return false;
     eliminate_backward(&dense);
-    set_rows(&dense, rank, ret_rows);
+    set_rows(&dense, fingerprint_bits, ret_rows);
     return true;
 }

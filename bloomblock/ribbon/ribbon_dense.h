@@ -1,8 +1,8 @@
 /* The solver of small systems: all coefficients of an equation and its result are one word, and
  * every equation starts at row 0 (ribbon_bits.h).
  *
- *     bit 0                       slot_count                     + rank
- *     | coefficient of each row   | fingerprint, rank bits       | 0
+ *     bit 0                       slot_count                     + fingerprint_bits
+ *     | coefficient of each row   | fingerprint                  | 0
  *
  * Each equation in turn becomes a pivot with its lowest coefficient, and is added to later
  * equations with that coefficient; then the same from the last to the first. Every addition is
@@ -20,15 +20,17 @@
 #define BB_RIBBON_DENSE_COUNT_MAX 64
 
 /* Whether this solver supports the system. */
-static inline bool bb_ribbon_dense_takes(size_t count, uint32_t slot_count, uint32_t rank)
+static inline bool bb_ribbon_dense_takes(size_t count, uint32_t slot_count,
+                                         uint32_t fingerprint_bits)
 {
     return count <= BB_RIBBON_DENSE_COUNT_MAX && slot_count <= BB_RIBBON_BITS_WIDTH &&
-           slot_count + rank <= 64;
+           slot_count + fingerprint_bits <= 64;
 }
 
 /* The rows of bit-exact ribbons for these hashes under a tweak; rows that no equation determines
  * are 0. False: the equations contradict each other. */
-bool bb_ribbon_dense_solve(const uint64_t *hashes, size_t count, uint32_t slot_count, uint32_t rank,
-                           uint32_t tweak, struct bb_ribbon_rows *ret_rows);
+bool bb_ribbon_dense_solve(const uint64_t *hashes, size_t count, uint32_t slot_count,
+                           uint32_t fingerprint_bits, uint32_t tweak,
+                           struct bb_ribbon_rows *ret_rows);
 
 #endif

@@ -2,15 +2,15 @@
 #include "bloomblock/ribbon/ribbon_eight.h"
 
 #if BB_CPU_X86
-/* Lane t, byte 7 - j: byte j of group t of the window. Columns from the rank on are not used. */
-#define PLACE(rank, t, j) (j) < (rank) ? BB_RIBBON_WINDOW_AVX512_PLACE(rank, t, j) : 0
-#define GROUP(rank, t)                                                                             \
-    PLACE(rank, t, 7), PLACE(rank, t, 6), PLACE(rank, t, 5), PLACE(rank, t, 4), PLACE(rank, t, 3), \
-        PLACE(rank, t, 2), PLACE(rank, t, 1), PLACE(rank, t, 0)
-#define MATRICES(rank)                                                                             \
+/* Lane t, byte 7 - j: byte j of group t of the window. Columns from `bits` on are not used. */
+#define PLACE(bits, t, j) (j) < (bits) ? BB_RIBBON_WINDOW_AVX512_PLACE(bits, t, j) : 0
+#define GROUP(bits, t)                                                                             \
+    PLACE(bits, t, 7), PLACE(bits, t, 6), PLACE(bits, t, 5), PLACE(bits, t, 4), PLACE(bits, t, 3), \
+        PLACE(bits, t, 2), PLACE(bits, t, 1), PLACE(bits, t, 0)
+#define MATRICES(bits)                                                                             \
     {                                                                                              \
-        GROUP(rank, 0), GROUP(rank, 1), GROUP(rank, 2), GROUP(rank, 3), GROUP(rank, 4),            \
-            GROUP(rank, 5), GROUP(rank, 6), GROUP(rank, 7)                                         \
+        GROUP(bits, 0), GROUP(bits, 1), GROUP(bits, 2), GROUP(bits, 3), GROUP(bits, 4),            \
+            GROUP(bits, 5), GROUP(bits, 6), GROUP(bits, 7)                                         \
     }
 /* Byte t of every lane. */
 #define BYTES(t) t, 8 + (t), 16 + (t), 24 + (t), 32 + (t), 40 + (t), 48 + (t), 56 + (t)

@@ -29,7 +29,8 @@
 /* In memory they are operands of the instruction that uses them. Constants that a compiler composes
  * go through the port that moves bytes across lanes, which is the busiest one. */
 struct bb_ribbon_eight_constants {
-    _Alignas(64) uint8_t matrices[BB_RIBBON_WINDOW_RANK_MAX + 1][64]; /* orders of bytes, by rank */
+    /* Orders of bytes, by fingerprint bits. */
+    _Alignas(64) uint8_t matrices[BB_RIBBON_WINDOW_FINGERPRINT_BITS_MAX + 1][64];
     uint8_t transposition[64];
     uint64_t byte_of[BB_RIBBON_EIGHT]; /* of question q, in every lane */
     uint64_t descriptor;               /* the bits of an entry that are it */
@@ -61,10 +62,10 @@ BB_CPU_TARGET_AVX512 static inline __m512i bb_ribbon_eight_words(uint64_t word)
 
 /* The arguments of eight probes, a lane each. */
 struct bb_ribbon_eight {
-    __m512i hashes;   /* in the domains of the filters */
-    __m512i places;   /* bb_filter_place */
-    __m512i ranks;    /* of the shorter steps */
-    __m512i payloads; /* addresses of the first of each set */
+    __m512i hashes;           /* in the domains of the filters */
+    __m512i places;           /* bb_filter_place */
+    __m512i fingerprint_bits; /* of the shorter steps */
+    __m512i payloads;         /* addresses of the first of each set */
 };
 
 /* The coefficients and fingerprints for their windows. */
@@ -73,7 +74,7 @@ struct bb_ribbon_eight_windows {
     uint64_t matrices[BB_RIBBON_EIGHT]; /* offsets of the orders */
     __m512i coefficients;               /* transposed */
     __m512i fingerprints;
-    __m512i ranks;
+    __m512i fingerprint_bits;
 };
 
 /* Two halves: a word out of the upper half of a vector is not there before the vector has reached
@@ -156,20 +157,22 @@ bb_ribbon_eight_find(const struct bb_ribbon_eight_constants *known,
 {
     __m512i descriptors = _mm512_and_si512(eight->places, bb_ribbon_eight_words(known->descriptor));
     __m512i sizes = _mm512_and_si512(eight->places, bb_ribbon_eight_words(known->size));
-    __m512i ranks = _mm512_add_epi64(eight->ranks, _mm512_srli_epi64(descriptors, 14));
+    __m512i fingerprint_bits =
+        _mm512_add_epi64(eight->fingerprint_bits, _mm512_srli_epi64(descriptors, 14));
     __m512i hashes = bb_ribbon_eight_tweaked(known, eight->hashes, descriptors);
     __m512i drawn = _mm512_mul_epu32(bb_ribbon_eight_start_hashes(known, hashes),
                                      _mm512_sub_epi64(sizes, bb_ribbon_eight_words(known->one)));
     __m512i payloads = _mm512_add_epi64(eight->payloads, _mm512_srli_epi64(eight->places, 16));
     bb_ribbon_eight_store_halves(
         windows->ends,
-        _mm512_madd52lo_epu64(payloads, bb_ribbon_eight_end_groups(known, drawn, sizes), ranks));
-    bb_ribbon_eight_store_halves(windows->matrices, _mm512_slli_epi64(ranks, 6));
+        _mm512_madd52lo_epu64(payloads, bb_ribbon_eight_end_groups(known, drawn, sizes),
+                              fingerprint_bits));
+    bb_ribbon_eight_store_halves(windows->matrices, _mm512_slli_epi64(fingerprint_bits, 6));
     __asm__("" : "+m"(windows->ends), "+m"(windows->matrices)); /* else gcc takes vectors apart */
     windows->coefficients = _mm512_permutexvar_epi8(_mm512_load_si512(known->transposition),
                                                     bb_ribbon_eight_coefficients(known, hashes));
     windows->fingerprints = _mm512_srli_epi64(drawn, BB_RIBBON_FINGERPRINT_SHIFT);
-    windows->ranks = ranks;
+    windows->fingerprint_bits = fingerprint_bits;
 }
 
 /* A vector spans two cache lines, which a load fetches one after the other. */
@@ -219,7 +222,8 @@ bb_ribbon_eight_agree(const struct bb_ribbon_eight_constants *known,
     sums = _mm512_xor_si512(sums, _mm512_srli_epi64(sums, 16));
     __m512i differences = _mm512_ternarylogic_epi64(sums, _mm512_srli_epi64(sums, 8),
                                                     windows->fingerprints, BB_RIBBON_EIGHT_XOR);
-    __m512i above = _mm512_sub_epi64(bb_ribbon_eight_words(known->word_bits), windows->ranks);
+    __m512i above =
+        _mm512_sub_epi64(bb_ribbon_eight_words(known->word_bits), windows->fingerprint_bits);
     differences = _mm512_sllv_epi64(differences, above);
     return _cvtmask8_u32(_mm512_testn_epi64_mask(differences, differences));
 }

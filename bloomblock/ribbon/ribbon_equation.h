@@ -1,7 +1,8 @@
 /* The equation of a key in a ribbon, computed from its hash and a filter's descriptor.
  *
- * A ribbon of rank r is a column of rows, each of r bits. A key selects up to w consecutive rows
- * (coefficients, from the row start on) and their required sum modulo 2 (fingerprint):
+ * A ribbon of r fingerprint bits is a column of rows, each of r bits. A key selects up to w
+ * consecutive rows (coefficients, from the row start on) and their required sum modulo 2
+ * (fingerprint):
  *
  *     rows        ... | z | z | z | z | z | ...          each r bits
  *     key              start ^   ^       ^               coefficients 1 1 0 1: z[0] + z[1] + z[3]
@@ -28,8 +29,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BB_RIBBON_RANK_MAX   25 /* 2^-24, and a step */
-#define BB_RIBBON_SEED_COUNT 64 /* 6 bits of the descriptor */
+#define BB_RIBBON_FINGERPRINT_BITS_MAX 25 /* 2^-24, and a step */
+#define BB_RIBBON_SEED_COUNT           64 /* 6 bits of the descriptor */
 
 /* ON DISK. */
 #define BB_RIBBON_TWEAK_FACTOR       UINT64_C(0xa0761d6478bd642f)
@@ -110,8 +111,8 @@ static inline uint64_t bb_ribbon_equation_draw(uint64_t start_hash, uint64_t cou
     return start_hash * (count + 2 * overhang);
 }
 
-/* All values of the lowest 25 bits, BB_RIBBON_RANK_MAX, are equally likely. The bits below them
- * contain zeros if the factor is a power of two. */
+/* All values of the lowest 25 bits, BB_RIBBON_FINGERPRINT_BITS_MAX, are equally likely. The bits
+ * below them contain zeros if the factor is a power of two. */
 static inline uint32_t bb_ribbon_equation_fingerprint(uint64_t drawn)
 {
     return (uint32_t)(drawn >> BB_RIBBON_FINGERPRINT_SHIFT);
@@ -126,9 +127,9 @@ static inline uint64_t bb_ribbon_equation_start(uint64_t drawn, uint64_t count, 
     return (uint64_t)(start > last ? last : start);
 }
 
-static inline uint32_t bb_ribbon_equation_rank_mask(uint32_t rank)
+static inline uint32_t bb_ribbon_equation_fingerprint_mask(uint32_t fingerprint_bits)
 {
-    return (UINT32_C(1) << rank) - 1;
+    return (UINT32_C(1) << fingerprint_bits) - 1;
 }
 
 #endif

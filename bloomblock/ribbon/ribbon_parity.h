@@ -17,13 +17,13 @@ static inline uint32_t bb_ribbon_parity_bytes(uint64_t word)
 
 /* The sums of eight columns of a byte-grouped window, the first in byte 0: byte by byte, as
  * described in ribbon.h. */
-static inline uint32_t bb_ribbon_parity_sums_simply(const uint8_t *bytes, uint64_t rank,
+static inline uint32_t bb_ribbon_parity_sums_simply(const uint8_t *bytes, uint64_t fingerprint_bits,
                                                     uint64_t coefficients)
 {
     uint64_t sum = 0;
     for (uint32_t t = 0; t < BB_RIBBON_WINDOW_GROUPS; t++) {
         uint64_t mask = ((coefficients >> (8 * t)) & 0xff) * UINT64_C(0x0101010101010101);
-        sum ^= mask & bb_load64(bytes + t * rank);
+        sum ^= mask & bb_load64(bytes + t * fingerprint_bits);
     }
     return bb_ribbon_parity_bytes(sum);
 }
@@ -89,27 +89,27 @@ static inline bb_ribbon_pair bb_ribbon_parity_load(const uint8_t *first, const u
     return (bb_ribbon_pair){bb_load64(first), bb_load64(second)};
 }
 
-/* The addresses are computed in two halves: compilers would add the rank seven times, each addition
- * after the previous. */
-static inline uint32_t bb_ribbon_parity_sums(const uint8_t *bytes, uint64_t rank,
+/* The addresses are computed in two halves: compilers would add fingerprint_bits seven times, each
+ * addition after the previous. */
+static inline uint32_t bb_ribbon_parity_sums(const uint8_t *bytes, uint64_t fingerprint_bits,
                                              uint64_t coefficients)
 {
-    const uint8_t *later = bytes + 4 * rank;
-    uint64_t third = 3 * rank;
+    const uint8_t *later = bytes + 4 * fingerprint_bits;
+    uint64_t third = 3 * fingerprint_bits;
     bb_ribbon_pair masks[BB_RIBBON_WINDOW_GROUPS / 2];
     __asm__("" : "+r"(later), "+r"(third));
     bb_ribbon_parity_masks(coefficients, masks);
-    bb_ribbon_pair sum = bb_ribbon_parity_load(bytes, bytes + rank) & masks[0];
-    sum ^= bb_ribbon_parity_load(bytes + 2 * rank, bytes + third) & masks[1];
-    sum ^= bb_ribbon_parity_load(later, later + rank) & masks[2];
-    sum ^= bb_ribbon_parity_load(later + 2 * rank, later + third) & masks[3];
+    bb_ribbon_pair sum = bb_ribbon_parity_load(bytes, bytes + fingerprint_bits) & masks[0];
+    sum ^= bb_ribbon_parity_load(bytes + 2 * fingerprint_bits, bytes + third) & masks[1];
+    sum ^= bb_ribbon_parity_load(later, later + fingerprint_bits) & masks[2];
+    sum ^= bb_ribbon_parity_load(later + 2 * fingerprint_bits, later + third) & masks[3];
     return bb_ribbon_parity_pairs(sum);
 }
 #else
-static inline uint32_t bb_ribbon_parity_sums(const uint8_t *bytes, uint64_t rank,
+static inline uint32_t bb_ribbon_parity_sums(const uint8_t *bytes, uint64_t fingerprint_bits,
                                              uint64_t coefficients)
 {
-    return bb_ribbon_parity_sums_simply(bytes, rank, coefficients);
+    return bb_ribbon_parity_sums_simply(bytes, fingerprint_bits, coefficients);
 }
 #endif
 

@@ -110,9 +110,9 @@ BB_CPU_TARGET_AVX512 static inline uint32_t admit(struct lanes *lanes, __mmask64
 {
     uint32_t used = 0;
     while (used < count && mask != 0) {
-        uint32_t room = (uint32_t)__builtin_popcountll(mask);
+        uint32_t free_lanes = (uint32_t)__builtin_popcountll(mask);
         uint32_t some = count - used < 8 ? count - used : 8;
-        some = some < room ? some : room;
+        some = some < free_lanes ? some : free_lanes;
         __mmask64 taken = lowest(mask, some);
         admit_8(lanes, taken, coefficients + used, fingerprints + used, slabs);
         mask &= ~taken;
@@ -125,9 +125,9 @@ BB_CPU_TARGET_AVX512 static inline uint32_t admit(struct lanes *lanes, __mmask64
 BB_CPU_TARGET_AVX512 static inline void move_up(struct pool *pool, __mmask64 *free_first,
                                                 __mmask64 *free_second, uint32_t slabs)
 {
-    uint32_t room = (uint32_t)__builtin_popcountll(*free_first);
+    uint32_t free_lanes = (uint32_t)__builtin_popcountll(*free_first);
     uint32_t waiting = (uint32_t)__builtin_popcountll(~*free_second);
-    uint32_t count = waiting < room ? waiting : room;
+    uint32_t count = waiting < free_lanes ? waiting : free_lanes;
     __mmask64 from = lowest(~*free_second, count), to = lowest(*free_first, count);
     __m512i order = _mm512_maskz_expand_epi8(to, _mm512_maskz_compress_epi8(from, iota()));
     for (uint32_t t = 0; t < 7; t++) {
@@ -377,7 +377,7 @@ bb_ribbon_planes_solve(struct bb_ribbon_planes *planes, const struct bb_ribbon_s
                        struct bb_ribbon_rows *ret_rows)
 {
     sort_by_group(planes, system);
-    switch (bb_ribbon_rows_slab_count(system->rank)) {
+    switch (bb_ribbon_rows_slab_count(system->fingerprint_bits)) {
     case 1:
         return solve(planes, system, 1, ret_rows);
     case 2:

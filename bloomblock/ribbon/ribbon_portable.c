@@ -5,41 +5,44 @@
 
 /* --- Byte-grouped --- */
 
-/* The sums of all columns up to rank_limit. For single probes rank_limit is a constant of the
- * table, but the rank of a filter is not: so the end of the loop is predictable, and surplus
- * columns are masked out. */
-static inline uint32_t sum_groups(const struct bb_ribbon_question *question, uint32_t rank_limit)
+/* The sums of all columns up to column_limit. For single probes column_limit is a constant of the
+ * table, but the number of columns of a filter is not: so the end of the loop is predictable, and
+ * surplus columns are masked out. */
+static inline uint32_t sum_groups(const struct bb_ribbon_question *question, uint32_t column_limit)
 {
     const uint8_t *window = question->bytes;
-    uint32_t sums = bb_ribbon_parity_sums(window, question->rank, question->coefficients);
-    for (uint32_t column = 8; column < rank_limit; column += 8)
-        sums |= bb_ribbon_parity_sums(window + column, question->rank, question->coefficients)
+    uint32_t sums =
+        bb_ribbon_parity_sums(window, question->fingerprint_bits, question->coefficients);
+    for (uint32_t column = 8; column < column_limit; column += 8)
+        sums |= bb_ribbon_parity_sums(window + column, question->fingerprint_bits,
+                                      question->coefficients)
                 << column;
     return sums;
 }
 
-static inline bool answer_groups(const struct bb_ribbon_question *question, uint32_t rank_limit)
+static inline bool answer_groups(const struct bb_ribbon_question *question, uint32_t column_limit)
 {
-    return bb_ribbon_question_agrees(question, sum_groups(question, rank_limit));
+    return bb_ribbon_question_agrees(question, sum_groups(question, column_limit));
 }
 
-/* Apart, so that the usual ranks up to 8 need no stack. */
+/* Apart, so that the usual filters of up to 8 columns need no stack. */
 static __attribute__((noinline)) bool probe_wide_groups(const uint8_t *payload, uint64_t descriptor,
-                                                        uint64_t rank, uint64_t hash)
+                                                        uint64_t fingerprint_bits, uint64_t hash)
 {
     struct bb_ribbon_question question =
-        bb_ribbon_question_grouped(payload, descriptor, rank, hash);
-    return answer_groups(&question, (uint32_t)rank + 1);
+        bb_ribbon_question_grouped(payload, descriptor, fingerprint_bits, hash);
+    return answer_groups(&question, (uint32_t)fingerprint_bits + 1);
 }
 
-bool bb_ribbon_portable_groups(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                               uint64_t hash)
+bool bb_ribbon_portable_groups(const uint8_t *payload, uint64_t descriptor,
+                               uint64_t fingerprint_bits, uint64_t hash)
 {
     if (!bb_ribbon_window_exists(descriptor))
         return true;
-    if (rank + 1 > 8)
-        return probe_wide_groups(payload, descriptor, rank, hash);
-    return bb_ribbon_window_portable_agrees(bb_ribbon_window(payload, descriptor, rank, hash));
+    if (fingerprint_bits + 1 > 8)
+        return probe_wide_groups(payload, descriptor, fingerprint_bits, hash);
+    return bb_ribbon_window_portable_agrees(
+        bb_ribbon_window(payload, descriptor, fingerprint_bits, hash));
 }
 
 /* --- Bit-exact ---
@@ -49,11 +52,11 @@ bool bb_ribbon_portable_groups(const uint8_t *payload, uint64_t descriptor, uint
  * parities come together at the end. Without a population count this is the quickest form. */
 
 /* The used bits of a column; for a column that does not exist, the first column's. exist: the
- * number of columns that are known to exist from the table's rank. */
+ * number of columns that are known to exist from the table's fingerprint bits. */
 static inline uint64_t load_column(const struct bb_ribbon_question *question, uint32_t exist,
                                    uint32_t i)
 {
-    uint32_t there = i < exist ? UINT32_MAX : 0 - (uint32_t)(i < question->rank);
+    uint32_t there = i < exist ? UINT32_MAX : 0 - (uint32_t)(i < question->fingerprint_bits);
     uint32_t position = question->start + (i * question->slots & there);
     return bb_load64(question->bytes + position / 8) >> (position % 8) & question->coefficients;
 }
@@ -79,14 +82,14 @@ static inline uint32_t sum_eight(const struct bb_ribbon_question *question, uint
     return bb_ribbon_parity_bytes(fold(even, odd, 8, eighths));
 }
 
-/* The usual ranks 6, 7 and 8 need neither loops nor stack. */
+/* The usual 6, 7 and 8 fingerprint bits need neither loops nor stack. */
 static inline bool answer_bits_7(const struct bb_ribbon_question *question)
 {
     return bb_ribbon_question_agrees(question, sum_eight(question, 6, 0));
 }
 
 /* Adds up as many columns as the table's longest filters have, because this number is predictable,
- * unlike the filter's rank; and eight instead of seven. Columns that the filter does not have are
+ * unlike that of the filter; and eight instead of seven. Columns that the filter does not have are
  * masked out. */
 static inline uint32_t sum_bits(const struct bb_ribbon_question *question, uint32_t exist,
                                 uint32_t column_limit)
@@ -106,31 +109,36 @@ static __attribute__((noinline)) bool answer_wide_bits(const struct bb_ribbon_qu
     return bb_ribbon_question_agrees(question, sum_bits(question, exist, column_limit));
 }
 
-bool bb_ribbon_portable_bits(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
+bool bb_ribbon_portable_bits(const uint8_t *payload, uint64_t descriptor, uint64_t fingerprint_bits,
                              uint64_t hash)
 {
     if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
-    return rank == 6 || rank == 7 ? answer_bits_7(&question)
-                                  : answer_wide_bits(&question, (uint32_t)rank, (uint32_t)rank + 1);
+    struct bb_ribbon_question question =
+        bb_ribbon_question_bits(payload, descriptor, fingerprint_bits, hash);
+    return fingerprint_bits == 6 || fingerprint_bits == 7
+               ? answer_bits_7(&question)
+               : answer_wide_bits(&question, (uint32_t)fingerprint_bits,
+                                  (uint32_t)fingerprint_bits + 1);
 }
 
 /* --- Both --- */
 
 uint32_t bb_ribbon_portable_sums(const struct bb_ribbon_question *question)
 {
-    return question->slots > 0 ? sum_bits(question, question->rank, question->rank)
-                               : sum_groups(question, question->rank);
+    return question->slots > 0
+               ? sum_bits(question, question->fingerprint_bits, question->fingerprint_bits)
+               : sum_groups(question, question->fingerprint_bits);
 }
 
 static bool answer(const struct bb_ribbon_question *question)
 {
-    uint32_t rank = question->rank;
+    uint32_t fingerprint_bits = question->fingerprint_bits;
     if (question->slots == 0)
-        return answer_groups(question, rank);
-    return rank >= 6 && rank <= 8 ? answer_bits_7(question)
-                                  : answer_wide_bits(question, rank, rank);
+        return answer_groups(question, fingerprint_bits);
+    return fingerprint_bits >= 6 && fingerprint_bits <= 8
+               ? answer_bits_7(question)
+               : answer_wide_bits(question, fingerprint_bits, fingerprint_bits);
 }
 
 uint64_t bb_ribbon_portable_batch(const struct bb_filter_batch *batch, size_t count)

@@ -6,10 +6,11 @@
 #include "bloomblock/ribbon/ribbon_portable.h"
 #include "bloomblock/ribbon/ribbon_window_avx2.h"
 
-_Static_assert(BB_RIBBON_RANK_MAX <= 32, "the widest forms take ranks up to 32");
+_Static_assert(BB_RIBBON_FINGERPRINT_BITS_MAX <= 32,
+               "the widest forms take up to 32 fingerprint bits");
 
 #if BB_CPU_X86
-static const struct bb_filter_probes *avx2_probes(uint32_t rank)
+static const struct bb_filter_probes *avx2_probes(uint32_t bits)
 {
     static const struct bb_filter_probes up_to_3 = {
         {bb_ribbon_probe_avx2_4, bb_ribbon_probe_avx2_bits},
@@ -27,12 +28,12 @@ static const struct bb_filter_probes *avx2_probes(uint32_t rank)
         {bb_ribbon_probe_avx2_16, bb_ribbon_probe_avx2_bits}, bb_ribbon_probe_avx2_batch, NULL};
     static const struct bb_filter_probes all = {
         {bb_ribbon_probe_avx2_32, bb_ribbon_probe_avx2_bits}, bb_ribbon_probe_avx2_batch, NULL};
-    if (rank < BB_RIBBON_WINDOW_AVX2_RANK_MIN)
+    if (bits < BB_RIBBON_WINDOW_AVX2_FINGERPRINT_BITS_MIN)
         return &up_to_3;
-    return rank <= 5 ? &up_to_5 : rank <= 7 ? &up_to_7 : rank <= 15 ? &up_to_15 : &all;
+    return bits <= 5 ? &up_to_5 : bits <= 7 ? &up_to_7 : bits <= 15 ? &up_to_15 : &all;
 }
 
-static const struct bb_filter_probes *avx512_probes(uint32_t rank)
+static const struct bb_filter_probes *avx512_probes(uint32_t bits)
 {
     static const struct bb_filter_probes up_to_7 = {
         {bb_ribbon_probe_avx512_8, bb_ribbon_probe_avx512_bits_8},
@@ -46,11 +47,11 @@ static const struct bb_filter_probes *avx512_probes(uint32_t rank)
         {bb_ribbon_probe_avx512_32, bb_ribbon_probe_avx512_bits},
         bb_ribbon_probe_avx512_batch_wide,
         NULL};
-    return rank <= 7 ? &up_to_7 : rank <= 15 ? &up_to_15 : &all;
+    return bits <= 7 ? &up_to_7 : bits <= 15 ? &up_to_15 : &all;
 }
 #endif
 
-static const struct bb_filter_probes *portable_probes(uint32_t rank)
+static const struct bb_filter_probes *portable_probes(uint32_t bits)
 {
     static const struct bb_filter_probes up_to_7 = {
         {bb_ribbon_portable_groups, bb_ribbon_portable_bits},
@@ -58,33 +59,33 @@ static const struct bb_filter_probes *portable_probes(uint32_t rank)
         bb_ribbon_portable_shards};
     static const struct bb_filter_probes all = {
         {bb_ribbon_portable_groups, bb_ribbon_portable_bits}, bb_ribbon_portable_batch, NULL};
-    return rank <= 7 ? &up_to_7 : &all;
+    return bits <= 7 ? &up_to_7 : &all;
 }
 
-/* A filter's rank may be one more than the table's. */
-const struct bb_filter_probes *bb_ribbon_probe_of(enum bb_cpu cpu, uint32_t rank)
+/* A filter may have one fingerprint bit more than the number for its table. */
+const struct bb_filter_probes *bb_ribbon_probe_of(enum bb_cpu cpu, uint32_t fingerprint_bits)
 {
     switch (cpu) {
 #if BB_CPU_X86
     case BB_CPU_AVX512:
-        return avx512_probes(rank);
+        return avx512_probes(fingerprint_bits);
     case BB_CPU_AVX2:
-        return avx2_probes(rank);
+        return avx2_probes(fingerprint_bits);
 #endif
     default:
-        return portable_probes(rank);
+        return portable_probes(fingerprint_bits);
     }
 }
 
 /* --- Shards --- */
 
-/* Of any layout, rank and size, and with shards that are not there. */
+/* Of any layout, fingerprint bits and size, and with shards that are not there. */
 static bool ask_any(const struct bb_filter_shards *shards, uint64_t key_hash)
 {
     bb_filter_place place = *bb_filter_probe_place(shards, key_hash);
     return (uint16_t)place == BB_DESCRIPTOR_NONE ||
            bb_filter_probe_one(shards->probes, shards->payloads + (place >> 16), (uint16_t)place,
-                               (uint32_t)shards->rank, key_hash ^ shards->domain);
+                               (uint32_t)shards->fingerprint_bits, key_hash ^ shards->domain);
 }
 
 static bool have_windows(const struct bb_filter_shards *shards)

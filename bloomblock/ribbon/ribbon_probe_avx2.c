@@ -1,16 +1,17 @@
 /* Probing ribbons with vectors of 32 bytes.
  *
  * Byte-grouped. A window is divided into parts with an equal number of groups, each of at most 32
- * bytes: two parts of 4 groups up to rank 8, four of 2 up to 16, eight of 1 up to 32. Each part is
- * masked with its coefficients, spread to their bytes, and added to the other parts. The result is
- * one bit per byte, its parity; the bits of the groups of a part are folded onto the first group.
+ * bytes: two parts of 4 groups up to 8 fingerprint bits, four of 2 up to 16, eight of 1 up to 32.
+ * Each part is masked with its coefficients, spread to their bytes, and added to the other parts.
+ * The result is one bit per byte, its parity; the bits of the groups of a part are folded onto the
+ * first group.
  *
  *     part       | group t: byte t * r + j | group t + 1: ... |       r bytes each
  *     masked     byte p & coefficient byte t + p / r
  *     parities   bit p; result bit j: bits j, r + j, 2r + j, 3r + j together
  *
  * Loads are masked to whole words of 4 bytes: at most 3 bytes after the window are touched. Single
- * probes of ranks 4 to 8, the usual case, need no masks (ribbon_window_avx2.h).
+ * probes of 4 to 8 fingerprint bits, the usual case, need no masks (ribbon_window_avx2.h).
  *
  * Bit-exact. A lane of eight bytes per column, each loaded from a different offset and shifted by a
  * different amount; its parity is folded together with another lane's. (A gather instruction is no
@@ -34,23 +35,24 @@ BB_CPU_TARGET_AVX2 static inline __m256i load(const uint8_t *bytes, uint32_t siz
     return _mm256_maskload_epi32((const int *)(const void *)bytes, present);
 }
 
-/* The group of each byte of a part: byte p of groups[rank] is p / rank. */
-#define GROUPS_4(rank, p) (p) / (rank), ((p) + 1) / (rank), ((p) + 2) / (rank), ((p) + 3) / (rank)
-#define GROUPS_16(rank, p)                                                                         \
-    GROUPS_4(rank, p), GROUPS_4(rank, p + 4), GROUPS_4(rank, p + 8), GROUPS_4(rank, p + 12)
-#define GROUPS(rank)                                                                               \
+/* The group of each byte of a part: byte p of groups[bits] is p / bits. */
+#define GROUPS_4(bits, p) (p) / (bits), ((p) + 1) / (bits), ((p) + 2) / (bits), ((p) + 3) / (bits)
+#define GROUPS_16(bits, p)                                                                         \
+    GROUPS_4(bits, p), GROUPS_4(bits, p + 4), GROUPS_4(bits, p + 8), GROUPS_4(bits, p + 12)
+#define GROUPS(bits)                                                                               \
     {                                                                                              \
-        GROUPS_16(rank, 0), GROUPS_16(rank, 16)                                                    \
+        GROUPS_16(bits, 0), GROUPS_16(bits, 16)                                                    \
     }
 
-BB_CPU_TARGET_AVX2 static inline __m256i groups_of_bytes(uint32_t rank)
+BB_CPU_TARGET_AVX2 static inline __m256i groups_of_bytes(uint32_t fingerprint_bits)
 {
-    static const uint8_t groups[BB_RIBBON_RANK_MAX + 1][32] __attribute__((aligned(32))) = {
-        {0},        GROUPS(1),  GROUPS(2),  GROUPS(3),  GROUPS(4),  GROUPS(5),  GROUPS(6),
-        GROUPS(7),  GROUPS(8),  GROUPS(9),  GROUPS(10), GROUPS(11), GROUPS(12), GROUPS(13),
-        GROUPS(14), GROUPS(15), GROUPS(16), GROUPS(17), GROUPS(18), GROUPS(19), GROUPS(20),
-        GROUPS(21), GROUPS(22), GROUPS(23), GROUPS(24), GROUPS(25)};
-    return _mm256_load_si256((const __m256i *)(const void *)groups[rank]);
+    static const uint8_t groups[BB_RIBBON_FINGERPRINT_BITS_MAX + 1][32]
+        __attribute__((aligned(32))) = {
+            {0},        GROUPS(1),  GROUPS(2),  GROUPS(3),  GROUPS(4),  GROUPS(5),  GROUPS(6),
+            GROUPS(7),  GROUPS(8),  GROUPS(9),  GROUPS(10), GROUPS(11), GROUPS(12), GROUPS(13),
+            GROUPS(14), GROUPS(15), GROUPS(16), GROUPS(17), GROUPS(18), GROUPS(19), GROUPS(20),
+            GROUPS(21), GROUPS(22), GROUPS(23), GROUPS(24), GROUPS(25)};
+    return _mm256_load_si256((const __m256i *)(const void *)groups[fingerprint_bits]);
 }
 
 /* The highest bit of each byte: the parity of the byte. A table has the parities of nibbles. */
@@ -63,30 +65,31 @@ BB_CPU_TARGET_AVX2 static inline __m256i odd_bytes(__m256i bytes)
 }
 
 /* groups: the number of groups of a part; a constant. */
-BB_CPU_TARGET_AVX2 static inline uint32_t sum_grouped(const uint8_t *window, uint32_t rank,
-                                                      uint64_t words, uint32_t groups)
+BB_CPU_TARGET_AVX2 static inline uint32_t
+sum_grouped(const uint8_t *window, uint32_t fingerprint_bits, uint64_t words, uint32_t groups)
 {
     __m256i coefficients = _mm256_set1_epi64x((long long)words);
-    __m256i order = groups_of_bytes(rank);
+    __m256i order = groups_of_bytes(fingerprint_bits);
     __m256i sum = _mm256_setzero_si256();
     for (uint32_t i = 0; i < BB_RIBBON_WINDOW_GROUPS; i += groups) {
         __m256i places = _mm256_add_epi8(order, _mm256_set1_epi8((char)i));
         __m256i mask = _mm256_shuffle_epi8(coefficients, places);
-        __m256i bytes = load(window + i * rank, groups * rank);
+        __m256i bytes = load(window + i * fingerprint_bits, groups * fingerprint_bits);
         sum = _mm256_xor_si256(sum, _mm256_and_si256(bytes, mask));
     }
     uint32_t sums = (uint32_t)_mm256_movemask_epi8(odd_bytes(sum));
     if (groups == 4)
-        sums ^= sums >> 2 * rank;
+        sums ^= sums >> 2 * fingerprint_bits;
     if (groups >= 2)
-        sums ^= sums >> rank;
+        sums ^= sums >> fingerprint_bits;
     return sums;
 }
 
 BB_CPU_TARGET_AVX2 static inline bool answer_grouped(const struct bb_ribbon_question *question,
                                                      uint32_t groups)
 {
-    uint32_t sums = sum_grouped(question->bytes, question->rank, question->coefficients, groups);
+    uint32_t sums =
+        sum_grouped(question->bytes, question->fingerprint_bits, question->coefficients, groups);
     return bb_ribbon_question_agrees(question, sums);
 }
 
@@ -152,24 +155,25 @@ BB_CPU_TARGET_AVX2 static inline uint32_t sum_columns(struct columns columns, ui
     return word_parities(even, odd);
 }
 
-/* The ranks 6, 7 and 8. */
+/* 6, 7 and 8 fingerprint bits. */
 BB_CPU_TARGET_AVX2 static inline bool answer_bits_7(const struct bb_ribbon_question *question)
 {
-    struct columns columns = {question->bytes, question->rank, 6, question->slots, question->start};
+    struct columns columns = {question->bytes, question->fingerprint_bits, 6, question->slots,
+                              question->start};
     return bb_ribbon_question_agrees(question, sum_columns(columns, question->coefficients));
 }
 
-/* Eight columns take as many bytes as there are slots. column_limit: at least the rank. If the last
- * turn of eight columns has no column, it reads the first eight again, and their bits are not
- * used. */
+/* Eight columns take as many bytes as there are slots. column_limit: at least the fingerprint
+ * bits. If the last turn of eight columns has no column, it reads the first eight again, and their
+ * bits are not used. */
 BB_CPU_TARGET_AVX2 static inline bool answer_bits(const struct bb_ribbon_question *question,
                                                   uint32_t column_limit)
 {
     uint32_t sums = 0;
     for (uint32_t column = 0; column < column_limit; column += 8) {
-        size_t there = 0 - (size_t)(column < question->rank);
+        size_t there = 0 - (size_t)(column < question->fingerprint_bits);
         const uint8_t *bytes = question->bytes + ((size_t)(column / 8) * question->slots & there);
-        struct columns columns = {bytes, question->rank - column, 1, question->slots,
+        struct columns columns = {bytes, question->fingerprint_bits - column, 1, question->slots,
                                   question->start};
         sums |= sum_columns(columns, question->coefficients) << column;
     }
@@ -179,27 +183,29 @@ BB_CPU_TARGET_AVX2 static inline bool answer_bits(const struct bb_ribbon_questio
 /* --- Single probes --- */
 
 BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint64_t descriptor,
-                                                  uint64_t rank, uint64_t hash, uint32_t groups)
+                                                  uint64_t fingerprint_bits, uint64_t hash,
+                                                  uint32_t groups)
 {
     if (!bb_ribbon_window_exists(descriptor))
         return true;
     struct bb_ribbon_question question =
-        bb_ribbon_question_grouped(payload, descriptor, rank, hash);
+        bb_ribbon_question_grouped(payload, descriptor, fingerprint_bits, hash);
     return answer_grouped(&question, groups);
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_4(const uint8_t *payload, uint64_t descriptor,
-                                               uint64_t rank, uint64_t hash)
+                                               uint64_t fingerprint_bits, uint64_t hash)
 {
-    return ask_grouped(payload, descriptor, rank, hash, 4);
+    return ask_grouped(payload, descriptor, fingerprint_bits, hash, 4);
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_8(const uint8_t *payload, uint64_t descriptor,
-                                               uint64_t rank, uint64_t hash)
+                                               uint64_t fingerprint_bits, uint64_t hash)
 {
     if (!bb_ribbon_window_exists(descriptor))
         return true;
-    return bb_ribbon_window_avx2_agrees(bb_ribbon_window(payload, descriptor, rank, hash));
+    return bb_ribbon_window_avx2_agrees(
+        bb_ribbon_window(payload, descriptor, fingerprint_bits, hash));
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_shards(const struct bb_filter_shards *shards,
@@ -209,35 +215,37 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_shards(const struct bb_filter_shard
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_16(const uint8_t *payload, uint64_t descriptor,
-                                                uint64_t rank, uint64_t hash)
+                                                uint64_t fingerprint_bits, uint64_t hash)
 {
-    return ask_grouped(payload, descriptor, rank, hash, 2);
+    return ask_grouped(payload, descriptor, fingerprint_bits, hash, 2);
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_32(const uint8_t *payload, uint64_t descriptor,
-                                                uint64_t rank, uint64_t hash)
+                                                uint64_t fingerprint_bits, uint64_t hash)
 {
-    return ask_grouped(payload, descriptor, rank, hash, 1);
+    return ask_grouped(payload, descriptor, fingerprint_bits, hash, 1);
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits_7(const uint8_t *payload, uint64_t descriptor,
-                                                    uint64_t rank, uint64_t hash)
+                                                    uint64_t fingerprint_bits, uint64_t hash)
 {
     if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
+    struct bb_ribbon_question question =
+        bb_ribbon_question_bits(payload, descriptor, fingerprint_bits, hash);
     return answer_bits_7(&question);
 }
 
-/* The number of turns follows from the table's rank, not from the filter's, so that the processor
- * predicts the end of the loop. */
+/* The number of turns follows from the table's fingerprint bits, not from the filter's, so that the
+ * processor predicts the end of the loop. */
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits(const uint8_t *payload, uint64_t descriptor,
-                                                  uint64_t rank, uint64_t hash)
+                                                  uint64_t fingerprint_bits, uint64_t hash)
 {
     if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
-    return answer_bits(&question, (uint32_t)rank + 1);
+    struct bb_ribbon_question question =
+        bb_ribbon_question_bits(payload, descriptor, fingerprint_bits, hash);
+    return answer_bits(&question, (uint32_t)fingerprint_bits + 1);
 }
 
 /* --- Batches --- */
@@ -245,11 +253,13 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_bits(const uint8_t *payload, uint64
 BB_CPU_TARGET_AVX2 static inline bool answer(const struct bb_ribbon_question *question)
 {
     if (question->slots > 0)
-        return question->rank - 6u <= 2 ? answer_bits_7(question)
-                                        : answer_bits(question, question->rank);
-    if (question->rank <= 8)
+        return question->fingerprint_bits - 6u <= 2
+                   ? answer_bits_7(question)
+                   : answer_bits(question, question->fingerprint_bits);
+    if (question->fingerprint_bits <= 8)
         return answer_grouped(question, 4);
-    return question->rank <= 16 ? answer_grouped(question, 2) : answer_grouped(question, 1);
+    return question->fingerprint_bits <= 16 ? answer_grouped(question, 2)
+                                            : answer_grouped(question, 1);
 }
 
 BB_CPU_TARGET_AVX2 uint64_t bb_ribbon_probe_avx2_batch(const struct bb_filter_batch *batch,

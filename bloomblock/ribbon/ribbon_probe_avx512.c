@@ -1,9 +1,10 @@
 /* Probing ribbons with vectors of 64 bytes.
  *
- * Byte-grouped, up to rank 8: ribbon_window_avx512.h. A larger window is divided into parts with an
- * equal number of groups, each of at most 64 bytes: two parts of 4 groups up to rank 16, four of 2
- * up to 32. In a part, the bytes of one column are collected, a lane per column, masked with the
- * part's coefficients and added to the other parts; the parities of all lanes are the sums.
+ * Byte-grouped, up to 8 fingerprint bits: ribbon_window_avx512.h. A larger window is divided into
+ * parts with an equal number of groups, each of at most 64 bytes: two parts of 4 groups up to 16
+ * bits, four of 2 up to 32. In a part, the bytes of one column are collected, a lane per column,
+ * masked with the part's coefficients and added to the other parts; the parities of all lanes are
+ * the sums.
  *
  *     part       | group t: byte t * r + j | group t + 1: ... |       r bytes each
  *     lane j     | byte j of group t | byte j of group t + 1 | ...    4 or 2 bytes
@@ -31,11 +32,13 @@ BB_CPU_TARGET_AVX512 static inline __m512i load(const uint8_t *bytes, uint32_t s
     return _mm512_maskz_loadu_epi8(_bzhi_u64(UINT64_MAX, size), bytes);
 }
 
-/* Byte i: steps[i] * rank + columns[i]. The steps are below 8, so that the products of pairs of
- * them stay apart in words. */
-BB_CPU_TARGET_AVX512 static inline __m512i places(__m512i steps, __m512i columns, uint32_t rank)
+/* Byte i: steps[i] * fingerprint_bits + columns[i]. The steps are below 8, so that the products of
+ * pairs of them stay apart in words. */
+BB_CPU_TARGET_AVX512 static inline __m512i places(__m512i steps, __m512i columns,
+                                                  uint32_t fingerprint_bits)
 {
-    return _mm512_add_epi8(_mm512_mullo_epi16(steps, _mm512_set1_epi16((short)rank)), columns);
+    return _mm512_add_epi8(_mm512_mullo_epi16(steps, _mm512_set1_epi16((short)fingerprint_bits)),
+                           columns);
 }
 
 /* Bit j: the parity of lane j. A mask of signs needs no constant. */
@@ -58,12 +61,12 @@ BB_CPU_TARGET_AVX512 static inline bool answer_8(const struct bb_ribbon_question
 
 BB_CPU_TARGET_AVX512 static inline bool answer_16(const struct bb_ribbon_question *question)
 {
-    uint32_t part_size = 4 * question->rank;
+    uint32_t part_size = 4 * question->fingerprint_bits;
     __m512i columns =
         _mm512_set_epi32(0x0f0f0f0f, 0x0e0e0e0e, 0x0d0d0d0d, 0x0c0c0c0c, 0x0b0b0b0b, 0x0a0a0a0a,
                          0x09090909, 0x08080808, 0x07070707, 0x06060606, 0x05050505, 0x04040404,
                          0x03030303, 0x02020202, 0x01010101, 0);
-    __m512i order = places(_mm512_set1_epi32(0x03020100), columns, question->rank);
+    __m512i order = places(_mm512_set1_epi32(0x03020100), columns, question->fingerprint_bits);
     __m512i lanes = _mm512_setzero_si512();
     for (uint32_t i = 0; i < 2; i++) {
         __m512i bytes =
@@ -85,8 +88,8 @@ BB_CPU_TARGET_AVX512 static inline __m512i column_pairs(void)
 
 BB_CPU_TARGET_AVX512 static inline bool answer_32(const struct bb_ribbon_question *question)
 {
-    uint32_t part_size = 2 * question->rank;
-    __m512i order = places(_mm512_set1_epi16(0x0100), column_pairs(), question->rank);
+    uint32_t part_size = 2 * question->fingerprint_bits;
+    __m512i order = places(_mm512_set1_epi16(0x0100), column_pairs(), question->fingerprint_bits);
     __m512i lanes = _mm512_setzero_si512();
     for (uint32_t i = 0; i < 4; i++) {
         __m512i bytes =
@@ -149,9 +152,10 @@ BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_quest
     uint32_t sums = 0;
     for (uint32_t column = 0; column < column_limit; column += 8) {
         const uint8_t *columns = question->bytes + (size_t)(column / 8) * question->slots;
-        sums |= sum_columns(columns, question->slots, at_most_8(question->rank - column),
-                            question->start, question->coefficients)
-                << column;
+        sums |=
+            sum_columns(columns, question->slots, at_most_8(question->fingerprint_bits - column),
+                        question->start, question->coefficients)
+            << column;
     }
     return bb_ribbon_question_agrees(question, sums);
 }
@@ -159,25 +163,26 @@ BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_quest
 /* --- Single probes --- */
 
 #define GROUPED_PROBE(name, answer)                                                                \
-    BB_CPU_TARGET_AVX512 bool name(const uint8_t *payload, uint64_t descriptor, uint64_t rank,     \
-                                   uint64_t hash)                                                  \
+    BB_CPU_TARGET_AVX512 bool name(const uint8_t *payload, uint64_t descriptor,                    \
+                                   uint64_t fingerprint_bits, uint64_t hash)                       \
     {                                                                                              \
         if (!bb_ribbon_window_exists(descriptor))                                                  \
             return true;                                                                           \
         struct bb_ribbon_question question =                                                       \
-            bb_ribbon_question_grouped(payload, descriptor, rank, hash);                           \
+            bb_ribbon_question_grouped(payload, descriptor, fingerprint_bits, hash);               \
         return answer(&question);                                                                  \
     }
 
-/* The usual ranks, without a struct bb_ribbon_question: its narrow fields cost an eighth of the
- * time. */
+/* The usual fingerprint bits, without a struct bb_ribbon_question: its narrow fields cost an
+ * eighth of the time. */
 BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_8(const uint8_t *payload, uint64_t descriptor,
-                                                   uint64_t rank, uint64_t hash)
+                                                   uint64_t fingerprint_bits, uint64_t hash)
 {
     const struct bb_ribbon_window_avx512 *known = bb_ribbon_window_avx512_known();
     if (!bb_ribbon_window_exists(descriptor))
         return true;
-    return bb_ribbon_window_avx512_agrees(known, bb_ribbon_window(payload, descriptor, rank, hash));
+    return bb_ribbon_window_avx512_agrees(
+        known, bb_ribbon_window(payload, descriptor, fingerprint_bits, hash));
 }
 
 BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_shards(const struct bb_filter_shards *shards,
@@ -191,38 +196,41 @@ GROUPED_PROBE(bb_ribbon_probe_avx512_16, answer_16)
 GROUPED_PROBE(bb_ribbon_probe_avx512_32, answer_32)
 
 BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_bits_8(const uint8_t *payload, uint64_t descriptor,
-                                                        uint64_t rank, uint64_t hash)
+                                                        uint64_t fingerprint_bits, uint64_t hash)
 {
     if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
+    struct bb_ribbon_question question =
+        bb_ribbon_question_bits(payload, descriptor, fingerprint_bits, hash);
     return answer_bits(&question, 8);
 }
 
 /* The number of iterations is the same for all filters of a table, so its branch is predicted. */
 BB_CPU_TARGET_AVX512 bool bb_ribbon_probe_avx512_bits(const uint8_t *payload, uint64_t descriptor,
-                                                      uint64_t rank, uint64_t hash)
+                                                      uint64_t fingerprint_bits, uint64_t hash)
 {
     if (!bb_ribbon_question_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_question_bits(payload, descriptor, rank, hash);
-    return answer_bits(&question, (uint32_t)rank + 1);
+    struct bb_ribbon_question question =
+        bb_ribbon_question_bits(payload, descriptor, fingerprint_bits, hash);
+    return answer_bits(&question, (uint32_t)fingerprint_bits + 1);
 }
 
 /* --- Batches ---
  *
- * Byte-grouped ribbons of ranks up to 8 are probed eight at a time, all others one at a time. */
+ * Byte-grouped ribbons of up to 8 fingerprint bits are probed eight at a time, all others one at a
+ * time. */
 
 #define FEW 12 /* with fewer probes, vectors do not pay */
 
 BB_CPU_TARGET_AVX512 static inline bool answer(const struct bb_ribbon_question *question)
 {
     if (question->slots > 0)
-        return question->rank <= 8 ? answer_bits(question, 8)
-                                   : answer_bits(question, question->rank);
-    if (question->rank <= 8)
+        return question->fingerprint_bits <= 8 ? answer_bits(question, 8)
+                                               : answer_bits(question, question->fingerprint_bits);
+    if (question->fingerprint_bits <= 8)
         return answer_8(question);
-    return question->rank <= 16 ? answer_16(question) : answer_32(question);
+    return question->fingerprint_bits <= 16 ? answer_16(question) : answer_32(question);
 }
 
 BB_CPU_TARGET_AVX512 uint64_t bb_ribbon_probe_avx512_batch_wide(const struct bb_filter_batch *batch,
@@ -246,21 +254,22 @@ BB_CPU_TARGET_AVX512 static bool answer_alone(const struct bb_filter_batch *batc
     return answer(&question);
 }
 
-/* The lanes that have windows of ranks up to 8. */
+/* The lanes that have windows of up to 8 fingerprint bits. */
 BB_CPU_TARGET_AVX512 static inline __mmask8 lanes_with_windows(const struct bb_ribbon_eight *eight)
 {
     const __m512i layout = bb_ribbon_eight_words(1 << 15), step = bb_ribbon_eight_words(1 << 14);
     __m512i sizes = _mm512_and_si512(eight->places, bb_ribbon_eight_words(255));
     __mmask8 steps = _mm512_test_epi64_mask(eight->places, step);
-    __m512i ranks =
-        _mm512_mask_add_epi64(eight->ranks, steps, eight->ranks, bb_ribbon_eight_words(1));
+    __m512i fingerprint_bits = _mm512_mask_add_epi64(
+        eight->fingerprint_bits, steps, eight->fingerprint_bits, bb_ribbon_eight_words(1));
     __mmask8 there = _mm512_testn_epi64_mask(eight->places, layout);
     there = _mm512_mask_cmpge_epu64_mask(there, sizes, bb_ribbon_eight_words(BB_RIBBON_GROUPS_MIN));
-    return _mm512_mask_cmple_epu64_mask(there, ranks,
-                                        bb_ribbon_eight_words(BB_RIBBON_WINDOW_RANK_MAX));
+    return _mm512_mask_cmple_epu64_mask(
+        there, fingerprint_bits, bb_ribbon_eight_words(BB_RIBBON_WINDOW_FINGERPRINT_BITS_MAX));
 }
 
-/* Loads the lanes set in there. Lanes without a window get one of rank 1 in zeros. */
+/* Loads the lanes set in there. Lanes without a window get one of 1 fingerprint bit in
+ * zeros. */
 BB_CPU_TARGET_AVX512 static inline __mmask8 load_eight(const struct bb_filter_batch *batch,
                                                        size_t first, __mmask8 there,
                                                        struct bb_ribbon_eight *ret_eight)
@@ -270,12 +279,13 @@ BB_CPU_TARGET_AVX512 static inline __mmask8 load_eight(const struct bb_filter_ba
     struct bb_ribbon_eight eight = {
         .hashes = _mm512_maskz_loadu_epi64(there, batch->hashes + first),
         .places = _mm512_maskz_loadu_epi64(there, batch->places + first),
-        .ranks = _mm512_maskz_loadu_epi64(there, batch->ranks + first),
+        .fingerprint_bits = _mm512_maskz_loadu_epi64(there, batch->fingerprint_bits + first),
         .payloads = _mm512_maskz_loadu_epi64(there, batch->payloads + first)};
     __mmask8 lanes = lanes_with_windows(&eight);
     eight.places =
         _mm512_mask_mov_epi64(bb_ribbon_eight_words(BB_RIBBON_GROUPS_MIN), lanes, eight.places);
-    eight.ranks = _mm512_mask_mov_epi64(bb_ribbon_eight_words(1), lanes, eight.ranks);
+    eight.fingerprint_bits =
+        _mm512_mask_mov_epi64(bb_ribbon_eight_words(1), lanes, eight.fingerprint_bits);
     eight.payloads =
         _mm512_mask_mov_epi64(bb_ribbon_eight_words((uintptr_t)nothing), lanes, eight.payloads);
     *ret_eight = eight;

@@ -8,16 +8,16 @@
 
 #include "bloomblock/filter_probe.h"
 
-/* Byte-grouped, by the rank of the longer step: up to 8, 16, any. */
+/* Byte-grouped, by the fingerprint bits of the longer step: up to 8, 16, any. */
 bb_filter_probe bb_ribbon_probe_avx512_8;
 bb_filter_probe bb_ribbon_probe_avx512_16;
 bb_filter_probe bb_ribbon_probe_avx512_32;
 /* Bit-exact: up to 8, any. */
 bb_filter_probe bb_ribbon_probe_avx512_bits_8;
 bb_filter_probe bb_ribbon_probe_avx512_bits;
-/* Of shards that all have windows, of ranks up to 8. */
+/* Of shards that all have windows, with up to 8 fingerprint bits. */
 bb_filter_probe_shards bb_ribbon_probe_avx512_shards;
-/* Batches of filters that mostly have ranks up to 8, and of others. */
+/* Batches of filters that mostly have up to 8 fingerprint bits, and of others. */
 bb_filter_probe_batch bb_ribbon_probe_avx512_batch;
 bb_filter_probe_batch bb_ribbon_probe_avx512_batch_wide;
 

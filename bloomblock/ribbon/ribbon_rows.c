@@ -16,13 +16,13 @@ static uint8_t *store_columns(uint8_t *at, const uint8_t *end, uint64_t word, ui
     return at;
 }
 
-void bb_ribbon_rows_encode(const struct bb_ribbon_rows *rows, uint32_t group_count, uint32_t rank,
-                           uint8_t *payload)
+void bb_ribbon_rows_encode(const struct bb_ribbon_rows *rows, uint32_t group_count,
+                           uint32_t fingerprint_bits, uint8_t *payload)
 {
-    const uint8_t *end = payload + (size_t)group_count * rank;
+    const uint8_t *end = payload + (size_t)group_count * fingerprint_bits;
     for (uint32_t group = 0; group < group_count; group++)
-        for (uint32_t column = 0; column < rank; column += BB_RIBBON_SLAB_WIDTH) {
-            uint32_t left = rank - column;
+        for (uint32_t column = 0; column < fingerprint_bits; column += BB_RIBBON_SLAB_WIDTH) {
+            uint32_t left = fingerprint_bits - column;
             payload = store_columns(payload, end, rows->slabs[column / BB_RIBBON_SLAB_WIDTH][group],
                                     left < BB_RIBBON_SLAB_WIDTH ? left : BB_RIBBON_SLAB_WIDTH);
         }
@@ -48,10 +48,10 @@ static inline void write_bits(struct bit_writer *writer, uint32_t bits, uint32_t
 }
 
 void bb_ribbon_rows_encode_bits(const struct bb_ribbon_rows *rows, uint32_t slot_count,
-                                uint32_t rank, uint8_t *payload)
+                                uint32_t fingerprint_bits, uint8_t *payload)
 {
     struct bit_writer writer = {.at = payload};
-    for (uint32_t column = 0; column < rank; column++) {
+    for (uint32_t column = 0; column < fingerprint_bits; column++) {
         const uint64_t *words = rows->slabs[column / BB_RIBBON_SLAB_WIDTH];
         uint32_t shift = bb_ribbon_rows_shift(0, column);
         uint32_t row = 0;

@@ -14,17 +14,18 @@
 
 #define BB_RIBBON_SLOTS_MAX  2040
 #define BB_RIBBON_SLAB_WIDTH 8 /* columns, and rows of a word */
-#define BB_RIBBON_SLABS_MAX  ((BB_RIBBON_RANK_MAX + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH)
-#define BB_RIBBON_WORDS_MAX  (BB_RIBBON_SLOTS_MAX / BB_RIBBON_SLAB_WIDTH)
+#define BB_RIBBON_SLABS_MAX                                                                        \
+    ((BB_RIBBON_FINGERPRINT_BITS_MAX + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH)
+#define BB_RIBBON_WORDS_MAX (BB_RIBBON_SLOTS_MAX / BB_RIBBON_SLAB_WIDTH)
 
 struct bb_ribbon_rows {
     /* Eight extra words for coefficients after the last group. */
     uint64_t slabs[BB_RIBBON_SLABS_MAX][BB_RIBBON_WORDS_MAX + 8];
 };
 
-static inline uint32_t bb_ribbon_rows_slab_count(uint32_t rank)
+static inline uint32_t bb_ribbon_rows_slab_count(uint32_t fingerprint_bits)
 {
-    return (rank + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
+    return (fingerprint_bits + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
 }
 
 /* The bit of a column and a row in its word. */
@@ -34,22 +35,23 @@ static inline uint32_t bb_ribbon_rows_shift(uint32_t row, uint32_t column)
 }
 
 static inline uint32_t bb_ribbon_rows_get(const struct bb_ribbon_rows *rows, uint32_t row,
-                                          uint32_t rank)
+                                          uint32_t fingerprint_bits)
 {
-    uint32_t bits = 0;
-    for (uint32_t j = 0; j < rank; j++) {
+    uint32_t value = 0;
+    for (uint32_t j = 0; j < fingerprint_bits; j++) {
         uint64_t word = rows->slabs[j / BB_RIBBON_SLAB_WIDTH][row / BB_RIBBON_SLAB_WIDTH];
-        bits |= (uint32_t)(word >> bb_ribbon_rows_shift(row, j) & 1) << j;
+        value |= (uint32_t)(word >> bb_ribbon_rows_shift(row, j) & 1) << j;
     }
-    return bits;
+    return value;
 }
 
-/* Writes group_count groups of the byte-grouped layout (ribbon.h): group_count * rank bytes. */
-void bb_ribbon_rows_encode(const struct bb_ribbon_rows *rows, uint32_t group_count, uint32_t rank,
-                           uint8_t *payload);
+/* Writes group_count groups of the byte-grouped layout (ribbon.h): group_count *
+ * fingerprint_bits bytes. */
+void bb_ribbon_rows_encode(const struct bb_ribbon_rows *rows, uint32_t group_count,
+                           uint32_t fingerprint_bits, uint8_t *payload);
 /* Writes slot_count rows of the bit-exact layout (ribbon_bits.h): bb_ribbon_bits_size bytes. Later
  * rows, up to a multiple of eight, are 0. */
 void bb_ribbon_rows_encode_bits(const struct bb_ribbon_rows *rows, uint32_t slot_count,
-                                uint32_t rank, uint8_t *payload);
+                                uint32_t fingerprint_bits, uint8_t *payload);
 
 #endif

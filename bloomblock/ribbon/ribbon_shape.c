@@ -7,9 +7,10 @@
 #include "bloomblock/ribbon/ribbon_bits.h"
 #include "bloomblock/ribbon/ribbon_solver.h"
 
-size_t bb_ribbon_shape_size(struct bb_ribbon_shape shape, uint32_t rank)
+size_t bb_ribbon_shape_size(struct bb_ribbon_shape shape, uint32_t fingerprint_bits)
 {
-    return shape.bit_exact ? bb_ribbon_bits_size(shape.size, rank) : (size_t)shape.size * rank;
+    return shape.bit_exact ? bb_ribbon_bits_size(shape.size, fingerprint_bits)
+                           : (size_t)shape.size * fingerprint_bits;
 }
 
 /* Slots in excess of the number of keys with which at least 45 of 100 seeds solve the system, by
@@ -27,7 +28,7 @@ static const struct {
 _Static_assert(BB_RIBBON_KEYS_MAX + 20 + BB_RIBBON_GROUP_ROWS <= BB_RIBBON_SLOTS_MAX,
                "the largest set has its spare slots, and a larger shape left to try");
 _Static_assert(BB_RIBBON_SLOTS_MAX == BB_RIBBON_GROUPS_MAX * BB_RIBBON_GROUP_ROWS,
-               "the solver has room for the largest filter");
+               "the solver has space for the largest filter");
 
 /* The most slots that leave a larger shape to try. */
 #define SLOTS_TRIED_MAX (BB_RIBBON_SLOTS_MAX - BB_RIBBON_GROUP_ROWS)
@@ -50,15 +51,17 @@ static struct bb_ribbon_shape grouped_shape(uint32_t slots)
 }
 
 /* As many slots as fit into the bytes. */
-static struct bb_ribbon_shape bit_exact_shape(uint32_t slots, uint32_t rank)
+static struct bb_ribbon_shape bit_exact_shape(uint32_t slots, uint32_t fingerprint_bits)
 {
-    uint32_t room = (uint32_t)(bb_ribbon_bits_size(slots, rank) * 8) / rank;
+    uint32_t capacity =
+        (uint32_t)(bb_ribbon_bits_size(slots, fingerprint_bits) * 8) / fingerprint_bits;
     return (struct bb_ribbon_shape){
         .bit_exact = true,
-        .size = room < BB_RIBBON_BITS_SLOTS_MAX ? room : BB_RIBBON_BITS_SLOTS_MAX};
+        .size = capacity < BB_RIBBON_BITS_SLOTS_MAX ? capacity : BB_RIBBON_BITS_SLOTS_MAX};
 }
 
-struct bb_ribbon_shape bb_ribbon_shape_for(uint32_t key_count, uint32_t rank, double slack)
+struct bb_ribbon_shape bb_ribbon_shape_for(uint32_t key_count, uint32_t fingerprint_bits,
+                                           double slack)
 {
     BB_ASSERT(key_count >= 1 && key_count <= BB_RIBBON_KEYS_MAX);
     uint32_t slots = slots_needed(key_count, slack);
@@ -66,8 +69,9 @@ struct bb_ribbon_shape bb_ribbon_shape_for(uint32_t key_count, uint32_t rank, do
     struct bb_ribbon_shape grouped = grouped_shape(dense ? key_count : slots);
     if (slots > BB_RIBBON_BITS_SLOTS_MAX)
         return grouped;
-    struct bb_ribbon_shape exact = bit_exact_shape(slots, rank);
-    bool grouped_wins = bb_ribbon_shape_size(grouped, rank) <= bb_ribbon_shape_size(exact, rank);
+    struct bb_ribbon_shape exact = bit_exact_shape(slots, fingerprint_bits);
+    bool grouped_wins = bb_ribbon_shape_size(grouped, fingerprint_bits) <=
+                        bb_ribbon_shape_size(exact, fingerprint_bits);
     return grouped_wins ? grouped : exact;
 }
 

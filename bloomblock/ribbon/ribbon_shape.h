@@ -11,7 +11,7 @@ struct bb_ribbon_shape {
     uint32_t size; /* groups, or slots of the bit-exact layout */
 };
 /* Bytes. */
-size_t bb_ribbon_shape_size(struct bb_ribbon_shape shape, uint32_t rank);
+size_t bb_ribbon_shape_size(struct bb_ribbon_shape shape, uint32_t fingerprint_bits);
 
 #define BB_RIBBON_KEYS_MAX 2000
 
@@ -19,7 +19,8 @@ size_t bb_ribbon_shape_size(struct bb_ribbon_shape shape, uint32_t rank);
  * hold; byte-grouped where they tie, for its quicker probe. With slack, it has slack * key_count
  * slots more than keys, 0 <= slack <= BB_FILTER_SLACK_MAX, limited to the slots of one filter: then
  * fewer seeds are tried. */
-struct bb_ribbon_shape bb_ribbon_shape_for(uint32_t key_count, uint32_t rank, double slack);
+struct bb_ribbon_shape bb_ribbon_shape_for(uint32_t key_count, uint32_t fingerprint_bits,
+                                           double slack);
 /* The shape to try if 64 seeds could not solve a shape. size is 0 if there is no larger one. */
 struct bb_ribbon_shape bb_ribbon_shape_larger(struct bb_ribbon_shape shape);
 

@@ -36,7 +36,8 @@ static bool solve_in_band(struct bb_ribbon_solver *solver)
     if (!bb_ribbon_band_fill(&solver->band, &solver->system))
         return false;
     uint32_t group_count = bb_ribbon_system_group_count(&solver->system);
-    for (uint32_t slab = 0; slab < bb_ribbon_rows_slab_count(solver->system.rank); slab++) {
+    for (uint32_t slab = 0; slab < bb_ribbon_rows_slab_count(solver->system.fingerprint_bits);
+         slab++) {
         uint64_t *words = solver->rows.slabs[slab];
         memset(words + group_count, 0, 8 * sizeof(words[0]));
         for (uint32_t g = group_count; g-- > 0;)
@@ -60,12 +61,12 @@ static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
 }
 
 static void system_init(struct bb_ribbon_solver *solver, const uint64_t *hashes, uint32_t count,
-                        struct bb_descriptor parts, uint32_t rank)
+                        struct bb_descriptor parts, uint32_t fingerprint_bits)
 {
     if (solver->in_planes)
-        bb_ribbon_system_avx512_init(&solver->system, hashes, count, parts, rank);
+        bb_ribbon_system_avx512_init(&solver->system, hashes, count, parts, fingerprint_bits);
     else
-        bb_ribbon_system_init(&solver->system, hashes, count, parts, rank);
+        bb_ribbon_system_init(&solver->system, hashes, count, parts, fingerprint_bits);
 }
 #else
 void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu)
@@ -81,9 +82,9 @@ static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
 }
 
 static void system_init(struct bb_ribbon_solver *solver, const uint64_t *hashes, uint32_t count,
-                        struct bb_descriptor parts, uint32_t rank)
+                        struct bb_descriptor parts, uint32_t fingerprint_bits)
 {
-    bb_ribbon_system_init(&solver->system, hashes, count, parts, rank);
+    bb_ribbon_system_init(&solver->system, hashes, count, parts, fingerprint_bits);
 }
 #endif
 
@@ -94,13 +95,13 @@ bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
 }
 
 bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                            struct bb_descriptor parts, uint32_t rank)
+                            struct bb_descriptor parts, uint32_t fingerprint_bits)
 {
     uint32_t slots = bb_ribbon_system_slots(parts);
-    if (parts.bit_exact && bb_ribbon_dense_takes(count, slots, rank) &&
+    if (parts.bit_exact && bb_ribbon_dense_takes(count, slots, fingerprint_bits) &&
         !(solver->in_planes && count >= PLANES_KEYS_MIN))
-        return bb_ribbon_dense_solve(hashes, count, slots, rank, bb_descriptor_encode(parts),
-                                     &solver->rows);
-    system_init(solver, hashes, (uint32_t)count, parts, rank);
+        return bb_ribbon_dense_solve(hashes, count, slots, fingerprint_bits,
+                                     bb_descriptor_encode(parts), &solver->rows);
+    system_init(solver, hashes, (uint32_t)count, parts, fingerprint_bits);
     return bb_ribbon_solver_finish(solver);
 }

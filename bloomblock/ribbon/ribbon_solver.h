@@ -35,13 +35,13 @@ void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu);
 /* Solves the system of a filter with these hashes: the same as bb_ribbon_solver_reset, _add for
  * each hash, and _finish. */
 bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                            struct bb_descriptor parts, uint32_t rank);
+                            struct bb_descriptor parts, uint32_t fingerprint_bits);
 
-/* Begins a system of slot_count rows of rank bits. */
+/* Begins a system of slot_count rows of fingerprint_bits each. */
 static inline void bb_ribbon_solver_reset(struct bb_ribbon_solver *solver, uint32_t slot_count,
-                                          uint32_t rank)
+                                          uint32_t fingerprint_bits)
 {
-    bb_ribbon_system_reset(&solver->system, slot_count, rank);
+    bb_ribbon_system_reset(&solver->system, slot_count, fingerprint_bits);
 }
 
 /* See bb_ribbon_system_add. */

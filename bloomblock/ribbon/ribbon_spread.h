@@ -17,13 +17,13 @@ static inline uint64_t bb_ribbon_spread(uint32_t byte)
     return (diagonal + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & BB_EVERY_BYTE;
 }
 
-/* Moves bit j of the lowest `rank` bits to bit 8 (j % 8) + j / 8. */
-static inline uint64_t bb_ribbon_spread_fingerprint(uint32_t fingerprint, uint32_t rank)
+/* Moves bit j of the lowest `fingerprint_bits` bits to bit 8 (j % 8) + j / 8. */
+static inline uint64_t bb_ribbon_spread_fingerprint(uint32_t fingerprint, uint32_t fingerprint_bits)
 {
-    uint32_t bits = fingerprint & bb_ribbon_equation_rank_mask(rank);
-    uint64_t spread = bb_ribbon_spread(bits);
-    for (uint32_t slab = 1; slab < bb_ribbon_rows_slab_count(rank); slab++)
-        spread |= bb_ribbon_spread(bits >> (8 * slab)) << slab;
+    uint32_t used = fingerprint & bb_ribbon_equation_fingerprint_mask(fingerprint_bits);
+    uint64_t spread = bb_ribbon_spread(used);
+    for (uint32_t slab = 1; slab < bb_ribbon_rows_slab_count(fingerprint_bits); slab++)
+        spread |= bb_ribbon_spread(used >> (8 * slab)) << slab;
     return spread;
 }
 

@@ -5,21 +5,23 @@
 
 #include "bloomblock/ribbon/ribbon_bits.h"
 
-void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count, uint32_t rank)
+void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count,
+                            uint32_t fingerprint_bits)
 {
-    BB_ASSERT(slot_count <= BB_RIBBON_SLOTS_MAX && rank >= 1 && rank <= BB_RIBBON_RANK_MAX);
+    BB_ASSERT(slot_count <= BB_RIBBON_SLOTS_MAX && fingerprint_bits >= 1 &&
+              fingerprint_bits <= BB_RIBBON_FINGERPRINT_BITS_MAX);
     system->slot_count = slot_count;
-    system->rank = rank;
+    system->fingerprint_bits = fingerprint_bits;
     system->count = 0;
     memset(system->group_sizes, 0,
            bb_ribbon_system_group_count(system) * sizeof(system->group_sizes[0]));
 }
 
 void bb_ribbon_system_init(struct bb_ribbon_system *system, const uint64_t *hashes, uint32_t count,
-                           struct bb_descriptor parts, uint32_t rank)
+                           struct bb_descriptor parts, uint32_t fingerprint_bits)
 {
     uint32_t tweak = bb_descriptor_encode(parts);
-    bb_ribbon_system_reset(system, bb_ribbon_system_slots(parts), rank);
+    bb_ribbon_system_reset(system, bb_ribbon_system_slots(parts), fingerprint_bits);
     for (uint32_t i = 0; i < count; i++)
         bb_ribbon_system_add(system, parts.bit_exact
                                          ? bb_ribbon_bits_equation(hashes[i], tweak, parts.size)

@@ -14,13 +14,13 @@
 
 struct bb_ribbon_system {
     uint32_t slot_count;
-    uint32_t rank;
+    uint32_t fingerprint_bits;
     /* The equations in their original order. */
     uint32_t count;
     uint8_t groups[BB_RIBBON_SLOTS_MAX];        /* of the start */
     uint16_t group_sizes[BB_RIBBON_WORDS_MAX];  /* equations that start in a group */
     uint64_t coefficients[BB_RIBBON_SLOTS_MAX]; /* bit i: row i from the group on */
-    uint32_t fingerprints[BB_RIBBON_SLOTS_MAX]; /* rank bits */
+    uint32_t fingerprints[BB_RIBBON_SLOTS_MAX]; /* the lowest fingerprint_bits of each */
 };
 
 /* Where the equations of each group begin when they are put in order by group. */
@@ -38,8 +38,9 @@ static inline uint32_t bb_ribbon_system_slots(struct bb_descriptor parts)
     return parts.bit_exact ? parts.size : parts.size * BB_RIBBON_SLAB_WIDTH;
 }
 
-/* Begins a system of slot_count rows of rank bits. */
-void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count, uint32_t rank);
+/* Begins a system of slot_count rows of fingerprint_bits each. */
+void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count,
+                            uint32_t fingerprint_bits);
 
 /* Adds an equation; a system has at most BB_RIBBON_SLOTS_MAX. No coefficient may be past the last
  * slot, nor past the 64 rows that begin with the group of the start. */
@@ -52,12 +53,13 @@ static inline void bb_ribbon_system_add(struct bb_ribbon_system *system,
     system->groups[i] = (uint8_t)group;
     system->group_sizes[group]++;
     system->coefficients[i] = equation.coefficients << equation.start % BB_RIBBON_SLAB_WIDTH;
-    system->fingerprints[i] = equation.fingerprint & bb_ribbon_equation_rank_mask(system->rank);
+    system->fingerprints[i] =
+        equation.fingerprint & bb_ribbon_equation_fingerprint_mask(system->fingerprint_bits);
 }
 
 /* Begins the system of a filter and adds the equations of these hashes. */
 void bb_ribbon_system_init(struct bb_ribbon_system *system, const uint64_t *hashes, uint32_t count,
-                           struct bb_descriptor parts, uint32_t rank);
+                           struct bb_descriptor parts, uint32_t fingerprint_bits);
 
 void bb_ribbon_system_places(const struct bb_ribbon_system *system,
                              struct bb_ribbon_places *ret_places);

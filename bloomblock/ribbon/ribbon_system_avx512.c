@@ -17,11 +17,11 @@ struct layout {
     uint32_t results;  /* mask of a fingerprint */
 };
 
-static struct layout layout_of(struct bb_descriptor parts, uint32_t rank)
+static struct layout layout_of(struct bb_descriptor parts, uint32_t fingerprint_bits)
 {
     struct layout layout = {.added = bb_ribbon_equation_tweaked(0, bb_descriptor_encode(parts)),
                             .width = UINT64_MAX,
-                            .results = bb_ribbon_equation_rank_mask(rank)};
+                            .results = bb_ribbon_equation_fingerprint_mask(fingerprint_bits)};
     if (!parts.bit_exact) {
         layout.places = (uint32_t)bb_ribbon_group_starts(parts.size);
         layout.overhang = BB_RIBBON_OVERHANG_GROUPS;
@@ -86,10 +86,11 @@ _Static_assert(BB_RIBBON_SLOTS_MAX % 8 == 0, "the arrays have whole groups of ei
 
 BB_CPU_TARGET_AVX512 void bb_ribbon_system_avx512_init(struct bb_ribbon_system *system,
                                                        const uint64_t *hashes, uint32_t count,
-                                                       struct bb_descriptor parts, uint32_t rank)
+                                                       struct bb_descriptor parts,
+                                                       uint32_t fingerprint_bits)
 {
-    struct layout layout = layout_of(parts, rank);
-    bb_ribbon_system_reset(system, bb_ribbon_system_slots(parts), rank);
+    struct layout layout = layout_of(parts, fingerprint_bits);
+    bb_ribbon_system_reset(system, bb_ribbon_system_slots(parts), fingerprint_bits);
     BB_ASSERT(count <= BB_RIBBON_SLOTS_MAX);
     system->count = count;
     for (uint32_t i = 0; i < count; i += 8) {

@@ -7,6 +7,7 @@
 
 /* bb_ribbon_system_init */
 void bb_ribbon_system_avx512_init(struct bb_ribbon_system *system, const uint64_t *hashes,
-                                  uint32_t count, struct bb_descriptor parts, uint32_t rank);
+                                  uint32_t count, struct bb_descriptor parts,
+                                  uint32_t fingerprint_bits);
 
 #endif

@@ -17,14 +17,14 @@
 #include "bloomblock/filter_probe.h"
 #include "bloomblock/ribbon/ribbon.h"
 
-/* The forms for vectors take ranks up to it, step included: the usual ones. */
-#define BB_RIBBON_WINDOW_RANK_MAX 8
+/* The most that the forms for vectors take, step included. Usual filters have no more. */
+#define BB_RIBBON_WINDOW_FINGERPRINT_BITS_MAX 8
 
 struct bb_ribbon_window {
-    const uint8_t *bytes;  /* 8 * rank of them */
-    uint64_t rank;         /* of this filter */
-    uint64_t coefficients; /* the first is treated as set */
-    uint32_t fingerprint;  /* the lowest rank bits count */
+    const uint8_t *bytes;      /* 8 * fingerprint_bits of them */
+    uint64_t fingerprint_bits; /* of this filter */
+    uint64_t coefficients;     /* the first is treated as set */
+    uint32_t fingerprint;      /* the lowest fingerprint_bits count */
 };
 
 /* descriptor: of the byte-grouped layout. */
@@ -41,25 +41,26 @@ static inline bool bb_ribbon_window_exists_at(bb_filter_place place)
 
 /* descriptor: of the byte-grouped layout, with a window. Taken apart here, in words of 64 bits. */
 static inline struct bb_ribbon_window bb_ribbon_window(const uint8_t *payload, uint64_t descriptor,
-                                                       uint64_t rank, uint64_t hash)
+                                                       uint64_t fingerprint_bits, uint64_t hash)
 {
-    uint64_t own_rank = rank + (descriptor >> 14);
+    uint64_t own_bits = fingerprint_bits + (descriptor >> 14);
     uint64_t drawn = bb_ribbon_draw_group(hash, descriptor, descriptor & 255);
     uint64_t group = bb_ribbon_group(drawn, descriptor & 255);
-    return (struct bb_ribbon_window){.bytes = payload + group * own_rank,
-                                     .rank = own_rank,
+    return (struct bb_ribbon_window){.bytes = payload + group * own_bits,
+                                     .fingerprint_bits = own_bits,
                                      .coefficients =
                                          bb_ribbon_equation_later_coefficients(hash, descriptor),
                                      .fingerprint = bb_ribbon_equation_fingerprint(drawn)};
 }
 
 /* The same for a place among the payloads of a set. */
-static inline struct bb_ribbon_window
-bb_ribbon_window_at(const uint8_t *payloads, bb_filter_place place, uint64_t rank, uint64_t hash)
+static inline struct bb_ribbon_window bb_ribbon_window_at(const uint8_t *payloads,
+                                                          bb_filter_place place,
+                                                          uint64_t fingerprint_bits, uint64_t hash)
 {
     const uint8_t *payload = payloads + (place >> 16);
     __asm__("" : "+r"(payload)); /* whole before the products: else each part waits for them */
-    return bb_ribbon_window(payload, (uint16_t)place, rank, hash);
+    return bb_ribbon_window(payload, (uint16_t)place, fingerprint_bits, hash);
 }
 
 /* REQUIRES: all shards have windows. */
@@ -67,7 +68,7 @@ static inline struct bb_ribbon_window
 bb_ribbon_window_of_shards(const struct bb_filter_shards *shards, uint64_t key_hash)
 {
     return bb_ribbon_window_at(shards->payloads, *bb_filter_probe_place(shards, key_hash),
-                               shards->rank, key_hash ^ shards->domain);
+                               shards->fingerprint_bits, key_hash ^ shards->domain);
 }
 
 #endif

@@ -3,17 +3,17 @@
 
 #if BB_CPU_X86
 /* Of a pair from group t on: which byte of the coefficients byte p of its vector is masked with. */
-#define GROUP(rank, p) ((p) >= 2 * (rank) ? 128 : (p) >= (rank))
-#define PAIR_4(rank, t, p)                                                                         \
-    GROUP(rank, p) + (t), GROUP(rank, (p) + 1) + (t), GROUP(rank, (p) + 2) + (t),                  \
-        GROUP(rank, (p) + 3) + (t)
-#define PAIR(rank, t)                                                                              \
+#define GROUP(bits, p) ((p) >= 2 * (bits) ? 128 : (p) >= (bits))
+#define PAIR_4(bits, t, p)                                                                         \
+    GROUP(bits, p) + (t), GROUP(bits, (p) + 1) + (t), GROUP(bits, (p) + 2) + (t),                  \
+        GROUP(bits, (p) + 3) + (t)
+#define PAIR(bits, t)                                                                              \
     {                                                                                              \
-        PAIR_4(rank, t, 0), PAIR_4(rank, t, 4), PAIR_4(rank, t, 8), PAIR_4(rank, t, 12)            \
+        PAIR_4(bits, t, 0), PAIR_4(bits, t, 4), PAIR_4(bits, t, 8), PAIR_4(bits, t, 12)            \
     }
-#define PAIRS(rank)                                                                                \
+#define PAIRS(bits)                                                                                \
     {                                                                                              \
-        PAIR(rank, 0), PAIR(rank, 2), PAIR(rank, 4), PAIR(rank, 6)                                 \
+        PAIR(bits, 0), PAIR(bits, 2), PAIR(bits, 4), PAIR(bits, 6)                                 \
     }
 
 const struct bb_ribbon_window_avx2 bb_ribbon_window_avx2 = {

@@ -1,7 +1,7 @@
-/* Windows of byte-grouped ribbons of ranks 4 to 8, two groups in a vector of 16 bytes. Of AVX2 this
- * uses only the three-operand instructions. (Two vectors of 32 bytes need fewer loads, but more
- * instructions: to spread coefficients over them, to fold four groups instead of two, and to clear
- * the upper halves of registers at the end.)
+/* Windows of byte-grouped ribbons of 4 to 8 fingerprint bits, two groups in a vector of 16 bytes.
+ * Of AVX2 this uses only the three-operand instructions. (Two vectors of 32 bytes need fewer loads,
+ * but more instructions: to spread coefficients over them, to fold four groups instead of two, and
+ * to clear the upper halves of registers at the end.)
  *
  *     vector     | group t, r bytes | t + 1 | later bytes  |     16 bytes
  *     order      | t ... t          | t + 1 | 128, gives 0 |     of the coefficients' bytes
@@ -16,7 +16,7 @@
 #include "bloomblock/cpu.h"
 #include "bloomblock/ribbon/ribbon_window.h"
 
-#define BB_RIBBON_WINDOW_AVX2_RANK_MIN 4
+#define BB_RIBBON_WINDOW_AVX2_FINGERPRINT_BITS_MIN 4
 
 #if BB_CPU_X86
 #include <immintrin.h>
@@ -24,7 +24,7 @@
 /* Constants that are kept in memory, where instructions can use them as operands. Otherwise
  * compilers would compute them into registers. */
 struct bb_ribbon_window_avx2 {
-    _Alignas(64) uint8_t orders[9][4][16]; /* by rank and pair */
+    _Alignas(64) uint8_t orders[9][4][16]; /* by fingerprint bits and pair */
     uint8_t nibbles[16];
     uint8_t odd[16]; /* 0xff: the nibble's parity */
 };
@@ -54,15 +54,17 @@ BB_CPU_TARGET_AVX2 static inline uint32_t bb_ribbon_window_avx2_parities(__m128i
 BB_CPU_TARGET_AVX2 static inline bool bb_ribbon_window_avx2_agrees(struct bb_ribbon_window window)
 {
     __m128i words = _mm_cvtsi64_si128((long long)(window.coefficients | 1));
-    const uint8_t(*orders)[16] = bb_ribbon_window_avx2.orders[window.rank];
-    const uint8_t *bytes = window.bytes, *later = bytes + 4 * window.rank;
-    __m128i sum =
-        _mm_xor_si128(bb_ribbon_window_avx2_mask(bytes, words, orders[0]),
-                      bb_ribbon_window_avx2_mask(bytes + 2 * window.rank, words, orders[1]));
+    const uint8_t(*orders)[16] = bb_ribbon_window_avx2.orders[window.fingerprint_bits];
+    const uint8_t *bytes = window.bytes, *later = bytes + 4 * window.fingerprint_bits;
+    __m128i sum = _mm_xor_si128(
+        bb_ribbon_window_avx2_mask(bytes, words, orders[0]),
+        bb_ribbon_window_avx2_mask(bytes + 2 * window.fingerprint_bits, words, orders[1]));
     sum = _mm_xor_si128(sum, bb_ribbon_window_avx2_mask(later, words, orders[2]));
-    sum = _mm_xor_si128(sum, bb_ribbon_window_avx2_mask(later + 2 * window.rank, words, orders[3]));
+    sum = _mm_xor_si128(
+        sum, bb_ribbon_window_avx2_mask(later + 2 * window.fingerprint_bits, words, orders[3]));
     uint64_t sums = bb_ribbon_window_avx2_parities(sum);
-    return _bzhi_u64(sums ^ sums >> window.rank ^ window.fingerprint, (uint32_t)window.rank) == 0;
+    return _bzhi_u64(sums ^ sums >> window.fingerprint_bits ^ window.fingerprint,
+                     (uint32_t)window.fingerprint_bits) == 0;
 }
 #endif
 

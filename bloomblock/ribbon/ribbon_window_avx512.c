@@ -2,15 +2,15 @@
 #include "bloomblock/ribbon/ribbon_window_avx512.h"
 
 #if BB_CPU_X86
-#define STEP(rank, t, j) BB_RIBBON_WINDOW_AVX512_PLACE(rank, t, j)
+#define STEP(bits, t, j) BB_RIBBON_WINDOW_AVX512_PLACE(bits, t, j)
 /* Lane j, step t: byte j of group t of the window. */
-#define LANE(rank, j)                                                                              \
-    STEP(rank, 0, j), STEP(rank, 1, j), STEP(rank, 2, j), STEP(rank, 3, j), STEP(rank, 4, j),      \
-        STEP(rank, 5, j), STEP(rank, 6, j), STEP(rank, 7, j)
-#define ORDER(rank)                                                                                \
+#define LANE(bits, j)                                                                              \
+    STEP(bits, 0, j), STEP(bits, 1, j), STEP(bits, 2, j), STEP(bits, 3, j), STEP(bits, 4, j),      \
+        STEP(bits, 5, j), STEP(bits, 6, j), STEP(bits, 7, j)
+#define ORDER(bits)                                                                                \
     {                                                                                              \
-        LANE(rank, 0), LANE(rank, 1), LANE(rank, 2), LANE(rank, 3), LANE(rank, 4), LANE(rank, 5),  \
-            LANE(rank, 6), LANE(rank, 7)                                                           \
+        LANE(bits, 0), LANE(bits, 1), LANE(bits, 2), LANE(bits, 3), LANE(bits, 4), LANE(bits, 5),  \
+            LANE(bits, 6), LANE(bits, 7)                                                           \
     }
 
 const struct bb_ribbon_window_avx512 bb_ribbon_window_avx512 = {

@@ -1,5 +1,5 @@
-/* Windows of byte-grouped ribbons of ranks up to 8, in a vector of 64 bytes: the second step of a
- * probe (ribbon_window.h) with AVX-512.
+/* Windows of byte-grouped ribbons of up to 8 fingerprint bits, in a vector of 64 bytes: the second
+ * step of a probe (ribbon_window.h) with AVX-512.
  *
  * The vector is loaded whole, without a mask. The window is its last bytes; the bytes before it are
  * read and ignored: BB_FILTER_LEAD_BYTES at most. Then the bytes of one column are collected, a
@@ -21,18 +21,19 @@
 #include "bloomblock/ribbon/ribbon_window.h"
 
 _Static_assert(BB_FILTER_LEAD_BYTES >= 64 - BB_RIBBON_WINDOW_GROUPS,
-               "enough bytes precede a window of rank 1 for the vector that is loaded");
+               "enough bytes precede a window of 1 fingerprint bit for the vector that is loaded");
 
 #if BB_CPU_X86
 #include <immintrin.h>
 
 /* Byte j of group t of the window, in its vector. */
-#define BB_RIBBON_WINDOW_AVX512_PLACE(rank, t, j) (64 - (8 - (t)) * (rank) + (j))
+#define BB_RIBBON_WINDOW_AVX512_PLACE(bits, t, j) (64 - (8 - (t)) * (bits) + (j))
 
 /* In memory they are operands of the instructions that use them; otherwise compilers compose them
  * first. */
 struct bb_ribbon_window_avx512 {
-    _Alignas(64) uint8_t orders[BB_RIBBON_WINDOW_RANK_MAX + 1][64]; /* of bytes, by rank */
+    /* Of bytes, by fingerprint bits. */
+    _Alignas(64) uint8_t orders[BB_RIBBON_WINDOW_FINGERPRINT_BITS_MAX + 1][64];
     uint64_t one;
 };
 extern const struct bb_ribbon_window_avx512 bb_ribbon_window_avx512
@@ -60,8 +61,9 @@ bb_ribbon_window_avx512_sums(const struct bb_ribbon_window_avx512 *known,
     enum { AND_OF_OR = 0xe0 };
     const __m512i one = _mm512_set1_epi64((long long)known->one);
     __m512i lanes = _mm512_permutexvar_epi8(
-        _mm512_load_si512(known->orders[window.rank]),
-        bb_ribbon_window_avx512_load(window.bytes + BB_RIBBON_WINDOW_GROUPS * window.rank));
+        _mm512_load_si512(known->orders[window.fingerprint_bits]),
+        bb_ribbon_window_avx512_load(window.bytes +
+                                     BB_RIBBON_WINDOW_GROUPS * window.fingerprint_bits));
     __m512i coefficients = _mm512_set1_epi64((long long)window.coefficients);
     lanes = _mm512_ternarylogic_epi64(lanes, coefficients, one, AND_OF_OR);
     return _cvtmask8_u32(_mm512_test_epi64_mask(_mm512_popcnt_epi64(lanes), one));
@@ -72,7 +74,7 @@ bb_ribbon_window_avx512_agrees(const struct bb_ribbon_window_avx512 *known,
                                struct bb_ribbon_window window)
 {
     uint32_t sums = bb_ribbon_window_avx512_sums(known, window);
-    return _bzhi_u32(sums ^ window.fingerprint, (uint32_t)window.rank) == 0;
+    return _bzhi_u32(sums ^ window.fingerprint, (uint32_t)window.fingerprint_bits) == 0;
 }
 #endif
 

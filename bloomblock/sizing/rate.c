@@ -15,17 +15,17 @@ double bb_rate_limit(double rate)
 
 /* --- Ribbon --- */
 
-double bb_rate_ribbon(uint32_t rank)
+double bb_rate_ribbon(uint32_t fingerprint_bits)
 {
-    return ldexp(1, -(int)rank);
+    return ldexp(1, -(int)fingerprint_bits);
 }
 
-uint32_t bb_rate_ribbon_rank(double target_rate)
+uint32_t bb_rate_ribbon_fingerprint_bits(double target_rate)
 {
     int exponent = 0;
     double fraction = frexp(target_rate, &exponent); /* target = fraction * 2^exponent, >= 1/2 */
-    int rank = fraction == 0.5 ? 1 - exponent : -exponent;
-    return rank < 1 ? 1 : (uint32_t)rank;
+    int fingerprint_bits = fraction == 0.5 ? 1 - exponent : -exponent;
+    return fingerprint_bits < 1 ? 1 : (uint32_t)fingerprint_bits;
 }
 
 /* --- Cells and balls ---
@@ -136,7 +136,7 @@ static double bloom_bits_per_key(uint32_t probes, double target_rate)
 
 uint32_t bb_rate_bloom_probes(double target_rate)
 {
-    uint32_t fewer = bb_rate_ribbon_rank(target_rate); /* floor of log2(1 / rate) */
+    uint32_t fewer = bb_rate_ribbon_fingerprint_bits(target_rate); /* floor of log2(1 / rate) */
     return bloom_bits_per_key(fewer, target_rate) <= bloom_bits_per_key(fewer + 1, target_rate)
                ? fewer
                : fewer + 1;

@@ -18,12 +18,12 @@ double bb_rate_limit(double rate);
 
 /* --- Ribbon --- */
 
-/* 2^-rank, exactly and for any number of keys: the fingerprint of a non-member key is independent
- * of the rows. */
-double bb_rate_ribbon(uint32_t rank);
-/* The largest rank whose rate is not below the target (its rate equals the target, or it must be
- * mixed with rank + 1). */
-uint32_t bb_rate_ribbon_rank(double target_rate);
+/* 2^-fingerprint_bits, exactly and for any number of keys: the fingerprint of a non-member key is
+ * independent of the rows. */
+double bb_rate_ribbon(uint32_t fingerprint_bits);
+/* The most fingerprint bits whose rate is not below the target. (Their rate equals the target, or
+ * they must be mixed with one bit more.) */
+uint32_t bb_rate_ribbon_fingerprint_bits(double target_rate);
 
 /* --- Classic Bloom --- */
 

@@ -18,12 +18,12 @@ _Static_assert(BB_FILTER_GROUP_KEYS_MAX == BB_RIBBON_KEYS_MAX,
 
 /* --- Probes --- */
 
-static bool everything_may_be_there(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
-                                    uint64_t hash)
+static bool everything_may_be_there(const uint8_t *payload, uint64_t descriptor,
+                                    uint64_t bits_per_probe, uint64_t hash)
 {
     (void)payload;
     (void)descriptor;
-    (void)rank;
+    (void)bits_per_probe;
     (void)hash;
     return true;
 }
@@ -79,7 +79,7 @@ static struct bb_filter_probes same_for_all(bb_filter_probe *probe)
 void bb_block_filter_format_use(struct bb_block_filter_format *format, enum bb_cpu cpu)
 {
     if (format->kind == BB_FILTER_RIBBON)
-        format->probes = *bb_ribbon_probe_of(cpu, format->rank);
+        format->probes = *bb_ribbon_probe_of(cpu, format->bits_per_probe);
     else if (format->kind == BB_FILTER_BLOCKED_BLOOM)
         format->probes = same_for_all(lines_probe(cpu));
     else if (format->kind == BB_FILTER_BLOOM)
@@ -90,11 +90,11 @@ void bb_block_filter_format_use(struct bb_block_filter_format *format, enum bb_c
 
 /* --- Formats --- */
 
-static uint32_t best_rank(enum bb_filter_kind kind, double target_rate)
+static uint32_t best_bits_per_probe(enum bb_filter_kind kind, double target_rate)
 {
     switch (kind) {
     case BB_FILTER_RIBBON:
-        return bb_rate_ribbon_rank(target_rate);
+        return bb_rate_ribbon_fingerprint_bits(target_rate);
     case BB_FILTER_BLOCKED_BLOOM:
         return bb_rate_blocked_bloom_probes(target_rate);
     case BB_FILTER_BLOOM:
@@ -104,9 +104,9 @@ static uint32_t best_rank(enum bb_filter_kind kind, double target_rate)
     }
 }
 
-static uint32_t rank_max(enum bb_filter_kind kind)
+static uint32_t bits_per_probe_max(enum bb_filter_kind kind)
 {
-    return kind == BB_FILTER_RIBBON ? BB_RIBBON_RANK_MAX - 1 : BB_BLOOM_PROBES_MAX;
+    return kind == BB_FILTER_RIBBON ? BB_RIBBON_FINGERPRINT_BITS_MAX - 1 : BB_BLOOM_PROBES_MAX;
 }
 
 static bool kind_is_possible(enum bb_filter_kind kind)
@@ -121,26 +121,26 @@ static bool rate_is_possible(double target_rate)
 }
 
 static struct bb_block_filter_format format_of(enum bb_filter_kind kind, double target_rate,
-                                               uint64_t salt, uint32_t rank)
+                                               uint64_t salt, uint32_t bits_per_probe)
 {
     struct bb_block_filter_format format = {.kind = kind,
                                             .target_rate = target_rate,
                                             .salt = salt,
-                                            .rank = rank,
+                                            .bits_per_probe = bits_per_probe,
                                             .domain = bb_domain(BB_DOMAIN_BLOCK, salt)};
     bb_block_filter_format_use(&format, bb_cpu_best());
     return format;
 }
 
 bool bb_block_filter_format_restore(struct bb_block_filter_format *format, enum bb_filter_kind kind,
-                                    double target_rate, uint64_t salt, uint32_t rank)
+                                    double target_rate, uint64_t salt, uint32_t bits_per_probe)
 {
     bool possible = kind == BB_FILTER_NONE
-                        ? rank == 0
-                        : kind_is_possible(kind) && rate_is_possible(target_rate) && rank >= 1 &&
-                              rank <= rank_max(kind);
+                        ? bits_per_probe == 0
+                        : kind_is_possible(kind) && rate_is_possible(target_rate) &&
+                              bits_per_probe >= 1 && bits_per_probe <= bits_per_probe_max(kind);
     if (possible)
-        *format = format_of(kind, target_rate, salt, rank);
+        *format = format_of(kind, target_rate, salt, bits_per_probe);
     return possible;
 }
 
@@ -159,7 +159,7 @@ enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format
     if (kind != BB_FILTER_NONE && !rate_is_possible(target_rate))
         return bb_fail(BB_INVALID, "the filters' target rate is %g, allowed are %g to %g",
                        target_rate, BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
-    *format = format_of(kind, target_rate, salt, best_rank(kind, target_rate));
+    *format = format_of(kind, target_rate, salt, best_bits_per_probe(kind, target_rate));
     return BB_OK;
 }
 
@@ -171,7 +171,7 @@ static bool ribbon_size(const struct bb_block_filter_format *format, uint16_t de
     if (parts.size < least)
         return false;
     struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
-    *ret_size = bb_ribbon_shape_size(shape, format->rank + parts.step);
+    *ret_size = bb_ribbon_shape_size(shape, format->bits_per_probe + parts.step);
     return true;
 }
 
@@ -202,7 +202,7 @@ bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format, u
     struct bb_descriptor parts = bb_descriptor_decode(descriptor);
     if (format->kind != BB_FILTER_RIBBON || !parts.bit_exact)
         return true; /* whole bytes */
-    size_t bits = (size_t)parts.size * (format->rank + parts.step);
+    size_t bits = (size_t)parts.size * (format->bits_per_probe + parts.step);
     return bits % 8 == 0 || payload[bits / 8] >> bits % 8 == 0;
 }
 
@@ -213,12 +213,12 @@ double bb_block_filter_rate(const struct bb_block_filter_format *format, uint16_
         return 1;
     switch (format->kind) {
     case BB_FILTER_RIBBON:
-        return bb_rate_ribbon(format->rank + bb_descriptor_decode(descriptor).step);
+        return bb_rate_ribbon(format->bits_per_probe + bb_descriptor_decode(descriptor).step);
     case BB_FILTER_BLOCKED_BLOOM:
-        return bb_blocked_bloom_rate(payload, descriptor, format->rank);
+        return bb_blocked_bloom_rate(payload, descriptor, format->bits_per_probe);
     case BB_FILTER_BLOOM: {
         double fill = (double)bb_bloom_set_count(payload, descriptor) / (8.0 * descriptor);
-        return pow(fill, format->rank);
+        return pow(fill, format->bits_per_probe);
     }
     default:
         return 1;
@@ -232,7 +232,7 @@ static void ribbon_info(const struct bb_block_filter_format *format, uint16_t de
     info->layout = parts.bit_exact ? "bit-exact" : "byte-grouped";
     info->slots = parts.bit_exact ? parts.size : parts.size * BB_RIBBON_GROUP_ROWS;
     info->seed = parts.seed;
-    info->bits_per_probe = format->rank + parts.step;
+    info->bits_per_probe = format->bits_per_probe + parts.step;
 }
 
 static void bloom_info(const struct bb_block_filter_format *format, struct bb_bytes payload,
@@ -240,7 +240,7 @@ static void bloom_info(const struct bb_block_filter_format *format, struct bb_by
 {
     info->layout = format->kind == BB_FILTER_BLOCKED_BLOOM ? "lines" : "bits";
     info->slots = (uint32_t)payload.size * 8;
-    info->bits_per_probe = format->rank;
+    info->bits_per_probe = format->bits_per_probe;
 }
 
 bool bb_block_filter_info(const struct bb_block_filter_format *format, uint16_t descriptor,

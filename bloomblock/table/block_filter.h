@@ -8,7 +8,7 @@
  *                    | layout | step | seed | size |
  *                      layout 0: byte-grouped, size = groups of 8 rows (8 ... 255)
  *                      layout 1: bit-exact, size = slots (1 ... 255)
- *                      step: the fingerprints have rank + step bits
+ *                      step: the fingerprints have r + step bits
  *     blocked Bloom  | lines, 1 ... 65535 |
  *     Bloom          | payload bytes, 1 ... 65535 |
  *
@@ -41,7 +41,7 @@ struct bb_block_filter_format {
     double target_rate;       /* mean over absent keys, each filter weighted by its keys */
     uint64_t salt;            /* of the table */
     /* Ribbon: fingerprint bits r of the shorter step, 1 ... 24. Bloom kinds: probes k, 1 ... 30. */
-    uint32_t rank;
+    uint32_t bits_per_probe;
     /* For builders, not stored with the filters: share of extra slots in ribbons, 0 ...
      * BB_FILTER_SLACK_MAX. 0 after init: the smallest filter. */
     double slack;
@@ -55,11 +55,11 @@ struct bb_block_filter_format {
 BB_MUST_CHECK enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format,
                                                          enum bb_filter_kind kind,
                                                          double target_rate, uint64_t salt);
-/* The same from stored fields. Returns false if rank or kind is out of range; the caller then
- * reports BB_CORRUPT. */
+/* The same from stored fields. Returns false if bits_per_probe or kind is out of range; the
+ * caller then reports BB_CORRUPT. */
 BB_MUST_CHECK bool bb_block_filter_format_restore(struct bb_block_filter_format *format,
                                                   enum bb_filter_kind kind, double target_rate,
-                                                  uint64_t salt, uint32_t rank);
+                                                  uint64_t salt, uint32_t bits_per_probe);
 
 /* Selects another probe function than the processor's best; for tests and measurements. The
  * processor must support it. */
@@ -136,7 +136,8 @@ static inline bool bb_block_filter_may_contain(const struct bb_block_filter_form
                                                uint16_t descriptor, const uint8_t *payload,
                                                struct bb_block_filter_key key)
 {
-    return bb_filter_probe_one(&format->probes, payload, descriptor, format->rank, key.hash);
+    return bb_filter_probe_one(&format->probes, payload, descriptor, format->bits_per_probe,
+                               key.hash);
 }
 
 /* For tools: the description of a filter. */

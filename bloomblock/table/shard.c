@@ -18,8 +18,9 @@ static double large_set_bytes(struct bb_shard_builder *builder)
 {
     const struct bb_block_filter_format *format = &builder->format;
     if (format->kind == BB_FILTER_BLOOM)
-        return (double)bb_rate_bloom_bits(LARGE_SET, format->rank, format->target_rate) / 8;
-    bb_rate_line_init(&builder->line, format->rank, LARGE_SET);
+        return (double)bb_rate_bloom_bits(LARGE_SET, format->bits_per_probe, format->target_rate) /
+               8;
+    bb_rate_line_init(&builder->line, format->bits_per_probe, LARGE_SET);
     return (double)BB_LINE_SIZE *
            (double)bb_rate_blocked_bloom_lines(&builder->line, LARGE_SET, format->target_rate);
 }
@@ -61,12 +62,13 @@ static double excess_with(const struct bb_shard_builder *builder, double weight,
 /* --- Ribbon --- */
 
 static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                        struct bb_ribbon_shape shape, uint32_t rank, struct bb_descriptor *parts)
+                        struct bb_ribbon_shape shape, uint32_t fingerprint_bits,
+                        struct bb_descriptor *parts)
 {
     parts->bit_exact = shape.bit_exact;
     parts->size = shape.size;
     for (parts->seed = 0; parts->seed < BB_RIBBON_SEED_COUNT; parts->seed++)
-        if (bb_ribbon_solver_solve(solver, hashes, count, *parts, rank))
+        if (bb_ribbon_solver_solve(solver, hashes, count, *parts, fingerprint_bits))
             return true;
     return false;
 }
@@ -74,28 +76,29 @@ static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes,
 /* All seeds, then all with one more slot or group: that both fail happens once in 10^33 filters.
  * The rows of the solved shape are in the solver. */
 static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                        double slack, uint32_t rank, struct bb_descriptor *parts)
+                        double slack, uint32_t fingerprint_bits, struct bb_descriptor *parts)
 {
-    struct bb_ribbon_shape shape = bb_ribbon_shape_for((uint32_t)count, rank, slack);
-    return solve_seeds(solver, hashes, count, shape, rank, parts) ||
-           solve_seeds(solver, hashes, count, bb_ribbon_shape_larger(shape), rank, parts);
+    struct bb_ribbon_shape shape = bb_ribbon_shape_for((uint32_t)count, fingerprint_bits, slack);
+    return solve_seeds(solver, hashes, count, shape, fingerprint_bits, parts) ||
+           solve_seeds(solver, hashes, count, bb_ribbon_shape_larger(shape), fingerprint_bits,
+                       parts);
 }
 
 static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint64_t *hashes,
                                     size_t count, double weight, struct bb_buf *payload,
                                     uint16_t *ret_descriptor)
 {
-    uint32_t rank = builder->format.rank;
+    uint32_t fingerprint_bits = builder->format.bits_per_probe;
     struct bb_descriptor parts = {0};
-    parts.step = excess_with(builder, weight, bb_rate_ribbon(rank)) > 0;
-    if (!solve_shape(&builder->solver, hashes, count, builder->format.slack, rank + parts.step,
-                     &parts))
+    parts.step = excess_with(builder, weight, bb_rate_ribbon(fingerprint_bits)) > 0;
+    if (!solve_shape(&builder->solver, hashes, count, builder->format.slack,
+                     fingerprint_bits + parts.step, &parts))
         return BB_OK;
-    enum bb_status status =
-        bb_ribbon_payload_append(&builder->solver.rows, rank + parts.step, parts, payload);
+    enum bb_status status = bb_ribbon_payload_append(&builder->solver.rows,
+                                                     fingerprint_bits + parts.step, parts, payload);
     if (status != BB_OK)
         return status;
-    builder->excess = excess_with(builder, weight, bb_rate_ribbon(rank + parts.step));
+    builder->excess = excess_with(builder, weight, bb_rate_ribbon(fingerprint_bits + parts.step));
     *ret_descriptor = bb_descriptor_encode(parts);
     return BB_OK;
 }
@@ -128,7 +131,7 @@ static enum bb_status encode_bits(struct bb_shard_builder *builder, const uint64
                                   size_t count, double weight, struct bb_buf *payload,
                                   uint16_t *ret_descriptor)
 {
-    uint32_t probes = builder->format.rank;
+    uint32_t probes = builder->format.bits_per_probe;
     uint64_t bits = bb_rate_bloom_bits(count, probes, builder->format.target_rate);
     size_t size = bb_bloom_size(bits);
     if (size > 1 && excess_with(builder, weight, bb_rate_bloom(count, (size - 1) * 8, probes)) <= 0)
@@ -180,14 +183,16 @@ enum bb_status bb_shard_encode(struct bb_shard_builder *builder, const uint64_t 
 
 /* Adds a group per shard for rounding, one for the second attempt, and the minimum number of
  * groups. */
-static size_t ribbon_size_limit(uint32_t rank, size_t count, double slack)
+static size_t ribbon_size_limit(uint32_t fingerprint_bits, size_t count, double slack)
 {
     size_t shards = bb_shard_count(count);
     if (shards == 1)
-        return bb_ribbon_shape_size(bb_ribbon_shape_for((uint32_t)count, rank, slack), rank) + rank;
+        return bb_ribbon_shape_size(bb_ribbon_shape_for((uint32_t)count, fingerprint_bits, slack),
+                                    fingerprint_bits) +
+               fingerprint_bits;
     size_t groups_per_shard = BB_RIBBON_GROUPS_MIN + 5;
     size_t groups = (size_t)((double)count * (1 + slack)) / BB_RIBBON_GROUP_ROWS;
-    return (groups + shards * groups_per_shard) * rank;
+    return (groups + shards * groups_per_shard) * fingerprint_bits;
 }
 
 size_t bb_shard_size_limit(const struct bb_shard_builder *builder, size_t count)
@@ -195,7 +200,7 @@ size_t bb_shard_size_limit(const struct bb_shard_builder *builder, size_t count)
     if (count == 0 || builder->format.kind == BB_FILTER_NONE)
         return 0;
     if (builder->format.kind == BB_FILTER_RIBBON)
-        return ribbon_size_limit(builder->format.rank + 1, count, builder->format.slack);
+        return ribbon_size_limit(builder->format.bits_per_probe + 1, count, builder->format.slack);
     /* Small sets need a little more per key than large ones; a line covers it, and rounding. */
     size_t large = (size_t)((double)count * builder->bytes_per_key);
     return large + (size_t)bb_shard_count(count) * 2 * BB_LINE_SIZE;

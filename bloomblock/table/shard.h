@@ -2,11 +2,11 @@
  * standalone filters are built from the same shards.
  *
  * A rate between those of two sizes is reached on average: each filter takes the smaller of two
- * sizes (ranks of a ribbon; lines or bytes of a Bloom kind) as often as the mean over all keys so
- * far, including this filter's, stays at or below the target. Filters are weighted by how often
- * absent keys reach them: in a table by their number of keys; the shards of one group are equal
- * ranges of the hash and have equal weights. The mean never exceeds the target, and is as close to
- * it as one filter allows.
+ * sizes (fingerprint bits of a ribbon; lines or bytes of a Bloom kind) as often as the mean over
+ * all keys so far, including this filter's, stays at or below the target. Filters are weighted by
+ * how often absent keys reach them: in a table by their number of keys; the shards of one group are
+ * equal ranges of the hash and have equal weights. The mean never exceeds the target, and is as
+ * close to it as one filter allows.
  *
  * Threads: one builder, one thread. */
 #ifndef BB_BLOOMBLOCK_TABLE_SHARD_H

@@ -10,10 +10,11 @@
 /* --- Formats --- */
 
 bool bb_sharded_filter_format_restore(struct bb_block_filter_format *format, double rate,
-                                      uint64_t salt, uint64_t rank)
+                                      uint64_t salt, uint64_t fingerprint_bits)
 {
-    if (rank > UINT32_MAX ||
-        !bb_block_filter_format_restore(format, BB_FILTER_RIBBON, rate, salt, (uint32_t)rank))
+    if (fingerprint_bits > UINT32_MAX ||
+        !bb_block_filter_format_restore(format, BB_FILTER_RIBBON, rate, salt,
+                                        (uint32_t)fingerprint_bits))
         return false;
     format->domain = bb_domain(BB_DOMAIN_TABLE, salt);
     return true;
@@ -68,7 +69,7 @@ struct bb_shard_set bb_sharded_filter_set(const uint64_t *hashes, size_t count)
         .hashes = hashes, .count = count, .shard_count = (uint32_t)bb_shard_count(count)};
 }
 
-/* The next shard, into the directory whose room begins at offset directory of the buffer. */
+/* The next shard, into the directory whose space begins at offset directory of the buffer. */
 static enum bb_status append_shard(struct bb_shard_builder *builder, struct bb_shard_set *set,
                                    size_t directory, size_t payloads, uint32_t shard,
                                    struct bb_buf *buf)
@@ -93,8 +94,9 @@ enum bb_status bb_sharded_filter_encode(struct bb_shard_builder *builder, struct
 {
     BB_DEBUG_ASSERT(shard_count <= set->shard_count - set->next_shard);
     size_t directory = buf->size;
-    uint8_t *room = NULL;
-    enum bb_status status = bb_buf_extend(buf, (size_t)bb_shard_directory_size(shard_count), &room);
+    uint8_t *space = NULL;
+    enum bb_status status =
+        bb_buf_extend(buf, (size_t)bb_shard_directory_size(shard_count), &space);
     size_t payloads = buf->size;
     for (uint32_t i = 0; i < shard_count && status == BB_OK; i++)
         status = append_shard(builder, set, directory, payloads, i, buf);
@@ -150,7 +152,7 @@ struct bb_filter_shards bb_sharded_filter_ready(const struct bb_block_filter_for
                                       .payloads = payloads,
                                       .domain = format->domain,
                                       .count = count,
-                                      .rank = format->rank};
+                                      .fingerprint_bits = format->bits_per_probe};
     bb_ribbon_probe_shards(&shards, &format->probes);
     return shards;
 }

@@ -19,9 +19,10 @@
 #include "bloomblock/table/shard_directory.h"
 
 /* The format of a table's filter, to read it or to build it: that of block filters in another
- * domain. False, or BB_INVALID, when rate or rank are out of range. */
+ * domain. False, or BB_INVALID, when rate or fingerprint_bits are out of range. */
 BB_MUST_CHECK bool bb_sharded_filter_format_restore(struct bb_block_filter_format *format,
-                                                    double rate, uint64_t salt, uint64_t rank);
+                                                    double rate, uint64_t salt,
+                                                    uint64_t fingerprint_bits);
 BB_MUST_CHECK enum bb_status bb_sharded_filter_format_init(struct bb_block_filter_format *format,
                                                            double rate, uint64_t salt);
 

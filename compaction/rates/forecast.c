@@ -42,15 +42,15 @@ double bb_forecast_scale(const struct bb_forecast *forecast, int level, double r
 }
 
 /* The number of keys that the levels above the output can still take. */
-static double room_above(const struct bb_rate_request *request)
+static double free_keys_above(const struct bb_rate_request *request)
 {
-    double room = 0;
+    double free_keys = 0;
     int last = bb_rate_request_last_level(request);
     for (int level = 0; level < request->output_level; level++) {
         struct bb_rate_part part = bb_rate_request_part(request, level, last);
-        room += bb_rate_request_free_keys(request, level, &part);
+        free_keys += bb_rate_request_free_keys(request, level, &part);
     }
-    return room;
+    return free_keys;
 }
 
 void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request *request)
@@ -59,7 +59,7 @@ void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request
     if (request->shape == NULL || above < 1)
         return;
     int last = bb_rate_request_last_level(request);
-    double flow = bb_rate_request_full_keys(request, above) - room_above(request);
+    double flow = bb_rate_request_full_keys(request, above) - free_keys_above(request);
     forecast->keys[last] += flow > 0 ? flow : 0;
 }
 

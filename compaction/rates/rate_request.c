@@ -109,8 +109,8 @@ static bool is_tiered(const struct bb_rate_request *request, int level)
 /* The number of keys that later runs of a level can add next to an output there. Later runs are
  * assumed to be like the output, else like the latest runs: the size of the write buffer is a poor
  * estimate of the resulting table. */
-static double room_for_runs(const struct bb_rate_request *request, int level,
-                            const struct bb_rate_part *part)
+static double free_keys_for_runs(const struct bb_rate_request *request, int level,
+                                 const struct bb_rate_part *part)
 {
     bool is_output = level == request->output_level;
     double run_keys = is_output ? (double)request->output_keys + part->run_keys
@@ -129,7 +129,7 @@ double bb_rate_request_free_keys(const struct bb_rate_request *request, int numb
 {
     BB_DEBUG_ASSERT(request->shape != NULL);
     if (number == 0 || (number == request->output_level && is_tiered(request, number)))
-        return room_for_runs(request, number, part);
+        return free_keys_for_runs(request, number, part);
     return fmax(0, bb_rate_request_full_keys(request, number) - part->keys);
 }
 

@@ -59,7 +59,7 @@ static uint64_t read_frozen_end(struct bb_db *db)
 static enum bb_status freeze_first(struct bb_db *db, uint64_t *ret_target)
 {
     if (db->is_log_failed) {
-        enum bb_status status = bb_freeze_make_room(db, &(struct bb_room){0});
+        enum bb_status status = bb_freeze_make_space(db, &(struct bb_write_space){0});
         if (status != BB_OK)
             return status;
     }

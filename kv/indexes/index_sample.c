@@ -98,7 +98,7 @@ static enum bb_status begin(struct sampling *sampling, const struct bb_index_sam
     enum bb_status status =
         bb_index_build_begin(&sampling->build, bb_bytes_of(sample_id, sizeof(sample_id)));
     if (status == BB_OK)
-        bb_skip_builder_leave_room(sampling->build.builder, sample->others);
+        bb_skip_builder_leave_space(sampling->build.builder, sample->others);
     return status;
 }
 

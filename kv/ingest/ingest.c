@@ -204,7 +204,7 @@ static bool has_content(const struct bb_write_buffer *active)
 /* Called by the leader. Afterwards the current log is empty, and the manifest begins with it. */
 static enum bb_status empty_memory(struct bb_db *db)
 {
-    enum bb_status status = bb_freeze_make_room(db, &(struct bb_room){0});
+    enum bb_status status = bb_freeze_make_space(db, &(struct bb_write_space){0});
     if (status == BB_OK && has_content(db->active))
         status = bb_freeze_memtable(db, (size_t)db->options.write_buffer_bytes);
     return status == BB_OK ? bb_freeze_drain(db) : status;

@@ -86,8 +86,8 @@ uint64_t bb_intake_run(const struct bb_levels *levels, int level)
 }
 
 /* The first level with enough space and no tables in deeper levels. */
-static int deepest_with_room(const struct bb_intake *intake, const struct bb_levels *levels,
-                             uint64_t file_bytes)
+static int deepest_with_space(const struct bb_intake *intake, const struct bb_levels *levels,
+                              uint64_t file_bytes)
 {
     struct bb_pick_options options = bb_waste_target_pick_options(intake->db, levels);
     int level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
@@ -105,7 +105,7 @@ int bb_intake_level(const struct bb_intake *intake, const struct bb_levels *leve
 {
     BB_DEBUG_ASSERT(bb_mutex_is_held(&intake->db->installing));
     uint32_t taken = intake->db->pending_levels;
-    int deepest = intake->is_level0_only ? 0 : deepest_with_room(intake, levels, meta->file_size);
+    int deepest = intake->is_level0_only ? 0 : deepest_with_space(intake, levels, meta->file_size);
     int level = 0;
     for (int i = 0; i <= deepest && !overlaps(levels, i, meta); i++) {
         if ((taken & UINT32_C(1) << i) == 0)

@@ -153,7 +153,8 @@ static enum bb_status add_record(struct bb_log_run *run, const struct bb_entry *
     size_t size = sizeof(struct record) + entry->key.size + rest;
     uint32_t place = bb_arena_alloc(&run->arena, size, BB_ARENA_UNIT);
     if (place == 0)
-        return bb_fail(BB_NO_SPACE, "no room for an operation of %zu bytes in a run of logs", size);
+        return bb_fail(BB_NO_SPACE, "no space for an operation of %zu bytes in a run of logs",
+                       size);
     struct record *record = bb_arena_at(&run->arena, place);
     record->sequence_and_kind = entry->sequence << 8 | (uint64_t)entry->kind;
     record->key_size = (uint32_t)entry->key.size;

@@ -290,7 +290,7 @@ static enum bb_status write_table(struct replay *replay)
     return status;
 }
 
-static enum bb_status make_room(struct replay *replay, const struct bb_entry *entry)
+static enum bb_status make_space(struct replay *replay, const struct bb_entry *entry)
 {
     uint64_t size = entry->key.size + entry->value.size;
     if (replay->run != NULL && bb_log_run_fits(replay->run, size))
@@ -312,7 +312,7 @@ static bool stays_in_record(const struct replay *replay, const struct bb_entry *
 static enum bb_status replay_operation(void *context, const struct bb_entry *entry)
 {
     struct replay *replay = context;
-    enum bb_status status = make_room(replay, entry);
+    enum bb_status status = make_space(replay, entry);
     if (status != BB_OK)
         return status;
     if (!stays_in_record(replay, entry))

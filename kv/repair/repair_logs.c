@@ -123,7 +123,7 @@ static enum bb_status write_table(struct reading *reading)
     return status;
 }
 
-static enum bb_status make_room(struct reading *reading, const struct bb_entry *entry)
+static enum bb_status make_space(struct reading *reading, const struct bb_entry *entry)
 {
     size_t size = entry->key.size + entry->value.size;
     uint64_t capacity = bb_memtable_capacity_for(1, size);
@@ -140,7 +140,7 @@ static enum bb_status make_room(struct reading *reading, const struct bb_entry *
 static enum bb_status add_operation(struct reading *reading, const struct bb_entry *entry)
 {
     struct bb_repair *repair = reading->repair;
-    enum bb_status status = make_room(reading, entry);
+    enum bb_status status = make_space(reading, entry);
     return status == BB_OK
                ? bb_memtable_add(reading->memtable, entry,
                                  bb_hash_key(&repair->state.identity.secret, entry->key))

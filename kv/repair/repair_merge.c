@@ -69,12 +69,12 @@ static int choose_level(const struct merging *merging)
 {
     const struct bb_db_options *options = &merging->repair->options;
     double bytes = 0;
-    double room = (double)options->level1_size_bytes;
+    double capacity = (double)options->level1_size_bytes;
     int level = 1;
     for (size_t i = 0; i < merging->inputs.added_count; i++)
         bytes += (double)merging->inputs.added[i].meta.file_size;
-    while (level < BB_LEVEL_COUNT - 1 && bytes >= room) {
-        room *= options->level_size_ratio;
+    while (level < BB_LEVEL_COUNT - 1 && bytes >= capacity) {
+        capacity *= options->level_size_ratio;
         level++;
     }
     return level;

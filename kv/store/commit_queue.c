@@ -85,10 +85,10 @@ bool bb_commit_queue_try_enter(struct bb_commit_queue *queue, struct bb_commit *
 }
 
 static bool may_join(const struct bb_commit *leader, const struct bb_commit *commit,
-                     size_t room_bytes)
+                     size_t space_bytes)
 {
     return commit->batch != NULL && (leader->sync || !commit->sync) &&
-           bb_batch_size_bytes(commit->batch) <= room_bytes;
+           bb_batch_size_bytes(commit->batch) <= space_bytes;
 }
 
 struct bb_commit *bb_commit_queue_take(struct bb_commit_queue *queue, struct bb_commit *leader,

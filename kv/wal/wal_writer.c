@@ -247,7 +247,7 @@ static enum bb_status check_size(struct bb_bytes head, struct bb_bytes tail)
 }
 
 /* Makes space for this many more bytes, or for one buffer and one more fragment. */
-static enum bb_status make_room(struct bb_wal_writer *writer, size_t size)
+static enum bb_status make_space(struct bb_wal_writer *writer, size_t size)
 {
     size_t most = gathered_max(writer) + 2 * BB_WAL_BLOCK_SIZE;
     size_t needed = writer->frames.size + size;
@@ -266,7 +266,7 @@ enum bb_status bb_wal_writer_append(struct bb_wal_writer *writer, const struct b
         size += frames_size_max(payloads[i].size);
     }
     if (status == BB_OK)
-        status = make_room(writer, size);
+        status = make_space(writer, size);
     for (size_t i = 0; i < count && status == BB_OK; i++)
         status = frame_record(writer, payloads[i], (struct bb_bytes){0});
     if (status != BB_OK)
@@ -281,7 +281,7 @@ enum bb_status bb_wal_writer_append_parts(struct bb_wal_writer *writer, struct b
     if (status == BB_OK)
         status = check_size(head, tail);
     if (status == BB_OK)
-        status = make_room(writer, frames_size_max(head.size + tail.size));
+        status = make_space(writer, frames_size_max(head.size + tail.size));
     if (status == BB_OK)
         status = frame_record(writer, head, tail);
     if (status != BB_OK)

@@ -36,7 +36,7 @@ void bb_commit_release_leader(struct bb_db *db, struct bb_commit *commit)
 struct group {
     const struct bb_commit *leader;
     const struct bb_commit *last;
-    struct bb_room room;
+    struct bb_write_space space;
     size_t batch_count; /* non-empty batches */
 };
 
@@ -44,8 +44,8 @@ static struct group measure_group(const struct bb_commit *leader, const struct b
 {
     struct group group = {.leader = leader, .last = last};
     for (const struct bb_commit *commit = leader;; commit = commit->next) {
-        group.room.entry_count += bb_batch_count(commit->batch);
-        group.room.raw_bytes += bb_batch_raw_bytes(commit->batch);
+        group.space.entry_count += bb_batch_count(commit->batch);
+        group.space.raw_bytes += bb_batch_raw_bytes(commit->batch);
         group.batch_count += bb_batch_count(commit->batch) > 0;
         if (commit == last)
             return group;
@@ -170,7 +170,7 @@ static enum bb_status log_and_add_one(struct bb_db *db, const struct group *grou
 static enum bb_status log_and_add(struct bb_db *db, const struct group *group,
                                   const struct bb_bytes *records)
 {
-    if (group->room.entry_count == 1)
+    if (group->space.entry_count == 1)
         return log_and_add_one(db, group, records);
     enum bb_status status = log_group(db, group, records);
     for (size_t i = 0; i < group->batch_count && status == BB_OK; i++)
@@ -180,20 +180,20 @@ static enum bb_status log_and_add(struct bb_db *db, const struct group *group,
 
 static void count_group(struct bb_db *db, const struct group *group)
 {
-    count_up(&db->write_count, group->room.entry_count);
-    count_up(&db->write_bytes, group->room.raw_bytes);
+    count_up(&db->write_count, group->space.entry_count);
+    count_up(&db->write_bytes, group->space.raw_bytes);
     count_up(&db->commit_count, 1);
 }
 
 static enum bb_status commit_records(struct bb_db *db, const struct group *group,
                                      struct bb_bytes *records)
 {
-    if (group->room.entry_count > BB_SEQUENCE_MAX - db->sequence_allocated)
+    if (group->space.entry_count > BB_SEQUENCE_MAX - db->sequence_allocated)
         return bb_fail(BB_TOO_LARGE, "all %llu sequences are used up",
                        (unsigned long long)BB_SEQUENCE_MAX);
     stamp_group(group, db->sequence_allocated + 1, records);
     /* Allocated before the log is written: a failed append may still have reached the disk. */
-    db->sequence_allocated += group->room.entry_count;
+    db->sequence_allocated += group->space.entry_count;
     enum bb_status status = log_and_add(db, group, records);
     if (status != BB_OK) {
         db->is_log_failed = true;
@@ -211,7 +211,7 @@ static enum bb_status write_group(struct bb_db *db, const struct bb_commit *lead
     struct bb_bytes few[16];
     struct bb_bytes *records = few;
     struct group group = measure_group(leader, last);
-    enum bb_status status = bb_freeze_make_room(db, &group.room);
+    enum bb_status status = bb_freeze_make_space(db, &group.space);
     if (status != BB_OK)
         return status;
     if (group.batch_count > BB_ARRAY_LENGTH(few))
@@ -287,9 +287,9 @@ enum bb_status bb_db_write_check(struct bb_db *db, const struct bb_batch *batch)
         return status;
     if (!bb_commit_queue_try_enter(&db->commits, &leader))
         return BB_WOULD_WAIT;
-    const struct bb_room room = {.entry_count = bb_batch_count(batch),
-                                 .raw_bytes = bb_batch_raw_bytes(batch)};
-    status = bb_freeze_check_room(db, &room);
+    const struct bb_write_space space = {.entry_count = bb_batch_count(batch),
+                                         .raw_bytes = bb_batch_raw_bytes(batch)};
+    status = bb_freeze_check_space(db, &space);
     bb_commit_release_leader(db, &leader);
     return status;
 }

@@ -272,12 +272,12 @@ static void slow_down(struct bb_db *db)
         count_stall(db, BB_STALL_SLOWDOWN, bb_file_elapsed(db->system, begin));
 }
 
-static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
+static enum bb_status freeze_for(struct bb_db *db, const struct bb_write_space *space)
 {
     enum bb_status status = await_level0(db, false);
     if (status != BB_OK)
         return status;
-    size_t needed = bb_memtable_capacity_for(room->entry_count, room->raw_bytes);
+    size_t needed = bb_memtable_capacity_for(space->entry_count, space->raw_bytes);
     size_t usual = (size_t)db->options.write_buffer_bytes;
     status = bb_freeze_memtable(db, needed > usual ? needed : usual);
     if (status == BB_OK && db->options.deterministic)
@@ -285,9 +285,9 @@ static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
     return status;
 }
 
-static bool has_room(const struct bb_write_buffer *active, const struct bb_room *room)
+static bool has_space(const struct bb_write_buffer *active, const struct bb_write_space *space)
 {
-    return bb_memtable_fits(active->memtable, room->entry_count, room->raw_bytes) &&
+    return bb_memtable_fits(active->memtable, space->entry_count, space->raw_bytes) &&
            (active->log == NULL ||
             bb_wal_writer_size(active->log) <= LOG_FACTOR * bb_memtable_capacity(active->memtable));
 }
@@ -320,17 +320,17 @@ static enum bb_status begin_log(struct bb_db *db)
     return BB_OK;
 }
 
-enum bb_status bb_freeze_make_room(struct bb_db *db, const struct bb_room *room)
+enum bb_status bb_freeze_make_space(struct bb_db *db, const struct bb_write_space *space)
 {
     BB_DEBUG_ASSERT(db->commits.head != NULL);
     enum bb_status status = check_failure(db);
     if (status == BB_OK && db->is_log_failed)
         status = replace_log(db);
-    if (status == BB_OK && !has_room(db->active, room)) {
+    if (status == BB_OK && !has_space(db->active, space)) {
         slow_down(db);
-        status = freeze_for(db, room);
+        status = freeze_for(db, space);
     }
-    if (status == BB_OK && room->entry_count > 0 && is_resting(db))
+    if (status == BB_OK && space->entry_count > 0 && is_resting(db))
         status = begin_log(db);
     return status;
 }
@@ -344,12 +344,12 @@ static enum bb_status failure_of(struct bb_db *db, enum bb_work work)
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
 
-enum bb_status bb_freeze_check_room(struct bb_db *db, const struct bb_room *room)
+enum bb_status bb_freeze_check_space(struct bb_db *db, const struct bb_write_space *space)
 {
     if (db->options.deterministic)
         return BB_OK;
     enum bb_status status = failure_of(db, BB_WORK_FLUSH);
-    if (status != BB_OK || (!db->is_log_failed && has_room(db->active, room)))
+    if (status != BB_OK || (!db->is_log_failed && has_space(db->active, space)))
         return status;
     bb_mutex_lock(&db->mutex);
     bool is_full = bb_view_frozen_count(db->view) == BB_FROZEN_MAX;

@@ -6,7 +6,7 @@
 #include "kv/store/store.h"
 
 /* The space that a write needs: a number of entries, with this total size of keys and values. */
-struct bb_room {
+struct bb_write_space {
     size_t entry_count;
     size_t raw_bytes;
 };
@@ -14,11 +14,13 @@ struct bb_room {
 /* Called by the leader. Returns when the write fits the active memtable, and its log is sound and
  * not too long; freezes and waits as needed. Fails with the error that stopped the background
  * work. */
-BB_MUST_CHECK enum bb_status bb_freeze_make_room(struct bb_db *db, const struct bb_room *room);
+BB_MUST_CHECK enum bb_status bb_freeze_make_space(struct bb_db *db,
+                                                  const struct bb_write_space *space);
 
 /* Called by the leader. BB_WOULD_WAIT: the call above would wait for background work. Otherwise
  * BB_OK, or the failure that it would return if the work fails again. Changes nothing. */
-BB_MUST_CHECK enum bb_status bb_freeze_check_room(struct bb_db *db, const struct bb_room *room);
+BB_MUST_CHECK enum bb_status bb_freeze_check_space(struct bb_db *db,
+                                                   const struct bb_write_space *space);
 
 /* Called by the leader. Freezes the active memtable and replaces it by an empty one of
  * capacity_bytes with a new log. Waits while BB_FROZEN_MAX are frozen. */

@@ -31,14 +31,14 @@ static bool is_word_character(char c)
     return isalnum((unsigned char)c) != 0 || c == '_' || c == '-';
 }
 
-/* Copies the word into the text. NULL: no word, or no room. */
+/* Copies the word into the text. NULL: no word, or no space. */
 static char *copy_word(struct bb_redis_syntax *syntax)
 {
     size_t size = 0;
     while (is_word_character(syntax->at[size]))
         size++;
-    size_t room = (size_t)(syntax->text + sizeof(syntax->text) - syntax->text_end);
-    if (size == 0 || size >= room)
+    size_t space = (size_t)(syntax->text + sizeof(syntax->text) - syntax->text_end);
+    if (size == 0 || size >= space)
         return NULL;
     char *word = memcpy(syntax->text_end, syntax->at, size);
     word[size] = '\0';

@@ -333,7 +333,7 @@ static int info(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int
 
 /* --- Copies in pieces --- */
 
-_Static_assert(BB_REDIS_CUCKOO_HEADER_SIZE <= BB_REDIS_CHAIN_DUMP_HEADER_MAX, "room for it");
+_Static_assert(BB_REDIS_CUCKOO_HEADER_SIZE <= BB_REDIS_CHAIN_DUMP_HEADER_MAX, "space for it");
 
 static void write_header(const void *value, uint8_t *header)
 {

@@ -17,7 +17,7 @@ static inline size_t bb_bit_string_words(uint64_t size_bits)
 /* count bits from at on, 1 ... BB_BIT_STRING_FIELD_MAX, all within the words. */
 uint64_t bb_bit_string_get(const uint64_t *words, uint64_t at, uint32_t count);
 
-/* Makes room for count bits at a place of a string of size_bits, and sets them. */
+/* Makes space for count bits at a place of a string of size_bits, and sets them. */
 void bb_bit_string_insert(uint64_t *words, uint64_t size_bits, uint64_t at, uint32_t count,
                           uint64_t value);
 

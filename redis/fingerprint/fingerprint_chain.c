@@ -125,7 +125,7 @@ static bool add_to(struct bb_fingerprint_table *table, uint64_t hash)
     return table->count < table->capacity && bb_fingerprint_table_add(table, hash);
 }
 
-/* Adds to the newest table with room. Older tables may have room after removals. */
+/* Adds to the newest table with space. Older tables may have space after removals. */
 static bool add_to_any(struct bb_fingerprint_chain *chain, uint64_t hash)
 {
     for (uint32_t i = chain->table_count; i-- > 0;) {

@@ -50,7 +50,7 @@ void bb_fingerprint_chain_destroy(struct bb_fingerprint_chain *chain);
 /* NULL: there is no memory. */
 struct bb_fingerprint_chain *bb_fingerprint_chain_copy(const struct bb_fingerprint_chain *chain);
 
-/* Appends the next table. FULL: there is no room for one, or its rate or capacity are beyond the
+/* Appends the next table. FULL: there is no space for one, or its rate or capacity are beyond the
  * limits. */
 enum bb_fingerprint_outcome bb_fingerprint_chain_grow(struct bb_fingerprint_chain *chain);
 

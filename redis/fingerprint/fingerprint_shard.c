@@ -6,34 +6,34 @@
 #include "redis/fingerprint/bit_string.h"
 #include "redis/server/redis_module.h"
 
-#define ROOM_MIN 4
+#define GROWTH_MIN 4
 
-static size_t upper_words(const struct bb_fingerprint_shape *shape, uint32_t room)
+static size_t upper_words(const struct bb_fingerprint_shape *shape, uint32_t capacity)
 {
-    return bb_bit_string_words((uint64_t)shape->bucket_count + room);
+    return bb_bit_string_words((uint64_t)shape->bucket_count + capacity);
 }
 
-static size_t lower_words(const struct bb_fingerprint_shape *shape, uint32_t room)
+static size_t lower_words(const struct bb_fingerprint_shape *shape, uint32_t capacity)
 {
-    return bb_bit_string_words((uint64_t)shape->remainder_bits * room);
+    return bb_bit_string_words((uint64_t)shape->remainder_bits * capacity);
 }
 
-static size_t size_for(const struct bb_fingerprint_shape *shape, uint32_t room)
+static size_t size_for(const struct bb_fingerprint_shape *shape, uint32_t capacity)
 {
     return sizeof(struct bb_fingerprint_shard) +
-           (upper_words(shape, room) + lower_words(shape, room)) * sizeof(uint64_t);
+           (upper_words(shape, capacity) + lower_words(shape, capacity)) * sizeof(uint64_t);
 }
 
 static uint64_t *lower_of(struct bb_fingerprint_shard *shard,
                           const struct bb_fingerprint_shape *shape)
 {
-    return shard->words + upper_words(shape, shard->room);
+    return shard->words + upper_words(shape, shard->capacity);
 }
 
 static uint64_t remainder_at(const struct bb_fingerprint_shard *shard,
                              const struct bb_fingerprint_shape *shape, uint32_t index)
 {
-    return bb_bit_string_get(shard->words + upper_words(shape, shard->room),
+    return bb_bit_string_get(shard->words + upper_words(shape, shard->capacity),
                              (uint64_t)index * shape->remainder_bits, shape->remainder_bits);
 }
 
@@ -76,36 +76,37 @@ uint32_t bb_fingerprint_shard_find(const struct bb_fingerprint_shard *shard,
     return count;
 }
 
-/* The largest room that the allocation has. */
-static uint32_t room_in(const struct bb_fingerprint_shard *shard,
-                        const struct bb_fingerprint_shape *shape, uint32_t room)
+/* The largest capacity that the allocation has. */
+static uint32_t capacity_in(const struct bb_fingerprint_shard *shard,
+                            const struct bb_fingerprint_shape *shape, uint32_t capacity)
 {
     size_t size = RedisModule_MallocSize((void *)(uintptr_t)shard);
-    uint64_t spare_bits = (size - size_for(shape, room)) * 8;
-    room += (uint32_t)(spare_bits / (shape->remainder_bits + 1));
-    while (size_for(shape, room) > size)
-        room--;
-    return room;
+    uint64_t spare_bits = (size - size_for(shape, capacity)) * 8;
+    capacity += (uint32_t)(spare_bits / (shape->remainder_bits + 1));
+    while (size_for(shape, capacity) > size)
+        capacity--;
+    return capacity;
 }
 
 /* An empty shard for at least this many. */
-static struct bb_fingerprint_shard *create(const struct bb_fingerprint_shape *shape, uint32_t room)
+static struct bb_fingerprint_shard *create(const struct bb_fingerprint_shape *shape,
+                                           uint32_t capacity)
 {
-    struct bb_fingerprint_shard *shard = RedisModule_TryAlloc(size_for(shape, room));
+    struct bb_fingerprint_shard *shard = RedisModule_TryAlloc(size_for(shape, capacity));
     if (shard == NULL)
         return NULL;
     shard->count = 0;
-    shard->room = room_in(shard, shape, room);
-    memset(shard->words, 0, size_for(shape, shard->room) - sizeof(*shard));
+    shard->capacity = capacity_in(shard, shape, capacity);
+    memset(shard->words, 0, size_for(shape, shard->capacity) - sizeof(*shard));
     return shard;
 }
 
-/* Copies the fingerprints into an empty shard with room for them. */
+/* Copies the fingerprints into an empty shard with space for them. */
 static void fill(struct bb_fingerprint_shard *shard, const struct bb_fingerprint_shard *from,
                  const struct bb_fingerprint_shape *shape)
 {
     memcpy(shard->words, from->words, upper_words(shape, from->count) * sizeof(uint64_t));
-    memcpy(lower_of(shard, shape), from->words + upper_words(shape, from->room),
+    memcpy(lower_of(shard, shape), from->words + upper_words(shape, from->capacity),
            lower_words(shape, from->count) * sizeof(uint64_t));
     shard->count = from->count;
 }
@@ -123,7 +124,7 @@ static bool grow(struct bb_fingerprint_shard **shard, const struct bb_fingerprin
 {
     struct bb_fingerprint_shard *old = *shard;
     uint32_t count = bb_fingerprint_shard_size(old);
-    uint32_t more = count / 32 > ROOM_MIN ? count / 32 : ROOM_MIN;
+    uint32_t more = count / 32 > GROWTH_MIN ? count / 32 : GROWTH_MIN;
     struct bb_fingerprint_shard *grown = create(shape, count + more);
     if (grown == NULL)
         return false;
@@ -142,7 +143,7 @@ bool bb_fingerprint_shard_add(struct bb_fingerprint_shard **shard,
     uint32_t count = bb_fingerprint_shard_size(*shard);
     if (count == BB_FINGERPRINT_SHARD_COUNT_MAX)
         return false;
-    if ((*shard == NULL || count == (*shard)->room) && !grow(shard, shape))
+    if ((*shard == NULL || count == (*shard)->capacity) && !grow(shard, shape))
         return false;
     struct bucket bucket = bucket_of(*shard, fingerprint.bucket);
     uint32_t index = bucket.first;
@@ -231,7 +232,7 @@ void bb_fingerprint_shard_encode(const struct bb_fingerprint_shard *shard,
 {
     size_t upper = upper_bytes(shape, shard->count);
     store_bytes(shard->words, bytes, upper);
-    store_bytes(shard->words + upper_words(shape, shard->room), bytes + upper,
+    store_bytes(shard->words + upper_words(shape, shard->capacity), bytes + upper,
                 lower_bytes(shape, shard->count));
 }
 

@@ -35,7 +35,7 @@ struct bb_fingerprint {
 struct bb_fingerprint_shard {
     uint32_t count;
     /* Fingerprints for which there is memory. */
-    uint32_t room;
+    uint32_t capacity;
     uint64_t words[];
 };
 

@@ -183,11 +183,11 @@ static bool add(struct bb_fingerprint_table *table, uint32_t at, struct bb_finge
     struct bb_fingerprint_shard **shard = slot_of(table, at);
     if (shard == NULL)
         return false;
-    uint32_t room = *shard == NULL ? 0 : (*shard)->room;
-    uint64_t memory = room == 0 ? 0 : bb_fingerprint_shard_memory(*shard);
+    uint32_t capacity = *shard == NULL ? 0 : (*shard)->capacity;
+    uint64_t memory = capacity == 0 ? 0 : bb_fingerprint_shard_memory(*shard);
     if (!bb_fingerprint_shard_add(shard, &table->shape, fingerprint))
         return false;
-    if ((*shard)->room != room)
+    if ((*shard)->capacity != capacity)
         table->memory += bb_fingerprint_shard_memory(*shard) - memory;
     table->count++;
     return true;

@@ -56,11 +56,11 @@ void bb_free(void *memory)
  *     | unused | address of the block | piece | unused | */
 void *bb_alloc_aligned(size_t alignment, size_t size)
 {
-    size_t room = sizeof(void *) + alignment - 1;
-    uint8_t *block = size > PTRDIFF_MAX ? NULL : bb_alloc(size + room);
+    size_t space = sizeof(void *) + alignment - 1;
+    uint8_t *block = size > PTRDIFF_MAX ? NULL : bb_alloc(size + space);
     if (block == NULL)
         return NULL;
-    size_t begin = (room + (uintptr_t)block) / alignment * alignment - (uintptr_t)block;
+    size_t begin = (space + (uintptr_t)block) / alignment * alignment - (uintptr_t)block;
     memcpy(block + begin - sizeof(block), &block, sizeof(block));
     return block + begin;
 }

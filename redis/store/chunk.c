@@ -26,8 +26,8 @@ static uint64_t get_number(const uint8_t *from, size_t size)
 
 static enum bb_status begin(struct bb_buf *chunk)
 {
-    static const uint8_t room[HASH_SIZE];
-    return bb_buf_assign(chunk, (struct bb_bytes){room, sizeof(room)});
+    static const uint8_t space[HASH_SIZE];
+    return bb_buf_assign(chunk, (struct bb_bytes){space, sizeof(space)});
 }
 
 static void send(const struct bb_redis_chunk_sink *sink, struct bb_buf *chunk)

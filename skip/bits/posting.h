@@ -2,7 +2,7 @@
  * Stuiver, 2000).
  *
  * The middle one of count granules between low and high is written first, as one of the values that
- * leave room for those on either side of it; then the left half, then the right half. Where the
+ * leave space for those on either side of it; then the left half, then the right half. Where the
  * number of granules equals the number of places, no bits are written. Scattered granules cost
  * close to their entropy, runs cost almost no bits, and every string of bits is some posting: a
  * reader checks no value.
@@ -67,7 +67,7 @@ static inline bool bb_granule_bits_restrict(struct bb_granule_bits *bits,
     return any != 0;
 }
 
-/* Ascending; ret_granules has room for all. Gives their number. */
+/* Ascending; ret_granules has space for all. Gives their number. */
 static inline uint32_t bb_granule_bits_list(const struct bb_granule_bits *bits,
                                             uint16_t *ret_granules)
 {

@@ -86,7 +86,7 @@ static enum bb_status init_indexes(struct bb_skip_builder *builder,
     return BB_OK;
 }
 
-void bb_skip_builder_leave_room(struct bb_skip_builder *builder, size_t others)
+void bb_skip_builder_leave_space(struct bb_skip_builder *builder, size_t others)
 {
     size_t with_members = others;
     for (size_t i = 0; i < builder->index_count; i++)

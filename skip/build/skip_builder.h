@@ -29,6 +29,6 @@ struct bb_skip_builder {
 /* For indexes that represent the indexes of a file with `others` more of a kind with members: their
  * segments end where they would there, because all indexes of a file share the memory for pairs.
  * Before the first record. */
-void bb_skip_builder_leave_room(struct bb_skip_builder *builder, size_t others);
+void bb_skip_builder_leave_space(struct bb_skip_builder *builder, size_t others);
 
 #endif

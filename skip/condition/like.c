@@ -15,7 +15,7 @@ static bool is_special(uint8_t byte)
     return byte == '%' || byte == '_' || byte == ESCAPE;
 }
 
-/* The output of a compilation, in room for the longest that it can be. */
+/* The output of a compilation, in space for the longest that it can be. */
 struct compiler {
     struct bb_like *like;
     size_t item_count;

@@ -29,7 +29,7 @@ static bool has(const struct bb_needles *needles, const struct bb_needle *needle
     return false;
 }
 
-/* False: there is no room. */
+/* False: there is no space. */
 static bool add(struct bb_needles *needles, const struct bb_needle *needle)
 {
     if (has(needles, needle))

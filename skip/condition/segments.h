@@ -14,7 +14,7 @@ void bb_segments_find(struct bb_bytes text, char *breaks);
 /* Whether valid UTF-8 has a letter or a digit: a character of Unicode's categories L and N. */
 bool bb_segments_have_letter(struct bb_bytes text);
 
-/* Full case folding of valid UTF-8. room: as in bb_word_fold. */
-struct bb_bytes bb_segments_fold(struct bb_bytes text, uint8_t *room);
+/* Full case folding of valid UTF-8. space: as in bb_word_fold. */
+struct bb_bytes bb_segments_fold(struct bb_bytes text, uint8_t *space);
 
 #endif

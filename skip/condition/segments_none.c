@@ -44,9 +44,9 @@ bool bb_segments_have_letter(struct bb_bytes text)
 }
 
 /* Never called: indexes and conditions of words are rejected. */
-struct bb_bytes bb_segments_fold(struct bb_bytes text, uint8_t *room)
+struct bb_bytes bb_segments_fold(struct bb_bytes text, uint8_t *space)
 {
-    (void)room;
+    (void)space;
     return text;
 }
 

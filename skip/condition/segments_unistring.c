@@ -65,11 +65,11 @@ bool bb_segments_have_letter(struct bb_bytes text)
     return false;
 }
 
-struct bb_bytes bb_segments_fold(struct bb_bytes text, uint8_t *room)
+struct bb_bytes bb_segments_fold(struct bb_bytes text, uint8_t *space)
 {
     size_t size = BB_WORD_FOLDED_MAX;
-    uint8_t *folded = u8_casefold(text.data, text.size, NULL, NULL, room, &size);
-    BB_ASSERT(folded == room);
+    uint8_t *folded = u8_casefold(text.data, text.size, NULL, NULL, space, &size);
+    BB_ASSERT(folded == space);
     return bb_bytes_of(folded, size);
 }
 

@@ -29,8 +29,8 @@ static void add_word(struct collection *collection, struct bb_bytes word)
 /* A folded word stays one word, unless its form is too long: its text would be parsed into two. */
 static enum bb_status add_folded(struct collection *collection, struct bb_bytes word)
 {
-    uint8_t room[BB_WORD_FOLDED_MAX];
-    struct bb_bytes folded = bb_word_fold(word, room);
+    uint8_t space[BB_WORD_FOLDED_MAX];
+    struct bb_bytes folded = bb_word_fold(word, space);
     if (!bb_word_is_one(&collection->text->rules, folded))
         return bb_fail(BB_INVALID, "expected words that are words of up to %d bytes in lower case",
                        BB_WORD_SIZE_MAX);

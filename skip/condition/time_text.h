@@ -7,7 +7,7 @@
 
 #include "bb/base.h"
 
-/* Room for every time that bb_time_text_print prints, with its terminator. */
+/* Space for every time that bb_time_text_print prints, with its terminator. */
 #define BB_TIME_TEXT_SIZE 32
 
 /* BB_INVALID for any other text, for days that do not exist, and for times that nanoseconds in 64

@@ -129,13 +129,13 @@ bool bb_word_walk_next(struct bb_word_walk *walk, struct bb_bytes *ret_word)
 
 /* --- Case --- */
 
-struct bb_bytes bb_word_fold(struct bb_bytes word, uint8_t *room)
+struct bb_bytes bb_word_fold(struct bb_bytes word, uint8_t *space)
 {
     BB_ASSERT(word.size <= BB_WORD_SIZE_MAX);
     size_t i = 0;
     for (; i < word.size && word.data[i] < 0x80; i++)
-        room[i] = (uint8_t)(word.data[i] - 'A') < 26 ? word.data[i] | 0x20 : word.data[i];
-    return i == word.size ? bb_bytes_of(room, i) : bb_segments_fold(word, room);
+        space[i] = (uint8_t)(word.data[i] - 'A') < 26 ? word.data[i] | 0x20 : word.data[i];
+    return i == word.size ? bb_bytes_of(space, i) : bb_segments_fold(word, space);
 }
 
 /* All characters outside ASCII that fold to ASCII only; of ligatures the bytes that they share. A
@@ -215,10 +215,10 @@ bool bb_word_find_folded(const struct bb_word_rules *rules, struct bb_bytes text
 {
     struct bb_word_walk walk;
     struct bb_bytes found;
-    uint8_t room[BB_WORD_FOLDED_MAX];
+    uint8_t space[BB_WORD_FOLDED_MAX];
     bb_word_walk_begin(&walk, rules, text);
     while (bb_word_walk_next(&walk, &found))
-        if (bb_bytes_equal(bb_word_fold(found, room), word))
+        if (bb_bytes_equal(bb_word_fold(found, space), word))
             return true;
     return false;
 }

@@ -25,7 +25,7 @@
 #include "bb/base.h"
 
 #define BB_WORD_SIZE_MAX 1024
-/* Case folding makes at most three bytes of one; the library needs some more room. */
+/* Case folding makes at most three bytes of one; the library needs some more space. */
 #define BB_WORD_FOLDED_MAX (3 * BB_WORD_SIZE_MAX + 64)
 /* With its NUL. */
 #define BB_WORDS_IDENTITY_SIZE 64
@@ -77,9 +77,9 @@ static inline void bb_word_walk_begin(struct bb_word_walk *walk, const struct bb
 /* The next word, of at most BB_WORD_SIZE_MAX bytes; false at the end. */
 bool bb_word_walk_next(struct bb_word_walk *walk, struct bb_bytes *ret_word);
 
-/* Unicode's full case folding, without regard to a language. room: BB_WORD_FOLDED_MAX bytes, which
+/* Unicode's full case folding, without regard to a language. space: BB_WORD_FOLDED_MAX bytes, which
  * the result is in. */
-struct bb_bytes bb_word_fold(struct bb_bytes word, uint8_t *room);
+struct bb_bytes bb_word_fold(struct bb_bytes word, uint8_t *space);
 
 /* A text whose folded form has an ASCII word has the word's bytes, in either case, or one of some
  * characters outside ASCII that fold to letters of the word: the long s, the sign of Kelvin, the

@@ -50,8 +50,8 @@ static size_t granule_bytes(const struct bb_column_builder *builder)
 static enum bb_status add_value(struct bb_column_builder *builder, struct bb_column_record *record,
                                 const struct bb_attribute *attribute)
 {
-    uint8_t room[BB_CANONICAL_NUMBER_SIZE];
-    struct bb_bytes bytes = bb_canonical_bytes(attribute, room);
+    uint8_t space[BB_CANONICAL_NUMBER_SIZE];
+    struct bb_bytes bytes = bb_canonical_bytes(attribute, space);
     record->value = *attribute;
     record->offset = builder->bytes.size;
     if (attribute->type != BB_ATTRIBUTE_BYTES) {
@@ -102,7 +102,7 @@ static int compare(const struct bb_column_builder *builder, uint32_t left, uint3
     return a_is_nan || b_is_nan ? (int)a_is_nan - (int)b_is_nan : bb_attribute_compare(&a, &b);
 }
 
-/* Bottom-up merge sort: qsort has no place for the builder. spare has room for as many. */
+/* Bottom-up merge sort: qsort has no place for the builder. spare has space for as many. */
 static void merge(const struct bb_column_builder *builder, const uint32_t *from, uint32_t *to,
                   size_t begin, size_t middle, size_t end)
 {

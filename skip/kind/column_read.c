@@ -28,7 +28,7 @@ static bool find_granule(struct bb_bytes unit, uint32_t granules, uint32_t at,
     return true;
 }
 
-static enum bb_status make_room_for_parts(struct bb_column_granule *granule, size_t count)
+static enum bb_status make_space_for_parts(struct bb_column_granule *granule, size_t count)
 {
     if (count <= granule->part_capacity)
         return BB_OK;
@@ -49,7 +49,7 @@ static enum bb_status read_parts(struct bb_column_granule *granule, struct bb_cu
     if (!bb_decode_varint64_short(cursor, &records) || records > BB_COLUMN_RECORDS_MAX ||
         !bb_decode_varint64_short(cursor, &count) || count > bb_cursor_left(cursor))
         return BB_CORRUPT;
-    enum bb_status status = make_room_for_parts(granule, (size_t)count);
+    enum bb_status status = make_space_for_parts(granule, (size_t)count);
     if (status != BB_OK)
         return status;
     granule->record_count = (uint32_t)records;
@@ -93,7 +93,7 @@ static bool split_values(struct bb_column_granule *granule, struct bb_cursor *cu
     return true;
 }
 
-static enum bb_status make_room(struct bb_column_granule *granule)
+static enum bb_status make_space(struct bb_column_granule *granule)
 {
     if (granule->value_count <= granule->value_capacity)
         return BB_OK;
@@ -164,7 +164,7 @@ enum bb_status bb_column_granule_decode(struct bb_column_granule *granule,
                                         enum bb_attribute_type type)
 {
     struct bb_cursor cursor = bb_cursor_of(granule->encoded);
-    enum bb_status status = make_room(granule);
+    enum bb_status status = make_space(granule);
     size_t last = 0;
     bb_buf_reset(&granule->bytes);
     for (size_t i = 0; i < granule->value_count && status == BB_OK; i++) {

@@ -36,10 +36,10 @@ void bb_member_index_builder_deinit(struct bb_member_index_builder *builder)
 
 static void add_value(struct bb_member_index_builder *builder, const struct bb_attribute *attribute)
 {
-    uint8_t room[BB_CANONICAL_NUMBER_SIZE];
+    uint8_t space[BB_CANONICAL_NUMBER_SIZE];
     if (bb_attribute_is_nan(attribute))
         return;
-    uint64_t hash = bb_member_hash(&builder->secret, bb_canonical_bytes(attribute, room));
+    uint64_t hash = bb_member_hash(&builder->secret, bb_canonical_bytes(attribute, space));
     bb_distinct_set_add(&builder->members, &hash, 1);
 }
 

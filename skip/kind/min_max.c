@@ -15,11 +15,11 @@ static struct bb_attribute cut(const struct bb_attribute *value)
     return first;
 }
 
-static struct bb_attribute keep(struct bb_attribute value, uint8_t *room)
+static struct bb_attribute keep(struct bb_attribute value, uint8_t *space)
 {
     if (value.type == BB_ATTRIBUTE_BYTES && value.as.bytes.size > 0) {
-        memmove(room, value.as.bytes.data, value.as.bytes.size);
-        value.as.bytes.data = room;
+        memmove(space, value.as.bytes.data, value.as.bytes.size);
+        value.as.bytes.data = space;
     }
     return value;
 }

@@ -12,7 +12,7 @@
 #define RICE_SHIFT_MAX 40u
 #define TOKEN_SIZE_MAX (HALF_MAX + UINT8_MAX) /* of both parts: the limit of their bytes */
 #define WIDE           16 /* bytes that are copied together, even if there are fewer */
-#define TOKEN_ROOM     (2 * TOKEN_SIZE_MAX + 2 + 2 * WIDE)
+#define TOKEN_SPACE    (2 * TOKEN_SIZE_MAX + 2 + 2 * WIDE)
 
 void bb_token_block_deinit(struct bb_token_block *block)
 {
@@ -71,7 +71,7 @@ static inline void copy_wide(uint8_t *to, const uint8_t *from)
     memcpy(to, words, WIDE);
 }
 
-/* The token's bytes at `to`, with TOKEN_ROOM there. REQUIRES: last + shared <= to. */
+/* The token's bytes at `to`, with TOKEN_SPACE there. REQUIRES: last + shared <= to. */
 static inline void put_token(uint8_t *to, const uint8_t *last, const struct token_head *head,
                              const struct bb_cursor *cursor)
 {
@@ -98,7 +98,7 @@ static enum bb_status decode_tokens(struct bb_token_block *block, struct bb_byte
         struct token_head head;
         if (!take_head(&cursor, &head) || head.shared > last_size)
             return BB_CORRUPT;
-        enum bb_status status = bb_buf_reserve(text, TOKEN_ROOM);
+        enum bb_status status = bb_buf_reserve(text, TOKEN_SPACE);
         if (status != BB_OK)
             return status;
         size_t begin = text->size;
@@ -143,7 +143,7 @@ enum bb_status bb_token_block_decode(struct bb_token_block *block, struct bb_byt
     if (!take_parts(block, unit, &tokens))
         return BB_CORRUPT;
     bb_buf_reset(&block->text);
-    enum bb_status status = bb_buf_reserve(&block->text, TOKEN_ROOM);
+    enum bb_status status = bb_buf_reserve(&block->text, TOKEN_SPACE);
     if (status == BB_OK)
         status = reserve_begins(block, (size_t)block->token_count + 1);
     return status == BB_OK ? decode_tokens(block, tokens) : status;

@@ -74,7 +74,7 @@ struct bb_sorted_token {
     uint32_t pair_count;
 };
 
-/* All tokens in order. spare: room for the pairs, which tokens point to. Owned: bb_free. */
+/* All tokens in order. spare: space for the pairs, which tokens point to. Owned: bb_free. */
 BB_MUST_CHECK enum bb_status bb_token_table_sort(const struct bb_token_table *table,
                                                  struct bb_buf *spare,
                                                  struct bb_sorted_token **ret_tokens,

@@ -38,8 +38,8 @@ static struct bb_attribute value_at(const struct bb_value_set_builder *builder, 
 
 static size_t slot_of(const struct bb_value_set_builder *builder, const struct bb_attribute *value)
 {
-    uint8_t room[BB_CANONICAL_NUMBER_SIZE];
-    struct bb_bytes bytes = bb_canonical_bytes(value, room);
+    uint8_t space[BB_CANONICAL_NUMBER_SIZE];
+    struct bb_bytes bytes = bb_canonical_bytes(value, space);
     size_t mask = builder->slot_count - 1;
     size_t slot = (size_t)bb_hash_bytes(bytes.data, bytes.size) & mask;
     for (; builder->slots[slot] != 0; slot = (slot + 1) & mask) {
@@ -82,14 +82,14 @@ static enum bb_status append_value(struct bb_value_set_builder *builder,
     return status;
 }
 
-static bool has_room(const struct bb_value_set_builder *builder, const struct bb_attribute *value)
+static bool has_space(const struct bb_value_set_builder *builder, const struct bb_attribute *value)
 {
     size_t size = value->type == BB_ATTRIBUTE_BYTES ? value->as.bytes.size : 0;
     return builder->value_count < builder->values_max &&
            size <= BB_VALUE_SET_BYTES_MAX - builder->bytes.size;
 }
 
-/* The value's number; NO_VALUE: there is no room for it. */
+/* The value's number; NO_VALUE: there is no space for it. */
 static size_t find_or_append(struct bb_value_set_builder *builder, const struct bb_attribute *value)
 {
     if (builder->value_count * 2 >= builder->slot_count)
@@ -98,7 +98,7 @@ static size_t find_or_append(struct bb_value_set_builder *builder, const struct 
         return NO_VALUE;
     size_t slot = slot_of(builder, value);
     if (builder->slots[slot] == 0) {
-        builder->is_full = !has_room(builder, value);
+        builder->is_full = !has_space(builder, value);
         if (builder->is_full)
             return NO_VALUE;
         builder->status = append_value(builder, value);

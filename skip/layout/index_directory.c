@@ -22,7 +22,7 @@ void bb_index_directory_deinit(struct bb_index_directory *directory)
     *directory = (struct bb_index_directory){0};
 }
 
-/* Room for strings of this many bytes in all, and for their ends. */
+/* Space for strings of this many bytes in all, and for their ends. */
 static enum bb_status allocate_attributes(struct bb_index_directory *directory, size_t count,
                                           size_t bytes)
 {

@@ -26,7 +26,7 @@ void bb_unit_writer_deinit(struct bb_unit_writer *writer);
 BB_MUST_CHECK enum bb_status bb_unit_writer_append(struct bb_unit_writer *writer,
                                                    enum bb_skip_unit type, struct bb_bytes bytes,
                                                    uint64_t *ret_offset);
-/* Appends units that have room for their checksums; ends: u32 end of each, little-endian. */
+/* Appends units that have space for their checksums; ends: u32 end of each, little-endian. */
 BB_MUST_CHECK enum bb_status bb_unit_writer_append_chunks(struct bb_unit_writer *writer,
                                                           struct bb_buf *chunks,
                                                           struct bb_bytes ends,

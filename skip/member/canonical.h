@@ -33,14 +33,14 @@ static inline struct bb_attribute bb_canonical_number(enum bb_attribute_type typ
     return number;
 }
 
-/* A present value's bytes: its own, or room's, which has BB_CANONICAL_NUMBER_SIZE. */
+/* A present value's bytes: its own, or space's, which has BB_CANONICAL_NUMBER_SIZE. */
 static inline struct bb_bytes bb_canonical_bytes(const struct bb_attribute *attribute,
-                                                 uint8_t *room)
+                                                 uint8_t *space)
 {
     if (attribute->type == BB_ATTRIBUTE_BYTES)
         return attribute->as.bytes;
-    bb_store64(room, bb_canonical_word(attribute));
-    return (struct bb_bytes){.data = room, .size = BB_CANONICAL_NUMBER_SIZE};
+    bb_store64(space, bb_canonical_word(attribute));
+    return (struct bb_bytes){.data = space, .size = BB_CANONICAL_NUMBER_SIZE};
 }
 
 #endif

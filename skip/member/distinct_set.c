@@ -88,7 +88,7 @@ static void grow_slots(struct bb_distinct_set *set)
 }
 
 /* Grows the list or the table for the next member. False: the granule is full, or memory is. */
-static bool make_room(struct bb_distinct_set *set)
+static bool make_space(struct bb_distinct_set *set)
 {
     size_t members = set->pair_count - set->granule_start;
     if (members >= BB_DISTINCT_MEMBERS_MAX)
@@ -109,7 +109,7 @@ static inline bool is_taken(uint64_t differs)
     return ((differs | (differs == 0)) & GRANULE_MASK) == 0;
 }
 
-/* Adds members while there is room for them, and gives how many of them it saw. A known member is
+/* Adds members while there is space for them, and gives how many of them it saw. A known member is
  * written again, and overwritten by the next pair. The loop's variables are in registers: the
  * compiler cannot know that slots and pairs are no part of the set. */
 static size_t add_some(struct bb_distinct_set *set, const uint64_t *hashes, size_t count)
@@ -142,7 +142,7 @@ static size_t add_some(struct bb_distinct_set *set, const uint64_t *hashes, size
 void bb_distinct_set_add(struct bb_distinct_set *set, const uint64_t *hashes, size_t count)
 {
     size_t done = add_some(set, hashes, count);
-    while (done < count && make_room(set))
+    while (done < count && make_space(set))
         done += add_some(set, hashes + done, count - done);
 }
 

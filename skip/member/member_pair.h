@@ -47,7 +47,7 @@ static inline uint64_t bb_member_permute(uint64_t hash40, uint64_t factor)
 uint64_t bb_member_pairs_factor(const uint64_t *pairs, size_t count);
 
 /* Permutes the hashes, with 1 not, and orders the pairs, whose granules ascend, by hash; keeps the
- * order of equal hashes. spare has room for count pairs; the sorted ones are in pairs. */
+ * order of equal hashes. spare has space for count pairs; the sorted ones are in pairs. */
 void bb_member_pairs_sort(uint64_t *pairs, uint64_t *spare, size_t count, uint64_t factor);
 
 #endif

@@ -33,7 +33,7 @@ static inline uint64_t bb_token_lower_word(uint64_t word)
 #define BB_TOKENIZER_STEP       64
 
 /* Where runs begin and end, alternately, the first beginning first; a run that reaches the end of
- * the bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: room for size + 2 +
+ * the bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: space for size + 2 +
  * BB_EDGE_LIST_SLACK. Gives the number of edges, which is even. */
 typedef size_t bb_token_edges(const uint8_t *data, size_t size, uint32_t *ret_edges);
 

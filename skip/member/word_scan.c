@@ -7,17 +7,17 @@
 static_assert(BB_MEMBER_SCAN_HASHES * 2 <= BB_TOKENIZER_PIECE_SIZE + 2 + BB_EDGE_LIST_SLACK,
               "there are edges for all hashes");
 
-/* One word after the other into the room for a piece, while there is room for the longest. */
+/* One word after the other into the space for a piece, while there is space for the longest. */
 size_t bb_word_scan_next(struct bb_member_scan *scan)
 {
-    uint8_t room[BB_WORD_FOLDED_MAX];
+    uint8_t space[BB_WORD_FOLDED_MAX];
     struct bb_bytes word;
     size_t count = 0;
     size_t size = 0;
     while (BB_TOKENIZER_PIECE_SIZE - size >= BB_TOKEN_SIZE_MAX && count < BB_MEMBER_SCAN_HASHES &&
            bb_word_walk_next(&scan->walk, &word)) {
         struct bb_bytes bytes =
-            bb_token_known(scan->hasher.folds_case ? bb_word_fold(word, room) : word);
+            bb_token_known(scan->hasher.folds_case ? bb_word_fold(word, space) : word);
         memcpy(scan->words + size, bytes.data, bytes.size);
         scan->edges[2 * count] = (uint32_t)size;
         scan->hashes[count] = bb_member_hash(&scan->hasher.secret, bytes);

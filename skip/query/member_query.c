@@ -159,8 +159,8 @@ static enum bb_status add_known_word(struct bb_member_query *query,
 static enum bb_status add_word(struct bb_member_query *query, const struct bb_member_scan *scan,
                                struct bb_bytes word)
 {
-    uint8_t room[BB_WORD_FOLDED_MAX];
-    return add_known_word(query, scan, scan->hasher.folds_case ? bb_word_fold(word, room) : word);
+    uint8_t space[BB_WORD_FOLDED_MAX];
+    return add_known_word(query, scan, scan->hasher.folds_case ? bb_word_fold(word, space) : word);
 }
 
 /* A piece that is a whole word of every match. */
@@ -244,10 +244,10 @@ static enum bb_status add_piece(struct bb_member_query *query, struct bb_member_
 static enum bb_status add_value(struct bb_member_query *query, const struct bb_hash_secret *secret,
                                 const struct bb_attribute *value)
 {
-    uint8_t room[BB_CANONICAL_NUMBER_SIZE];
+    uint8_t space[BB_CANONICAL_NUMBER_SIZE];
     struct bb_member_list *alternative = &query->alternatives[query->alternative_count++];
     *alternative = (struct bb_member_list){.first = query->hash_count, .count = 1};
-    return add_hash(query, bb_member_hash(secret, bb_canonical_bytes(value, room)));
+    return add_hash(query, bb_member_hash(secret, bb_canonical_bytes(value, space)));
 }
 
 static int compare_hashes(const void *left, const void *right)

@@ -118,10 +118,10 @@ static enum bb_status open_granule(struct bb_row_leaf *leaf, size_t granule,
 
 /* --- Values --- */
 
-static enum bb_status make_room(struct bb_row_leaf *leaf)
+static enum bb_status make_space(struct bb_row_leaf *leaf)
 {
     size_t count = leaf->granule.value_count;
-    size_t capacity = count < BB_TRUTH_TABLE_ROOM ? BB_TRUTH_TABLE_ROOM : count;
+    size_t capacity = count < BB_TRUTH_TABLE_SPACE ? BB_TRUTH_TABLE_SPACE : count;
     if (capacity <= leaf->truth_capacity)
         return BB_OK;
     uint8_t *truths = bb_realloc(leaf->truths, capacity);
@@ -162,7 +162,7 @@ static enum bb_status test_each(struct bb_row_leaf *leaf)
 
 static enum bb_status test_values(struct bb_row_leaf *leaf)
 {
-    enum bb_status status = make_room(leaf);
+    enum bb_status status = make_space(leaf);
     if (status != BB_OK)
         return status;
     leaf->truths[0] = BB_TRUTH_FALSE; /* no record has a value */

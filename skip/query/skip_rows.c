@@ -248,7 +248,7 @@ static enum bb_status decide(struct walk *walk, const struct bb_condition *node,
     return status;
 }
 
-static enum bb_status make_room(struct bb_skip_rows *rows, size_t words)
+static enum bb_status make_space(struct bb_skip_rows *rows, size_t words)
 {
     size_t count = 3 * words * rows->node_count;
     if (count > rows->word_capacity) {
@@ -324,7 +324,7 @@ enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
     struct bits bits;
     if (records == 0 || records > BB_COLUMN_RECORDS_MAX)
         return BB_NOT_FOUND;
-    enum bb_status status = make_room(rows, walk.words);
+    enum bb_status status = make_space(rows, walk.words);
     if (status == BB_OK)
         status = decide(&walk, rows->condition, &bits);
     if (status == BB_OK && walk.decided_leaves == 0 && rows->leaf_count > 0)

@@ -22,12 +22,13 @@ struct bb_packed_numbers {
     uint32_t count;
 };
 
-#define BB_TRUTH_TABLE_ROOM 16
+#define BB_TRUTH_TABLE_SPACE 16
 
 /* The meaning of each number: enum bb_truth. Numbers from count on have no meaning. */
 struct bb_truth_table {
-    const uint8_t *truths; /* borrowed; BB_TRUTH_TABLE_ROOM bytes are readable, with any contents */
-    size_t count;          /* at least 1 */
+    /* Borrowed; BB_TRUTH_TABLE_SPACE bytes are readable, with any contents. */
+    const uint8_t *truths;
+    size_t count; /* at least 1 */
 };
 
 /* Sets bits in *is_true and *is_null, which are 0: bit i % 64 of word i / 64 for the number i.

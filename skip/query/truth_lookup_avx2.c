@@ -25,7 +25,7 @@ BB_CPU_TARGET_AVX2 static inline __m256i answers_of(const struct bb_truth_table 
     __m128i numbers = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     __m128i has_meaning = _mm_cmpgt_epi8(
         _mm_set1_epi8(
-            (char)(table->count < BB_TRUTH_TABLE_ROOM ? table->count : BB_TRUTH_TABLE_ROOM)),
+            (char)(table->count < BB_TRUTH_TABLE_SPACE ? table->count : BB_TRUTH_TABLE_SPACE)),
         numbers);
     __m128i answers =
         _mm_blendv_epi8(_mm_set1_epi8(IS_NOTHING), _mm_or_si128(is_true, is_null), has_meaning);

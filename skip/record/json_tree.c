@@ -52,8 +52,8 @@ static enum bb_status add_path(struct bb_json_tree *tree, const struct bb_json_p
         node = child != NULL ? child : add_child(node, step);
         if (node == NULL)
             return BB_NO_MEMORY;
-        if (step->key.size * ESCAPED_BYTE_MAX > tree->key_room)
-            tree->key_room = step->key.size * ESCAPED_BYTE_MAX;
+        if (step->key.size * ESCAPED_BYTE_MAX > tree->key_capacity)
+            tree->key_capacity = step->key.size * ESCAPED_BYTE_MAX;
     }
     return add_slot(node, slot);
 }
@@ -66,7 +66,7 @@ enum bb_status bb_json_tree_init(struct bb_json_tree *tree, const struct bb_pass
         if (status != BB_OK)
             return status;
     }
-    tree->key = bb_alloc(tree->key_room);
+    tree->key = bb_alloc(tree->key_capacity);
     return tree->key == NULL ? BB_NO_MEMORY : BB_OK;
 }
 
@@ -105,7 +105,7 @@ struct bb_json_node *bb_json_tree_walk_key(struct bb_json_walk *walk, struct bb_
     struct bb_json_tree *tree = walk->tree;
     if (has_escape) {
         size_t size;
-        if (key.size > tree->key_room || !bb_json_text_unescape(key, tree->key, &size))
+        if (key.size > tree->key_capacity || !bb_json_text_unescape(key, tree->key, &size))
             return NULL;
         key = bb_bytes_of(tree->key, size);
     }

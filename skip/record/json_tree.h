@@ -29,8 +29,8 @@ struct bb_json_node {
 struct bb_json_tree {
     struct bb_json_node root;
     size_t slot_count;
-    uint8_t *key; /* owned: room for a key of the text without escapes */
-    size_t key_room;
+    uint8_t *key; /* owned: space for a key of the text without escapes */
+    size_t key_capacity;
     void (*find)(struct bb_json_tree *tree, const struct bb_pass *pass, struct bb_record *record);
 };
 

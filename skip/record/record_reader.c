@@ -123,10 +123,10 @@ static struct bb_bytes without_line_end(struct bb_bytes value)
 }
 
 /* Each pass takes each byte of the value at most once into the scratch. */
-static size_t scratch_room(const struct bb_record_reader *reader, size_t value_size)
+static size_t scratch_capacity(const struct bb_record_reader *reader, size_t value_size)
 {
-    size_t room;
-    return __builtin_mul_overflow(reader->pass_count, value_size, &room) ? SIZE_MAX : room;
+    size_t capacity;
+    return __builtin_mul_overflow(reader->pass_count, value_size, &capacity) ? SIZE_MAX : capacity;
 }
 
 enum bb_status bb_record_read(struct bb_record_reader *reader, struct bb_bytes key,
@@ -140,7 +140,7 @@ enum bb_status bb_record_read(struct bb_record_reader *reader, struct bb_bytes k
         .scratch = &reader->scratch,
         .attributes = attributes,
     };
-    bb_scratch_reset(&reader->scratch, scratch_room(reader, value.size));
+    bb_scratch_reset(&reader->scratch, scratch_capacity(reader, value.size));
     for (size_t i = 0; i < reader->pass_count; i++) {
         struct bb_pass *pass = &reader->passes[i];
         pass->type->read(pass, &record);

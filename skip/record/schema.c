@@ -45,7 +45,7 @@ void bb_schema_destroy(struct bb_schema *schema)
     bb_free(schema);
 }
 
-/* Room for one more pointer; lists are short, and grow once in a program's life. */
+/* Space for one more pointer; lists are short, and grow once in a program's life. */
 static void *grow(void *list, size_t count)
 {
     return bb_realloc(list, (count + 1) * sizeof(void *));

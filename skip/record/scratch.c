@@ -4,10 +4,10 @@
 #include "base/assert.h"
 #include "base/buf.h"
 
-void bb_scratch_reset(struct bb_scratch *scratch, size_t room)
+void bb_scratch_reset(struct bb_scratch *scratch, size_t capacity)
 {
     bb_buf_reset(&scratch->buf);
-    scratch->room = room;
+    scratch->capacity = capacity;
     scratch->has_failed = false;
 }
 
@@ -16,8 +16,8 @@ uint8_t *bb_scratch_take(struct bb_scratch *scratch, size_t size)
     struct bb_buf *buf = &scratch->buf;
     if (scratch->has_failed)
         return NULL;
-    BB_ASSERT(size <= scratch->room - buf->size);
-    if (buf->size == 0 && bb_buf_reserve(buf, scratch->room) != BB_OK) {
+    BB_ASSERT(size <= scratch->capacity - buf->size);
+    if (buf->size == 0 && bb_buf_reserve(buf, scratch->capacity) != BB_OK) {
         scratch->has_failed = true;
         return NULL;
     }

@@ -11,7 +11,7 @@ double bb_segment_ribbon_rate(const struct bb_segment *segment)
 {
     BB_DEBUG_ASSERT(bb_segment_has_ribbons(segment));
     double longer = (double)segment->long_ribbons / bb_segment_chunk_count(segment);
-    return (1 - longer / 2) * ldexp(1, -(int)segment->ribbon_rank);
+    return (1 - longer / 2) * ldexp(1, -(int)segment->ribbon_fingerprint_bits);
 }
 
 double bb_segment_rate(const struct bb_segment *segment)
@@ -25,7 +25,7 @@ static enum bb_status append_ribbons(const struct bb_segment *segment, struct bb
 {
     enum bb_status status = bb_append_u8(buf, (uint8_t)segment->chunk_bits);
     if (status == BB_OK)
-        status = bb_append_u8(buf, (uint8_t)segment->ribbon_rank);
+        status = bb_append_u8(buf, (uint8_t)segment->ribbon_fingerprint_bits);
     if (status == BB_OK)
         status = bb_append_u8(buf, (uint8_t)segment->stripe_bits);
     return status == BB_OK ? bb_append_varint(buf, segment->long_ribbons) : status;
@@ -86,16 +86,17 @@ static uint32_t chunk_bits_max(const struct bb_segment *segment)
 static bool decode_ribbons(struct bb_cursor *cursor, struct bb_segment *segment)
 {
     uint8_t chunk_bits = 0;
-    uint8_t rank = 0;
+    uint8_t fingerprint_bits = 0;
     uint8_t stripe_bits = 0;
-    if (!bb_decode_u8(cursor, &chunk_bits) || !bb_decode_u8(cursor, &rank) ||
+    if (!bb_decode_u8(cursor, &chunk_bits) || !bb_decode_u8(cursor, &fingerprint_bits) ||
         !bb_decode_u8(cursor, &stripe_bits) || !bb_decode_varint64(cursor, &segment->long_ribbons))
         return false;
-    if (chunk_bits > chunk_bits_max(segment) || rank < 1 || rank > BB_SEGMENT_RANK_MAX ||
+    if (chunk_bits > chunk_bits_max(segment) || fingerprint_bits < 1 ||
+        fingerprint_bits > BB_SEGMENT_FINGERPRINT_BITS_MAX ||
         stripe_bits > BB_SEGMENT_STRIPE_BITS_MAX)
         return false;
     segment->chunk_bits = chunk_bits;
-    segment->ribbon_rank = rank;
+    segment->ribbon_fingerprint_bits = fingerprint_bits;
     segment->stripe_bits = stripe_bits;
     return segment->long_ribbons <= bb_segment_chunk_count(segment);
 }
@@ -185,10 +186,11 @@ static bool find_ribbon(const struct bb_segment *segment, struct bb_bytes chunk,
     if (!bb_segment_has_ribbons(segment))
         return true;
     *ret_ribbon = (struct bb_segment_ribbon){.deal = bb_segment_deal(segment),
-                                             .rank = segment->ribbon_rank,
+                                             .fingerprint_bits = segment->ribbon_fingerprint_bits,
                                              .descriptor = bb_load16(chunk.data),
                                              .payload = rest.data};
-    return bb_ribbon_values_payload_size(ret_ribbon->descriptor, segment->ribbon_rank, &size) &&
+    return bb_ribbon_values_payload_size(ret_ribbon->descriptor, segment->ribbon_fingerprint_bits,
+                                         &size) &&
            size == rest.size;
 }
 

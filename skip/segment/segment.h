@@ -50,10 +50,10 @@
 #define BB_SEGMENT_BUCKET_BITS_MAX     24
 /* Of the granules: a member of more than one in 48 is apart. WHY: with one in 32, two members at an
  * address were wrong in more than 6 % of the granules too often (docs/decisions/0030). */
-#define BB_SEGMENT_FREQUENT_SHARE  48
-#define BB_SEGMENT_FREQUENT_MIN    2
-#define BB_SEGMENT_STRIPE_BITS_MAX 10
-#define BB_SEGMENT_RANK_MAX        24
+#define BB_SEGMENT_FREQUENT_SHARE       48
+#define BB_SEGMENT_FREQUENT_MIN         2
+#define BB_SEGMENT_STRIPE_BITS_MAX      10
+#define BB_SEGMENT_FINGERPRINT_BITS_MAX 24
 
 struct bb_segment {
     uint32_t granule_count;   /* 1 ... BB_SEGMENT_GRANULES_MAX */
@@ -67,10 +67,10 @@ struct bb_segment {
     uint64_t frequent_count;  /* members apart */
     uint64_t rare_pair_count; /* of addresses and granules, each once */
     /* Ribbons, one to a chunk. */
-    uint32_t ribbon_rank;  /* bits of a pair, or one less; 0: no ribbons */
-    uint32_t stripe_bits;  /* segment_ribbon.h */
-    uint64_t long_ribbons; /* with a bit more */
-    const uint8_t *ends;   /* borrowed: u32 end of each chunk, from the segment's first byte on */
+    uint32_t ribbon_fingerprint_bits; /* bits of a pair, or one less; 0: no ribbons */
+    uint32_t stripe_bits;             /* segment_ribbon.h */
+    uint64_t long_ribbons;            /* with a bit more */
+    const uint8_t *ends; /* borrowed: u32 end of each chunk, from the segment's first byte on */
 };
 
 static inline uint32_t bb_segment_chunk_count(const struct bb_segment *segment)
@@ -86,7 +86,7 @@ static inline uint32_t bb_segment_chunk_buckets(const struct bb_segment *segment
 
 static inline bool bb_segment_has_ribbons(const struct bb_segment *segment)
 {
-    return segment->ribbon_rank > 0;
+    return segment->ribbon_fingerprint_bits > 0;
 }
 
 static inline struct bb_segment_ribbon_deal bb_segment_deal(const struct bb_segment *segment)

@@ -34,7 +34,7 @@ struct bb_segment_member {
 /* The pairs of a chunk that its ribbon holds. */
 struct bb_segment_keys {
     size_t count;
-    uint32_t rank; /* of the ribbon, step included */
+    uint32_t fingerprint_bits; /* of the ribbon, step included */
     uint64_t hashes[BB_RIBBON_VALUES_MAX];
     uint32_t numbers[BB_RIBBON_VALUES_MAX];
     struct bb_ribbon_solver solver;
@@ -134,7 +134,7 @@ static inline void add_number(struct bb_segment_builder *builder, uint64_t numbe
     builder->number_count = count + 1;
 }
 
-/* Gives a pair to the ribbon of the chunk, if that has room. */
+/* Gives a pair to the ribbon of the chunk, if that has space. */
 static bool add_key(struct bb_segment_builder *builder, uint64_t hash, uint32_t granule)
 {
     struct bb_segment_ribbon_deal deal = bb_segment_deal(&builder->segment);
@@ -143,7 +143,7 @@ static bool add_key(struct bb_segment_builder *builder, uint64_t hash, uint32_t 
         return false;
     uint32_t stripe = bb_segment_ribbon_stripe(deal, granule);
     keys->hashes[keys->count] = bb_segment_ribbon_key(hash, stripe);
-    keys->numbers[keys->count] = bb_segment_ribbon_number(deal, granule, keys->rank);
+    keys->numbers[keys->count] = bb_segment_ribbon_number(deal, granule, keys->fingerprint_bits);
     keys->count++;
     return true;
 }
@@ -241,8 +241,8 @@ static enum bb_status begin_ribbon(struct bb_segment_builder *builder, uint64_t 
         bb_ribbon_solver_use(&builder->keys->solver, bb_cpu_best());
     }
     builder->keys->count = 0;
-    builder->keys->rank =
-        builder->segment.ribbon_rank + bb_segment_is_long(&builder->segment, chunk);
+    builder->keys->fingerprint_bits =
+        builder->segment.ribbon_fingerprint_bits + bb_segment_is_long(&builder->segment, chunk);
     return BB_OK;
 }
 
@@ -251,14 +251,15 @@ static enum bb_status end_ribbon(struct bb_segment_builder *builder, size_t chun
     const struct bb_segment *segment = &builder->segment;
     struct bb_segment_keys *keys = builder->keys;
     uint16_t descriptor = BB_DESCRIPTOR_NONE;
-    uint8_t *room = NULL;
+    uint8_t *space = NULL;
     if (!bb_segment_has_ribbons(segment))
         return BB_OK;
     if (builder->is_on_trial)
-        return bb_buf_extend(&builder->data, bb_ribbon_values_size(keys->count, keys->rank), &room);
+        return bb_buf_extend(&builder->data,
+                             bb_ribbon_values_size(keys->count, keys->fingerprint_bits), &space);
     enum bb_status status = bb_ribbon_values_encode(
-        &keys->solver, keys->hashes, keys->numbers, keys->count, segment->ribbon_rank,
-        keys->rank > segment->ribbon_rank, &builder->data, &descriptor);
+        &keys->solver, keys->hashes, keys->numbers, keys->count, segment->ribbon_fingerprint_bits,
+        keys->fingerprint_bits > segment->ribbon_fingerprint_bits, &builder->data, &descriptor);
     bb_store16(builder->data.data + chunk_start, descriptor);
     return status;
 }
@@ -288,8 +289,8 @@ static enum bb_status write_chunk(struct bb_segment_builder *builder, struct bb_
     struct bb_buf *data = &builder->data;
     size_t chunk_start = data->size;
     size_t head_size = bb_segment_chunk_head(&builder->segment);
-    uint8_t *room = NULL;
-    enum bb_status status = bb_buf_extend(data, head_size, &room);
+    uint8_t *space = NULL;
+    enum bb_status status = bb_buf_extend(data, head_size, &space);
     if (status == BB_OK)
         status = begin_ribbon(builder, chunk);
     if (status == BB_OK)
@@ -299,7 +300,7 @@ static enum bb_status write_chunk(struct bb_segment_builder *builder, struct bb_
     if (status == BB_OK)
         status = end_ribbon(builder, chunk_start);
     if (status == BB_OK)
-        status = bb_buf_extend(data, BB_SEGMENT_CHUNK_CHECKSUM_SIZE, &room);
+        status = bb_buf_extend(data, BB_SEGMENT_CHUNK_CHECKSUM_SIZE, &space);
     return status == BB_OK ? bb_append_u32(&builder->ends, (uint32_t)data->size) : status;
 }
 

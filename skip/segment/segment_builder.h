@@ -16,7 +16,7 @@ struct bb_segment_keys;
 
 struct bb_segment_builder {
     struct bb_segment segment;
-    struct bb_buf data; /* owned: chunks, with room for their checksums */
+    struct bb_buf data; /* owned: chunks, with space for their checksums */
     struct bb_buf ends; /* owned: segment.ends */
     /* Set by the caller, before or between segments: no ribbons. */
     bool is_inverted;

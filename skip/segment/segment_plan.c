@@ -178,9 +178,11 @@ static void plan_buckets(struct bb_segment *segment, double bucket_bits, double 
 /* As few ribbons have a bit more as keep the mean at or below the rate. */
 static void plan_ribbons(struct bb_segment *segment, double rate)
 {
-    uint32_t rank = bb_rate_ribbon_rank(rate);
-    segment->ribbon_rank = rank < BB_SEGMENT_RANK_MAX ? rank : BB_SEGMENT_RANK_MAX;
-    double shorter = bb_rate_ribbon(segment->ribbon_rank);
+    uint32_t fingerprint_bits = bb_rate_ribbon_fingerprint_bits(rate);
+    segment->ribbon_fingerprint_bits = fingerprint_bits < BB_SEGMENT_FINGERPRINT_BITS_MAX
+                                           ? fingerprint_bits
+                                           : BB_SEGMENT_FINGERPRINT_BITS_MAX;
+    double shorter = bb_rate_ribbon(segment->ribbon_fingerprint_bits);
     double chunks = bb_segment_chunk_count(segment);
     double longer = ceil((shorter - rate) / (shorter / 2) * chunks);
     segment->long_ribbons = (uint64_t)(longer < 0 ? 0 : longer < chunks ? longer : chunks);

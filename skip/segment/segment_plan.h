@@ -75,7 +75,7 @@ struct bb_segment_counts bb_segment_plan_count(uint32_t granule_count, struct bb
 struct bb_segment bb_segment_plan(uint32_t granule_count, struct bb_segment_form form,
                                   struct bb_segment_counts counts, double factor, double rate);
 
-/* Whether the ribbon of a chunk has the longer rank, by one bit. Such ribbons are spread evenly. */
+/* Whether the ribbon of a chunk has one fingerprint bit more. Such ribbons are spread evenly. */
 static inline bool bb_segment_is_long(const struct bb_segment *segment, uint64_t chunk)
 {
     uint64_t chunks = bb_segment_chunk_count(segment);

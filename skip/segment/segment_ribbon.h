@@ -6,13 +6,14 @@
  *
  *     hash of a key := mix(stripe << 40 | hash of the member, 40 bits)
  *     places        := ceil(granules / 2^t), of a stripe
- *     number        := place                                 if rank bits tell all places apart
- *                    | place << rank / places, rounded down  else: neighbours share a number
+ *     r             := fingerprint bits of the ribbon
+ *     number        := place                                 if r bits tell all places apart
+ *                    | place << r / places, rounded down     else: neighbours share a number
  *
  * So a query is one probe for each stripe. One stripe is enough for members of one granule. If a
  * member has two granules in one stripe, the second is not stored here. Consecutive granules are in
  * different stripes. An absent member has each number of a stripe with the same probability, so
- * that every granule may hold it with probability 2^-rank, for any t.
+ * that every granule may hold it with probability 2^-r, for any t.
  *
  * Pure functions; any thread.
  */
@@ -31,8 +32,8 @@ struct bb_segment_ribbon_deal {
 
 struct bb_segment_ribbon {
     struct bb_segment_ribbon_deal deal;
-    uint32_t rank;       /* without the step */
-    uint16_t descriptor; /* BB_DESCRIPTOR_NONE: there are no keys */
+    uint32_t fingerprint_bits; /* without the step */
+    uint16_t descriptor;       /* BB_DESCRIPTOR_NONE: there are no keys */
     const uint8_t *payload;
 };
 
@@ -53,13 +54,15 @@ static inline uint64_t bb_segment_ribbon_key(uint64_t hash40, uint32_t stripe)
     return bb_hash_mix((uint64_t)stripe << BB_MEMBER_HASH_BITS | hash40);
 }
 
-/* The number of a granule in its stripe. rank: of the ribbon, step included. */
+/* The number of a granule in its stripe. fingerprint_bits: of the ribbon, step included. */
 static inline uint32_t bb_segment_ribbon_number(struct bb_segment_ribbon_deal deal,
-                                                uint32_t granule, uint32_t rank)
+                                                uint32_t granule, uint32_t fingerprint_bits)
 {
     uint32_t places = bb_segment_ribbon_places(deal);
     uint32_t place = granule >> deal.stripe_bits;
-    return UINT64_C(1) << rank >= places ? place : (uint32_t)(((uint64_t)place << rank) / places);
+    return UINT64_C(1) << fingerprint_bits >= places
+               ? place
+               : (uint32_t)(((uint64_t)place << fingerprint_bits) / places);
 }
 
 /* Adds the granules that may hold the member to *bits. The ribbon has keys, and its payload the

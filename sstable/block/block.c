@@ -9,14 +9,14 @@
 
 /* The number of restarts is known only from the payload, which is read into its final place. The
  * inline space therefore fits entries of at least 100 bytes at the default interval. */
-#define RESTART_SIZE     (sizeof(uint64_t) + sizeof(uint32_t))
-#define RESTART_ROOM_MIN 48u
-#define RESTART_ROOM_MAX 4096u
+#define RESTART_SIZE      (sizeof(uint64_t) + sizeof(uint32_t))
+#define RESTART_SPACE_MIN 48u
+#define RESTART_SPACE_MAX 4096u
 
-static uint32_t restart_room(uint32_t capacity)
+static uint32_t restart_space(uint32_t capacity)
 {
-    uint32_t room = RESTART_ROOM_MIN + capacity / 128;
-    return (room < RESTART_ROOM_MAX ? room : RESTART_ROOM_MAX) & ~7u;
+    uint32_t space = RESTART_SPACE_MIN + capacity / 128;
+    return (space < RESTART_SPACE_MAX ? space : RESTART_SPACE_MAX) & ~7u;
 }
 
 static void destroy_block(struct bb_cache_item *item)
@@ -39,14 +39,15 @@ struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t 
                                      const uint8_t *payload)
 {
     struct bb_block *block = (struct bb_block *)(void *)scratch->block;
-    uint32_t room = restart_room(capacity);
-    size_t size = sizeof(struct bb_block) + room + (payload != NULL ? 0 : capacity);
+    uint32_t space = restart_space(capacity);
+    size_t size = sizeof(struct bb_block) + space + (payload != NULL ? 0 : capacity);
     if (size > sizeof(scratch->block))
         return NULL;
     *block = (struct bb_block){
         .capacity = capacity,
-        .restart_room = room,
-        .payload = payload != NULL ? (uint8_t *)(uintptr_t)payload : (uint8_t *)block->room + room,
+        .restart_space = space,
+        .payload =
+            payload != NULL ? (uint8_t *)(uintptr_t)payload : (uint8_t *)block->space + space,
     };
     bb_block_cache_item_init(&block->item, forget_block, 0);
     return block;
@@ -60,18 +61,18 @@ enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block)
 enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t capacity,
                                     struct bb_block **ret_block)
 {
-    uint32_t room = restart_room(capacity);
-    size_t size = sizeof(struct bb_block) + room + capacity;
+    uint32_t space = restart_space(capacity);
+    size_t size = sizeof(struct bb_block) + space + capacity;
     struct bb_block *block =
         spares == NULL ? bb_alloc(size) : bb_block_spares_take(spares, size, &size);
     if (block == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a block of %u bytes", capacity);
     *block = (struct bb_block){
         .capacity = capacity,
-        .restart_room = room,
+        .restart_space = space,
         .memory_size = (uint32_t)size,
         .spares = spares,
-        .payload = (uint8_t *)block->room + room,
+        .payload = (uint8_t *)block->space + space,
     };
     bb_block_cache_item_init(&block->item, destroy_block, size);
     *ret_block = block;
@@ -102,12 +103,12 @@ static enum bb_status read_tail(struct bb_block *block, struct bb_place place, b
     bool is_wide = (tail & BB_RESTARTS_WIDE) != 0;
     uint32_t count = tail & ~BB_RESTARTS_WIDE;
     uint32_t width = is_wide ? 4 : 2;
-    uint32_t room = size - BB_BLOCK_TAIL_SIZE;
-    if (count == 0 || count > room / width)
+    uint32_t space = size - BB_BLOCK_TAIL_SIZE;
+    if (count == 0 || count > space / width)
         return bb_corrupt(place, size - BB_BLOCK_TAIL_SIZE,
                           "a block of %u raw bytes claims %u restarts", size, count);
     block->restart_count = count;
-    block->entries_size = room - count * width;
+    block->entries_size = space - count * width;
     if (is_wide != (block->entries_size > BB_NARROW_OFFSETS_MAX))
         return bb_corrupt(place, size - BB_BLOCK_TAIL_SIZE,
                           "restart offsets of %u bytes for %u bytes of entries", width,
@@ -119,8 +120,8 @@ static enum bb_status read_tail(struct bb_block *block, struct bb_place place, b
 static enum bb_status place_restarts(struct bb_block *block)
 {
     size_t size = block->restart_count * RESTART_SIZE;
-    block->prefixes = block->room;
-    if (size > block->restart_room) {
+    block->prefixes = block->space;
+    if (size > block->restart_space) {
         block->restart_overflow = bb_alloc(size);
         if (block->restart_overflow == NULL)
             return bb_fail(BB_NO_MEMORY, "no memory for %u restarts of a block",

@@ -30,14 +30,14 @@ struct bb_block {
     uint32_t restart_count;
     uint32_t entries_size;
     uint32_t raw_size;
-    uint32_t capacity;     /* of payload */
-    uint32_t restart_room; /* bytes of inline space */
+    uint32_t capacity;      /* of payload */
+    uint32_t restart_space; /* bytes of inline space */
     uint32_t memory_size;
     /* The memory returns here. NULL: to the allocator. */
     struct bb_block_spares *spares;
     /* Owned; holds the restarts when the inline space is too small. */
     void *restart_overflow;
-    uint64_t room[];
+    uint64_t space[];
 };
 
 /* The struct, and the restarts of a block of 4 KiB with entries of 100 bytes. */

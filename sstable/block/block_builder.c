@@ -5,7 +5,7 @@
 
 /* Reserved space, so that the end of a block fits after a large value without moving it: a restart,
  * the tail, the trailer. */
-#define END_ROOM (4 + BB_BLOCK_TAIL_SIZE + BB_BLOCK_TRAILER_SIZE)
+#define END_SPACE (4 + BB_BLOCK_TAIL_SIZE + BB_BLOCK_TRAILER_SIZE)
 
 void bb_block_builder_init(struct bb_block_builder *builder, uint32_t restart_interval)
 {
@@ -34,8 +34,8 @@ static enum bb_status append_entry(struct bb_buf *payload, const struct bb_entry
 {
     BB_DEBUG_ASSERT(shared <= entry->key.size);
     size_t unshared = entry->key.size - shared;
-    enum bb_status status =
-        bb_buf_reserve(payload, BB_ENTRY_HEADER_SIZE_MAX + unshared + entry->value.size + END_ROOM);
+    enum bb_status status = bb_buf_reserve(payload, BB_ENTRY_HEADER_SIZE_MAX + unshared +
+                                                        entry->value.size + END_SPACE);
     if (status != BB_OK)
         return status;
     uint8_t *p = payload->data + payload->size;

@@ -398,7 +398,7 @@ void bb_block_cache_prefetch(struct bb_block_cache *cache, uint64_t owner, uint6
 
 /* True when one more block of the usual size fits. The space that an eviction leaves must not
  * count, or a larger block would be inserted on each miss. The mutex is held. */
-static bool has_room(const struct shard *shard)
+static bool has_space(const struct shard *shard)
 {
     uint64_t usual = shard->item_count == 0 ? 0 : shard->used_bytes / shard->item_count;
     if (usual < BB_MISS_MARKS_BYTES)
@@ -422,7 +422,7 @@ struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache,
     } else {
         place.shard->miss_total++;
         *ret_is_wanted =
-            bb_miss_marks_add(&place.shard->misses, place.hash, size) || has_room(place.shard);
+            bb_miss_marks_add(&place.shard->misses, place.hash, size) || has_space(place.shard);
     }
     bb_mutex_unlock(&place.shard->mutex);
     return item;

@@ -42,7 +42,7 @@ static enum bb_status create_filters(struct bb_table_builder *builder, double ra
         bb_block_filter_format_init(&format, builder->options.filter_kind, rate, p->filter_salt);
     if (status != BB_OK)
         return status;
-    p->filter_rank = format.rank;
+    p->filter_bits_per_probe = format.bits_per_probe;
     return bb_block_filter_builder_create(&format, &builder->filters);
 }
 
@@ -57,7 +57,7 @@ static enum bb_status create_table_filter(struct bb_table_builder *builder, doub
     enum bb_status status = bb_sharded_filter_format_init(&format, rate, p->filter_salt);
     if (status != BB_OK)
         return status;
-    p->table_filter_rank = format.rank;
+    p->table_filter_fingerprint_bits = format.bits_per_probe;
     return bb_table_filter_builder_create(&format, builder->options.comparator,
                                           &builder->table_filter);
 }
@@ -529,9 +529,9 @@ static void forget_filters(struct bb_table_builder *builder)
     struct bb_properties *p = &builder->properties;
     p->filter_kind = BB_FILTER_NONE;
     p->filter_rate = 1;
-    p->filter_rank = 0;
+    p->filter_bits_per_probe = 0;
     p->table_filter_rate = 1;
-    p->table_filter_rank = 0;
+    p->table_filter_fingerprint_bits = 0;
     p->filter_excess = 0;
     p->table_filter_excess = 0;
     bb_table_filter_builder_destroy(builder->table_filter);

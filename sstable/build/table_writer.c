@@ -51,8 +51,8 @@ static enum bb_status write_through(struct bb_table_writer *writer, struct bb_by
 /* Copies as much as fits into the buffer, and advances `data`. */
 static enum bb_status fill(struct bb_table_writer *writer, struct bb_bytes *data)
 {
-    size_t room = BUFFER_SIZE - writer->buffer.size;
-    size_t size = data->size < room ? data->size : room;
+    size_t space = BUFFER_SIZE - writer->buffer.size;
+    size_t size = data->size < space ? data->size : space;
     enum bb_status status = bb_buf_append(&writer->buffer, data->data, size);
     *data = bb_bytes_of(data->data + size, data->size - size);
     return status;

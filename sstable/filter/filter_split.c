@@ -8,11 +8,11 @@
 static int block_bits(double filter_rate, double table_filter_bits)
 {
     double bits = log2(1 / filter_rate);
-    int rank = (int)floor(bits - table_filter_bits + 0.5);
+    int fingerprint_bits = (int)floor(bits - table_filter_bits + 0.5);
     /* Uses the quotient, because near a power of two the logarithm is rounded to it. */
-    while (rank > 0 && filter_rate / ldexp(1, -rank) > BB_FILTER_RATE_MAX)
-        rank--;
-    return rank;
+    while (fingerprint_bits > 0 && filter_rate / ldexp(1, -fingerprint_bits) > BB_FILTER_RATE_MAX)
+        fingerprint_bits--;
+    return fingerprint_bits;
 }
 
 struct bb_filter_split bb_filter_split(double filter_rate, double table_filter_bits)
@@ -23,11 +23,11 @@ struct bb_filter_split bb_filter_split(double filter_rate, double table_filter_b
         return blocks_alone;
     if (table_filter_bits == BB_TABLE_FILTER_ALL)
         return table_filter_alone;
-    int rank = block_bits(filter_rate, table_filter_bits);
-    if (rank < BB_BLOCK_FILTER_BITS_MIN)
+    int fingerprint_bits = block_bits(filter_rate, table_filter_bits);
+    if (fingerprint_bits < BB_BLOCK_FILTER_BITS_MIN)
         return table_filter_alone;
     /* With a power of two, neither the product nor the quotient is rounded. */
-    double block_rate = ldexp(1, -rank);
+    double block_rate = ldexp(1, -fingerprint_bits);
     return (struct bb_filter_split){.table_filter_rate = filter_rate / block_rate,
                                     .block_rate = block_rate};
 }

@@ -64,7 +64,7 @@ static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct lis
         head.shard_count += shards;
         head.chunk_count += (((uint64_t)shards - 1) >> head.chunk_shift) + 1;
     }
-    *ret_what = "more chunks than there is room for";
+    *ret_what = "more chunks than there is space for";
     if (head.chunk_count > bb_cursor_left(&ahead) || head.chunk_count > chunk_count_max)
         return false;
     *ret_head = head;

@@ -178,7 +178,7 @@ bb_table_filter_batch_begin(const struct bb_table_filter *filter, uint64_t key_h
     __builtin_prefetch(place);
     batch->hashes[i] = key_hash ^ shards->domain;
     batch->payloads[i] = shards->payloads;
-    batch->ranks[i] = shards->rank;
+    batch->fingerprint_bits[i] = shards->fingerprint_bits;
     return place;
 }
 

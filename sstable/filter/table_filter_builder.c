@@ -27,10 +27,10 @@ struct bb_table_filter_builder {
 };
 
 /* The number of shards that make about BB_TABLE_FILTER_CHUNK_SIZE. */
-static uint32_t choose_shift(uint32_t rank)
+static uint32_t choose_shift(uint32_t fingerprint_bits)
 {
     uint32_t shift = 0;
-    size_t shard_size = (size_t)BB_SHARD_KEYS * (rank + 1) / 8;
+    size_t shard_size = (size_t)BB_SHARD_KEYS * (fingerprint_bits + 1) / 8;
     while (shift < BB_TABLE_FILTER_CHUNK_SHIFT_MAX &&
            shard_size << (shift + 1) <= BB_TABLE_FILTER_CHUNK_SIZE)
         shift++;
@@ -50,7 +50,7 @@ enum bb_status bb_table_filter_builder_create(const struct bb_block_filter_forma
         return status;
     }
     builder->format = *format;
-    builder->chunk_shift = choose_shift(format->rank);
+    builder->chunk_shift = choose_shift(format->bits_per_probe);
     bb_fence_builder_init(&builder->fences, comparator);
     *ret_builder = builder;
     return BB_OK;

@@ -45,11 +45,11 @@ static const struct bb_property_field fields[] = {
     FIELD(51, NUMBER, index_page_size_bytes, 0),
     FIELD(64, NUMBER, filter_kind, 0),
     FIELD(65, REAL, filter_rate, 0),
-    FIELD(66, NUMBER, filter_rank, 0),
+    FIELD(66, NUMBER, filter_bits_per_probe, 0),
     FIELD(67, NUMBER, filter_salt, 0),
     FIELD(68, NUMBER, filter_granularity, 0),
     FIELD(69, REAL, table_filter_rate, 0),
-    FIELD(70, NUMBER, table_filter_rank, 0),
+    FIELD(70, NUMBER, table_filter_fingerprint_bits, 0),
     FIELD(71, REAL, filter_slack, 0),
     OPTIONAL(72, REAL, filter_excess),
     OPTIONAL(73, REAL, table_filter_excess),
@@ -273,7 +273,8 @@ static enum bb_status check_filters(const struct bb_properties *p, struct bb_pla
     enum bb_status status =
         check_range(place, "filter_granularity", p->filter_granularity, 1, UINT32_MAX);
     if (status == BB_OK)
-        status = check_range(place, "filter_rank", p->filter_rank, 0, UINT32_MAX);
+        status =
+            check_range(place, "filter_bits_per_probe", p->filter_bits_per_probe, 0, UINT32_MAX);
     if (status == BB_OK)
         status = check_range(place, "filter_kind", p->filter_kind, BB_FILTER_NONE, UINT32_MAX);
     if (status != BB_OK)

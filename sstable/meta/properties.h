@@ -50,13 +50,13 @@ struct bb_properties {
     uint64_t compression;
     uint64_t index_page_size_bytes;
 
-    uint64_t filter_kind; /* of the block filters */
-    double filter_rate;   /* of the block filters and the table filter together */
-    uint64_t filter_rank; /* fingerprint bits of the block filters */
-    uint64_t filter_salt; /* of the block filters and the table filter */
+    uint64_t filter_kind;           /* of the block filters */
+    double filter_rate;             /* of the block filters and the table filter together */
+    uint64_t filter_bits_per_probe; /* of the block filters */
+    uint64_t filter_salt;           /* of the block filters and the table filter */
     uint64_t filter_granularity;
     double table_filter_rate; /* 1: no table filter */
-    uint64_t table_filter_rank;
+    uint64_t table_filter_fingerprint_bits;
     /* Written as 0, and ignored. Version 0.1 had an option of this name. */
     double filter_slack;
     /* The excess (bloomblock/table/shard.h) at which the builders began, <= 0: that of the earlier

@@ -77,14 +77,14 @@ static bool read_sizes(struct bb_bytes fences, uint64_t data_size, struct page *
 static bool read_page(struct search *search, uint64_t floor, uint64_t offset, struct page *page)
 {
     const uint8_t *header = search->file.data + offset;
-    uint64_t room = search->file.size - offset - BB_PAGE_HEADER_SIZE;
+    uint64_t space = search->file.size - offset - BB_PAGE_HEADER_SIZE;
     page->first_block = bb_load64(header + 8);
     if (page->first_block < floor || page->first_block >= offset)
         return false;
     uint32_t fence_size = bb_load32(header);
     page->block_count = bb_load16(header + 16);
     if (page->block_count == 0 || page->block_count > BB_PAGE_BLOCK_COUNT_MAX ||
-        fence_size > BB_PAGE_STORED_SIZE_MAX || room < fence_size + (uint64_t)BB_CHECKSUM_SIZE)
+        fence_size > BB_PAGE_STORED_SIZE_MAX || space < fence_size + (uint64_t)BB_CHECKSUM_SIZE)
         return false;
     if (!read_sizes(bb_bytes_of(header + BB_PAGE_HEADER_SIZE, fence_size),
                     offset - page->first_block, page) ||
@@ -183,8 +183,8 @@ static bool find_block(struct search *search, uint64_t floor, uint64_t end,
     if (trailer[0] == BB_COMPRESSION_LZ4 && try_boundaries(search, floor, end, raw_size, ret_place))
         return true;
     if (trailer[0] == BB_COMPRESSION_NONE) {
-        uint64_t room = end - floor - BB_BLOCK_TRAILER_SIZE;
-        if (raw_size > room || !looks_raw(trailer - raw_size, raw_size))
+        uint64_t space = end - floor - BB_BLOCK_TRAILER_SIZE;
+        if (raw_size > space || !looks_raw(trailer - raw_size, raw_size))
             return false;
         if (try_block(search, end - BB_BLOCK_TRAILER_SIZE - raw_size, end, ret_place))
             return true;

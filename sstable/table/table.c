@@ -203,7 +203,7 @@ static void set_up_table_filter(struct bb_table *table, const struct bb_table_op
         section != NULL && section->size == p->table_filter_size &&
         section->size >= BB_TABLE_FILTER_TAIL_SIZE &&
         bb_sharded_filter_format_restore(&table->table_filter_format, p->table_filter_rate,
-                                         p->filter_salt, p->table_filter_rank);
+                                         p->filter_salt, p->table_filter_fingerprint_bits);
     table->has_unusable_table_filter = !table->has_table_filter;
     if (!table->has_table_filter)
         return;
@@ -228,7 +228,7 @@ static void set_up_filters(struct bb_table *table, const struct bb_table_options
     if (p->filter_kind != BB_FILTER_NONE) {
         table->has_filters = bb_block_filter_format_restore(
             &table->filter_format, (enum bb_filter_kind)p->filter_kind, bb_properties_block_rate(p),
-            p->filter_salt, (uint32_t)p->filter_rank);
+            p->filter_salt, (uint32_t)p->filter_bits_per_probe);
         table->has_unusable_filters = !table->has_filters;
     }
     set_up_table_filter(table, options);

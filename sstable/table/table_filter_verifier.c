@@ -43,10 +43,11 @@ static enum bb_status create_rebuilt(struct bb_table_filter_verifier *v)
         bb_sharded_filter_format_init(&format, p->table_filter_rate, p->filter_salt);
     if (status != BB_OK)
         return status;
-    if (format.rank != p->table_filter_rank)
+    if (format.bits_per_probe != p->table_filter_fingerprint_bits)
         return bb_corrupt(table->table_filter_reading.place, 0,
-                          "a table filter of rate %g has rank %" PRIu64 ", expected %u",
-                          p->table_filter_rate, p->table_filter_rank, format.rank);
+                          "a table filter of rate %g has %" PRIu64 " fingerprint bits, expected %u",
+                          p->table_filter_rate, p->table_filter_fingerprint_bits,
+                          format.bits_per_probe);
     status = bb_table_filter_builder_create(&format, table->comparator, &v->rebuilt);
     if (status == BB_OK)
         bb_table_filter_builder_set_excess(v->rebuilt, p->table_filter_excess);

@@ -76,17 +76,18 @@ static enum bb_status check_filter_form(const struct verification *v)
     struct bb_place place = {.file = table->file->path, .offset = 0};
     if (table->has_unusable_table_filter)
         return bb_corrupt(place, 0,
-                          "a table filter of rate %g and rank %" PRIu64 " in %" PRIu64
+                          "a table filter of rate %g with %" PRIu64 " fingerprint bits in %" PRIu64
                           " bytes is not there, or not possible",
-                          p->table_filter_rate, p->table_filter_rank, p->table_filter_size);
+                          p->table_filter_rate, p->table_filter_fingerprint_bits,
+                          p->table_filter_size);
     if (!table->has_unusable_filters)
         return BB_OK;
     if (p->filter_kind > BB_TABLE_KIND_MAX)
         return bb_fail(BB_UNSUPPORTED,
                        "%s: filters of kind %" PRIu64 " are unknown to this version",
                        table->file->path, p->filter_kind);
-    return bb_corrupt(place, 0, "filters of kind %" PRIu64 " with rank %" PRIu64, p->filter_kind,
-                      p->filter_rank);
+    return bb_corrupt(place, 0, "filters of kind %" PRIu64 " with %" PRIu64 " bits per probe",
+                      p->filter_kind, p->filter_bits_per_probe);
 }
 
 /* True when this builder wrote the table and can rebuild its filters. */
@@ -108,10 +109,10 @@ static enum bb_status create_rebuilt(struct verification *v)
         &format, (enum bb_filter_kind)p->filter_kind, rate, p->filter_salt);
     if (status != BB_OK)
         return status;
-    if (format.rank != p->filter_rank)
+    if (format.bits_per_probe != p->filter_bits_per_probe)
         return bb_corrupt(bb_table_place(table, 0), 0,
-                          "filters of rate %g have rank %" PRIu64 ", expected %u", rate,
-                          p->filter_rank, format.rank);
+                          "filters of rate %g have %" PRIu64 " bits per probe, expected %u", rate,
+                          p->filter_bits_per_probe, format.bits_per_probe);
     status = bb_block_filter_builder_create(&format, &v->rebuilt);
     if (status == BB_OK)
         bb_block_filter_builder_set_excess(v->rebuilt, p->filter_excess);

@@ -10,7 +10,7 @@
  *      32  key count        8   distinct hashes
  *      40  target rate      8   IEEE 754 double; 1 for kind none
  *      48  parameter 0      8   ribbon: shards; other kinds: lines, blocks, bits: see kind_*.c
- *      56  parameter 1      8   ribbon: rank; other kinds: probes
+ *      56  parameter 1      8   ribbon: fingerprint bits; other kinds: probes
  *      64  payload              as the kind has it
  *          checksum         8   XXH3-64 of all bytes before it
  *

@@ -58,7 +58,7 @@ void bb_kind_describe_bits(const struct bb_envelope *envelope, struct bb_filter_
     info->fill = (double)bb_cells_set_count(envelope) / (double)bb_cells_count(&cells);
 }
 
-/* A scalable filter watches its bits, a ribbon's pass 2^-rank: neither goes beyond its target. */
+/* A scalable filter watches its bits, a ribbon's pass 2^-r: neither goes beyond its target. */
 static double deviation_of(const struct bb_envelope *envelope)
 {
     struct bb_cells cells;

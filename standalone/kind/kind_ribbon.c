@@ -1,5 +1,5 @@
 /* The standalone ribbon: a directory (shard_directory.h), then the shards. Parameters: shards,
- * rank. */
+ * fingerprint bits. */
 #include "standalone/kind/kind_ribbon_probe.h"
 
 #include "base/assert.h"
@@ -15,7 +15,7 @@
 static enum bb_status choose(struct bb_envelope *envelope)
 {
     envelope->parameters[0] = bb_shard_count(envelope->key_count);
-    envelope->parameters[1] = bb_rate_ribbon_rank(envelope->target_rate);
+    envelope->parameters[1] = bb_rate_ribbon_fingerprint_bits(envelope->target_rate);
     return BB_OK;
 }
 
@@ -43,7 +43,7 @@ static enum bb_status check_shards(const struct bb_envelope *envelope, uint32_t 
 {
     struct bb_bytes payload = envelope->payload;
     struct bb_block_filter_format format = {.kind = BB_FILTER_RIBBON,
-                                            .rank = (uint32_t)envelope->parameters[1]};
+                                            .bits_per_probe = (uint32_t)envelope->parameters[1]};
     struct bb_shard_defect defect = {0};
     if (bb_sharded_filter_check(&format, payload, shard_count, &defect))
         return BB_OK;
@@ -73,12 +73,12 @@ static enum bb_status check_shards(const struct bb_envelope *envelope, uint32_t 
 static enum bb_status check(const struct bb_envelope *envelope)
 {
     uint64_t shard_count = envelope->parameters[0];
-    uint64_t rank = envelope->parameters[1];
+    uint64_t fingerprint_bits = envelope->parameters[1];
     if (shard_count != bb_shard_count(envelope->key_count) ||
         bb_shard_directory_size((uint32_t)shard_count) > envelope->payload.size)
         return bb_envelope_bad_parameter(envelope, 0, "number of shards");
-    if (rank < 1 || rank >= BB_RIBBON_RANK_MAX)
-        return bb_envelope_bad_parameter(envelope, 1, "rank");
+    if (fingerprint_bits < 1 || fingerprint_bits >= BB_RIBBON_FINGERPRINT_BITS_MAX)
+        return bb_envelope_bad_parameter(envelope, 1, "number of fingerprint bits");
     return check_shards(envelope, (uint32_t)shard_count);
 }
 
@@ -108,11 +108,11 @@ static struct bb_block_filter_info shard_info(const struct bb_envelope *envelope
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
     struct bb_block_filter_format format = {.kind = BB_FILTER_RIBBON,
-                                            .rank = (uint32_t)envelope->parameters[1]};
+                                            .bits_per_probe = (uint32_t)envelope->parameters[1]};
     uint32_t shard_count = (uint32_t)envelope->parameters[0];
     const uint8_t *shards = envelope->payload.data + bb_shard_directory_size(shard_count);
     double rates = 0, bits = 0, set_bits = 0;
-    info->bits_per_probe = format.rank;
+    info->bits_per_probe = format.bits_per_probe;
     for (uint32_t i = 0; i < shard_count; i++) {
         struct bb_block_filter_info shard = shard_info(envelope, &format, shards, i);
         rates += shard.predicted_rate;

@@ -13,7 +13,7 @@ _Static_assert(BB_ENVELOPE_CHECKSUM_SIZE >= BB_FILTER_PAD_BYTES,
                "probes may read the checksum after the last ribbon");
 _Static_assert(BB_KIND_BATCH == BB_FILTER_BATCH, "a batch of a kind is one batch of ribbons");
 
-/* --- Any layout and rank --- */
+/* --- Any layout and fingerprint bits --- */
 
 static bool any_one(const struct bb_filter_view *view, uint64_t key_hash)
 {
@@ -29,7 +29,7 @@ static inline void batch_find(struct bb_filter_batch *batch, size_t i,
 {
     batch->places[i] = bb_kind_ribbon_view_place(view, batch->hashes[i]);
     batch->payloads[i] = bb_kind_ribbon_view_payloads(view);
-    batch->ranks[i] = view->parameters[BB_VIEW_PROBES];
+    batch->fingerprint_bits[i] = view->parameters[BB_VIEW_PROBES];
 }
 
 /* Each short step runs for all probes before the next step: a probe waits only for its previous
@@ -68,11 +68,11 @@ static inline void find(const struct bb_filter_view *view, uint64_t key_hash,
 {
     struct bb_ribbon_window window = bb_kind_ribbon_view_window(view, key_hash);
     ret_window->bytes = window.bytes;
-    ret_window->rank = window.rank;
+    ret_window->fingerprint_bits = window.fingerprint_bits;
     ret_window->coefficients = window.coefficients;
     ret_window->fingerprint = window.fingerprint;
     __builtin_prefetch(window.bytes);
-    __builtin_prefetch(window.bytes + BB_RIBBON_WINDOW_GROUPS * window.rank - 1);
+    __builtin_prefetch(window.bytes + BB_RIBBON_WINDOW_GROUPS * window.fingerprint_bits - 1);
 }
 
 static inline uint64_t ask_each(const struct bb_filter_view *views, size_t count, uint64_t key_hash,
@@ -192,7 +192,7 @@ static const struct bb_kind_probe forms[BB_CPU_COUNT] = {
 
 static bool has_windows(const struct bb_filter_view *view)
 {
-    if (view->parameters[BB_VIEW_PROBES] >= BB_RIBBON_WINDOW_RANK_MAX)
+    if (view->parameters[BB_VIEW_PROBES] >= BB_RIBBON_WINDOW_FINGERPRINT_BITS_MAX)
         return false;
     for (uint64_t i = 0; i < view->parameters[BB_VIEW_SIZE]; i++)
         if (!bb_ribbon_window_exists_at(bb_shard_directory_place(view->payload.data, i)))
@@ -202,9 +202,11 @@ static bool has_windows(const struct bb_filter_view *view)
 
 void bb_kind_ribbon_probe_use(struct bb_filter_view *view, enum bb_cpu cpu)
 {
-    uint32_t rank = (uint32_t)view->parameters[BB_VIEW_PROBES];
+    uint32_t fingerprint_bits = (uint32_t)view->parameters[BB_VIEW_PROBES];
     enum bb_cpu form =
-        cpu == BB_CPU_AVX2 && rank < BB_RIBBON_WINDOW_AVX2_RANK_MIN ? BB_CPU_PORTABLE : cpu;
+        cpu == BB_CPU_AVX2 && fingerprint_bits < BB_RIBBON_WINDOW_AVX2_FINGERPRINT_BITS_MIN
+            ? BB_CPU_PORTABLE
+            : cpu;
     view->kind = has_windows(view) ? &forms[form] : &any;
-    view->probe = bb_ribbon_probe_of(cpu, rank);
+    view->probe = bb_ribbon_probe_of(cpu, fingerprint_bits);
 }

@@ -77,7 +77,7 @@ load_views(const struct bb_filter_view *views, size_t count, size_t last, uint64
     return (struct bb_ribbon_eight){
         .hashes = _mm512_xor_si512(bb_ribbon_eight_words(key_hash), domains),
         .places = _mm512_inserti64x4(_mm512_castsi256_si512(low.places), high.places, 1),
-        .ranks = _mm512_shuffle_i64x2(low.second, high.second, 0x88),
+        .fingerprint_bits = _mm512_shuffle_i64x2(low.second, high.second, 0x88),
         .payloads = _mm512_shuffle_i64x2(low.second, high.second, 0xdd)};
 }
 
@@ -158,7 +158,7 @@ load_hashes(const struct bb_filter_view *view, const uint64_t *hashes, __mmask8 
     return (struct bb_ribbon_eight){
         .hashes = own,
         .places = places_of(view, own),
-        .ranks = bb_ribbon_eight_words(view->parameters[BB_VIEW_PROBES]),
+        .fingerprint_bits = bb_ribbon_eight_words(view->parameters[BB_VIEW_PROBES]),
         .payloads = bb_ribbon_eight_words(view->parameters[BB_VIEW_OWN])};
 }
 

@@ -153,8 +153,8 @@ enum bb_status bb_plan_bloom_scalable(struct bb_filter_plan *plan)
     if (plan->target_rate == 0)
         return bb_fail(BB_UNSUPPORTED,
                        "the stages of a scalable filter follow from its target rate");
-    uint64_t room = keys + bb_scalable_bloom_spare_keys(keys, rate);
-    uint64_t bits = bb_scalable_bloom_stage_bits(room, rate, &plan->bits_per_probe);
+    uint64_t capacity = keys + bb_scalable_bloom_spare_keys(keys, rate);
+    uint64_t bits = bb_scalable_bloom_stage_bits(capacity, rate, &plan->bits_per_probe);
     plan->predicted_rate = bb_rate_bloom(plan->key_count, bits, plan->bits_per_probe);
     plan->size_bytes = BB_SCALABLE_HEADER_SIZE + BB_SCALABLE_STAGE_ENTRY_SIZE +
                        bb_bloom_size(monotone_bits(keys, rate, BB_FILTER_RATE_MAX * share));

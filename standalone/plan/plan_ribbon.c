@@ -1,13 +1,13 @@
 /* Sizing of ribbons.
  *
  * One shard has the size for its number of keys. With several shards, each has a binomial number of
- * keys, and some of them have one rank more. The size is then bounded by its mean plus six
- * deviations of the varying parts: the rounding of shards to whole groups, and the assignment of
- * keys to the shards with the larger rank.
+ * keys, and some of them have one fingerprint bit more. The size is then bounded by its mean plus
+ * six deviations of the varying parts: the rounding of shards to whole groups, and the assignment
+ * of keys to the shards with more bits.
  *
- * At a rate between two ranks the size as a function of the number of keys has drops: a larger set
- * can be divided better, and then takes fewer bytes. The plan uses the size of the smaller set
- * there, so that more keys never take fewer bytes. */
+ * At a rate between two powers of two the size as a function of the number of keys has drops: a
+ * larger set can be divided better, and then takes fewer bytes. The plan uses the size of the
+ * smaller set there, so that more keys never take fewer bytes. */
 #include "standalone/plan/plan.h"
 
 #include <math.h>
@@ -32,15 +32,17 @@
 struct sharing {
     double keys;
     double shards;
-    double longer; /* shards of a rank more */
+    double longer; /* shards of one bit more */
     double slack;
-    uint32_t rank;
+    uint32_t fingerprint_bits;
 };
 
-/* How many of the shards have the longer rank: as few as keep the mean at or below the target. */
-static double longer_shards(double keys, double shards, uint32_t rank, double target_rate)
+/* How many of the shards have one bit more: as few as keep the mean at or below the target. */
+static double longer_shards(double keys, double shards, uint32_t fingerprint_bits,
+                            double target_rate)
 {
-    double shorter_rate = bb_rate_ribbon(rank), longer_rate = bb_rate_ribbon(rank + 1);
+    double shorter_rate = bb_rate_ribbon(fingerprint_bits),
+           longer_rate = bb_rate_ribbon(fingerprint_bits + 1);
     double weight = keys / shards, excess = 0, longer = 0;
     if (shards > SHARED_OUT_MAX)
         return shards - floor((target_rate - longer_rate) / (shorter_rate - longer_rate) * shards);
@@ -56,23 +58,25 @@ static double longer_shards(double keys, double shards, uint32_t rank, double ta
 static struct sharing sharing_of(const struct bb_filter_plan *plan, uint64_t key_count)
 {
     double keys = (double)key_count, shards = (double)bb_shard_count(key_count);
-    uint32_t rank = (uint32_t)plan->parameters[1];
+    uint32_t fingerprint_bits = (uint32_t)plan->parameters[1];
     return (struct sharing){.keys = keys,
                             .shards = shards,
-                            .longer = longer_shards(keys, shards, rank, plan->target_rate),
+                            .longer =
+                                longer_shards(keys, shards, fingerprint_bits, plan->target_rate),
                             .slack = plan->slack,
-                            .rank = rank};
+                            .fingerprint_bits = fingerprint_bits};
 }
 
 /* --- Bytes --- */
 
-static size_t shard_size(uint32_t key_count, uint32_t rank, double slack)
+static size_t shard_size(uint32_t key_count, uint32_t fingerprint_bits, double slack)
 {
-    return bb_ribbon_shape_size(bb_ribbon_shape_for(key_count, rank, slack), rank);
+    return bb_ribbon_shape_size(bb_ribbon_shape_for(key_count, fingerprint_bits, slack),
+                                fingerprint_bits);
 }
 
 /* The mean over the keys that a shard may have. */
-static double mean_shard_size(const struct sharing *sharing, uint32_t rank)
+static double mean_shard_size(const struct sharing *sharing, uint32_t fingerprint_bits)
 {
     double mean = sharing->keys / sharing->shards;
     double deviation = sqrt(mean * (1 - 1 / sharing->shards));
@@ -82,7 +86,7 @@ static double mean_shard_size(const struct sharing *sharing, uint32_t rank)
     for (double keys = first; keys <= last; keys++) {
         double away = (keys - mean) / deviation;
         double weight = exp(-away * away / 2);
-        bytes += weight * (double)shard_size((uint32_t)keys, rank, sharing->slack);
+        bytes += weight * (double)shard_size((uint32_t)keys, fingerprint_bits, sharing->slack);
         weights += weight;
     }
     return bytes / weights;
@@ -90,13 +94,14 @@ static double mean_shard_size(const struct sharing *sharing, uint32_t rank)
 
 static double bytes_of(const struct sharing *sharing)
 {
-    uint32_t longest = sharing->rank + (sharing->longer > 0);
+    uint32_t longest = sharing->fingerprint_bits + (sharing->longer > 0);
     double directory = (double)bb_shard_directory_size((uint32_t)sharing->shards);
     double part = sharing->longer / sharing->shards;
     if (sharing->shards == 1)
         return directory + (double)shard_size((uint32_t)sharing->keys, longest, sharing->slack);
-    double mean = sharing->longer * mean_shard_size(sharing, sharing->rank + 1) +
-                  (sharing->shards - sharing->longer) * mean_shard_size(sharing, sharing->rank);
+    double mean =
+        sharing->longer * mean_shard_size(sharing, sharing->fingerprint_bits + 1) +
+        (sharing->shards - sharing->longer) * mean_shard_size(sharing, sharing->fingerprint_bits);
     double roundings = sharing->shards / 12 * longest * longest;
     double keys_of_longer = sharing->keys * part * (1 - part) / 64;
     return ceil(directory + mean + BAND * sqrt(roundings + keys_of_longer));
@@ -125,31 +130,33 @@ static uint64_t monotone_bytes(const struct bb_filter_plan *plan)
 
 /* A line of the directory, and a window of the shard: 8 bytes per column in one run, or column by
  * column. */
-static double cache_lines(const struct bb_filter_plan *plan, uint32_t rank)
+static double cache_lines(const struct bb_filter_plan *plan, uint32_t fingerprint_bits)
 {
     double whole = bb_plan_lines_of_run((double)plan->size_bytes);
-    double window = bb_plan_lines_of_run(8.0 * rank);
+    double window = bb_plan_lines_of_run(8.0 * fingerprint_bits);
     if (plan->parameters[0] > 1)
         return 1 + window;
-    if (bb_ribbon_shape_for((uint32_t)plan->key_count, rank, plan->slack).bit_exact)
-        window = rank * bb_plan_lines_of_run(8);
+    if (bb_ribbon_shape_for((uint32_t)plan->key_count, fingerprint_bits, plan->slack).bit_exact)
+        window = fingerprint_bits * bb_plan_lines_of_run(8);
     return fmin(whole, 1 + window);
 }
 
 enum bb_status bb_plan_ribbon(struct bb_filter_plan *plan)
 {
-    uint32_t rank = (uint32_t)plan->parameters[1];
-    if (plan->parameters[1] < 1 || plan->parameters[1] >= BB_RIBBON_RANK_MAX)
-        return bb_plan_bad_parameter(plan, 1, "rank", 1, BB_RIBBON_RANK_MAX - 1);
+    uint32_t fingerprint_bits = (uint32_t)plan->parameters[1];
+    if (plan->parameters[1] < 1 || plan->parameters[1] >= BB_RIBBON_FINGERPRINT_BITS_MAX)
+        return bb_plan_bad_parameter(plan, 1, "number of fingerprint bits", 1,
+                                     BB_RIBBON_FINGERPRINT_BITS_MAX - 1);
     uint64_t shards = bb_shard_count(plan->key_count);
     if (plan->parameters[0] != shards)
         return bb_plan_bad_parameter(plan, 0, "number of shards", shards, shards);
     if (plan->target_rate == 0)
-        plan->target_rate = bb_rate_ribbon(rank);
+        plan->target_rate = bb_rate_ribbon(fingerprint_bits);
     struct sharing sharing = sharing_of(plan, plan->key_count);
     double longer = sharing.longer / sharing.shards;
-    plan->bits_per_probe = rank + (longer > 0);
-    plan->predicted_rate = longer * bb_rate_ribbon(rank + 1) + (1 - longer) * bb_rate_ribbon(rank);
+    plan->bits_per_probe = fingerprint_bits + (longer > 0);
+    plan->predicted_rate = longer * bb_rate_ribbon(fingerprint_bits + 1) +
+                           (1 - longer) * bb_rate_ribbon(fingerprint_bits);
     plan->size_bytes = monotone_bytes(plan);
     plan->member_cache_lines = cache_lines(plan, plan->bits_per_probe);
     plan->absent_cache_lines = plan->member_cache_lines;

@@ -111,10 +111,10 @@ enum bb_status bb_count_sketch_add(struct bb_count_sketch *sketch, uint64_t hash
         return bb_fail(BB_TOO_LARGE, "the counts of a sketch add up to more than %llu",
                        (unsigned long long)UINT64_MAX);
     uint64_t before = bb_count_min_count(sketch->cells, &sketch->shape, domain_hash);
-    uint64_t room = BB_COUNT_MIN_CELL_MAX - before;
+    uint64_t space = BB_COUNT_MIN_CELL_MAX - before;
     /* The only step that can fail precedes the others. */
     enum bb_status status =
-        bb_top_list_add(&sketch->top, hash, key, before + (count < room ? count : room), count);
+        bb_top_list_add(&sketch->top, hash, key, before + (count < space ? count : space), count);
     if (status != BB_OK)
         return status;
     bb_count_min_add(sketch->cells, &sketch->shape, domain_hash, count,

@@ -22,7 +22,7 @@ struct bb_count_sketch_head {
     struct bb_bytes entries; /* borrowed */
 };
 
-/* Of an envelope whose payload has room for the head and the cells. */
+/* Of an envelope whose payload has space for the head and the cells. */
 struct bb_count_sketch_head bb_count_sketch_head_decode(const struct bb_envelope *envelope);
 
 /* Reads the entries of the top list one by one. */

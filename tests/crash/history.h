@@ -47,7 +47,7 @@ void history_fail(struct history *history);
 
 /* key: at least 16 bytes. */
 struct bb_bytes history_key(uint32_t key, char *buffer);
-/* The value that operation `sequence` wrote; buffer has room for its size. */
+/* The value that operation `sequence` wrote; buffer has space for its size. */
 struct bb_bytes history_value(const struct history *history, uint64_t sequence, uint8_t *buffer);
 
 /* Compares everything in the store with the state after `sequence`; 0, or 1 with the first

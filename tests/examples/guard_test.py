@@ -24,11 +24,11 @@ class Guard(ExampleTest):
         self.assertEqual([stage[0] for stage in stages.values()], [50000, 80000, 80000])
         # Pass rates of a Bloom filter for 5/4 of the keys, at 1 %: with those keys, and after
         # 30,000 more; and the size of its counters of four bits.
-        room = 50000 * 5 / 4
+        space = 50000 * 5 / 4
         for when, keys in (("built", 50000), ("grown", 80000)):
-            fill = 1 - math.exp(-7 * keys / (BITS_PER_KEY * room))
+            fill = 1 - math.exp(-7 * keys / (BITS_PER_KEY * space))
             self.assertAlmostEqual(stages[when][5] / (ABSENT * fill ** 7), 1, delta=0.05)
-            self.assertAlmostEqual(stages[when][1] / (BITS_PER_KEY * room / 2), 1, delta=0.01)
+            self.assertAlmostEqual(stages[when][1] / (BITS_PER_KEY * space / 2), 1, delta=0.01)
         self.assertLess(stages["rebuilt"][5], 0.0045 * ABSENT)
         changes, audits = self.numbers(text, r"(\d+) changes during the rebuild; (\d+) audits, no key")
         self.check_page("".join(text.splitlines(keepends=True)[:2]))

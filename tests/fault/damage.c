@@ -9,7 +9,7 @@
 #include "tests/support/must_alloc.h"
 #include "tests/support/store.h"
 
-/* memory has room for twice the largest file. */
+/* memory has space for twice the largest file. */
 #define DAMAGE_SIZE_MAX (1 << 20)
 
 static struct bb_bytes emptied(struct bb_bytes original, const struct sample *other,
@@ -186,7 +186,7 @@ void damage_apply(struct bb_file_memory *memory, const struct file_damage *damag
                   const struct photo_file *file, const struct sample *other)
 {
     struct bb_file_system *fs = bb_file_memory_system(memory);
-    uint8_t *room = bb_must_realloc(NULL, DAMAGE_SIZE_MAX);
+    uint8_t *space = bb_must_realloc(NULL, DAMAGE_SIZE_MAX);
     char path[128];
     snprintf(path, sizeof(path), STORE_PATH "/%s", file->name);
     assert_true(file->bytes.size * 2 <= DAMAGE_SIZE_MAX);
@@ -194,7 +194,7 @@ void damage_apply(struct bb_file_memory *memory, const struct file_damage *damag
         assert_ok(fs->ops->remove(fs, path));
         assert_ok(fs->ops->sync_directory(fs, STORE_PATH));
     } else {
-        bb_file_memory_put(memory, path, damage->change(file->bytes, other, file->name, room));
+        bb_file_memory_put(memory, path, damage->change(file->bytes, other, file->name, space));
     }
-    free(room);
+    free(space);
 }

@@ -6,7 +6,7 @@
 
 struct file_damage {
     const char *name;
-    /* The bytes that the file has now, in memory, which has room for twice the largest file; NULL:
+    /* The bytes that the file has now, in memory, which has space for twice the largest file; NULL:
      * it is gone. */
     struct bb_bytes (*change)(const struct bb_bytes original, const struct sample *other,
                               const char *file, uint8_t *memory);

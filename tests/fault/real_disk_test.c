@@ -173,7 +173,8 @@ static void real_disk__first_compaction_after_deleting_everything(void **state)
         scene_open(&scene);
         int count = fill_up(scene.db);
         (void)!bb_db_compact(scene.db);
-        assert_int_equal(unlink(scene.ballast), 0); /* room for the deletion, and for little else */
+        /* Space for the deletion, and for little else. */
+        assert_int_equal(unlink(scene.ballast), 0);
         write_ballast(scene.ballast, BALLAST_BYTES - 3 * scene.options.write_buffer_bytes);
         assert_ok(bb_db_delete_range(scene.db, NULL, bb_bytes_of_text("0"), bb_bytes_of_text("a")));
         assert_ok(bb_db_compact(scene.db));

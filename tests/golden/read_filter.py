@@ -40,43 +40,43 @@ def equation(x, descriptor, count, overhang):
     return start, drawn >> 7, (product >> 64 ^ product) & MASK | 1
 
 
-def grouped_row(payload, row, rank):
-    return sum((payload[row // 8 * rank + j] >> row % 8 & 1) << j for j in range(rank))
+def grouped_row(payload, row, fingerprint_bits):
+    return sum((payload[row // 8 * fingerprint_bits + j] >> row % 8 & 1) << j for j in range(fingerprint_bits))
 
 
-def exact_row(payload, row, rank, slots):
-    bits = int.from_bytes(payload, "little")
-    return sum((bits >> j * slots + row & 1) << j for j in range(rank))
+def exact_row(payload, row, fingerprint_bits, slots):
+    columns = int.from_bytes(payload, "little")
+    return sum((columns >> j * slots + row & 1) << j for j in range(fingerprint_bits))
 
 
-def split_descriptor(descriptor, rank):
-    """Layout, rank, seed, size in groups or slots, size in bytes."""
+def split_descriptor(descriptor, fingerprint_bits):
+    """Layout, fingerprint bits, seed, size in groups or slots, size in bytes."""
     exact, size = descriptor >> 15, descriptor & 255
-    rank += descriptor >> 14 & 1
+    fingerprint_bits += descriptor >> 14 & 1
     check(size >= (1 if exact else 8), f"descriptor {descriptor:04x}")
-    return exact, rank, descriptor >> 8 & 63, size, (size * rank + 7) // 8 if exact else size * rank
+    return exact, fingerprint_bits, descriptor >> 8 & 63, size, (size * fingerprint_bits + 7) // 8 if exact else size * fingerprint_bits
 
 
-def ribbon_number(payload, descriptor, table_rank, x):
+def ribbon_number(payload, descriptor, table_bits, x):
     """What the rows of x add up to, and its fingerprint: 0 for the keys of a filter."""
-    exact, rank, _, size, _ = split_descriptor(descriptor, table_rank)
+    exact, fingerprint_bits, _, size, _ = split_descriptor(descriptor, table_bits)
     total = 0
     if exact:
         width = min(size, 57)
         start, fingerprint, coefficients = equation(x, descriptor, size - width + 1, 20)
         for i in range(width):
             if coefficients >> i & 1:
-                total ^= exact_row(payload, start + i, rank, size)
+                total ^= exact_row(payload, start + i, fingerprint_bits, size)
     else:
         start, fingerprint, coefficients = equation(x, descriptor, size - 7, 3)
         for i in range(64):
             if coefficients >> i & 1:
-                total ^= grouped_row(payload, 8 * start + i, rank)
-    return (total ^ fingerprint) & (1 << rank) - 1
+                total ^= grouped_row(payload, 8 * start + i, fingerprint_bits)
+    return (total ^ fingerprint) & (1 << fingerprint_bits) - 1
 
 
-def ask_ribbon(payload, descriptor, table_rank, x):
-    return descriptor == 0 or ribbon_number(payload, descriptor, table_rank, x) == 0
+def ask_ribbon(payload, descriptor, table_bits, x):
+    return descriptor == 0 or ribbon_number(payload, descriptor, table_bits, x) == 0
 
 
 def ask_blocked_bloom(payload, lines, probes, x):
@@ -156,7 +156,7 @@ class Envelope:
         self.domain = domain_of(ENVELOPE, self.salt)
 
     def read_directory(self):
-        count, rank = self.parameters
+        count, fingerprint_bits = self.parameters
         check(count == (1 if self.keys <= 2000 else (self.keys + 500) // 1000), "number of shards")
         data = count * 8
         end = 0
@@ -164,11 +164,11 @@ class Envelope:
             entry = struct.unpack_from("<Q", self.payload, i * 8)[0]
             descriptor, offset = entry & 0xFFFF, entry >> 16
             check(offset == end, "offset of a shard")
-            size = split_descriptor(descriptor, rank)[4] if descriptor else 0
+            size = split_descriptor(descriptor, fingerprint_bits)[4] if descriptor else 0
             payload = self.payload[data + end:data + end + size]
             if descriptor >> 15:
-                _, shard_rank, _, slots, _ = split_descriptor(descriptor, rank)
-                check(int.from_bytes(payload, "little") >> slots * shard_rank == 0, "bits after the last slot")
+                _, shard_bits, _, slots, _ = split_descriptor(descriptor, fingerprint_bits)
+                check(int.from_bytes(payload, "little") >> slots * shard_bits == 0, "bits after the last slot")
             self.shards.append((descriptor, offset, payload))
             end += size
         check(data + end == len(self.payload), "size of the shards")
@@ -188,8 +188,8 @@ class Envelope:
 
     def read_sketch(self):
         columns, rows = self.parameters
-        self.total, self.error, self.flags, self.room, count, self.reserved = struct.unpack_from("<QdIIII", self.payload)
-        check(columns * self.error >= 2.71828 and rows >= 1 and self.flags <= 1 and count <= self.room <= 1024, "sketch")
+        self.total, self.error, self.flags, self.top_capacity, count, self.reserved = struct.unpack_from("<QdIIII", self.payload)
+        check(columns * self.error >= 2.71828 and rows >= 1 and self.flags <= 1 and count <= self.top_capacity <= 1024, "sketch")
         self.cells = [struct.unpack_from(f"<{columns}I", self.payload, 32 + row * columns * 4) for row in range(rows)]
         check(all(sum(row) <= self.total and (self.flags or sum(row) == self.total) for row in self.cells), "row sums")
         self.top, at = [], 32 + columns * rows * 4
@@ -272,7 +272,7 @@ def describe_sketch(envelope, text):
     text.add(8, "total", envelope.total)
     text.add(8, "error", "%.17g" % envelope.error)
     text.add(4, "flags", envelope.flags)
-    text.add(4, "room for top keys", envelope.room)
+    text.add(4, "space for top keys", envelope.top_capacity)
     text.add(4, "top keys", len(envelope.top))
     text.add(4, "reserved", envelope.reserved)
     for row in envelope.cells:
@@ -299,9 +299,9 @@ def describe(data, members):
     text.add(8, "parameter 1", envelope.parameters[1])
     if envelope.shards:
         for descriptor, offset, _ in envelope.shards:
-            exact, rank, seed, size, _ = split_descriptor(descriptor, envelope.parameters[1])
+            exact, bits, seed, size, _ = split_descriptor(descriptor, envelope.parameters[1])
             layout, unit = ("bit-exact", "slots") if exact else ("byte-grouped", "groups")
-            text.add(2, "descriptor", f"0x{descriptor:04x}: {layout}, rank {rank}, seed {seed}, {size} {unit}")
+            text.add(2, "descriptor", f"0x{descriptor:04x}: {layout}, {bits} fingerprint bits, seed {seed}, {size} {unit}")
             text.add(6, "offset", offset)
         for _, _, payload in envelope.shards:
             text.add_bytes("payload of a shard", payload)

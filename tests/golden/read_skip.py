@@ -134,14 +134,14 @@ class Inverted:
         check(self.factor % 2 == 1 and self.factor < 1 << 40, "factor")
         self.q, self.c, self.k = head.number("B"), head.number("B"), head.number("B")
         self.a, self.pairs, self.frequent, self.addressed = (head.varint() for _ in range(4))
-        self.b, self.rank, self.t, self.long = min(self.q, 4), 0, 0, 0
+        self.b, self.fingerprint_bits, self.t, self.long = min(self.q, 4), 0, 0, 0
         if has_ribbons:
-            self.b, self.rank, self.t, self.long = *(head.number("B") for _ in range(3)), head.varint()
-            check(self.b <= min(self.q, 4) and 1 <= self.rank <= 24 and self.t <= 10, "fields of ribbons")
+            self.b, self.fingerprint_bits, self.t, self.long = *(head.number("B") for _ in range(3)), head.varint()
+            check(self.b <= min(self.q, 4) and 1 <= self.fingerprint_bits <= 24 and self.t <= 10, "fields of ribbons")
         self.ends = [head.number("I") for _ in range(1 << self.q - self.b)]
 
     def rate(self):
-        ribbons = (1 - self.long / (2 * len(self.ends))) / 2 ** self.rank if self.rank else 0
+        ribbons = (1 - self.long / (2 * len(self.ends))) / 2 ** self.fingerprint_bits if self.fingerprint_bits else 0
         return self.addressed / ((1 << self.q) * self.a * self.granules) + ribbons
 
     def chunk(self, chunk):
@@ -149,13 +149,13 @@ class Inverted:
         begin = self.ends[chunk - 1] if chunk else 0
         data = self.file.unit(DATA, self.offset + begin, self.ends[chunk] - begin)
         descriptor = 0
-        if self.rank:
+        if self.fingerprint_bits:
             descriptor, data = struct.unpack_from("<H", data)[0], data[2:]
         count = 1 << self.b
         ends = (0,) + struct.unpack_from(f"<{count}H", data)
         data = data[2 * count:]
         ribbon = data[ends[-1]:]
-        check(len(ribbon) == (split_descriptor(descriptor, self.rank)[4] if descriptor else 0), "size of a ribbon")
+        check(len(ribbon) == (split_descriptor(descriptor, self.fingerprint_bits)[4] if descriptor else 0), "size of a ribbon")
         return [data[begin:end] for begin, end in zip(ends, ends[1:])], descriptor, ribbon
 
     def bucket(self, number):
@@ -166,9 +166,9 @@ class Inverted:
         if descriptor == 0:
             return []
         places, found = -(-self.granules >> self.t), []
-        codes = 1 << self.rank + (descriptor >> 14 & 1)
+        codes = 1 << self.fingerprint_bits + (descriptor >> 14 & 1)
         for stripe in range(min(1 << self.t, self.granules)):
-            number = ribbon_number(ribbon, descriptor, self.rank, mix(stripe << 40 | h))
+            number = ribbon_number(ribbon, descriptor, self.fingerprint_bits, mix(stripe << 40 | h))
             found += [place << self.t | stripe for place in range(places)
                       if number == (place if codes >= places else place * codes // places)]
         return [granule for granule in found if granule < self.granules]
@@ -439,7 +439,7 @@ def describe_segment(granules, form, content):
         lines = [f"{granules} granules, factor {content.factor:010x} q {content.q} c {content.c} k {content.k} a {content.a} pairs {content.pairs} "
                  f"frequent {content.frequent} addressed {content.addressed}, rate {content.rate():.6f}"]
         if form in (6, 8):
-            lines.append(f"  ribbons: b {content.b} rank {content.rank} t {content.t} long {content.long}")
+            lines.append(f"  ribbons: b {content.b} fingerprint bits {content.fingerprint_bits} t {content.t} long {content.long}")
             lines += [f"    {descriptor:04x} {ribbon.hex()}" for _, descriptor, ribbon in map(content.chunk, range(len(content.ends)))]
         for number in range(1 << content.q):
             frequent, rows = content.content(number)

@@ -32,8 +32,8 @@ PROPERTIES = {
     34: ("sequence_min", NUMBER), 35: ("sequence_max", NUMBER),
     36: ("largest_is_exclusive", NUMBER), 37: ("tombstone_sequence_min", NUMBER), 48: ("block_size_bytes", NUMBER),
     49: ("restart_interval", NUMBER), 50: ("compression", NUMBER), 51: ("index_page_size_bytes", NUMBER),
-    64: ("filter_kind", NUMBER), 65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
-    68: ("filter_granularity", NUMBER), 69: ("table_filter_rate", REAL), 70: ("table_filter_rank", NUMBER),
+    64: ("filter_kind", NUMBER), 65: ("filter_rate", REAL), 66: ("filter_bits_per_probe", NUMBER), 67: ("filter_salt", NUMBER),
+    68: ("filter_granularity", NUMBER), 69: ("table_filter_rate", REAL), 70: ("table_filter_fingerprint_bits", NUMBER),
     71: ("filter_slack", REAL),
     72: ("filter_excess", REAL),
     73: ("table_filter_excess", REAL),
@@ -297,7 +297,7 @@ class Table:
                 descriptor = descriptors.pop(0)
                 payload = cursor.raw(self.payload_size(descriptor))
                 self.group_rates[group].append(
-                    predicted_rate(self.properties["filter_kind"], self.properties["filter_rank"], descriptor, payload))
+                    predicted_rate(self.properties["filter_kind"], self.properties["filter_bits_per_probe"], descriptor, payload))
                 shown = quoted(payload) if len(payload) > SHOWN_MAX else payload.hex()
                 filters[group].append(f"  filter of group {group}: descriptor {descriptor:04x}, {len(payload)} bytes "
                                       f"{shown}")
@@ -305,7 +305,7 @@ class Table:
         return filters
 
     def payload_size(self, descriptor):
-        kind, rank = self.properties["filter_kind"], self.properties["filter_rank"]
+        kind, bits_per_probe = self.properties["filter_kind"], self.properties["filter_bits_per_probe"]
         if descriptor == 0:
             return 0
         if kind == 3:
@@ -313,12 +313,12 @@ class Table:
         if kind == 4:
             return descriptor
         must(kind == 2, "kind of filters")
-        size, rank = descriptor & 255, rank + (descriptor >> 14 & 1)
+        size, bits_per_probe = descriptor & 255, bits_per_probe + (descriptor >> 14 & 1)
         if descriptor >> 15:
             must(size >= 1, "size of a ribbon")
-            return (size * rank + 7) // 8
+            return (size * bits_per_probe + 7) // 8
         must(size >= 8, "size of a ribbon")
-        return size * rank
+        return size * bits_per_probe
 
     def read_block(self, at, size, fence, head, filters):
         stored = self.data[at:at + size]
@@ -424,7 +424,7 @@ class Table:
         for number, (count, size) in enumerate(zip(counts, sizes)):
             self.read_chunk(number, at, size, count)
             at += size
-        rates = iter([predicted_rate(2, self.properties["table_filter_rank"], descriptor, payload)
+        rates = iter([predicted_rate(2, self.properties["table_filter_fingerprint_bits"], descriptor, payload)
                       for payload, descriptor in self.shards])
         self.table_filter_rates = [(keys / shards, next(rates)) for keys, shards in parts for _ in range(shards)]
         self.ask_table_filter(parts, [fence[0] for fence in fences])
@@ -433,14 +433,14 @@ class Table:
         chunk = self.data[at:at + size - 8]
         self.check(TABLE_FILTER, at, size - 8, u64(self.data, at + size - 8), "chunk")
         self.say(f"chunk {number} of the table filter: {size} bytes, {count} shards")
-        rank = self.properties["table_filter_rank"]
+        fingerprint_bits = self.properties["table_filter_fingerprint_bits"]
         payloads = 8 * count
         end = 0
         for i in range(count):
             entry = u64(chunk, 8 * i)
             descriptor = entry & 0xFFFF
             must(entry >> 16 == end, "offset of a shard")
-            shard_size = split_descriptor(descriptor, rank)[4] if descriptor else 0
+            shard_size = split_descriptor(descriptor, fingerprint_bits)[4] if descriptor else 0
             payload = chunk[payloads + end:payloads + end + shard_size]
             end += shard_size
             shown = quoted(payload) if shard_size > SHOWN_MAX else payload.hex()
@@ -458,7 +458,7 @@ class Table:
                 continue
             x = hash_key(self.properties["hash_secret"], key) ^ domain
             shard = sum(shards for _, shards in parts[:part]) + ((x >> 32) * parts[part][1] >> 32)
-            must(ask_ribbon(*self.shards[shard], self.properties["table_filter_rank"], x), f"the table_filter denies {quoted(key)}")
+            must(ask_ribbon(*self.shards[shard], self.properties["table_filter_fingerprint_bits"], x), f"the table_filter denies {quoted(key)}")
         must(counted == [keys for keys, _ in parts], "keys of the parts")
 
     def read_ranges(self):
@@ -533,15 +533,15 @@ def common_prefix(a, b):
     return size
 
 
-def predicted_rate(kind, rank, descriptor, payload):
+def predicted_rate(kind, bits_per_probe, descriptor, payload):
     if descriptor == 0:
         return 1
     if kind == 2:
-        return 2.0 ** -split_descriptor(descriptor, rank)[1]
+        return 2.0 ** -split_descriptor(descriptor, bits_per_probe)[1]
     size = 64 if kind == 3 else len(payload)
     units = [payload[at:at + size] for at in range(0, len(payload), size)]
     fills = [bin(int.from_bytes(unit, "little")).count("1") / (8 * size) for unit in units]
-    return sum(fill ** rank for fill in fills) / len(fills)
+    return sum(fill ** bits_per_probe for fill in fills) / len(fills)
 
 
 def read_table(data):

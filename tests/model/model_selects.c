@@ -43,7 +43,7 @@ static const char *draw_operator(struct model *model)
     return operators[bb_rng_below(&model->rng, 6)];
 }
 
-/* Text as SQL's blob; hex has room. */
+/* Text as SQL's blob; hex has space. */
 static const char *hex_of(const char *text, char *hex)
 {
     size_t size = strlen(text);

@@ -379,35 +379,36 @@ static size_t append(char *to, const char *text)
     return strlen(text);
 }
 
-static size_t draw_regex(struct bb_rng *rng, size_t levels, size_t *repeats, char *to, size_t room);
+static size_t draw_regex(struct bb_rng *rng, size_t levels, size_t *repeats, char *to,
+                         size_t space);
 
-static size_t draw_group(struct bb_rng *rng, size_t levels, size_t *repeats, char *to, size_t room)
+static size_t draw_group(struct bb_rng *rng, size_t levels, size_t *repeats, char *to, size_t space)
 {
     size_t size = append(to, "(");
-    size += draw_regex(rng, levels - 1, repeats, to + size, room / 3);
+    size += draw_regex(rng, levels - 1, repeats, to + size, space / 3);
     if (bb_rng_one_in(rng, 2)) {
         size += append(to + size, "|");
-        size += draw_regex(rng, levels - 1, repeats, to + size, room / 3);
+        size += draw_regex(rng, levels - 1, repeats, to + size, space / 3);
     }
     return size + append(to + size, ")");
 }
 
 /* A language shared by POSIX and pcre2, with few repetitions and none nested: many could take
  * forever. */
-static size_t draw_regex(struct bb_rng *rng, size_t levels, size_t *repeats, char *to, size_t room)
+static size_t draw_regex(struct bb_rng *rng, size_t levels, size_t *repeats, char *to, size_t space)
 {
     static const char *const atoms[] = {"a",   "b", "ab",     "abc", ".",           "[ab]", "[^a]",
                                         "\\.", "-", "sqlmap", "B",   "GET /admin/", "5"};
     static const char *const repetitions[] = {"*", "+", "?", "{1,2}", "{0,1}"};
     size_t size = 0;
     size_t parts = bb_rng_between(rng, 1, 3);
-    for (size_t i = 0; i < parts && size + 60 < room; i++) {
+    for (size_t i = 0; i < parts && size + 60 < space; i++) {
         bool is_repeated = *repeats > 0 && bb_rng_one_in(rng, 3);
         size_t none = 0;
         *repeats -= is_repeated ? 1 : 0;
         if (levels > 0 && bb_rng_one_in(rng, 3))
             size += draw_group(rng, is_repeated ? 1 : levels, is_repeated ? &none : repeats,
-                               to + size, room - size);
+                               to + size, space - size);
         else
             size += append(to + size, atoms[below(rng, LENGTH(atoms))]);
         if (is_repeated)

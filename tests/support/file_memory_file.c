@@ -137,8 +137,8 @@ static enum bb_status append(struct bb_file *base, const void *data, size_t size
         return status;
 
     bb_mutex_lock(&memory->mutex);
-    uint64_t room = bb_memory_space_left(memory);
-    size_t part = memory->space == 0 || size <= room ? size : (size_t)room;
+    uint64_t left = bb_memory_space_left(memory);
+    size_t part = memory->space == 0 || size <= left ? size : (size_t)left;
     bb_memory_append(file->inode, data, part);
     memory->counters.appends += size > 0;
     memory->counters.append_bytes += part;

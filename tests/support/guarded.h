@@ -12,7 +12,7 @@
 struct guarded {
     uint8_t *pages;
     size_t pages_size;
-    uint8_t *start; /* of the room: at least a page before data */
+    uint8_t *start; /* of the space: at least a page before data */
     uint8_t *data;
 };
 

@@ -29,7 +29,7 @@ static inline char *bb_must_strdup(const char *text)
     return memcpy(bb_must_realloc(NULL, size), text, size);
 }
 
-/* Room for one more element in an array that doubles. */
+/* Space for one more element in an array that doubles. */
 static inline void *bb_must_grow(void *array, size_t count, size_t *capacity, size_t element_size)
 {
     if (count < *capacity)

@@ -13,7 +13,7 @@ struct bb_temp_dir {
 void bb_temp_dir_init(struct bb_temp_dir *dir, const char *name);
 /* Removes the directory and everything in it. */
 void bb_temp_dir_deinit(struct bb_temp_dir *dir);
-/* DIR/name in buffer, which has room for PATH_MAX. Returns buffer. */
+/* DIR/name in buffer, which has space for PATH_MAX. Returns buffer. */
 char *bb_temp_dir_path(const struct bb_temp_dir *dir, const char *name, char *buffer);
 
 #endif

@@ -37,7 +37,7 @@ class Add(FilterTest):
             self.assertGreaterEqual(report["keys"], 0.98 * self.COUNT)
             self.assertEqual(stat.S_IMODE(os.stat(self.filter).st_mode), 0o600)
 
-    def test_a_filter_of_no_keys_keeps_its_room(self):
+    def test_a_filter_of_no_keys_keeps_its_space(self):
         for kind in GROWING:
             self.assertEqual(self.create("--kind", kind, "--keys", str(self.COUNT), "--force", keys=[])["keys"], 0)
             self.assertEqual(self.maybe_count(self.keys), 0)
@@ -197,9 +197,9 @@ class Union(FilterTest):
         super().setUp()
         self.other, self.out = self.path("other.bbf"), self.path("union.bbf")
 
-    def make(self, kind, room=4000):
+    def make(self, kind, space=4000):
         """Filters of the keys 0 to 1999 and 1000 to 2999, to be united."""
-        self.create("--kind", kind, "--keys", str(room), "--force", keys=self.keys[:2000])
+        self.create("--kind", kind, "--keys", str(space), "--force", keys=self.keys[:2000])
         self.create("--like", self.filter, "--force", keys=self.keys[1000:], path=self.other)
 
     def assert_near(self, estimate, expected):
@@ -231,12 +231,12 @@ class Union(FilterTest):
             self.assertIn(expected, text)
 
     def test_a_union_that_holds_more_than_planned(self):
-        self.make("bloom", room=2000)
+        self.make("bloom", space=2000)
         result = self.expect(OVERFULL, "filter", "union", self.out, self.filter, self.other)
         self.assertIn("2,000 were planned", result.err)
         self.assertEqual(self.maybe_count(self.keys, self.out), self.COUNT)
 
-    def test_a_larger_filter_is_folded_and_the_room_is_that_of_the_smaller(self):
+    def test_a_larger_filter_is_folded_and_the_space_is_that_of_the_smaller(self):
         small, large = 8192 + 72, 16384 + 72
         for path, size, keys in ((self.other, large, self.keys[1000:]), (self.filter, small, self.keys[:2000])):
             report = self.create("--kind", "split-block", "--size", str(size), "--keys", str(size // 2), keys=keys,

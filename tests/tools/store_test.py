@@ -517,7 +517,7 @@ class Full(ToolTest):
             self.store = os.path.join(mounted, "store")
             acknowledged, message = self.load_until_full()
             self.assertRegex(message, "(?i)no space")
-            # The size of a tmpfs can grow: that is the room again.
+            # The size of a tmpfs can grow: that is the space again.
             subprocess.run(["mount", "-o", "remount,size=64M", mounted], check=True)
             self.expect_all(acknowledged)
         finally:

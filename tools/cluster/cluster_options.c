@@ -25,7 +25,7 @@ struct option_group cluster_options_group(struct cluster_options *options)
         {"user", "NAME", OPTION_TEXT, &options->user,
          "log in as this user; the password is in REDISCLI_AUTH"},
     };
-    static_assert(BB_ARRAY_LENGTH(table) == CLUSTER_OPTION_COUNT, "room for all options");
+    static_assert(BB_ARRAY_LENGTH(table) == CLUSTER_OPTION_COUNT, "space for all options");
     memcpy(options->table, table, sizeof(table));
     return (struct option_group){.title = "Options of the cluster",
                                  .options = options->table,

@@ -23,7 +23,7 @@ struct collection {
     const char *name;             /* borrowed */
     struct partition *partitions; /* and one more, whose key must not exist */
     uint32_t partition_count;
-    struct request **batch; /* room for a request of each */
+    struct request **batch; /* space for a request of each */
 };
 
 /* BB_INVALID: a name with "{", which would put all keys into one slot, or a bad count. */

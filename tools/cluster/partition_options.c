@@ -21,7 +21,7 @@ struct option_group partition_options_group(struct partition_options *options)
          "memory for writes before they become a table (2M)"},
         {"cache", "SIZE", OPTION_SIZE, &options->cache_bytes, "block cache (2M)"},
     };
-    static_assert(BB_ARRAY_LENGTH(table) == PARTITION_OPTION_COUNT, "room for all options");
+    static_assert(BB_ARRAY_LENGTH(table) == PARTITION_OPTION_COUNT, "space for all options");
     memcpy(options->table, table, sizeof(table));
     return (struct option_group){.title = "Options of each new partition",
                                  .options = options->table,

@@ -60,7 +60,7 @@ static enum bb_status store(struct change *change, const char *path)
     change->parts.envelope = bb_buf_bytes(&change->growth.envelope);
     enum bb_status status = bb_filter_info(change->parts.envelope, &change->info);
     if (status == BB_OK && change->parts.planned_key_count == 0 &&
-        filter_growth_has_room(change->info.kind))
+        filter_growth_has_space(change->info.kind))
         change->parts.planned_key_count = change->info.key_count;
     return status == BB_OK ? filter_file_write(path, &change->parts, true) : status;
 }

@@ -45,7 +45,7 @@ static const char *parameter_names(enum bb_filter_kind kind)
 {
     switch (kind) {
     case BB_FILTER_RIBBON:
-        return "shards and rank";
+        return "shards and fingerprint bits";
     case BB_FILTER_BLOCKED_BLOOM:
         return "lines of 64 bytes, and probes";
     case BB_FILTER_SPLIT_BLOCK:

@@ -16,7 +16,7 @@
 /* The last bytes of an index file: docs/format-skip.md. */
 static const char magic_of_index_files[8] = {'\x89', 'B', 'B', 'I', '\r', '\n', '\x1a', '\n'};
 
-/* Attributes that rows of text have room for, after place and records. */
+/* Attributes that rows of text have space for, after place and records. */
 #define COLUMNS_BEFORE 3
 #define STATE_COUNT    4
 
@@ -169,8 +169,8 @@ static void write_granules(const struct index_dump *dump, struct bb_skip_file *f
                            const struct attributes *attributes)
 {
     const char *headers[TEXT_TABLE_COLUMNS_MAX] = {"granule", "place", "records"};
-    size_t room = TEXT_TABLE_COLUMNS_MAX - COLUMNS_BEFORE;
-    size_t column_count = attributes->count < room ? attributes->count : room;
+    size_t space = TEXT_TABLE_COLUMNS_MAX - COLUMNS_BEFORE;
+    size_t column_count = attributes->count < space ? attributes->count : space;
     for (size_t i = 0; i < column_count; i++)
         headers[COLUMNS_BEFORE + i] = attributes->names[i] == NULL ? "-" : attributes->names[i];
     struct text_table table;

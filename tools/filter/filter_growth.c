@@ -24,7 +24,7 @@ bool filter_growth_takes(enum bb_filter_kind kind)
     return is_insertable(kind) || kind == BB_FILTER_COUNTING || kind == BB_FILTER_SCALABLE;
 }
 
-bool filter_growth_has_room(enum bb_filter_kind kind)
+bool filter_growth_has_space(enum bb_filter_kind kind)
 {
     return filter_growth_takes(kind) && kind != BB_FILTER_SCALABLE;
 }
@@ -60,7 +60,7 @@ static enum bb_status begin_scalable(struct filter_growth *growth, uint64_t firs
 }
 
 /* The parameters of an empty filter that is sized for a number of keys. */
-static enum bb_status make_room(struct filter_growth *growth, uint64_t planned_key_count)
+static enum bb_status make_space(struct filter_growth *growth, uint64_t planned_key_count)
 {
     struct bb_filter_question question = {.kind = growth->options.kind,
                                           .key_count = planned_key_count,
@@ -92,7 +92,7 @@ enum bb_status filter_growth_init(struct filter_growth *growth,
         return begin_counting(growth, planned_key_count);
     if (growth->options.kind == BB_FILTER_SCALABLE)
         return begin_scalable(growth, planned_key_count, ratio);
-    return make_room(growth, planned_key_count);
+    return make_space(growth, planned_key_count);
 }
 
 enum bb_status filter_growth_load(struct filter_growth *growth, struct bb_bytes envelope,
@@ -113,7 +113,7 @@ enum bb_status filter_growth_load(struct filter_growth *growth, struct bb_bytes 
     if (info.kind == BB_FILTER_SCALABLE)
         return bb_scalable_filter_decode(envelope, &growth->scalable);
     if (info.key_count == 0)
-        return make_room(growth, planned_key_count);
+        return make_space(growth, planned_key_count);
     return bb_buf_assign(&growth->envelope, envelope);
 }
 
@@ -163,8 +163,8 @@ static enum bb_status insert(struct filter_growth *growth, uint64_t hash)
 {
     enum bb_status status = bb_buf_append(&growth->hashes, &hash, sizeof(hash));
     /* Without a plan the first batch is all keys: the filter is sized for it. */
-    bool has_room = growth->envelope.size != 0 || growth->options.parameters[0] != 0;
-    bool is_full = has_room && growth->hashes.size >= BATCH_BYTES;
+    bool has_space = growth->envelope.size != 0 || growth->options.parameters[0] != 0;
+    bool is_full = has_space && growth->hashes.size >= BATCH_BYTES;
     return status == BB_OK && is_full ? insert_batch(growth) : status;
 }
 

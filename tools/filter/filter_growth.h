@@ -20,7 +20,7 @@ struct filter_growth {
 bool filter_growth_takes(enum bb_filter_kind kind);
 
 /* Whether it is sized for a number of keys, beyond which its rate exceeds the target. */
-bool filter_growth_has_room(enum bb_filter_kind kind);
+bool filter_growth_has_space(enum bb_filter_kind kind);
 
 /* A new filter sized for a number of keys. A scalable one starts with this size and grows with the
  * tightening ratio, 0 for its default. BB_UNSUPPORTED, with the reason, for kinds that are built

@@ -117,7 +117,7 @@ enum bb_status filter_maker_finish(struct filter_maker *maker)
         status = bb_filter_info(bb_buf_bytes(&maker->envelope), &maker->info);
     if (status == BB_OK && !maker->is_growing)
         maker->planned_key_count = maker->info.key_count;
-    if (status == BB_OK && !filter_growth_has_room(maker->info.kind))
+    if (status == BB_OK && !filter_growth_has_space(maker->info.kind))
         maker->planned_key_count = 0;
     return status;
 }

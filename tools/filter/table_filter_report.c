@@ -7,7 +7,7 @@
 struct sums {
     double weight;
     double rate;
-    double rank;
+    double fingerprint_bits;
     double slots; /* bits of all columns */
     double set_slots;
 };
@@ -30,7 +30,7 @@ static void add_shard(const struct bb_table *table, double weight, struct bb_sha
                                             bb_bytes_of(stored + entry.offset, size), &info);
     sums->weight += weight;
     sums->rate += weight * (is_possible ? info.predicted_rate : 1);
-    sums->rank += weight * info.bits_per_probe;
+    sums->fingerprint_bits += weight * info.bits_per_probe;
     double slots = (double)info.slots * info.bits_per_probe;
     sums->slots += slots;
     sums->set_slots += slots * info.fill;
@@ -68,7 +68,7 @@ static enum bb_status add_chunks(struct bb_table *table, const struct bb_table_f
     }
     bb_buf_deinit(&stored);
     ret_filter->predicted_rate = sums.rate / sums.weight;
-    ret_filter->bits_per_probe = sums.rank / sums.weight;
+    ret_filter->bits_per_probe = sums.fingerprint_bits / sums.weight;
     ret_filter->fill = sums.slots > 0 ? sums.set_slots / sums.slots : 0;
     return status;
 }

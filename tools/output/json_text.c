@@ -177,7 +177,7 @@ static uint8_t *read_escape(uint8_t *to, struct bb_bytes *rest)
     return write_character(to, character);
 }
 
-/* Decodes to the closing quote, and moves after it. No byte needs more room than its escape. */
+/* Decodes to the closing quote, and moves after it. No byte needs more space than its escape. */
 static uint8_t *read_text(uint8_t *to, struct bb_bytes *rest)
 {
     for (;;) {

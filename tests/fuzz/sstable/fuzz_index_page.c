@@ -34,13 +34,13 @@ static void repair(uint8_t *page, size_t size)
 {
     if (size < BB_PAGE_HEADER_SIZE + BB_CHECKSUM_SIZE)
         return;
-    size_t room = size - BB_PAGE_HEADER_SIZE - BB_CHECKSUM_SIZE;
+    size_t space = size - BB_PAGE_HEADER_SIZE - BB_CHECKSUM_SIZE;
     size_t fences = bb_load32(page);
     size_t filters = 0;
-    if (bb_load32(page + 4) == 0 || fences > room || room - fences <= BB_CHECKSUM_SIZE)
-        fences = room;
+    if (bb_load32(page + 4) == 0 || fences > space || space - fences <= BB_CHECKSUM_SIZE)
+        fences = space;
     else
-        filters = room - fences - BB_CHECKSUM_SIZE;
+        filters = space - fences - BB_CHECKSUM_SIZE;
     bb_store32(page, (uint32_t)fences);
     bb_store32(page + 4, (uint32_t)filters);
     size_t checked = BB_PAGE_HEADER_SIZE + fences;

@@ -14,10 +14,10 @@
 /* Appends the object to the buffer. */
 typedef enum bb_status (*narrow_encode)(const void *object, struct bb_buf *buf);
 
-static inline enum bb_status narrow_buf_try(narrow_encode encode, const void *object, size_t room,
+static inline enum bb_status narrow_buf_try(narrow_encode encode, const void *object, size_t space,
                                             uint64_t nth, bool lasting, bool *ret_has_failed)
 {
-    struct bb_buf buf = {.data = bb_alloc(room + 1), .capacity = room};
+    struct bb_buf buf = {.data = bb_alloc(space + 1), .capacity = space};
     uint64_t live = bb_alloc_fault_live();
     bb_alloc_fault_arm(nth, lasting);
     enum bb_status status = encode(object, &buf);
@@ -36,14 +36,14 @@ static inline void narrow_buf_check(narrow_encode encode, const void *object)
     bool has_failed = false;
     assert_ok(encode(object, &whole));
     assert_true(whole.size > 0);
-    for (size_t room = 0; room < whole.size; room++) {
-        assert_status(narrow_buf_try(encode, object, room, 1, true, &has_failed), BB_NO_MEMORY);
+    for (size_t space = 0; space < whole.size; space++) {
+        assert_status(narrow_buf_try(encode, object, space, 1, true, &has_failed), BB_NO_MEMORY);
         assert_true(has_failed);
         /* A later append finds memory: the object would lack bytes. */
-        assert_status(narrow_buf_try(encode, object, room, 1, false, &has_failed), BB_NO_MEMORY);
+        assert_status(narrow_buf_try(encode, object, space, 1, false, &has_failed), BB_NO_MEMORY);
         /* Only the growth of the output fails, where the encoder needs other memory before it. */
         for (uint64_t nth = 2; nth < 8; nth++) {
-            enum bb_status status = narrow_buf_try(encode, object, room, nth, true, &has_failed);
+            enum bb_status status = narrow_buf_try(encode, object, space, nth, true, &has_failed);
             assert_status(status, has_failed ? BB_NO_MEMORY : BB_OK);
         }
     }

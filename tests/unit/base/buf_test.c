@@ -39,7 +39,7 @@ static void buf__holds_what_was_appended(void **state)
     bb_buf_deinit(NULL);
 }
 
-static void buf__reserve_makes_room_once(void **state)
+static void buf__reserve_makes_space_once(void **state)
 {
     (void)state;
     struct bb_buf buf = {0};
@@ -139,7 +139,7 @@ int main(void)
     bb_rng_init(&rng, bb_rng_seed("buf_test", 2));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(buf__holds_what_was_appended, &rng),
-        cmocka_unit_test(buf__reserve_makes_room_once),
+        cmocka_unit_test(buf__reserve_makes_space_once),
         cmocka_unit_test(buf__nothing_needs_no_memory),
         cmocka_unit_test(buf__refuses_absurd_sizes),
         cmocka_unit_test(buf__assign_replaces_and_may_take_a_part_of_itself),

@@ -279,7 +279,7 @@ static void plain_set(struct plain *plain, const uint8_t *region, const struct p
 }
 
 /* Of some pages, of many, of few granules, and sizes that end with a page. */
-static size_t draw_room(struct bb_rng *rng)
+static size_t draw_space(struct bb_rng *rng)
 {
     if (bb_rng_one_in(rng, 4))
         return (size_t)bb_rng_between(rng, 1, 8) * BB_REGION_PAGE_SIZE;
@@ -288,7 +288,7 @@ static size_t draw_room(struct bb_rng *rng)
     return (size_t)bb_rng_between(rng, BB_LARGE_PAGES_PIECE_MIN, 20000);
 }
 
-static void large_pages__pieces_stand_where_a_plain_search_finds_room(void **state)
+static void large_pages__pieces_stand_where_a_plain_search_finds_space(void **state)
 {
     struct bb_rng *rng = *state;
     static struct piece pieces[PIECES / 4];
@@ -303,7 +303,7 @@ static void large_pages__pieces_stand_where_a_plain_search_finds_room(void **sta
     plain_set(&plain, region, &first, true);
     for (int i = 0; i < 4000; i++) {
         struct piece *piece = &pieces[bb_rng_below(rng, PIECES / 4)];
-        size_t size = draw_room(rng);
+        size_t size = draw_space(rng);
         if (piece->memory != NULL) {
             plain_set(&plain, region, piece, false);
             give(&pages, piece);
@@ -429,7 +429,7 @@ int main(void)
         cmocka_unit_test(large_pages__an_empty_region_goes_back_at_once),
         cmocka_unit_test(large_pages__what_is_thinned_out_gives_pages_back),
         cmocka_unit_test(large_pages__the_first_hole_that_fits_is_taken),
-        cmocka_unit_test(large_pages__pieces_stand_where_a_plain_search_finds_room),
+        cmocka_unit_test(large_pages__pieces_stand_where_a_plain_search_finds_space),
         cmocka_unit_test(large_pages__many_replacements_leave_it_dense),
         cmocka_unit_test(large_pages__threads_share_it),
     };

@@ -45,9 +45,10 @@ static void block_filter__format_is_restored_from_its_fields(void **state)
         for (double target = 0.5; target >= BB_FILTER_RATE_MIN; target /= 1.7) {
             struct bb_block_filter_format made = format_of(kinds[k], target, 42);
             struct bb_block_filter_format restored = {0};
-            assert_true(bb_block_filter_format_restore(&restored, kinds[k], target, 42, made.rank));
+            assert_true(bb_block_filter_format_restore(&restored, kinds[k], target, 42,
+                                                       made.bits_per_probe));
             assert_int_equal(restored.kind, made.kind);
-            assert_int_equal(restored.rank, made.rank);
+            assert_int_equal(restored.bits_per_probe, made.bits_per_probe);
             assert_true(restored.domain == made.domain && restored.salt == made.salt);
             assert_true(restored.target_rate == made.target_rate);
         }
@@ -95,7 +96,7 @@ static void block_filter__without_bits(void **state)
     assert_false(bb_block_filter_size(&no_filters, 1, &size));
 }
 
-static void block_filter__corrupt_rank(void **state)
+static void block_filter__corrupt_bits_per_probe(void **state)
 {
     (void)state;
     struct bb_block_filter_format format;
@@ -402,7 +403,7 @@ int main(void)
         cmocka_unit_test(block_filter__format_is_restored_from_its_fields),
         cmocka_unit_test(block_filter__default_kind_is_a_ribbon),
         cmocka_unit_test(block_filter__without_bits),
-        cmocka_unit_test(block_filter__corrupt_rank),
+        cmocka_unit_test(block_filter__corrupt_bits_per_probe),
         cmocka_unit_test(block_filter__corrupt_kind),
         cmocka_unit_test(block_filter__no_member_is_denied),
         cmocka_unit_test(block_filter__no_member_of_many_shards_is_denied),

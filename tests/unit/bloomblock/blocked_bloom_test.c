@@ -42,14 +42,14 @@ static void blocked_bloom__all_forms_answer_alike(void **state)
 {
     (void)state;
     struct bb_rng rng;
-    struct guarded room = guarded_copy(payload, sizeof(payload));
+    struct guarded space = guarded_copy(payload, sizeof(payload));
     uint64_t yes = 0, asked = 0;
     bb_rng_init(&rng, key_seed);
     for (uint32_t probes = 1; probes <= BB_BLOOM_PROBES_MAX; probes++)
         for (uint32_t lines = 1; lines <= 16; lines++) {
             size_t size = (size_t)lines * BB_LINE_SIZE;
-            uint8_t *places[] = {room.start, room.data + sizeof(payload) - size,
-                                 room.start + lines * 7 + probes};
+            uint8_t *places[] = {space.start, space.data + sizeof(payload) - size,
+                                 space.start + lines * 7 + probes};
             memset(payload, 0, size);
             uint64_t keys = lines * bb_rng_between(&rng, 1, 2000 / probes);
             for (uint64_t i = 0; i < keys; i++)
@@ -61,7 +61,7 @@ static void blocked_bloom__all_forms_answer_alike(void **state)
             }
         }
     assert_in_range(yes, asked / 20, asked - asked / 20);
-    guarded_free(&room);
+    guarded_free(&space);
 }
 
 static void blocked_bloom__a_key_sets_bits_of_its_line_alone(void **state)

@@ -83,8 +83,8 @@ static inline void assert_group_has(const struct group *group, uint64_t set, siz
 {
     for (size_t i = 0; i < count; i++)
         if (!group_may_contain(group, member_hash(set, i))) {
-            print_error("kind %d, rank %u, %zu keys of set %llu: member %zu is denied\n",
-                        (int)group->format->kind, group->format->rank, count,
+            print_error("kind %d, %u bits per probe, %zu keys of set %llu: member %zu is denied\n",
+                        (int)group->format->kind, group->format->bits_per_probe, count,
                         (unsigned long long)set, i);
             fail();
         }

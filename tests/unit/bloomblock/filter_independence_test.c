@@ -122,11 +122,12 @@ static void filter_independence__six_filters_of_the_same_keys(void **state)
 /* A naive scheme must fail the same measures: the domain affects the fingerprint, but start and
  * coefficients depend only on the key. All filters pass the same keys. */
 static bool naive_answer(const struct bb_ribbon_rows *rows, struct bb_ribbon_equation equation,
-                         uint32_t rank)
+                         uint32_t fingerprint_bits)
 {
-    uint32_t sum = equation.fingerprint & bb_ribbon_equation_rank_mask(rank);
+    uint32_t sum = equation.fingerprint & bb_ribbon_equation_fingerprint_mask(fingerprint_bits);
     for (uint64_t left = equation.coefficients; left != 0; left &= left - 1)
-        sum ^= bb_ribbon_rows_get(rows, equation.start + (uint32_t)__builtin_ctzll(left), rank);
+        sum ^= bb_ribbon_rows_get(rows, equation.start + (uint32_t)__builtin_ctzll(left),
+                                  fingerprint_bits);
     return sum == 0;
 }
 
@@ -141,10 +142,10 @@ static void filter_independence__a_naive_scheme_is_found_out(void **state)
 {
     (void)state;
     static struct bb_ribbon_solver solvers[SIX];
-    const uint32_t rank = 3, groups = 48, keys = 300;
+    const uint32_t fingerprint_bits = 3, groups = 48, keys = 300;
     struct counts counts = {0};
     for (uint32_t filter = 0; filter < SIX; filter++) {
-        bb_ribbon_solver_reset(&solvers[filter], groups * BB_RIBBON_GROUP_ROWS, rank);
+        bb_ribbon_solver_reset(&solvers[filter], groups * BB_RIBBON_GROUP_ROWS, fingerprint_bits);
         for (uint64_t i = 0; i < keys; i++)
             bb_ribbon_solver_add(&solvers[filter],
                                  naive_equation(member_hash(1, i), filter, groups));
@@ -154,7 +155,8 @@ static void filter_independence__a_naive_scheme_is_found_out(void **state)
         uint64_t answers = 0;
         for (uint32_t filter = 0; filter < SIX; filter++) {
             struct bb_ribbon_equation equation = naive_equation(absent_hash(i), filter, groups);
-            answers |= (uint64_t)naive_answer(&solvers[filter].rows, equation, rank) << filter;
+            answers |= (uint64_t)naive_answer(&solvers[filter].rows, equation, fingerprint_bits)
+                       << filter;
         }
         count_answers(&counts, answers);
     }

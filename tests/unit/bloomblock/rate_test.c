@@ -37,19 +37,19 @@ static void rate__limit_is_the_information_in_a_rejection(void **state)
 
 /* --- Ribbon --- */
 
-static void rate__ribbon_rank_is_the_last_that_does_not_undercut(void **state)
+static void rate__ribbon_bits_are_the_last_that_do_not_undercut(void **state)
 {
     (void)state;
     for (int i = 0; i < TARGET_COUNT; i++) {
         double target = i % 4 == 0 ? ldexp(1, -1 - i / 4) : target_of(i);
-        uint32_t rank = bb_rate_ribbon_rank(target);
-        assert_in_range(rank, 1, 24);
-        assert_true(bb_rate_ribbon(rank) >= target);
-        assert_true(bb_rate_ribbon(rank + 1) < target);
+        uint32_t fingerprint_bits = bb_rate_ribbon_fingerprint_bits(target);
+        assert_in_range(fingerprint_bits, 1, 24);
+        assert_true(bb_rate_ribbon(fingerprint_bits) >= target);
+        assert_true(bb_rate_ribbon(fingerprint_bits + 1) < target);
     }
-    assert_int_equal(bb_rate_ribbon_rank(0.01), 6);
-    assert_int_equal(bb_rate_ribbon_rank(0.5), 1);
-    assert_int_equal(bb_rate_ribbon_rank(BB_FILTER_RATE_MIN), 24);
+    assert_int_equal(bb_rate_ribbon_fingerprint_bits(0.01), 6);
+    assert_int_equal(bb_rate_ribbon_fingerprint_bits(0.5), 1);
+    assert_int_equal(bb_rate_ribbon_fingerprint_bits(BB_FILTER_RATE_MIN), 24);
 }
 
 static uint32_t slots_of(struct bb_ribbon_shape shape)
@@ -60,11 +60,12 @@ static uint32_t slots_of(struct bb_ribbon_shape shape)
 static void rate__ribbon_shapes_are_monotone_and_hold_their_keys(void **state)
 {
     (void)state;
-    for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank++) {
+    for (uint32_t fingerprint_bits = 1; fingerprint_bits <= BB_RIBBON_FINGERPRINT_BITS_MAX;
+         fingerprint_bits++) {
         size_t previous = 0;
         for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
-            struct bb_ribbon_shape shape = bb_ribbon_shape_for(n, rank, 0);
-            size_t size = bb_ribbon_shape_size(shape, rank);
+            struct bb_ribbon_shape shape = bb_ribbon_shape_for(n, fingerprint_bits, 0);
+            size_t size = bb_ribbon_shape_size(shape, fingerprint_bits);
             assert_true(shape.size >= (shape.bit_exact ? 1 : BB_RIBBON_GROUPS_MIN));
             assert_true(shape.size <= 255);
             assert_true(slots_of(shape) >= n);
@@ -77,9 +78,10 @@ static void rate__ribbon_shapes_are_monotone_and_hold_their_keys(void **state)
 static void rate__ribbon_shapes_can_grow_once(void **state)
 {
     (void)state;
-    for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank++)
+    for (uint32_t fingerprint_bits = 1; fingerprint_bits <= BB_RIBBON_FINGERPRINT_BITS_MAX;
+         fingerprint_bits++)
         for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
-            struct bb_ribbon_shape shape = bb_ribbon_shape_for(n, rank, 0);
+            struct bb_ribbon_shape shape = bb_ribbon_shape_for(n, fingerprint_bits, 0);
             struct bb_ribbon_shape larger = bb_ribbon_shape_larger(shape);
             assert_true(larger.size >= 1 && larger.size <= 255);
             assert_true(slots_of(larger) > slots_of(shape));
@@ -92,11 +94,12 @@ static void rate__ribbon_slack_is_what_was_asked_for(void **state)
 {
     (void)state;
     static const double slacks[] = {0, 0.001, 0.03, 0.06, 0.1, BB_FILTER_SLACK_MAX};
-    for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank += 6)
+    for (uint32_t fingerprint_bits = 1; fingerprint_bits <= BB_RIBBON_FINGERPRINT_BITS_MAX;
+         fingerprint_bits += 6)
         for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
-            uint32_t previous = slots_of(bb_ribbon_shape_for(n, rank, 0));
+            uint32_t previous = slots_of(bb_ribbon_shape_for(n, fingerprint_bits, 0));
             for (size_t i = 0; i < BB_ARRAY_LENGTH(slacks); i++) {
-                struct bb_ribbon_shape shape = bb_ribbon_shape_for(n, rank, slacks[i]);
+                struct bb_ribbon_shape shape = bb_ribbon_shape_for(n, fingerprint_bits, slacks[i]);
                 uint32_t slots = slots_of(shape);
                 double wanted = fmin(n * (1 + slacks[i]), BB_RIBBON_SLOTS_MAX - 8);
                 assert_true(slots >= previous && slots > wanted - 1e-6);
@@ -114,7 +117,7 @@ static void rate__ribbon_layout_is_the_smaller_one(void **state)
     assert_true(small.bit_exact);
     assert_int_equal(bb_ribbon_shape_size(small, 7), 27); /* 30 slots: 26.25 bytes */
     assert_int_equal(small.size, 30);
-    small = bb_ribbon_shape_for(30, 1, 0); /* 30 bits, and two that the bytes have room for */
+    small = bb_ribbon_shape_for(30, 1, 0); /* 30 bits, and two that the bytes have space for */
     assert_int_equal(small.size, 32);
     struct bb_ribbon_shape tie = bb_ribbon_shape_for(64, 7, 0); /* 56 bytes in both layouts */
     assert_false(tie.bit_exact);
@@ -321,7 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rate__limit_is_the_information_in_a_rejection),
-        cmocka_unit_test(rate__ribbon_rank_is_the_last_that_does_not_undercut),
+        cmocka_unit_test(rate__ribbon_bits_are_the_last_that_do_not_undercut),
         cmocka_unit_test(rate__ribbon_shapes_are_monotone_and_hold_their_keys),
         cmocka_unit_test(rate__ribbon_shapes_can_grow_once),
         cmocka_unit_test(rate__ribbon_slack_is_what_was_asked_for),

@@ -21,13 +21,13 @@ static bool bit_of(const struct matrix_row *row, uint32_t i)
     return row->words[i / 64] >> (i % 64) & 1;
 }
 
-static struct matrix_row row_of(struct bb_ribbon_equation equation, uint32_t rank)
+static struct matrix_row row_of(struct bb_ribbon_equation equation, uint32_t fingerprint_bits)
 {
     struct matrix_row row = {{0, 0}};
     for (uint32_t i = 0; i < 64; i++)
         if (equation.coefficients >> i & 1)
             row.words[(equation.start + i) / 64] |= UINT64_C(1) << ((equation.start + i) % 64);
-    uint64_t result = equation.fingerprint & bb_ribbon_equation_rank_mask(rank);
+    uint64_t result = equation.fingerprint & bb_ribbon_equation_fingerprint_mask(fingerprint_bits);
     row.words[1] |= result << (SLOTS_MAX - 64);
     return row;
 }
@@ -65,22 +65,25 @@ static bool is_solvable(struct matrix_row *rows, uint32_t count)
 
 struct simple_solver {
     uint32_t slot_count;
-    uint32_t rank;
+    uint32_t fingerprint_bits;
     uint64_t coefficients[BB_RIBBON_SLOTS_MAX]; /* 0: no equation has this pivot; else bit 0 set */
     uint32_t results[BB_RIBBON_SLOTS_MAX];
     uint32_t rows[BB_RIBBON_SLOTS_MAX];
 };
 
-static void simple_reset(struct simple_solver *simple, uint32_t slot_count, uint32_t rank)
+static void simple_reset(struct simple_solver *simple, uint32_t slot_count,
+                         uint32_t fingerprint_bits)
 {
-    *simple = (struct simple_solver){.slot_count = slot_count, .rank = rank};
+    *simple =
+        (struct simple_solver){.slot_count = slot_count, .fingerprint_bits = fingerprint_bits};
 }
 
 static bool simple_add(struct simple_solver *simple, struct bb_ribbon_equation equation)
 {
     uint32_t pivot = equation.start;
     uint64_t coefficients = equation.coefficients;
-    uint32_t result = equation.fingerprint & bb_ribbon_equation_rank_mask(simple->rank);
+    uint32_t result =
+        equation.fingerprint & bb_ribbon_equation_fingerprint_mask(simple->fingerprint_bits);
     while (coefficients != 0) {
         uint32_t gap = (uint32_t)__builtin_ctzll(coefficients);
         coefficients >>= gap;
@@ -121,12 +124,13 @@ static void assert_solution_of(struct bb_ribbon_solver *solver,
                                const struct bb_ribbon_equation *equations, uint32_t count,
                                const struct simple_solver *simple, bool solvable)
 {
-    bb_ribbon_solver_reset(solver, simple->slot_count, simple->rank);
+    bb_ribbon_solver_reset(solver, simple->slot_count, simple->fingerprint_bits);
     for (uint32_t i = 0; i < count; i++)
         bb_ribbon_solver_add(solver, equations[i * 7 % count]);
     assert_int_equal(bb_ribbon_solver_finish(solver), solvable);
     for (uint32_t i = 0; i < simple->slot_count && solvable; i++)
-        assert_int_equal(bb_ribbon_rows_get(&solver->rows, i, simple->rank), simple->rows[i]);
+        assert_int_equal(bb_ribbon_rows_get(&solver->rows, i, simple->fingerprint_bits),
+                         simple->rows[i]);
 }
 
 /* The same in every form that the processor has. */
@@ -144,11 +148,11 @@ static void assert_solution(struct bb_ribbon_solver *solver,
 /* count is not a multiple of 7. */
 static bool assert_solutions(struct bb_ribbon_solver *solver,
                              const struct bb_ribbon_equation *equations, uint32_t count,
-                             uint32_t slots, uint32_t rank)
+                             uint32_t slots, uint32_t fingerprint_bits)
 {
     static struct simple_solver simple;
     bool solvable = true;
-    simple_reset(&simple, slots, rank);
+    simple_reset(&simple, slots, fingerprint_bits);
     for (uint32_t i = 0; i < count && solvable; i++)
         solvable = simple_add(&simple, equations[i]);
     simple_finish(&simple);
@@ -169,16 +173,17 @@ static struct bb_ribbon_equation random_equation(struct bb_rng *rng, uint32_t sl
 
 /* Gives whether the system was solvable. */
 static bool assert_system(struct bb_rng *rng, struct bb_ribbon_solver *solver, uint32_t slots,
-                          uint32_t keys, uint32_t width, uint32_t rank)
+                          uint32_t keys, uint32_t width, uint32_t fingerprint_bits)
 {
     struct bb_ribbon_equation equations[KEYS_MAX];
     struct matrix_row rows[KEYS_MAX];
     for (uint32_t i = 0; i < keys; i++) {
         bool again = i > 0 && bb_rng_one_in(rng, 10);
         equations[i] = again ? equations[i - 1] : random_equation(rng, slots, width);
-        rows[i] = row_of(equations[i], rank);
+        rows[i] = row_of(equations[i], fingerprint_bits);
     }
-    bool solved = assert_solutions(solver, equations, keys - (keys % 7 == 0), slots, rank);
+    bool solved =
+        assert_solutions(solver, equations, keys - (keys % 7 == 0), slots, fingerprint_bits);
     assert_int_equal(solved, is_solvable(rows, keys - (keys % 7 == 0)));
     return solved;
 }
@@ -190,11 +195,13 @@ static void ribbon_solver__solves_what_can_be_solved(void **state)
     struct bb_rng rng;
     uint32_t solvable = 0, systems = 0;
     bb_rng_init(&rng, key_seed);
-    for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank += 3)
+    for (uint32_t fingerprint_bits = 1; fingerprint_bits <= BB_RIBBON_FINGERPRINT_BITS_MAX;
+         fingerprint_bits += 3)
         for (uint32_t slots = 1; slots <= SLOTS_MAX; slots++)
             for (uint32_t spare = 0; spare < 5 && spare < slots; spare++) {
                 uint32_t width = slots < 57 ? slots : slots < 64 ? 57 : 64;
-                solvable += assert_system(&rng, &solver, slots, slots - spare, width, rank);
+                solvable +=
+                    assert_system(&rng, &solver, slots, slots - spare, width, fingerprint_bits);
                 systems++;
             }
     /* Both outcomes occur often; otherwise the test is meaningless. */
@@ -205,8 +212,8 @@ static void ribbon_solver__solves_what_can_be_solved(void **state)
 
 /* From the hashes, in every form: solved, or not, and the rows that the solver has. */
 static void assert_solved_from_hashes(struct bb_ribbon_solver *solver, const uint64_t *hashes,
-                                      uint32_t keys, struct bb_descriptor parts, uint32_t rank,
-                                      bool solvable)
+                                      uint32_t keys, struct bb_descriptor parts,
+                                      uint32_t fingerprint_bits, bool solvable)
 {
     static struct bb_ribbon_rows expected;
     uint32_t slots = bb_ribbon_system_slots(parts);
@@ -216,16 +223,17 @@ static void assert_solved_from_hashes(struct bb_ribbon_solver *solver, const uin
             continue;
         bb_ribbon_solver_use(solver, cpu);
         memset(&solver->rows, 0xa5, sizeof(solver->rows));
-        assert_int_equal(bb_ribbon_solver_solve(solver, hashes, keys, parts, rank), solvable);
+        assert_int_equal(bb_ribbon_solver_solve(solver, hashes, keys, parts, fingerprint_bits),
+                         solvable);
         for (uint32_t i = 0; i < slots && solvable; i++)
-            assert_int_equal(bb_ribbon_rows_get(&solver->rows, i, rank),
-                             bb_ribbon_rows_get(&expected, i, rank));
+            assert_int_equal(bb_ribbon_rows_get(&solver->rows, i, fingerprint_bits),
+                             bb_ribbon_rows_get(&expected, i, fingerprint_bits));
     }
 }
 
 /* keys of a filter, solved under the seed; gives whether that was possible. */
 static bool assert_filter(struct bb_ribbon_solver *solver, bool bit_exact, uint32_t size,
-                          uint32_t keys, uint32_t rank, uint32_t seed)
+                          uint32_t keys, uint32_t fingerprint_bits, uint32_t seed)
 {
     static uint64_t hashes[BB_RIBBON_SLOTS_MAX];
     static struct bb_ribbon_equation equations[BB_RIBBON_SLOTS_MAX];
@@ -237,8 +245,9 @@ static bool assert_filter(struct bb_ribbon_solver *solver, bool bit_exact, uint3
         equations[i] = bit_exact ? bb_ribbon_bits_equation(hashes[i], tweak, size)
                                  : bb_ribbon_equation(hashes[i], tweak, size);
     }
-    bool solvable = assert_solutions(solver, equations, keys, bb_ribbon_system_slots(parts), rank);
-    assert_solved_from_hashes(solver, hashes, keys, parts, rank, solvable);
+    bool solvable =
+        assert_solutions(solver, equations, keys, bb_ribbon_system_slots(parts), fingerprint_bits);
+    assert_solved_from_hashes(solver, hashes, keys, parts, fingerprint_bits, solvable);
     return solvable;
 }
 
@@ -250,11 +259,11 @@ static void ribbon_solver__filters_of_all_sizes(void **state)
     uint32_t solved = 0, filters = 0;
     for (uint32_t size = 2; size <= 255; size += 1 + size / 40)
         for (uint32_t seed = 0; seed < 4; seed++) {
-            uint32_t rank = 1 + (size + seed * 7) % BB_RIBBON_RANK_MAX;
+            uint32_t fingerprint_bits = 1 + (size + seed * 7) % BB_RIBBON_FINGERPRINT_BITS_MAX;
             uint32_t groups = size < BB_RIBBON_GROUPS_MIN ? BB_RIBBON_GROUPS_MIN : size;
-            solved += assert_filter(&solver, true, size, size - 1, rank, seed);
+            solved += assert_filter(&solver, true, size, size - 1, fingerprint_bits, seed);
             solved += assert_filter(&solver, false, groups, groups * 8 - 1 - groups * groups / 2000,
-                                    rank, seed);
+                                    fingerprint_bits, seed);
             filters += 2;
         }
     assert_in_range(solved, filters / 4, filters * 15 / 16);
@@ -265,13 +274,14 @@ static void assert_largest_system(enum bb_cpu cpu)
     static struct bb_ribbon_solver solver;
     struct bb_ribbon_equation last = {BB_RIBBON_SLOTS_MAX - 64, 5, UINT64_C(1) << 63 | 1};
     bb_ribbon_solver_use(&solver, cpu);
-    bb_ribbon_solver_reset(&solver, BB_RIBBON_SLOTS_MAX, BB_RIBBON_RANK_MAX);
+    bb_ribbon_solver_reset(&solver, BB_RIBBON_SLOTS_MAX, BB_RIBBON_FINGERPRINT_BITS_MAX);
     bb_ribbon_solver_add(&solver, last);
     bb_ribbon_solver_add(&solver, last);
     assert_true(bb_ribbon_solver_finish(&solver));
     assert_int_equal(
-        bb_ribbon_rows_get(&solver.rows, BB_RIBBON_SLOTS_MAX - 64, BB_RIBBON_RANK_MAX) ^
-            bb_ribbon_rows_get(&solver.rows, BB_RIBBON_SLOTS_MAX - 1, BB_RIBBON_RANK_MAX),
+        bb_ribbon_rows_get(&solver.rows, BB_RIBBON_SLOTS_MAX - 64, BB_RIBBON_FINGERPRINT_BITS_MAX) ^
+            bb_ribbon_rows_get(&solver.rows, BB_RIBBON_SLOTS_MAX - 1,
+                               BB_RIBBON_FINGERPRINT_BITS_MAX),
         5);
     last.fingerprint = 6;
     bb_ribbon_solver_add(&solver, last);
@@ -337,7 +347,7 @@ static void ribbon_solver__repetitions_leave_the_pool(void **state)
 
 #if BB_CPU_X86
 /* Gives whether the system of as many keys as there are rows, but one in 32, was solved. */
-static bool solve_in_planes(uint32_t groups, uint32_t rank)
+static bool solve_in_planes(uint32_t groups, uint32_t fingerprint_bits)
 {
     static struct bb_ribbon_planes planes;
     static struct bb_ribbon_system system;
@@ -347,7 +357,7 @@ static bool solve_in_planes(uint32_t groups, uint32_t rank)
     uint32_t keys = groups * BB_RIBBON_GROUP_ROWS * 31 / 32;
     for (uint32_t i = 0; i < keys; i++)
         hashes[i] = member_hash(1000 + groups, i);
-    bb_ribbon_system_init(&system, hashes, keys, parts, rank);
+    bb_ribbon_system_init(&system, hashes, keys, parts, fingerprint_bits);
     enum bb_ribbon_outcome outcome = bb_ribbon_planes_solve(&planes, &system, &rows);
     assert_int_not_equal(outcome, BB_RIBBON_TOO_WIDE);
     return outcome == BB_RIBBON_SOLVED;
@@ -360,7 +370,7 @@ static void ribbon_solver__planes_do_not_give_up(void **state)
     uint32_t solved = 0;
     for (uint32_t groups = BB_RIBBON_GROUPS_MIN; groups <= BB_RIBBON_GROUPS_MAX; groups++)
         if (bb_cpu_has(BB_CPU_AVX512))
-            solved += solve_in_planes(groups, 1 + groups % BB_RIBBON_RANK_MAX);
+            solved += solve_in_planes(groups, 1 + groups % BB_RIBBON_FINGERPRINT_BITS_MAX);
     assert_true(solved > 100 || !bb_cpu_has(BB_CPU_AVX512));
 }
 #else

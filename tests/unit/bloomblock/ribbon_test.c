@@ -14,66 +14,66 @@
 #include "tests/support/step.h"
 
 #define KEYS        20 /* probes per filter */
-#define PAYLOAD_MAX (BB_RIBBON_SLOTS_MAX * BB_RIBBON_RANK_MAX / 8)
-#define ROOM_MAX    (BB_FILTER_LEAD_BYTES + PAYLOAD_MAX + BB_FILTER_PAD_BYTES)
+#define PAYLOAD_MAX (BB_RIBBON_SLOTS_MAX * BB_RIBBON_FINGERPRINT_BITS_MAX / 8)
+#define SPACE_MAX   (BB_FILTER_LEAD_BYTES + PAYLOAD_MAX + BB_FILTER_PAD_BYTES)
 
 struct filter {
     struct bb_descriptor parts;
-    uint32_t rank; /* of the table; the filter's is rank + step */
+    uint32_t fingerprint_bits; /* of the table; the filter has them + step */
     struct bb_ribbon_rows rows;
-    uint8_t bytes[ROOM_MAX];  /* lead, payload, pad */
+    uint8_t bytes[SPACE_MAX]; /* lead, payload, pad */
     size_t size;              /* of the payload */
     const uint8_t *places[2]; /* of the payload: after an unreadable page; before one */
 };
 
-/* Room for one payload with an unreadable page on either side. */
-static struct guarded room;
+/* Space for one payload with an unreadable page on either side. */
+static struct guarded space;
 
-/* Random rows of rank bits; 0 after the last. */
-static void rows_fill(struct bb_ribbon_rows *rows, uint32_t slots, uint32_t rank,
+/* Random rows of fingerprint_bits each; 0 after the last. */
+static void rows_fill(struct bb_ribbon_rows *rows, uint32_t slots, uint32_t fingerprint_bits,
                       struct bb_rng *rng)
 {
     memset(rows, 0, sizeof(*rows));
     for (uint32_t i = 0; i < slots; i++)
-        for (uint32_t j = 0; j < rank; j++)
+        for (uint32_t j = 0; j < fingerprint_bits; j++)
             rows->slabs[j / 8][i / 8] |= (bb_rng_next(rng) & 1) << bb_ribbon_rows_shift(i, j);
 }
 
-static int room_init(void **state)
+static int space_init(void **state)
 {
-    static const uint8_t zeros[ROOM_MAX];
+    static const uint8_t zeros[SPACE_MAX];
     (void)state;
-    room = guarded_copy(zeros, sizeof(zeros));
+    space = guarded_copy(zeros, sizeof(zeros));
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
         print_message("%s: %s\n", bb_cpu_name(cpu), bb_cpu_has(cpu) ? "tested" : "not there");
     return 0;
 }
 
-static int room_deinit(void **state)
+static int space_deinit(void **state)
 {
     (void)state;
-    guarded_free(&room);
+    guarded_free(&space);
     return 0;
 }
 
 static void filter_init(struct filter *filter, struct bb_rng *rng)
 {
-    uint32_t rank = filter->rank + filter->parts.step;
+    uint32_t fingerprint_bits = filter->fingerprint_bits + filter->parts.step;
     uint32_t slots = filter->parts.bit_exact ? filter->parts.size : filter->parts.size * 8;
     uint8_t *payload = filter->bytes + BB_FILTER_LEAD_BYTES;
     bb_rng_bytes(rng, filter->bytes, sizeof(filter->bytes));
-    rows_fill(&filter->rows, slots, rank, rng);
+    rows_fill(&filter->rows, slots, fingerprint_bits, rng);
     if (filter->parts.bit_exact) {
-        filter->size = bb_ribbon_bits_size(slots, rank);
-        bb_ribbon_rows_encode_bits(&filter->rows, slots, rank, payload);
+        filter->size = bb_ribbon_bits_size(slots, fingerprint_bits);
+        bb_ribbon_rows_encode_bits(&filter->rows, slots, fingerprint_bits, payload);
     } else {
-        filter->size = (size_t)filter->parts.size * rank;
-        bb_ribbon_rows_encode(&filter->rows, filter->parts.size, rank, payload);
+        filter->size = (size_t)filter->parts.size * fingerprint_bits;
+        bb_ribbon_rows_encode(&filter->rows, filter->parts.size, fingerprint_bits, payload);
     }
     size_t size = BB_FILTER_LEAD_BYTES + filter->size + BB_FILTER_PAD_BYTES;
-    uint8_t *last = room.data + ROOM_MAX - size;
-    assert_true(last >= room.start + size || filter->size > 2000);
-    filter->places[0] = (uint8_t *)memcpy(room.start, filter->bytes, size) + BB_FILTER_LEAD_BYTES;
+    uint8_t *last = space.data + SPACE_MAX - size;
+    assert_true(last >= space.start + size || filter->size > 2000);
+    filter->places[0] = (uint8_t *)memcpy(space.start, filter->bytes, size) + BB_FILTER_LEAD_BYTES;
     filter->places[1] = (uint8_t *)memcpy(last, filter->bytes, size) + BB_FILTER_LEAD_BYTES;
 }
 
@@ -86,11 +86,11 @@ static struct bb_ribbon_equation equation_of(const struct filter *filter, uint64
 
 static bool holds(const struct filter *filter, struct bb_ribbon_equation equation)
 {
-    uint32_t rank = filter->rank + filter->parts.step;
-    uint32_t sum = equation.fingerprint & bb_ribbon_equation_rank_mask(rank);
+    uint32_t fingerprint_bits = filter->fingerprint_bits + filter->parts.step;
+    uint32_t sum = equation.fingerprint & bb_ribbon_equation_fingerprint_mask(fingerprint_bits);
     for (uint32_t i = 0; i < 64; i++)
         if (equation.coefficients >> i & 1)
-            sum ^= bb_ribbon_rows_get(&filter->rows, equation.start + i, rank);
+            sum ^= bb_ribbon_rows_get(&filter->rows, equation.start + i, fingerprint_bits);
     return sum == 0;
 }
 
@@ -102,7 +102,7 @@ static bool batch_answer(const struct bb_filter_probes *probes, const struct fil
     batch.hashes[count - 1] = hash;
     batch.payloads[count - 1] = payload;
     batch.places[count - 1] = bb_descriptor_encode(filter->parts);
-    batch.ranks[count - 1] = filter->rank;
+    batch.fingerprint_bits[count - 1] = filter->fingerprint_bits;
     uint64_t bits = probes->batch(&batch, count);
     assert_int_equal(bits | UINT64_C(1) << (count - 1), UINT64_MAX >> (64 - count));
     return bits >> (count - 1);
@@ -111,15 +111,16 @@ static bool batch_answer(const struct bb_filter_probes *probes, const struct fil
 static void assert_form(const struct filter *filter, enum bb_cpu cpu, uint64_t hash, bool expected)
 {
     uint16_t descriptor = bb_descriptor_encode(filter->parts);
-    const struct bb_filter_probes *probes = bb_ribbon_probe_of(cpu, filter->rank);
+    const struct bb_filter_probes *probes = bb_ribbon_probe_of(cpu, filter->fingerprint_bits);
     for (int i = 0; i < 2; i++) {
         const uint8_t *payload = filter->places[i];
-        if (bb_filter_probe_one(probes, payload, descriptor, filter->rank, hash) == expected &&
+        if (bb_filter_probe_one(probes, payload, descriptor, filter->fingerprint_bits, hash) ==
+                expected &&
             batch_answer(probes, filter, payload, hash, 2) == expected &&
             batch_answer(probes, filter, payload, hash, 21) == expected)
             continue;
-        print_error("%s, rank %u+%u, %s size %u, seed %u, hash %016llx: expected %d\n",
-                    bb_cpu_name(cpu), filter->rank, filter->parts.step,
+        print_error("%s, %u+%u fingerprint bits, %s size %u, seed %u, hash %016llx: expected %d\n",
+                    bb_cpu_name(cpu), filter->fingerprint_bits, filter->parts.step,
                     filter->parts.bit_exact ? "slots" : "groups", filter->parts.size,
                     filter->parts.seed, (unsigned long long)hash, expected);
         fail();
@@ -152,9 +153,11 @@ static void assert_layout(bool bit_exact, uint32_t size_min)
     uint64_t yes = 0;
     uint32_t thin = (uint32_t)bb_test_step();
     bb_rng_init(&rng, key_seed);
-    for (filter.rank = 1; filter.rank < BB_RIBBON_RANK_MAX; filter.rank++)
+    for (filter.fingerprint_bits = 1; filter.fingerprint_bits < BB_RIBBON_FINGERPRINT_BITS_MAX;
+         filter.fingerprint_bits++)
         for (uint32_t step = 0; step <= 1; step++)
-            for (uint32_t size = size_min + filter.rank % thin; size <= 255; size += thin) {
+            for (uint32_t size = size_min + filter.fingerprint_bits % thin; size <= 255;
+                 size += thin) {
                 filter.parts = (struct bb_descriptor){
                     .bit_exact = bit_exact,
                     .step = step,
@@ -177,18 +180,18 @@ static void ribbon__bit_exact_answers_what_the_rows_say(void **state)
     assert_layout(true, 1);
 }
 
-/* Members: systems solved for every seed are denied by none. Random answers of high ranks are all
- * "no"; these are all "yes". */
-static void assert_members(bool bit_exact, uint32_t size, uint32_t rank, uint32_t seed)
+/* Members: systems solved for every seed are denied by none. Random answers of many fingerprint
+ * bits are all "no"; these are all "yes". */
+static void assert_members(bool bit_exact, uint32_t size, uint32_t fingerprint_bits, uint32_t seed)
 {
     static struct bb_ribbon_solver solver;
     struct bb_descriptor parts = {bit_exact, 0, seed, size};
     uint32_t slots = bit_exact ? size : size * 8;
     uint16_t descriptor = bb_descriptor_encode(parts);
-    uint8_t bytes[ROOM_MAX], *payload = bytes + BB_FILTER_LEAD_BYTES;
+    uint8_t bytes[SPACE_MAX], *payload = bytes + BB_FILTER_LEAD_BYTES;
     uint64_t set = ((uint64_t)seed << 16) + size;
     uint64_t keys = slots * 8 / 10;
-    bb_ribbon_solver_reset(&solver, slots, rank);
+    bb_ribbon_solver_reset(&solver, slots, fingerprint_bits);
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t hash = member_hash(set, i);
         bb_ribbon_solver_add(&solver, bit_exact ? bb_ribbon_bits_equation(hash, descriptor, size)
@@ -198,15 +201,15 @@ static void assert_members(bool bit_exact, uint32_t size, uint32_t rank, uint32_
         return; /* happens to a few of the smallest */
     memset(bytes, 0xff, sizeof(bytes));
     if (bit_exact)
-        bb_ribbon_rows_encode_bits(&solver.rows, size, rank, payload);
+        bb_ribbon_rows_encode_bits(&solver.rows, size, fingerprint_bits, payload);
     else
-        bb_ribbon_rows_encode(&solver.rows, size, rank, payload);
+        bb_ribbon_rows_encode(&solver.rows, size, fingerprint_bits, payload);
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t hash = member_hash(set, i);
         for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
             if (bb_cpu_has(cpu))
-                assert_true(bb_filter_probe_one(bb_ribbon_probe_of(cpu, rank), payload, descriptor,
-                                                rank, hash));
+                assert_true(bb_filter_probe_one(bb_ribbon_probe_of(cpu, fingerprint_bits), payload,
+                                                descriptor, fingerprint_bits, hash));
     }
 }
 
@@ -214,9 +217,10 @@ static void ribbon__no_member_is_denied_under_any_seed(void **state)
 {
     (void)state;
     for (uint32_t seed = 0; seed < BB_RIBBON_SEED_COUNT; seed++)
-        for (uint32_t rank = 1; rank < BB_RIBBON_RANK_MAX; rank += 1 + seed % 5) {
-            assert_members(true, 1 + (seed * 37 + rank) % 255, rank, seed);
-            assert_members(false, 8 + (seed * 31 + rank) % 248, rank, seed);
+        for (uint32_t fingerprint_bits = 1; fingerprint_bits < BB_RIBBON_FINGERPRINT_BITS_MAX;
+             fingerprint_bits += 1 + seed % 5) {
+            assert_members(true, 1 + (seed * 37 + fingerprint_bits) % 255, fingerprint_bits, seed);
+            assert_members(false, 8 + (seed * 31 + fingerprint_bits) % 248, fingerprint_bits, seed);
         }
 }
 
@@ -269,35 +273,38 @@ static void ribbon__starts_cover_the_rows(void **state)
     }
 }
 
-static void assert_impossible_sizes(const struct bb_filter_probes *probes, uint32_t rank)
+static void assert_impossible_sizes(const struct bb_filter_probes *probes,
+                                    uint32_t fingerprint_bits)
 {
-    const uint8_t *nothing = room.data + ROOM_MAX; /* not readable */
+    const uint8_t *nothing = space.data + SPACE_MAX; /* not readable */
     for (uint16_t size = 0; size < BB_RIBBON_GROUPS_MIN; size++)
-        assert_true(bb_filter_probe_one(probes, nothing, size, rank, 1));
-    assert_true(bb_filter_probe_one(probes, nothing, 0x8000, rank, 1));
+        assert_true(bb_filter_probe_one(probes, nothing, size, fingerprint_bits, 1));
+    assert_true(bb_filter_probe_one(probes, nothing, 0x8000, fingerprint_bits, 1));
 }
 
 static void ribbon__impossible_sizes_may_contain(void **state)
 {
     (void)state;
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
-        for (uint32_t rank = 1; rank < BB_RIBBON_RANK_MAX && bb_cpu_has(cpu); rank++)
-            assert_impossible_sizes(bb_ribbon_probe_of(cpu, rank), rank);
+        for (uint32_t fingerprint_bits = 1;
+             fingerprint_bits < BB_RIBBON_FINGERPRINT_BITS_MAX && bb_cpu_has(cpu);
+             fingerprint_bits++)
+            assert_impossible_sizes(bb_ribbon_probe_of(cpu, fingerprint_bits), fingerprint_bits);
 }
 
 /* Whichever vectors the compiler makes of it. */
 static void ribbon__columns_are_summed_as_byte_by_byte(void **state)
 {
     (void)state;
-    uint8_t window[BB_RIBBON_WINDOW_GROUPS * BB_RIBBON_RANK_MAX + 8];
+    uint8_t window[BB_RIBBON_WINDOW_GROUPS * BB_RIBBON_FINGERPRINT_BITS_MAX + 8];
     struct bb_rng rng;
     bb_rng_init(&rng, key_seed);
     for (uint32_t i = 0; i < 20000; i++) {
-        uint64_t rank = 1 + i % BB_RIBBON_RANK_MAX;
+        uint64_t fingerprint_bits = 1 + i % BB_RIBBON_FINGERPRINT_BITS_MAX;
         uint64_t coefficients = bb_rng_next(&rng);
         bb_rng_bytes(&rng, window, sizeof(window));
-        assert_int_equal(bb_ribbon_parity_sums(window, rank, coefficients),
-                         bb_ribbon_parity_sums_simply(window, rank, coefficients));
+        assert_int_equal(bb_ribbon_parity_sums(window, fingerprint_bits, coefficients),
+                         bb_ribbon_parity_sums_simply(window, fingerprint_bits, coefficients));
     }
 }
 
@@ -313,5 +320,5 @@ int main(void)
         cmocka_unit_test(ribbon__columns_are_summed_as_byte_by_byte),
     };
     keys_init("ribbon");
-    return cmocka_run_group_tests(tests, room_init, room_deinit);
+    return cmocka_run_group_tests(tests, space_init, space_deinit);
 }

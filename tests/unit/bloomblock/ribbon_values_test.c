@@ -14,7 +14,7 @@ struct values {
     uint64_t hashes[BB_RIBBON_VALUES_MAX];
     uint32_t numbers[BB_RIBBON_VALUES_MAX];
     size_t count;
-    uint32_t rank; /* of the shorter step */
+    uint32_t fingerprint_bits; /* of the shorter step */
     bool step;
     struct bb_ribbon_solver solver;
     struct bb_buf payload;
@@ -23,10 +23,10 @@ struct values {
 
 static struct values values;
 
-static void draw(struct bb_rng *rng, size_t count, uint32_t rank, bool step)
+static void draw(struct bb_rng *rng, size_t count, uint32_t fingerprint_bits, bool step)
 {
     values.count = count;
-    values.rank = rank;
+    values.fingerprint_bits = fingerprint_bits;
     values.step = step;
     for (size_t i = 0; i < count; i++) {
         values.hashes[i] = bb_rng_next(rng);
@@ -39,17 +39,18 @@ static void encode(void)
     static const uint8_t pad[BB_FILTER_PAD_BYTES] = {0x5a};
     bb_buf_reset(&values.payload);
     assert_ok(bb_ribbon_values_encode(&values.solver, values.hashes, values.numbers, values.count,
-                                      values.rank, values.step, &values.payload,
+                                      values.fingerprint_bits, values.step, &values.payload,
                                       &values.descriptor));
     size_t size = 0;
-    assert_true(bb_ribbon_values_payload_size(values.descriptor, values.rank, &size));
+    assert_true(bb_ribbon_values_payload_size(values.descriptor, values.fingerprint_bits, &size));
     assert_int_equal(size, values.payload.size);
     assert_ok(bb_buf_append(&values.payload, pad, sizeof(pad)));
 }
 
 static uint32_t get(uint64_t hash)
 {
-    return bb_ribbon_values_get(values.payload.data, values.descriptor, values.rank, hash);
+    return bb_ribbon_values_get(values.payload.data, values.descriptor, values.fingerprint_bits,
+                                hash);
 }
 
 static void every_key__has_its_number(void **state)
@@ -61,10 +62,11 @@ static void every_key__has_its_number(void **state)
         bb_ribbon_solver_use(&values.solver, cpu);
         for (uint32_t turn = 0; turn < 300; turn++) {
             size_t count = turn < 70 ? turn : bb_rng_skewed(&rng, BB_RIBBON_VALUES_MAX);
-            uint32_t rank = 1 + (uint32_t)bb_rng_below(&rng, BB_RIBBON_RANK_MAX - 1);
-            draw(&rng, count, rank, turn % 2 == 1);
+            uint32_t fingerprint_bits =
+                1 + (uint32_t)bb_rng_below(&rng, BB_RIBBON_FINGERPRINT_BITS_MAX - 1);
+            draw(&rng, count, fingerprint_bits, turn % 2 == 1);
             encode();
-            uint32_t mask = bb_ribbon_equation_rank_mask(rank + values.step);
+            uint32_t mask = bb_ribbon_equation_fingerprint_mask(fingerprint_bits + values.step);
             for (size_t i = 0; i < count; i++)
                 assert_int_equal(get(values.hashes[i]), values.numbers[i] & mask);
         }
@@ -125,16 +127,16 @@ static void equal_hashes__are_refused(void **state)
     assert_int_equal(values.payload.size, 0);
 }
 
-/* A number has no more bits than the rank; bytes after the pad are not read. */
+/* A number has no more bits than the ribbon's; bytes after the pad are not read. */
 static void any_payload__is_answered(void **state)
 {
     (void)state;
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("ribbon_values_test", 5));
     for (uint32_t descriptor = 0; descriptor <= UINT16_MAX; descriptor += 7) {
-        uint32_t rank = 1 + descriptor % (BB_RIBBON_RANK_MAX - 1);
+        uint32_t fingerprint_bits = 1 + descriptor % (BB_RIBBON_FINGERPRINT_BITS_MAX - 1);
         size_t size = 0;
-        if (!bb_ribbon_values_payload_size((uint16_t)descriptor, rank, &size)) {
+        if (!bb_ribbon_values_payload_size((uint16_t)descriptor, fingerprint_bits, &size)) {
             assert_true((descriptor & 255) < BB_RIBBON_GROUPS_MIN);
             continue;
         }
@@ -144,10 +146,10 @@ static void any_payload__is_answered(void **state)
         for (size_t i = 0; i < size + BB_FILTER_PAD_BYTES; i++)
             bytes[i] = (uint8_t)bb_rng_next(&rng);
         for (uint32_t i = 0; i < 20; i++)
-            assert_true(
-                bb_ribbon_values_get(bytes, (uint16_t)descriptor, rank, bb_rng_next(&rng)) >>
-                    (rank + 1) ==
-                0);
+            assert_true(bb_ribbon_values_get(bytes, (uint16_t)descriptor, fingerprint_bits,
+                                             bb_rng_next(&rng)) >>
+                            (fingerprint_bits + 1) ==
+                        0);
         free(bytes);
     }
 }

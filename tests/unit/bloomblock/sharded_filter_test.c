@@ -186,7 +186,7 @@ static void sharded_filter__bits_after_the_last_slot(void **state)
         struct bb_bytes payload = bb_buf_bytes(&sample.chunks[0]);
         struct bb_shard_entry entry = bb_shard_directory_entry(payload.data, 0);
         struct bb_descriptor parts = bb_descriptor_decode(entry.descriptor);
-        uint32_t last = parts.size * (sample.format.rank + parts.step) % 8;
+        uint32_t last = parts.size * (sample.format.bits_per_probe + parts.step) % 8;
         for (uint32_t bit = last; parts.bit_exact && last != 0 && bit < 8; bit++) {
             uint8_t *byte = sample.chunks[0].data + payload.size - 1;
             *byte ^= (uint8_t)(1u << bit);

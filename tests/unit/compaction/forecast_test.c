@@ -48,8 +48,8 @@ static void forecast__of_a_store(void **state)
     assert_near(forecast.keys[1], 4 * DRAWN_KEYS);
     assert_near(forecast.keys[2], 21 * DRAWN_KEYS);
     bb_forecast_grow(&forecast, &request);
-    double room = forecast.keys[0] - 2 * DRAWN_KEYS + DRAWN_KEYS;
-    assert_near(forecast.keys[2], 21 * DRAWN_KEYS + fmax(0, 4 * DRAWN_KEYS - room));
+    double free_keys = forecast.keys[0] - 2 * DRAWN_KEYS + DRAWN_KEYS;
+    assert_near(forecast.keys[2], 21 * DRAWN_KEYS + fmax(0, 4 * DRAWN_KEYS - free_keys));
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
 }

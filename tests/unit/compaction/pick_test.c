@@ -217,7 +217,7 @@ static void pick_all__takes_everything(void **state)
 }
 
 /* In a level that is too small the run would have to move down immediately. */
-static void pick_all__goes_where_there_is_room(void **state)
+static void pick_all__goes_where_there_is_space(void **state)
 {
     (void)state;
     assert_all("0: 5[a-b]*3\n1: 2[a-z]*2", "all -> 2: 0/5 1/2");
@@ -283,7 +283,7 @@ int main(void)
         cmocka_unit_test(pick__an_excess_is_rewritten_in_its_place),
         cmocka_unit_test(pick__rate_of_a_plan),
         cmocka_unit_test(pick_all__takes_everything),
-        cmocka_unit_test(pick_all__goes_where_there_is_room),
+        cmocka_unit_test(pick_all__goes_where_there_is_space),
         cmocka_unit_test(pick_all__nothing_to_do),
         cmocka_unit_test(pick_all__old_versions_and_tombstones_are_work),
         cmocka_unit_test(pick__under_a_comparator),

@@ -7,7 +7,7 @@
 
 #define NUMBER_END 1000
 
-/* Without filters, and with levels that have room for all tables. */
+/* Without filters, and with levels that have space for all tables. */
 static const struct bb_pick_options options = {
     .shape = {.level0_run_count = 4,
               .level1_size_bytes = 1000 * (uint64_t)DRAWN_BYTES,

@@ -117,7 +117,7 @@ static void rates__first_runs_share_with_those_to_come(void **state)
     levels = draw(&drawn, "0: 3[a-z]~0.0025 2[a-z]~0.0025 1[a-z]~0.0025");
     ask(&question, levels, 0, 1);
     assert_near(bb_rates_for_run(&question.request), 0.01 / 4);
-    /* All of them merged leave room for four more. */
+    /* All of them merged leave space for four more. */
     ask(&question, levels, 1, 3);
     for (uint64_t number = 1; number <= 3; number++)
         ask_without(&question, number);

@@ -569,7 +569,7 @@ static void db_background__close_without_space_loses_nothing(void **state)
         store_open(&store);
         put_large(&store, 100);
         bb_file_memory_set_space(store.memory, 1);
-        /* The manifest has no room for its last note either, which is reported. */
+        /* The manifest has no space for its last note either, which is reported. */
         assert_status(bb_db_close(store.db), BB_NO_SPACE);
         store.db = NULL;
         bb_file_memory_set_space(store.memory, 0);

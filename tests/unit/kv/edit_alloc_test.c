@@ -1,5 +1,5 @@
 /* Goal: an edit that finds no memory is reported, and leaks no block. Method: an edit with every
- * kind of field, encoded into every room below its size, and decoded with each allocation
+ * kind of field, encoded into every smaller space than its size, and decoded with each allocation
  * failing. */
 #include "tests/unit/kv/sample_edit.h"
 

@@ -284,8 +284,8 @@ static void append_record(struct bb_buf *file, uint64_t seed, const struct recor
     assert_ok(bb_buf_append(&body, durable, sizeof(durable)));
     assert_ok(bb_buf_append(&body, record->payload.data, record->payload.size));
     do {
-        size_t room = bb_wal_block_left(file->size) - BB_WAL_FRAGMENT_HEADER;
-        size_t part = body.size - done < room ? body.size - done : room;
+        size_t space = bb_wal_block_left(file->size) - BB_WAL_FRAGMENT_HEADER;
+        size_t part = body.size - done < space ? body.size - done : space;
         bool is_last = done + part == body.size;
         int type = done == 0 ? (is_last ? BB_WAL_FULL : BB_WAL_FIRST)
                              : (is_last ? BB_WAL_LAST : BB_WAL_MIDDLE);

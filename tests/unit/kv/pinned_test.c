@@ -224,7 +224,7 @@ static void pinned__into_fixed_memory(void **state)
 {
     (void)state;
     struct store store;
-    char room[8] = "-------";
+    char space[8] = "-------";
     size_t size = 99;
     store_init(&store);
     store_open(&store);
@@ -232,19 +232,19 @@ static void pinned__into_fixed_memory(void **state)
     store_put(&store, "empty", "");
     for (int in_table = 0; in_table < 2; in_table++) {
         struct bb_bytes a = bb_bytes_of_text("a");
-        memset(room, '-', sizeof(room));
-        assert_ok(bb_db_get_into(store.db, NULL, a, room, 3, &size));
+        memset(space, '-', sizeof(space));
+        assert_ok(bb_db_get_into(store.db, NULL, a, space, 3, &size));
         assert_int_equal(size, 5);
-        assert_memory_equal(room, "abc-", 4);
-        assert_ok(bb_db_get_into(store.db, NULL, a, room, 7, &size));
+        assert_memory_equal(space, "abc-", 4);
+        assert_ok(bb_db_get_into(store.db, NULL, a, space, 7, &size));
         assert_int_equal(size, 5);
-        assert_memory_equal(room, "abcde-", 6);
+        assert_memory_equal(space, "abcde-", 6);
         assert_ok(bb_db_get_into(store.db, NULL, a, NULL, 0, &size));
         assert_int_equal(size, 5);
-        assert_ok(bb_db_get_into(store.db, NULL, bb_bytes_of_text("empty"), room, 7, &size));
+        assert_ok(bb_db_get_into(store.db, NULL, bb_bytes_of_text("empty"), space, 7, &size));
         assert_int_equal(size, 0);
         size = 99;
-        assert_status(bb_db_get_into(store.db, NULL, bb_bytes_of_text("b"), room, 7, &size),
+        assert_status(bb_db_get_into(store.db, NULL, bb_bytes_of_text("b"), space, 7, &size),
                       BB_NOT_FOUND);
         assert_int_equal(size, 99);
         assert_ok(bb_db_flush(store.db));

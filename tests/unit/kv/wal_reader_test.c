@@ -385,23 +385,23 @@ static void wal_reader__tails(void **state)
     make_small(&log, false);
     size_t size = 0;
     uint8_t *whole = log_bytes(&log, &size);
-    size_t room = 200000;
-    uint8_t *bytes = bb_must_alloc_zeroed(room);
+    size_t space = 200000;
+    uint8_t *bytes = bb_must_alloc_zeroed(space);
     memcpy(bytes, whole, size);
     /* Zeros: the length was written, the bytes were not, or the space was reserved. No data was
      * lost. */
     for (size_t tail = 1; tail < 300; tail++)
         check_tail(&log, bytes, size + tail, 0);
-    check_tail(&log, bytes, room, 0);
+    check_tail(&log, bytes, space, 0);
     /* One byte in a sea of zeros. */
     bytes[150000] = 1;
-    check_tail(&log, bytes, room, 150001 - size);
+    check_tail(&log, bytes, space, 150001 - size);
     /* Garbage. */
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("wal_reader__tails", 9));
-    bb_rng_bytes(&rng, bytes + size, room - size);
-    bytes[room - 1] = 1;
-    check_tail(&log, bytes, room, room - size);
+    bb_rng_bytes(&rng, bytes + size, space - size);
+    bytes[space - 1] = 1;
+    check_tail(&log, bytes, space, space - size);
     free(bytes);
     log_deinit(&log);
 }

@@ -1,4 +1,4 @@
-/* Goal: every encoder of index files reports that its buffer cannot grow. Method: room for each
+/* Goal: every encoder of index files reports that its buffer cannot grow. Method: space for each
  * number of bytes below the size of the encoded object, and no other memory. */
 #include "skip/layout/granule_table.h"
 #include "skip/layout/index_directory.h"
@@ -37,7 +37,7 @@ static void segment__without_memory(void **state)
     (void)state;
     struct bb_segment segment = {.granule_count = 10, .address_count = 300, .pair_count = 400};
     narrow_buf_check(encode_segment, &segment);
-    segment.ribbon_rank = 8;
+    segment.ribbon_fingerprint_bits = 8;
     segment.long_ribbons = 300;
     narrow_buf_check(encode_segment, &segment);
 }

@@ -120,10 +120,10 @@ static void rates__are_met_by_4000_absent_members(void **state)
                 bb_segment_builder_build(&builder, pairs, count, shapes[i].granules, rates[r]));
             double rate = measure_rate(&builder, &rng);
             double deviation = sqrt(4.0 * rates[r] / 4000 / shapes[i].granules);
-            print_message("%4u granules, rank %2u, %3u stripes: rate %.6f, predicted %.6f\n",
-                          shapes[i].granules, builder.segment.ribbon_rank,
-                          1u << builder.segment.stripe_bits, rate,
-                          bb_segment_rate(&builder.segment));
+            print_message(
+                "%4u granules, %2u fingerprint bits, %3u stripes: rate %.6f, predicted %.6f\n",
+                shapes[i].granules, builder.segment.ribbon_fingerprint_bits,
+                1u << builder.segment.stripe_bits, rate, bb_segment_rate(&builder.segment));
             assert_true(rate <= rates[r] + 4 * deviation);
             assert_true(rate >= bb_segment_rate(&builder.segment) * 0.8 - 4 * deviation);
         }
@@ -275,15 +275,15 @@ static void impossible_heads__are_refused(void **state)
                                     .address_count = 1,
                                     .bucket_bits = 2,
                                     .chunk_bits = 1,
-                                    .ribbon_rank = 7,
+                                    .ribbon_fingerprint_bits = 7,
                                     .stripe_bits = 3,
                                     .long_ribbons = 2};
     struct bb_segment tries[6] = {good, good, good, good, good, good};
     tries[1].chunk_bits = 3;
-    tries[2].ribbon_rank = BB_SEGMENT_RANK_MAX + 1;
+    tries[2].ribbon_fingerprint_bits = BB_SEGMENT_FINGERPRINT_BITS_MAX + 1;
     tries[3].stripe_bits = BB_SEGMENT_STRIPE_BITS_MAX + 1;
     tries[4].long_ribbons = 3;
-    tries[5].ribbon_rank = 256; /* written as 0 */
+    tries[5].ribbon_fingerprint_bits = 256; /* written as 0 */
     for (size_t i = 0; i < 6; i++) {
         struct bb_buf buf = {0};
         struct bb_segment segment;
@@ -314,8 +314,8 @@ static void ribbons_of_another_size__are_damage(void **state)
         struct bb_granule_bits bits = {{0}};
         size_t payload = 0;
         bb_store16(chunk, (uint16_t)descriptor);
-        bool is_possible = bb_ribbon_values_payload_size((uint16_t)descriptor,
-                                                         builder.segment.ribbon_rank, &payload);
+        bool is_possible = bb_ribbon_values_payload_size(
+            (uint16_t)descriptor, builder.segment.ribbon_fingerprint_bits, &payload);
         size_t head = bb_segment_chunk_head(&builder.segment) + BB_SEGMENT_CHUNK_CHECKSUM_SIZE;
         uint32_t buckets = bb_load16(chunk + bb_segment_chunk_head(&builder.segment) - 2);
         bool fits = is_possible && payload == size - head - buckets;

@@ -107,7 +107,7 @@ static void lookups__refuse_numbers_without_a_meaning(void **state)
 static void lookups__refuse_bytes_that_end_early(void **state)
 {
     (void)state;
-    static const uint8_t truths[BB_TRUTH_TABLE_ROOM] = {BB_TRUTH_TRUE};
+    static const uint8_t truths[BB_TRUTH_TABLE_SPACE] = {BB_TRUTH_TRUE};
     static const uint8_t bytes[9 + BB_BIT_READER_PAD] = {0};
     uint64_t is_true[WORDS] = {0};
     uint64_t is_null[WORDS] = {0};

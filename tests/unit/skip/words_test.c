@@ -281,11 +281,11 @@ static bool has_word_naively(struct bb_bytes text, struct bb_bytes wanted, bool 
     struct bb_word_rules rules;
     struct bb_word_walk walk;
     struct bb_bytes word;
-    uint8_t room[BB_WORD_FOLDED_MAX];
+    uint8_t space[BB_WORD_FOLDED_MAX];
     bb_word_rules_init(&rules);
     bb_word_walk_begin(&walk, &rules, text);
     while (bb_word_walk_next(&walk, &word))
-        if (bb_bytes_equal(folds ? bb_word_fold(word, room) : word, wanted))
+        if (bb_bytes_equal(folds ? bb_word_fold(word, space) : word, wanted))
             return true;
     return false;
 }
@@ -345,8 +345,8 @@ static void words__inside_a_literal_are_words_of_every_text_with_it(void **state
 
 static void assert_folded(const char *word, const char *expected)
 {
-    uint8_t room[BB_WORD_FOLDED_MAX];
-    struct bb_bytes folded = bb_word_fold(bb_bytes_of_text(word), room);
+    uint8_t space[BB_WORD_FOLDED_MAX];
+    struct bb_bytes folded = bb_word_fold(bb_bytes_of_text(word), space);
     assert_int_equal(folded.size, strlen(expected));
     assert_memory_equal(folded.data, expected, folded.size);
 }
@@ -366,13 +366,13 @@ static void words__are_folded_fully(void **state)
     assert_folded("\xe6\xbc\xa2", "\xe6\xbc\xa2");
 }
 
-/* The longest form of each character fits into the room for it. */
+/* The longest form of each character fits into the space for it. */
 static void words__folded_have_at_most_three_times_the_bytes(void **state)
 {
     (void)state;
     skip_without_words();
     uint8_t word[BB_WORD_SIZE_MAX];
-    uint8_t room[BB_WORD_FOLDED_MAX];
+    uint8_t space[BB_WORD_FOLDED_MAX];
     /* U+0390, U+1E9E, U+FB03, U+1FB7, U+0130. */
     static const char *const longest[] = {"\xce\x90", "\xe1\xba\x9e", "\xef\xac\x83",
                                           "\xe1\xbe\xb7", "\xc4\xb0"};
@@ -381,8 +381,8 @@ static void words__folded_have_at_most_three_times_the_bytes(void **state)
         size_t size = 0;
         for (; size + length <= sizeof(word); size += length)
             memcpy(word + size, longest[i], length);
-        struct bb_bytes folded = bb_word_fold(bb_bytes_of(word, size), room);
-        assert_true(folded.data == room && folded.size <= 3 * size);
+        struct bb_bytes folded = bb_word_fold(bb_bytes_of(word, size), space);
+        assert_true(folded.data == space && folded.size <= 3 * size);
     }
 }
 
@@ -410,7 +410,7 @@ static void words__other_forms_are_all_that_fold_to_ascii(void **state)
 {
     (void)state;
     skip_without_words();
-    uint8_t room[BB_WORD_FOLDED_MAX];
+    uint8_t space[BB_WORD_FOLDED_MAX];
     size_t count = 0;
     for (uint32_t code = 0x80; code < 0x20000; code++) {
         if (code >= 0xd800 && code < 0xe000)
@@ -421,12 +421,12 @@ static void words__other_forms_are_all_that_fold_to_ascii(void **state)
         if (code < 0x10000)
             bytes[skipped] = (uint8_t)(skipped == 1 ? 0xe0 | code >> 12 : 0xc0 | code >> 6);
         struct bb_bytes character = bb_bytes_of(bytes + skipped, 4 - skipped);
-        struct bb_bytes folded = bb_word_fold(character, room);
+        struct bb_bytes folded = bb_word_fold(character, space);
         if (!is_ascii(folded))
             continue;
         count++;
         if (!has_form(folded, character))
-            fail_msg("U+%04X folds to \"%.*s\"", code, (int)folded.size, (char *)room);
+            fail_msg("U+%04X folds to \"%.*s\"", code, (int)folded.size, (char *)space);
     }
     assert_int_equal(count, 11);
 }

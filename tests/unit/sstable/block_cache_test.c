@@ -136,30 +136,30 @@ static bool ask(struct bb_block_cache *cache, uint64_t offset)
 static void block_cache__full_takes_what_is_missed_twice(void **state)
 {
     (void)state;
-    enum { ROOM = 100 };
-    struct bb_block_cache *cache = cache_of(ROOM * CHARGE + 4096);
-    for (uint64_t i = 0; i < ROOM + 10; i++)
-        assert_false(ask(cache, i)); /* with room left it takes everything */
+    enum { CAPACITY = 100 };
+    struct bb_block_cache *cache = cache_of(CAPACITY * CHARGE + 4096);
+    for (uint64_t i = 0; i < CAPACITY + 10; i++)
+        assert_false(ask(cache, i)); /* with space left it takes everything */
     assert_int_equal(stats_of(cache).evictions, 0);
     uint64_t used = stats_of(cache).used_bytes;
-    assert_true(used >= ROOM * CHARGE - 4096 && used <= ROOM * CHARGE + 4096);
+    assert_true(used >= CAPACITY * CHARGE - 4096 && used <= CAPACITY * CHARGE + 4096);
     assert_false(ask(cache, 5000));
     assert_int_equal(stats_of(cache).used_bytes, used);
     assert_false(ask(cache, 5000));
     assert_true(ask(cache, 5000));
     assert_true(stats_of(cache).used_bytes >= used);
-    assert_int_equal(stats_of(cache).misses, ROOM + 10 + 2);
+    assert_int_equal(stats_of(cache).misses, CAPACITY + 10 + 2);
     bb_block_cache_destroy(cache);
 }
 
 static void block_cache__takes_the_block_that_fills_it(void **state)
 {
     (void)state;
-    enum { ROOM = 4, UNIT = 4096 };
-    struct bb_block_cache *cache = cache_of(ROOM * UNIT); /* one shard */
-    for (uint64_t i = 0; i < ROOM + 1; i++)
+    enum { CAPACITY = 4, UNIT = 4096 };
+    struct bb_block_cache *cache = cache_of(CAPACITY * UNIT); /* one shard */
+    for (uint64_t i = 0; i < CAPACITY + 1; i++)
         assert_false(ask_for(cache, i, UNIT));
-    assert_int_equal(stats_of(cache).used_bytes, ROOM * UNIT);
+    assert_int_equal(stats_of(cache).used_bytes, CAPACITY * UNIT);
     assert_int_equal(stats_of(cache).evictions, 0);
     bb_block_cache_destroy(cache);
 }
@@ -168,8 +168,8 @@ static void block_cache__takes_the_block_that_fills_it(void **state)
 static void block_cache__large_blocks_do_not_displace_each_other_forever(void **state)
 {
     (void)state;
-    enum { ROOM = 64, CIRCLE = 4 * ROOM, CHARGE_LARGE = 66000 };
-    struct bb_block_cache *cache = cache_of(ROOM * CHARGE_LARGE);
+    enum { CAPACITY = 64, CIRCLE = 4 * CAPACITY, CHARGE_LARGE = 66000 };
+    struct bb_block_cache *cache = cache_of(CAPACITY * CHARGE_LARGE);
     for (uint64_t i = 0; i < 10 * CIRCLE; i++)
         (void)ask_for(cache, i % CIRCLE, CHARGE_LARGE);
     struct bb_block_cache_stats stats = stats_of(cache);
@@ -192,17 +192,17 @@ static uint64_t count_held(struct bb_block_cache *cache, uint64_t count)
 static void block_cache__a_scan_evicts_next_to_nothing(void **state)
 {
     (void)state;
-    enum { ROOM = 100 };
+    enum { CAPACITY = 100 };
     static const uint64_t charges[] = {CHARGE, 4200, 16500, 66000};
     for (size_t c = 0; c < sizeof(charges) / sizeof(charges[0]); c++) {
-        struct bb_block_cache *cache = cache_of(ROOM * charges[c]);
-        for (uint64_t i = 0; i < 5 * ROOM; i++) /* until every shard is full */
+        struct bb_block_cache *cache = cache_of(CAPACITY * charges[c]);
+        for (uint64_t i = 0; i < 5 * CAPACITY; i++) /* until every shard is full */
             (void)ask_for(cache, i, charges[c]);
-        uint64_t held = count_held(cache, 5 * ROOM);
-        assert_true(held > ROOM / 2);
-        for (uint64_t i = 0; i < 30 * ROOM; i++)
+        uint64_t held = count_held(cache, 5 * CAPACITY);
+        assert_true(held > CAPACITY / 2);
+        for (uint64_t i = 0; i < 30 * CAPACITY; i++)
             assert_false(ask_for(cache, 10000 + i, charges[c]));
-        assert_true(count_held(cache, 5 * ROOM) * 10 >= held * 9);
+        assert_true(count_held(cache, 5 * CAPACITY) * 10 >= held * 9);
         bb_block_cache_destroy(cache);
     }
 }

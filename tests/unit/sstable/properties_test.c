@@ -41,11 +41,11 @@ static struct bb_properties sample(void)
         .index_page_size_bytes = 4096,
         .filter_kind = BB_FILTER_RIBBON,
         .filter_rate = 0.01,
-        .filter_rank = 6,
+        .filter_bits_per_probe = 6,
         .filter_salt = UINT64_MAX,
         .filter_granularity = BB_GRANULARITY_PAGE,
         .table_filter_rate = 0.08,
-        .table_filter_rank = 3,
+        .table_filter_fingerprint_bits = 3,
         .filter_slack = 0.03,
         .filter_excess = -2.5,
         .table_filter_excess = -0x1p48,
@@ -273,7 +273,7 @@ CHANGE(oldest_tombstone_too_old, p->tombstone_sequence_min = 99)
 CHANGE(oldest_tombstone_of_none, p->tombstone_count = 0)
 CHANGE(no_granularity, p->filter_granularity = 0)
 CHANGE(huge_granularity, p->filter_granularity = UINT64_C(1) << 32)
-CHANGE(huge_rank, p->filter_rank = UINT64_C(1) << 32)
+CHANGE(huge_bits_per_probe, p->filter_bits_per_probe = UINT64_C(1) << 32)
 CHANGE(no_kind, p->filter_kind = 0)
 CHANGE(rate_of_nothing, p->filter_rate = 0)
 CHANGE(negative_rate, p->filter_rate = -0.01)
@@ -314,7 +314,7 @@ static void properties__corrupt_ranges(void **state)
     check_range(oldest_tombstone_of_none, BB_CORRUPT, "tombstone_sequence_min is 150, expected 0");
     check_range(no_granularity, BB_CORRUPT, "filter_granularity");
     check_range(huge_granularity, BB_CORRUPT, "filter_granularity");
-    check_range(huge_rank, BB_CORRUPT, "filter_rank");
+    check_range(huge_bits_per_probe, BB_CORRUPT, "filter_bits_per_probe");
     check_range(no_kind, BB_CORRUPT, "filter_kind");
     check_range(rate_of_nothing, BB_CORRUPT, "rate");
     check_range(negative_rate, BB_CORRUPT, "rate");

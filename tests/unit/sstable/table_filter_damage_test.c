@@ -106,8 +106,8 @@ static void table_filter__absurd_lists(void **state)
     world_deinit(&world);
 }
 
-/* Parts take more memory than list: there are no more than chunks have room. */
-static void table_filter__more_parts_than_room(void **state)
+/* Parts take more memory than list: there are no more than chunks have space. */
+static void table_filter__more_parts_than_space(void **state)
 {
     (void)state;
     enum { PARTS = 1000 };
@@ -123,7 +123,7 @@ static void table_filter__more_parts_than_room(void **state)
     for (size_t i = 0; i < 3 * PARTS; i++)
         assert_ok(bb_append_u8(&list, 1)); /* a key and a shard of each; sizes of chunks */
     check_refused_list(&world, &parts, chunks_size, bb_buf_bytes(&list),
-                       "more chunks than there is room for");
+                       "more chunks than there is space for");
     bb_buf_deinit(&list);
     parts_deinit(&parts);
     world_deinit(&world);
@@ -290,7 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_filter__absurd_lists),
-        cmocka_unit_test(table_filter__more_parts_than_room),
+        cmocka_unit_test(table_filter__more_parts_than_space),
         cmocka_unit_test(table_filter__list_without_fences),
         cmocka_unit_test(table_filter__lists_off_by_one_number),
         cmocka_unit_test(table_filter__every_bit),

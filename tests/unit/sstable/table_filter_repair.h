@@ -27,12 +27,12 @@ static inline void table_filter_repair(uint8_t *section, uint64_t size, struct b
 {
     if (size < BB_TABLE_FILTER_TAIL_SIZE)
         return;
-    uint64_t room = size - BB_TABLE_FILTER_TAIL_SIZE;
-    uint64_t list_size = bb_load32(section + room);
-    if (list_size > room)
-        list_size = room;
-    uint64_t start = room - list_size;
-    bb_store32(section + room, (uint32_t)list_size);
+    uint64_t space = size - BB_TABLE_FILTER_TAIL_SIZE;
+    uint64_t list_size = bb_load32(section + space);
+    if (list_size > space)
+        list_size = space;
+    uint64_t start = space - list_size;
+    bb_store32(section + space, (uint32_t)list_size);
     bb_store64(section + size - BB_CHECKSUM_SIZE,
                bb_checksum(table, BB_STORED_CHUNKS, offset + start, section + start,
                            (size_t)(list_size + BB_TABLE_FILTER_TAIL_SIZE - BB_CHECKSUM_SIZE)));

@@ -83,17 +83,17 @@ static void table_filter__rates_multiply(void **state)
     check_rates(4, 0.01, 0.08, BB_GRANULARITY_PAGE);
 }
 
-static void table_filter__block_filters_keep_their_own_rank(void **state)
+static void table_filter__block_filters_keep_their_own_bits(void **state)
 {
     (void)state;
     struct table_filter_world world;
     world_init(&world, 3, 4);
     world_build(&world, 3000);
     world_open(&world);
-    assert_int_equal(world.table->properties.filter_rank, 3);
+    assert_int_equal(world.table->properties.filter_bits_per_probe, 3);
     assert_true(world.table->filter_format.target_rate == 0.125);
     assert_true(world.table->properties.table_filter_rate == 0.08);
-    assert_int_equal(world.table->properties.table_filter_rank, 3);
+    assert_int_equal(world.table->properties.table_filter_fingerprint_bits, 3);
     const struct bb_table_meta *meta = bb_table_meta(world.table);
     assert_true(meta->filter_rate == 0.01);
     assert_true(meta->table_filter_bytes == world.table->properties.table_filter_size);
@@ -275,7 +275,7 @@ int main(void)
         cmocka_unit_test(table_filter__every_member_of_every_size),
         cmocka_unit_test(table_filter__every_member_of_many_parts),
         cmocka_unit_test(table_filter__rates_multiply),
-        cmocka_unit_test(table_filter__block_filters_keep_their_own_rank),
+        cmocka_unit_test(table_filter__block_filters_keep_their_own_bits),
         cmocka_unit_test(table_filter__is_in_memory_unless_it_is_off),
         cmocka_unit_test(table_filter__ignored_with_the_filters),
         cmocka_unit_test(table_filter__another_secret),

@@ -61,14 +61,14 @@ static inline void table_repair_page(const struct table_repair *repair, uint64_t
     uint8_t *bytes = repair->bytes + page;
     uint64_t fences = bb_load32(bytes);
     uint64_t filters = bb_load32(bytes + 4);
-    uint64_t room = size - BB_PAGE_HEADER_SIZE - BB_CHECKSUM_SIZE;
-    if (fences > room)
+    uint64_t space = size - BB_PAGE_HEADER_SIZE - BB_CHECKSUM_SIZE;
+    if (fences > space)
         return;
     uint64_t checked = BB_PAGE_HEADER_SIZE + fences;
     table_repair_blocks(repair, page, fences, base);
     bb_store64(bytes + checked, table_repair_seal(repair, BB_STORED_FENCES, page, checked));
     uint64_t area = page + checked + BB_CHECKSUM_SIZE;
-    if (filters > 0 && filters + BB_CHECKSUM_SIZE <= room - fences)
+    if (filters > 0 && filters + BB_CHECKSUM_SIZE <= space - fences)
         bb_store64(repair->bytes + area + filters,
                    table_repair_seal(repair, BB_STORED_FILTERS, area, filters));
 }

@@ -393,16 +393,16 @@ static void verify__bounds_that_are_none(void **state)
     assert_defect(&world, "property largest is keyz");
 }
 
-static void verify__another_rank(void **state)
+static void verify__other_bits_per_probe(void **state)
 {
     (void)state;
     struct world world;
     world_init(&world, BB_FILTER_BLOOM);
     parts_set_number(&world.parts, 66, 3);
-    assert_defect(&world, "rank 3");
+    assert_defect(&world, "3 bits per probe");
     world_init(&world, BB_FILTER_BLOOM);
     parts_set_number(&world.parts, 66, 31);
-    assert_defect(&world, "rank 31");
+    assert_defect(&world, "31 bits per probe");
 }
 
 static void verify__another_salt_or_secret(void **state)
@@ -560,7 +560,7 @@ int main(void)
         cmocka_unit_test(verify__table_without_predictions),
         cmocka_unit_test(verify__numbers_that_do_not_add_up),
         cmocka_unit_test(verify__bounds_that_are_none),
-        cmocka_unit_test(verify__another_rank),
+        cmocka_unit_test(verify__other_bits_per_probe),
         cmocka_unit_test(verify__another_salt_or_secret),
         cmocka_unit_test(verify__another_table_id),
         cmocka_unit_test(verify__blocks_out_of_order),

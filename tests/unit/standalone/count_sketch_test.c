@@ -14,16 +14,16 @@ static uint64_t true_count(uint64_t i)
     return 20000 / (i + 1);
 }
 
-static struct bb_bytes key_of(uint64_t i, char room[32])
+static struct bb_bytes key_of(uint64_t i, char space[32])
 {
-    int size = snprintf(room, 32, "key %llu", (unsigned long long)i);
-    return bb_bytes_of(room, (size_t)size);
+    int size = snprintf(space, 32, "key %llu", (unsigned long long)i);
+    return bb_bytes_of(space, (size_t)size);
 }
 
 static void add_key(struct bb_count_sketch *sketch, uint64_t set, uint64_t i, uint64_t count)
 {
-    char room[32];
-    assert_ok(bb_count_sketch_add(sketch, member_hash(set, i), key_of(i, room), count));
+    char space[32];
+    assert_ok(bb_count_sketch_add(sketch, member_hash(set, i), key_of(i, space), count));
 }
 
 static struct bb_count_sketch *sketch_of(struct bb_count_sketch_options options)
@@ -137,8 +137,8 @@ static void count_sketch__full_cells_stay_and_are_reported(void **state)
         assert_int_equal(info_of(sketch).saturated_count, 5);
         assert_int_equal(bb_count_sketch_top(sketch, &entry, 1), 1);
         assert_int_equal(entry.count, UINT32_MAX);
-        char room[32];
-        assert_status(bb_count_sketch_add(sketch, 1, key_of(1, room), UINT64_MAX), BB_TOO_LARGE);
+        char space[32];
+        assert_status(bb_count_sketch_add(sketch, 1, key_of(1, space), UINT64_MAX), BB_TOO_LARGE);
         assert_message("18446744073709551615");
         assert_int_equal(bb_count_sketch_count(sketch, 1), 0);
         struct bb_count_sketch *copy = NULL;
@@ -157,7 +157,7 @@ static void count_sketch__full_cells_stay_and_are_reported(void **state)
 static void assert_top(const struct bb_count_sketch *sketch, uint64_t set, uint32_t capacity)
 {
     struct bb_count_entry entries[64];
-    char room[32];
+    char space[32];
     size_t count = bb_count_sketch_top(sketch, entries, BB_ARRAY_LENGTH(entries));
     bool listed[KEYS] = {false};
     assert_int_equal(count, capacity);
@@ -167,7 +167,7 @@ static void assert_top(const struct bb_count_sketch *sketch, uint64_t set, uint3
             i++;
         assert_true(i < KEYS && !listed[i]);
         listed[i] = true;
-        assert_true(bb_bytes_equal(entries[e].key, key_of(i, room)));
+        assert_true(bb_bytes_equal(entries[e].key, key_of(i, space)));
         assert_true(entries[e].count >= true_count(i));
         assert_true(entries[e].count <= bb_count_sketch_count(sketch, entries[e].hash));
         assert_true(e == 0 || entries[e].count <= entries[e - 1].count);
@@ -196,7 +196,7 @@ static void count_sketch__the_most_frequent_keys_are_found(void **state)
 }
 
 /* Cells are few, and all shared. */
-static void count_sketch__counts_of_a_list_with_room_are_exact(void **state)
+static void count_sketch__counts_of_a_list_with_space_are_exact(void **state)
 {
     (void)state;
     for (int conservative = 0; conservative < 2; conservative++) {
@@ -415,7 +415,7 @@ int main(void)
         cmocka_unit_test(count_sketch__new_keys_are_counted),
         cmocka_unit_test(count_sketch__full_cells_stay_and_are_reported),
         cmocka_unit_test(count_sketch__the_most_frequent_keys_are_found),
-        cmocka_unit_test(count_sketch__counts_of_a_list_with_room_are_exact),
+        cmocka_unit_test(count_sketch__counts_of_a_list_with_space_are_exact),
         cmocka_unit_test(count_sketch__counts_of_the_list_are_never_too_low),
         cmocka_unit_test(count_sketch__fewer_are_given_where_fewer_fit),
         cmocka_unit_test(count_sketch__is_used_again_after_a_reset),

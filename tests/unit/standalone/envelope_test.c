@@ -170,7 +170,8 @@ static void envelope__corrupt_parameters(void **state)
     (void)state;
     static const char *const sizes[] = {"number of shards", "number of shards", "number of lines",
                                         "number of bits",   "parameter 0",      "parameter 0"};
-    static const char *const probes[] = {"rank", "rank", "number of probes", "number of probes"};
+    static const char *const probes[] = {"number of fingerprint bits", "number of fingerprint bits",
+                                         "number of probes", "number of probes"};
     for (int number = 0; number < 6; number++) {
         if (number < 4)
             assert_field_refused(number, PARAMETER_0, 8, 0, BB_CORRUPT, sizes[number]);
@@ -182,14 +183,14 @@ static void envelope__corrupt_parameters(void **state)
         if (number < 4)
             assert_field_refused(number, PARAMETER_1, 8, 0, BB_CORRUPT, probes[number]);
     }
-    assert_field_refused(0, PARAMETER_1, 8, 25, BB_CORRUPT, "rank");
+    assert_field_refused(0, PARAMETER_1, 8, 25, BB_CORRUPT, "number of fingerprint bits");
     assert_field_refused(0, PARAMETER_1, 8, 5, BB_CORRUPT, "the directory has");
 }
 
 static void envelope__corrupt_directory(void **state)
 {
     (void)state;
-    /* Sample 1: three shards of rank 1, byte-grouped. */
+    /* Sample 1: three shards of 1 fingerprint bit, byte-grouped. */
     assert_field_refused(1, PAYLOAD + 2, 2, 1, BB_CORRUPT, "shard 0 of 3 is at 1");
     assert_field_refused(1, PAYLOAD, 8, UINT64_MAX, BB_CORRUPT, "shard 0 of 3");
     for (size_t shard = 0; shard < 3; shard++) {
@@ -224,8 +225,8 @@ static void envelope__corrupt_bits_after_the_last_slot(void **state)
     for (uint64_t count = 1; count < 60; count++) {
         struct bb_buf envelope = envelope_of(BB_FILTER_RIBBON, 0.00015, 1, count);
         struct bb_descriptor parts = bb_descriptor_decode(bb_load16(envelope.data + PAYLOAD));
-        uint64_t rank = bb_load64(envelope.data + PARAMETER_1) + parts.step;
-        uint64_t last = parts.size * rank % 8;
+        uint64_t fingerprint_bits = bb_load64(envelope.data + PARAMETER_1) + parts.step;
+        uint64_t last = parts.size * fingerprint_bits % 8;
         uint8_t *byte = envelope.data + envelope.size - 9;
         for (uint64_t bit = last; parts.bit_exact && last != 0 && bit < 8; bit++) {
             *byte ^= (uint8_t)(1u << bit);
@@ -248,7 +249,7 @@ static void envelope__shards_without_filter_say_maybe(void **state)
     size_t entry = PAYLOAD + 2 * 8, last_shard = bb_load16(envelope.data + entry) & 255;
     struct bb_filter_view view;
     struct bb_filter_info info;
-    envelope.size -= last_shard; /* of rank 1: a byte per group */
+    envelope.size -= last_shard; /* of 1 fingerprint bit: a byte per group */
     bb_store64(envelope.data + SIZE, envelope.size);
     bb_store16(envelope.data + entry, 0);
     envelope_repair(&envelope);

@@ -129,11 +129,11 @@ static enum bb_status count_in_sketch(void *context)
 static enum bb_status fold_split_block(void *context)
 {
     struct bb_buf bitset = {0}, envelope = {0}, folded = {0};
-    uint8_t *room = NULL;
+    uint8_t *space = NULL;
     (void)context;
-    enum bb_status status = bb_buf_extend(&bitset, 1024, &room);
+    enum bb_status status = bb_buf_extend(&bitset, 1024, &space);
     if (status == BB_OK) {
-        memset(room, 1, 1024);
+        memset(space, 1, 1024);
         status = bb_split_block_encode(bb_buf_bytes(&bitset), 0, &envelope);
     }
     if (status == BB_OK)

@@ -110,24 +110,25 @@ static void dump_header(struct dump *dump, uint64_t parameters[2])
 }
 
 /* Gives the size of the shard's payload. */
-static size_t dump_descriptor(struct dump *dump, uint64_t rank)
+static size_t dump_descriptor(struct dump *dump, uint64_t fingerprint_bits)
 {
     uint64_t descriptor = load(dump, 2);
     bool bit_exact = descriptor >> 15 != 0;
     uint64_t step = descriptor >> 14 & 1, seed = descriptor >> 8 & 63, size = descriptor & 255;
-    dump_field(dump, 2, "descriptor", "0x%04llx: %s, rank %llu, seed %llu, %llu %s",
+    dump_field(dump, 2, "descriptor", "0x%04llx: %s, %llu fingerprint bits, seed %llu, %llu %s",
                (unsigned long long)descriptor, bit_exact ? "bit-exact" : "byte-grouped",
-               (unsigned long long)(rank + step), (unsigned long long)seed,
+               (unsigned long long)(fingerprint_bits + step), (unsigned long long)seed,
                (unsigned long long)size, bit_exact ? "slots" : "groups");
-    return (size_t)(bit_exact ? (size * (rank + step) + 7) / 8 : size * (rank + step));
+    return (size_t)(bit_exact ? (size * (fingerprint_bits + step) + 7) / 8
+                              : size * (fingerprint_bits + step));
 }
 
-static void dump_shards(struct dump *dump, uint64_t shard_count, uint64_t rank)
+static void dump_shards(struct dump *dump, uint64_t shard_count, uint64_t fingerprint_bits)
 {
     size_t sizes[8] = {0};
     assert_true(shard_count <= 8);
     for (uint64_t i = 0; i < shard_count; i++) {
-        sizes[i] = dump_descriptor(dump, rank);
+        sizes[i] = dump_descriptor(dump, fingerprint_bits);
         dump_number(dump, 6, "offset");
     }
     for (uint64_t i = 0; i < shard_count; i++)
@@ -163,7 +164,7 @@ static void dump_sketch(struct dump *dump, const uint64_t parameters[2])
     dump_number(dump, 8, "total");
     dump_double(dump, "error");
     dump_number(dump, 4, "flags");
-    dump_number(dump, 4, "room for top keys");
+    dump_number(dump, 4, "space for top keys");
     uint64_t top_count = dump_number(dump, 4, "top keys");
     dump_number(dump, 4, "reserved");
     for (uint64_t row = 0; row < parameters[1]; row++)

@@ -11,8 +11,8 @@ static const enum bb_filter_kind kinds[] = {BB_FILTER_BLOOM, BB_FILTER_BLOCKED_B
 
 #define PAYLOAD 64
 
-/* Room for capacity keys, the first built ones in it. */
-static struct bb_buf roomy(enum bb_filter_kind kind, uint64_t capacity, uint64_t built)
+/* Space for capacity keys, the first built ones in it. */
+static struct bb_buf spacious(enum bb_filter_kind kind, uint64_t capacity, uint64_t built)
 {
     struct bb_filter_question question = {.kind = kind, .key_count = capacity, .target_rate = 0.01};
     struct bb_filter_plan plan;
@@ -63,8 +63,8 @@ static uint64_t key_count_of(const struct bb_buf *envelope)
 
 static void check_split(enum bb_filter_kind kind, uint64_t count, uint64_t built)
 {
-    struct bb_buf whole = roomy(kind, count, count);
-    struct bb_buf grown = roomy(kind, count, built);
+    struct bb_buf whole = spacious(kind, count, count);
+    struct bb_buf grown = spacious(kind, count, built);
     uint64_t inserted = insert(&grown, built, count);
     assert_same_bits(&whole, &grown);
     assert_members(&grown, count);
@@ -88,7 +88,7 @@ static void filter_insert__large_sets_keep_their_count_but_for_false_positives(v
     (void)state;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(kinds); i++) {
         check_split(kinds[i], 5000, 1);
-        struct bb_buf grown = roomy(kinds[i], 5000, 2500);
+        struct bb_buf grown = spacious(kinds[i], 5000, 2500);
         uint64_t inserted = insert(&grown, 2500, 5000);
         assert_in_range(inserted, 2400, 2500); /* at most 25 pass at 1 % */
         assert_int_equal(insert(&grown, 0, 5000), 0);
@@ -96,11 +96,11 @@ static void filter_insert__large_sets_keep_their_count_but_for_false_positives(v
     }
 }
 
-static void filter_insert__beyond_the_room_the_rate_rises_and_is_told(void **state)
+static void filter_insert__beyond_the_space_the_rate_rises_and_is_told(void **state)
 {
     (void)state;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(kinds); i++) {
-        struct bb_buf grown = roomy(kinds[i], 1000, 1000);
+        struct bb_buf grown = spacious(kinds[i], 1000, 1000);
         insert(&grown, 1000, 3000);
         struct bb_filter_info info;
         struct bb_filter_view view;
@@ -118,7 +118,7 @@ static void filter_insert__beyond_the_room_the_rate_rises_and_is_told(void **sta
 static void filter_insert__hashes_that_come_again_count_once(void **state)
 {
     (void)state;
-    struct bb_buf grown = roomy(BB_FILTER_BLOOM, 100, 10);
+    struct bb_buf grown = spacious(BB_FILTER_BLOOM, 100, 10);
     uint64_t hashes[] = {member_hash(3, 50), member_hash(3, 51), member_hash(3, 50)};
     uint64_t inserted = 0;
     assert_ok(bb_filter_insert(&grown, hashes, 3, &inserted));
@@ -163,11 +163,11 @@ static void filter_insert__filters_that_grow_name_their_calls(void **state)
     assert_refused(&counting, 1, BB_UNSUPPORTED, "bb_counting_filter_add");
 }
 
-static void filter_insert__no_room_no_insertion(void **state)
+static void filter_insert__no_space_no_insertion(void **state)
 {
     (void)state;
     struct bb_buf empty = envelope_of(BB_FILTER_BLOOM, 0.01, 1, 0);
-    assert_refused(&empty, 1, BB_INVALID, "no keys has no room");
+    assert_refused(&empty, 1, BB_INVALID, "no keys has no space");
 }
 
 static void filter_insert__too_many_keys_are_refused(void **state)
@@ -192,11 +192,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter_insert__every_split_of_small_sets_gives_the_same_bits),
         cmocka_unit_test(filter_insert__large_sets_keep_their_count_but_for_false_positives),
-        cmocka_unit_test(filter_insert__beyond_the_room_the_rate_rises_and_is_told),
+        cmocka_unit_test(filter_insert__beyond_the_space_the_rate_rises_and_is_told),
         cmocka_unit_test(filter_insert__hashes_that_come_again_count_once),
         cmocka_unit_test(filter_insert__kinds_that_are_made_as_a_whole_refuse),
         cmocka_unit_test(filter_insert__filters_that_grow_name_their_calls),
-        cmocka_unit_test(filter_insert__no_room_no_insertion),
+        cmocka_unit_test(filter_insert__no_space_no_insertion),
         cmocka_unit_test(filter_insert__too_many_keys_are_refused),
         cmocka_unit_test(filter_insert__damaged_filters_are_refused),
     };

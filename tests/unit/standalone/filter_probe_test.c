@@ -131,7 +131,7 @@ static void filter_probe__no_member_is_denied(void **state)
 
 /* --- Windows at the very beginning of an envelope --- */
 
-#define FRONT_RANK_MAX             8
+#define FRONT_FINGERPRINT_BITS_MAX 8
 #define FRONT_PROBE_SLICE_KEYS_MAX 100 /* from one window on, and few more groups */
 
 static bool passes_in_every_way(const struct bb_filter_view *view, uint64_t hash)
@@ -165,10 +165,11 @@ static void assert_front(double rate, uint64_t count)
 static void filter_probe__nothing_in_front_of_an_envelope_is_read(void **state)
 {
     (void)state;
-    for (int rank = 1; rank <= FRONT_RANK_MAX; rank++) {
+    for (int fingerprint_bits = 1; fingerprint_bits <= FRONT_FINGERPRINT_BITS_MAX;
+         fingerprint_bits++) {
         for (uint64_t count = 1; count <= FRONT_PROBE_SLICE_KEYS_MAX; count++) {
-            assert_front(ldexp(1, -rank), count);
-            assert_front(ldexp(0.75, -rank), count); /* with a step */
+            assert_front(ldexp(1, -fingerprint_bits), count);
+            assert_front(ldexp(0.75, -fingerprint_bits), count); /* with a step */
         }
     }
 }

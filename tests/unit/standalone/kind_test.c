@@ -158,7 +158,7 @@ static void kind__scalable(void **state)
     assert_kind(envelope, "growth factor", changes, BB_ARRAY_LENGTH(changes));
 }
 
-/* Two keys, and a list with room for a third. */
+/* Two keys, and a list with space for a third. */
 static struct bb_buf count_min_envelope(bool is_conservative)
 {
     struct bb_count_sketch_options options = {

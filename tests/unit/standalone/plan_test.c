@@ -106,12 +106,12 @@ static void plan__predicted_rates_are_those_of_the_bits(void **state)
         }
 }
 
-/* How far the builder may stay below the bound: by one shard of a rank more, for sets that a
- * smaller one takes more for (plan_ribbon.c draws it), and by deviations. */
+/* How far the builder may stay below the bound: by one shard of one bit more, for sets that
+ * a smaller one takes more for (plan_ribbon.c draws it), and by deviations. */
 static double share_at_least(const struct bb_filter_plan *plan)
 {
-    double shards = (double)plan->parameters[0], rank = (double)plan->parameters[1];
-    return 1 - 1 / (shards * (rank + 1)) - 0.03 / sqrt(shards);
+    double shards = (double)plan->parameters[0], fingerprint_bits = (double)plan->parameters[1];
+    return 1 - 1 / (shards * (fingerprint_bits + 1)) - 0.03 / sqrt(shards);
 }
 
 static void plan__ribbons_of_many_shards_stay_below_their_bound(void **state)
@@ -482,8 +482,8 @@ static void plan__impossible_parameters_are_refused(void **state)
          {71, 7},
          "71 bits of a partitioned filter are not 7 equal slices"},
         {BB_FILTER_RIBBON, 10, {2, 7}, "number of shards"},
-        {BB_FILTER_RIBBON, 10, {1, 0}, "rank"},
-        {BB_FILTER_RIBBON, 10, {1, 25}, "rank"},
+        {BB_FILTER_RIBBON, 10, {1, 0}, "number of fingerprint bits"},
+        {BB_FILTER_RIBBON, 10, {1, 25}, "number of fingerprint bits"},
     };
     struct bb_filter_plan plan;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(cases); i++) {

@@ -91,7 +91,7 @@ static void scalable_filter__planned_keys_need_one_stage(void **state)
     assert_true(more <= 6);
 }
 
-static void scalable_filter__every_stage_has_room_for_a_key(void **state)
+static void scalable_filter__every_stage_has_space_for_a_key(void **state)
 {
     (void)state;
     static const double ratios[] = {0.1, 0.5, 0.95};
@@ -111,7 +111,7 @@ static void scalable_filter__every_stage_has_room_for_a_key(void **state)
         }
 }
 
-/* 1.44 (log2(1 / rate) + 1 + stage) bits per key at the ratio 1/2, and the room of the last. */
+/* 1.44 (log2(1 / rate) + 1 + stage) bits per key at the ratio 1/2, and the space of the last. */
 static void scalable_filter__memory_is_as_stated(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scalable_filter__target_is_kept_for_any_number_of_keys),
         cmocka_unit_test(scalable_filter__planned_keys_need_one_stage),
-        cmocka_unit_test(scalable_filter__every_stage_has_room_for_a_key),
+        cmocka_unit_test(scalable_filter__every_stage_has_space_for_a_key),
         cmocka_unit_test(scalable_filter__memory_is_as_stated),
         cmocka_unit_test(scalable_filter__equal_hashes_cost_nothing),
         cmocka_unit_test(scalable_filter__a_decoded_filter_grows_on),

@@ -134,10 +134,10 @@ static void split_block__all_forms_answer_alike(void **state)
     uint64_t yes = 0;
     for (uint32_t blocks = 1; blocks < 40 && bb_cpu_has(BB_CPU_AVX2); blocks++) {
         struct bb_buf bitset = {0};
-        uint8_t *room = NULL;
-        assert_ok(bb_buf_extend(&bitset, (size_t)blocks * BB_SPLIT_BLOCK_SIZE, &room));
+        uint8_t *space = NULL;
+        assert_ok(bb_buf_extend(&bitset, (size_t)blocks * BB_SPLIT_BLOCK_SIZE, &space));
         for (uint64_t i = 0; i < blocks * 30; i++)
-            bb_split_block_add(room, blocks, member_hash(blocks, i));
+            bb_split_block_add(space, blocks, member_hash(blocks, i));
         struct guarded copy = guarded_copy(bitset.data, bitset.size);
         for (uint64_t i = 0; i < 2000; i++) {
             bool expected = bb_split_block_may_contain(copy.data, blocks, absent_hash(i));
@@ -230,10 +230,10 @@ static void split_block__bad_arguments_are_refused(void **state)
 static struct bb_buf bitset_of(uint32_t block_count, uint64_t set, uint64_t count)
 {
     struct bb_buf bitset = {0};
-    uint8_t *room = NULL;
-    assert_ok(bb_buf_extend(&bitset, (size_t)block_count * BB_SPLIT_BLOCK_SIZE, &room));
+    uint8_t *space = NULL;
+    assert_ok(bb_buf_extend(&bitset, (size_t)block_count * BB_SPLIT_BLOCK_SIZE, &space));
     for (uint64_t i = 0; i < count; i++)
-        bb_split_block_add(room, block_count, member_hash(set, i));
+        bb_split_block_add(space, block_count, member_hash(set, i));
     return bitset;
 }
 
