@@ -1,8 +1,8 @@
 /* Goal: the block cache finds inserted items, evicts unused items in the order of a clock, never
- * frees a pinned one, and its sums are right. Method: small scenes; a random run compared with a model that
- * is a plain list; four threads that hammer a cache smaller than their keys and check that each
- * item is the right one and alive (the thread sanitizer's and the address sanitizer's builds find
- * the rest). */
+ * frees a pinned one, and its sums are right. Method: small scenes; a random run compared with a
+ * model that is a plain list; four threads that hammer a cache smaller than their keys and check
+ * that each item is the right one and alive (the thread sanitizer's and the address sanitizer's
+ * builds find the rest). */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>
