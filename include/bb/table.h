@@ -394,10 +394,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, stru
                                                     uint64_t *ret_offset);
 
 /* Block cache for decoded blocks of any number of tables, and for their index pages and table
- * filters if these are cached. It is sharded and evicts the least recently used block first. Pinned
- * blocks are never evicted. A full cache inserts a block only at its second miss within a certain
- * time, so that a block that is read once evicts no other. It never inserts a block larger than
- * half of a shard: capacity / 128, or a larger share of a cache below 16 MiB. Any thread.
+ * filters if these are cached. It is sharded. An eviction takes the oldest block that was not used
+ * since it entered or since an eviction passed it. Pinned blocks are never evicted. A full cache
+ * inserts a block only at its second miss within a certain time, so that a block that is read once
+ * evicts no other. It never inserts a block larger than half of a shard: capacity / 128, or a
+ * larger share of a cache below 16 MiB. Any thread.
  *
  * After fork, the child may use a cache, and tables and iterators that no thread was using during
  * the fork. Shards that the child cannot lock count as empty. A table builder fails in the child

@@ -274,10 +274,7 @@ void bb_block_prefetch_entries(const struct bb_block *block, struct bb_bytes key
     uint32_t below = bb_block_find_restart(block, NULL, key, sequence);
     uint32_t first = block->restarts[below == 0 ? 0 : below - 1];
     uint32_t end = below < block->restart_count ? block->restarts[below] : block->entries_size;
-    if (end - first > BB_BLOCK_PREFETCH_BYTES)
-        end = first + BB_BLOCK_PREFETCH_BYTES;
-    for (uint32_t offset = first; offset < end; offset += 64)
-        __builtin_prefetch(block->payload + offset);
+    bb_block_prefetch_interval(block, first, end);
 }
 
 uint32_t bb_block_restart_of(const struct bb_block *block, uint32_t offset)

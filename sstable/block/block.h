@@ -93,6 +93,15 @@ static inline void bb_block_prefetch(const struct bb_block *block)
     for (size_t i = 0; i < BB_BLOCK_PREFETCH_LINES; i++)
         __builtin_prefetch(line + i * 64);
 }
+/* Begins to load the entries from the offset `first` up to `end`, the next restart. */
+static inline void bb_block_prefetch_interval(const struct bb_block *block, uint32_t first,
+                                              uint32_t end)
+{
+    if (end - first > BB_BLOCK_PREFETCH_BYTES)
+        end = first + BB_BLOCK_PREFETCH_BYTES;
+    for (uint32_t offset = first; offset < end; offset += 64)
+        __builtin_prefetch(block->payload + offset);
+}
 /* Begins to load the entries that a search for the position reads. The order must be bytewise. */
 void bb_block_prefetch_entries(const struct bb_block *block, struct bb_bytes key,
                                uint64_t sequence);

@@ -1,14 +1,19 @@
 /* See block_cache.h.
  *
- *     shard   mutex | buckets: chain through items | ring: newest .. oldest, unpinned items only |
+ *     shard   mutex | buckets: chain through items | ring: newest .. oldest |
  *             misses: marks of recent misses | counters
  *
- * A cached item has one reference of the cache and one per pin. It is in the ring exactly when only
- * the cache's reference remains. Both steps between "pinned" and "in the ring" happen under the
- * shard's mutex. An item that left the cache while pinned (drop_owner) is chained to itself and
- * lives until its last pin is released. Items are destroyed after the mutex is released, because
- * freeing a block takes longer than everything else here. The capacity counts the items' charge.
- * Not counted: the buckets (16 to 32 bytes per item), the marks of misses (4 bytes for 4 KiB).
+ * A cached item has one reference of the cache and one per pin. The last reference destroys it.
+ * Pins are added under the shard's mutex and released without it, so an item that has only the
+ * cache's reference stays unpinned while the mutex is held.
+ *
+ * The ring is a clock (Corbato, 1968): a hit only marks its item as used, and touches no other
+ * item. An eviction starts with the oldest item. It moves pinned and used items to the newest end,
+ * and clears their mark.
+ *
+ * Items are destroyed after the mutex is released, because freeing a block takes longer than
+ * everything else here. The capacity counts the items' charge. Not counted: the buckets (16 to 32
+ * bytes per item), the marks of misses (4 bytes for 4 KiB).
  *
  * In a forked child, a thread that exists only in the parent may hold a shard's mutex forever. A
  * shard that the child cannot lock immediately is skipped: lookups miss, inserts are dropped, and
@@ -32,6 +37,8 @@
 #define SHARD_BYTES_MIN  (256 * 1024)
 #define BUCKET_COUNT_MIN 64
 #define LARGEST_PART     2 /* the largest item takes 1 / LARGEST_PART of a shard */
+/* An eviction passes at most so many items, so that it never holds the mutex for long. */
+#define PASSES_MAX 64
 /* The number of chains that drop_owner handles per hold of a shard's mutex. */
 #define DROP_STEP 1024
 
@@ -50,7 +57,7 @@ struct shard {
     struct bb_cache_item ring;
     uint64_t share_bytes;
     uint64_t used_bytes;
-    uint64_t pinned_bytes;
+    _Atomic bool has_surplus; /* pinned items kept used_bytes above share_bytes */
     uint64_t hits;
     uint64_t miss_total;
     uint64_t evictions;
@@ -70,10 +77,15 @@ struct place {
     uint64_t hash;
 };
 
+static struct shard *shard_of(struct bb_block_cache *cache, uint64_t hash)
+{
+    return &cache->shards[(hash >> 32) & (cache->shard_count - 1)];
+}
+
 static struct place place_of(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
 {
     uint64_t hash = bb_hash_mix(offset + owner * UINT64_C(0x9e3779b97f4a7c15));
-    return (struct place){&cache->shards[(hash >> 32) & (cache->shard_count - 1)], hash};
+    return (struct place){shard_of(cache, hash), hash};
 }
 
 /* ---- the ring ---- */
@@ -142,7 +154,6 @@ static void chain_remove(struct shard *shard, struct bb_cache_item *item)
     while (*link != item)
         link = &(*link)->chain;
     *link = item->chain;
-    item->chain = item;
     bucket->hashes = 0;
     for (const struct bb_cache_item *left = bucket->chain; left != NULL; left = left->chain)
         bucket->hashes |= hash_bit(left->hash);
@@ -171,11 +182,6 @@ static void grow_if_full(struct shard *shard)
     bb_free(old);
 }
 
-static bool is_detached(const struct bb_cache_item *item)
-{
-    return item->chain == item;
-}
-
 /* Removes the item from the cache and drops the cache's reference. Without pins, the item goes to
  * the list to destroy. */
 static void detach(struct shard *shard, struct bb_cache_item *item, struct bb_cache_item **dead)
@@ -183,28 +189,45 @@ static void detach(struct shard *shard, struct bb_cache_item *item, struct bb_ca
     BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
     BB_DEBUG_ASSERT(shard->item_count > 0 && shard->used_bytes >= item->charge);
     chain_remove(shard, item);
+    ring_remove(item);
     shard->item_count--;
     shard->used_bytes -= item->charge;
-    if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) > 1) {
-        shard->pinned_bytes -= item->charge;
+    if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) > 1)
         return;
-    }
-    ring_remove(item);
     item->chain = *dead;
     *dead = item;
 }
 
-static bool has_unpinned(const struct shard *shard)
+/* Once false it stays false: the mutex is held. */
+static bool is_pinned(const struct bb_cache_item *item)
 {
-    return shard->ring.newer != &shard->ring;
+    return atomic_load_explicit(&item->references, memory_order_relaxed) > 1;
+}
+
+/* Moves the item to the newest end. */
+static void pass(struct shard *shard, struct bb_cache_item *item)
+{
+    item->is_used = false;
+    ring_remove(item);
+    ring_add_newest(shard, item);
 }
 
 static void evict_surplus(struct shard *shard, struct bb_cache_item **dead)
 {
-    while (shard->used_bytes > shard->share_bytes && has_unpinned(shard)) {
-        detach(shard, shard->ring.newer, dead);
-        shard->evictions++;
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
+    size_t passes = 0;
+    while (shard->used_bytes > shard->share_bytes && passes < PASSES_MAX) {
+        struct bb_cache_item *oldest = shard->ring.newer;
+        if (oldest->is_used || is_pinned(oldest)) {
+            pass(shard, oldest);
+            passes++;
+        } else {
+            detach(shard, oldest, dead);
+            shard->evictions++;
+        }
     }
+    atomic_store_explicit(&shard->has_surplus, shard->used_bytes > shard->share_bytes,
+                          memory_order_relaxed);
 }
 
 /* The mutex is not held. */
@@ -227,65 +250,37 @@ void bb_block_cache_item_init(struct bb_cache_item *item, void (*destroy)(struct
 }
 
 /* The mutex is held. */
-static void pin(struct shard *shard, struct bb_cache_item *item)
+static void pin(struct bb_cache_item *item)
 {
-    BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
     BB_DEBUG_ASSERT(atomic_load_explicit(&item->references, memory_order_relaxed) > 0);
-    if (atomic_fetch_add_explicit(&item->references, 1, memory_order_acq_rel) > 1)
+    atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+    item->is_used = true;
+}
+
+/* An item of the shard lost its last pin. */
+static void evict_if_surplus(struct shard *shard)
+{
+    struct bb_cache_item *dead = NULL;
+    if (!atomic_load_explicit(&shard->has_surplus, memory_order_relaxed) ||
+        !bb_mutex_enter(&shard->mutex))
         return;
-    ring_remove(item);
-    shard->pinned_bytes += item->charge;
-}
-
-/* Drops a pin without the mutex while the cache's reference and at least two pins exist. */
-static bool unpin_one_of_many(struct bb_cache_item *item)
-{
-    uint32_t references = atomic_load_explicit(&item->references, memory_order_relaxed);
-    while (references > 2) {
-        if (atomic_compare_exchange_weak_explicit(&item->references, &references, references - 1,
-                                                  memory_order_acq_rel, memory_order_relaxed))
-            return true;
-    }
-    return false;
-}
-
-/* The mutex is held. A detached item is destroyed with its last pin; an attached one becomes the
- * newest for eviction. */
-static void unpin(struct shard *shard, struct bb_cache_item *item, struct bb_cache_item **dead)
-{
-    BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
-    BB_DEBUG_ASSERT(is_detached(item) || shard->used_bytes >= item->charge);
-    uint32_t before = atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel);
-    if (is_detached(item)) {
-        if (before > 1)
-            return;
-        item->chain = *dead;
-        *dead = item;
-    } else if (before == 2) {
-        shard->pinned_bytes -= item->charge;
-        ring_add_newest(shard, item);
-        evict_surplus(shard, dead);
-    }
+    evict_surplus(shard, &dead);
+    bb_mutex_unlock(&shard->mutex);
+    destroy_list(dead);
 }
 
 void bb_block_cache_item_unref(struct bb_cache_item *item)
 {
     if (item == NULL)
         return;
-    if (item->cache == NULL) {
-        if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) == 1)
-            item->destroy(item);
-        return;
-    }
-    if (unpin_one_of_many(item))
-        return;
-    struct bb_cache_item *dead = NULL;
-    struct shard *shard = place_of(item->cache, item->owner, item->offset).shard;
-    if (!bb_mutex_enter(&shard->mutex))
-        return;
-    unpin(shard, item, &dead);
-    bb_mutex_unlock(&shard->mutex);
-    destroy_list(dead);
+    /* The item may be gone as soon as its reference is dropped. */
+    struct bb_block_cache *cache = item->cache;
+    uint64_t hash = item->hash;
+    uint32_t before = atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel);
+    if (before == 1)
+        item->destroy(item);
+    else if (before == 2 && cache != NULL)
+        evict_if_surplus(shard_of(cache, hash));
 }
 
 /* ---- the cache ---- */
@@ -321,8 +316,13 @@ static bool shard_clear(struct shard *shard)
     struct bb_cache_item *dead = NULL;
     if (!bb_mutex_enter(&shard->mutex))
         return false;
-    while (has_unpinned(shard))
-        detach(shard, shard->ring.newer, &dead);
+    struct bb_cache_item *item = shard->ring.newer;
+    while (item != &shard->ring) {
+        struct bb_cache_item *newer = item->newer;
+        if (!is_pinned(item))
+            detach(shard, item, &dead);
+        item = newer;
+    }
     bb_mutex_unlock(&shard->mutex);
     destroy_list(dead);
     return true;
@@ -417,7 +417,7 @@ struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache,
     }
     struct bb_cache_item *item = find_item(place, owner, offset);
     if (item != NULL) {
-        pin(place.shard, item);
+        pin(item);
         place.shard->hits++;
     } else {
         place.shard->miss_total++;
@@ -453,7 +453,7 @@ struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t
         return NULL;
     struct bb_cache_item *item = find_item(place, owner, offset);
     if (item != NULL)
-        pin(place.shard, item);
+        pin(item);
     bb_mutex_unlock(&place.shard->mutex);
     return item;
 }
@@ -477,10 +477,10 @@ static void attach(struct bb_block_cache *cache, struct place place, struct bb_c
     item->cache = cache;
     item->hash = place.hash;
     chain_add(shard, item);
+    ring_add_newest(shard, item);
     atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
     shard->item_count++;
     shard->used_bytes += item->charge;
-    shard->pinned_bytes += item->charge;
 }
 
 struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64_t owner,
@@ -495,7 +495,7 @@ struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64
         return item;
     struct bb_cache_item *first = find_item(place, owner, offset);
     if (first != NULL) {
-        pin(place.shard, first);
+        pin(first);
     } else {
         attach(cache, place, item);
         evict_surplus(place.shard, &dead);
@@ -559,6 +559,16 @@ bool bb_block_cache_is_free(struct bb_block_cache *cache)
     return is_free;
 }
 
+/* The mutex is held. */
+static uint64_t pinned_bytes(const struct shard *shard)
+{
+    uint64_t sum = 0;
+    for (const struct bb_cache_item *item = shard->ring.newer; item != &shard->ring;
+         item = item->newer)
+        sum += is_pinned(item) ? item->charge : 0;
+    return sum;
+}
+
 void bb_block_cache_stats(struct bb_block_cache *cache, struct bb_block_cache_stats *ret_stats)
 {
     struct bb_block_cache_stats stats = {.capacity_bytes = cache->capacity_bytes};
@@ -567,7 +577,7 @@ void bb_block_cache_stats(struct bb_block_cache *cache, struct bb_block_cache_st
         if (!bb_mutex_enter(&shard->mutex))
             continue;
         stats.used_bytes += shard->used_bytes;
-        stats.pinned_bytes += shard->pinned_bytes;
+        stats.pinned_bytes += pinned_bytes(shard);
         stats.hits += shard->hits;
         stats.misses += shard->miss_total;
         stats.evictions += shard->evictions;

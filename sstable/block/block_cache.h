@@ -1,10 +1,10 @@
 /* The block cache: (cache id of the table, file offset) -> a loaded block or index page.
  *
  * It is sharded by a hash of the key. Each shard has a mutex, a hash table chained through the
- * items, and a list from most to least recently used. An item lives while the cache or a pin refers
- * to it. A pinned item is not on the eviction list and may push a shard over its capacity (reported
- * as pinned_bytes). The cache does not look inside its items: each is the first member of the
- * caller's own struct.
+ * items, and a ring from the newest to the oldest. A use saves an item once from its eviction. An
+ * item lives while the cache or a pin refers to it. A pinned item is not evicted, and may push a
+ * shard over its capacity (reported as pinned_bytes). The cache does not look inside its items:
+ * each is the first member of the caller's own struct.
  * Threads: any.
  */
 #ifndef BB_SSTABLE_BLOCK_BLOCK_CACHE_H
@@ -22,6 +22,7 @@ struct bb_cache_item {
     uint64_t charge; /* bytes, all memory included */
     _Atomic uint32_t references;
     /* Private to the cache: */
+    bool is_used; /* since it was inserted, or passed by an eviction */
     uint64_t owner;
     uint64_t offset;
     uint64_t hash;

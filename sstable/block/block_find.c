@@ -75,7 +75,11 @@ static enum bb_status scan_interval(const struct bb_block *block, struct bb_plac
     uint32_t below = bb_block_find_restart(block, NULL, scan->key, scan->sequence);
     uint32_t next_restart =
         below < block->restart_count ? block->restarts[below] : block->entries_size;
-    scan->cursor.position = block->payload + (below == 0 ? 0 : block->restarts[below - 1]);
+    uint32_t restart = below == 0 ? 0 : block->restarts[below - 1];
+    /* An entry tells where the next one begins: without this, a block that is in no processor cache
+     * is read line by line. */
+    bb_block_prefetch_interval(block, restart, next_restart);
+    scan->cursor.position = block->payload + restart;
     pass_before(scan, block->payload + next_restart);
     while (scan->cursor.position < scan->cursor.end) {
         uint32_t offset = (uint32_t)(scan->cursor.position - block->payload);

@@ -271,6 +271,8 @@ static struct bb_block *find_cached(struct bb_table *table, const struct bb_read
         item = bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset,
                                             (uint64_t)(size * table->raw_share), &is_wanted);
     *ret_is_wanted = is_wanted && !options->bypass_fill;
+    if (item != NULL)
+        bb_block_prefetch((struct bb_block *)item);
     return (struct bb_block *)item;
 }
 
