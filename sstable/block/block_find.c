@@ -76,9 +76,10 @@ static enum bb_status scan_interval(const struct bb_block *block, struct bb_plac
     uint32_t next_restart =
         below < block->restart_count ? block->restarts[below] : block->entries_size;
     uint32_t restart = below == 0 ? 0 : block->restarts[below - 1];
-    /* An entry tells where the next one begins: without this, a block that is in no processor cache
-     * is read line by line. */
-    bb_block_prefetch_interval(block, restart, next_restart);
+    /* An entry tells where the next one begins: without this, a cached block, which has left the
+     * processor's caches, is read line by line. */
+    if (block->item.cache != NULL)
+        bb_block_prefetch_interval(block, restart, next_restart);
     scan->cursor.position = block->payload + restart;
     pass_before(scan, block->payload + next_restart);
     while (scan->cursor.position < scan->cursor.end) {
