@@ -140,7 +140,7 @@ static bool parse(struct create *create, const struct command *command, int argc
         {"keys", "N", OPTION_COUNT, &create->maker.planned_key_count,
          "planned number of keys, added now or later, not for a ribbon"},
         {"like", "FILTER", OPTION_TEXT, &create->like_path,
-         "secret and salt, kind, rate and space of another filter"},
+         "secret, salt, kind, rate and capacity of a filter"},
         {"force", NULL, OPTION_FLAG, &create->is_replacing, "replace a file that exists"},
         {"hex", NULL, OPTION_FLAG, &create->keys.is_hex, "keys are hexadecimal digits"},
         {"null", NULL, OPTION_FLAG, &create->keys.is_null,
