@@ -111,7 +111,7 @@ def all_checks(binary, wrong, folder, names):
         for threads in (1, 2):
             engines = names if number % 2 == threads % 2 else [OURS]
             yield check_workload, (binary, folder, workload, operations, "--threads", str(threads),
-                                   *engine_options(engines, number % 3 == 0))
+                                   *engine_options(engines, True))
     for engine, (workloads, message) in FAULTS.items():
         for number, workload in enumerate(workloads):
             threads = str(1 + number % 2)

@@ -369,7 +369,7 @@ bb_table_get(struct bb_table *table, const struct bb_read_options *options, stru
 
 /* The same without a copy. A PRESENT value is in *ret_value until bb_pinned_release, which must
  * come before the table is closed; other outcomes leave *ret_value unchanged. The pin keeps the
- * data block in memory. If the block is in the cache, it counts in pinned_bytes and is not evicted.
+ * data block in memory. If the block is in the cache, it is not evicted.
  * Without a cache, or with bypass_fill, the pin owns the block. Any thread may release it. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_get_pinned(struct bb_table *table, const struct bb_read_options *options,
@@ -409,8 +409,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_block_cache_create(uint64_t capacity_byte
 BB_API void bb_block_cache_destroy(struct bb_block_cache *cache);
 struct bb_block_cache_stats {
     uint64_t capacity_bytes;
-    uint64_t used_bytes;
-    uint64_t pinned_bytes;
+    uint64_t used_bytes; /* pinned blocks may keep it above capacity_bytes */
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;

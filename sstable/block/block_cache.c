@@ -3,21 +3,21 @@
  *     shard   mutex | buckets: chain through items | ring: newest .. oldest |
  *             misses: marks of recent misses | counters
  *
- * A cached item has one reference of the cache and one per pin. The last reference destroys it.
- * Pins are added under the shard's mutex and released without it, so an item that has only the
- * cache's reference stays unpinned while the mutex is held.
+ * A cached item has one reference of the cache and one per pin. The last reference destroys it. An
+ * item's first pin is added under the shard's mutex, so an item that has only the cache's reference
+ * stays unpinned while the mutex is held. Pins are released without it.
  *
  * The ring is a clock (Corbato, 1968): a hit only marks its item as used, and touches no other
  * item. An eviction starts with the oldest item. It moves pinned and used items to the newest end,
- * and clears their mark.
+ * and clears their mark. Only pins keep a shard above its share: the next insert, or the release of
+ * a pin, evicts the surplus.
  *
  * Items are destroyed after the mutex is released, because freeing a block takes longer than
  * everything else here. The capacity counts the items' charge. Not counted: the buckets (16 to 32
  * bytes per item), the marks of misses (4 bytes for 4 KiB).
  *
  * In a forked child, a thread that exists only in the parent may hold a shard's mutex forever. A
- * shard that the child cannot lock immediately is skipped: lookups miss, inserts are dropped, and
- * pins stay.
+ * shard that the child cannot lock immediately is skipped: lookups miss, and inserts are dropped.
  *
  * A miss touches no item: each bucket has 64 bits that show which hashes its chain may have.
  */
@@ -37,8 +37,11 @@
 #define SHARD_BYTES_MIN  (256 * 1024)
 #define BUCKET_COUNT_MIN 64
 #define LARGEST_PART     2 /* the largest item takes 1 / LARGEST_PART of a shard */
-/* An eviction passes at most so many items, so that it never holds the mutex for long. */
-#define PASSES_MAX 64
+/* An eviction passes at most so many items, so that it never holds the mutex for long. After these
+ * passes a mark no longer saves an item, and the eviction ends at a pinned item. */
+#define USED_PASSES_MAX            64
+#define PINNED_PASSES_MAX          16
+#define PINNED_PASSES_MAX_RELEASES 1 /* of an eviction after the release of a pin */
 /* The number of chains that drop_owner handles per hold of a shard's mutex. */
 #define DROP_STEP 1024
 
@@ -212,15 +215,27 @@ static void pass(struct shard *shard, struct bb_cache_item *item)
     ring_add_newest(shard, item);
 }
 
-static void evict_surplus(struct shard *shard, struct bb_cache_item **dead)
+/* True when an eviction must pass the item. Counts down the passes that are left. */
+static bool is_saved(const struct bb_cache_item *item, size_t *used_passes, size_t *pinned_passes)
+{
+    if (is_pinned(item)) {
+        --*pinned_passes;
+        return true;
+    }
+    if (!item->is_used || *used_passes == 0)
+        return false;
+    --*used_passes;
+    return true;
+}
+
+static void evict_surplus(struct shard *shard, size_t pinned_passes, struct bb_cache_item **dead)
 {
     BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
-    size_t passes = 0;
-    while (shard->used_bytes > shard->share_bytes && passes < PASSES_MAX) {
+    size_t used_passes = USED_PASSES_MAX;
+    while (shard->used_bytes > shard->share_bytes && pinned_passes > 0) {
         struct bb_cache_item *oldest = shard->ring.newer;
-        if (oldest->is_used || is_pinned(oldest)) {
+        if (is_saved(oldest, &used_passes, &pinned_passes)) {
             pass(shard, oldest);
-            passes++;
         } else {
             detach(shard, oldest, dead);
             shard->evictions++;
@@ -254,7 +269,6 @@ static void pin(struct bb_cache_item *item)
 {
     BB_DEBUG_ASSERT(atomic_load_explicit(&item->references, memory_order_relaxed) > 0);
     atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
-    item->is_used = true;
 }
 
 /* An item of the shard lost its last pin. */
@@ -264,7 +278,7 @@ static void evict_if_surplus(struct shard *shard)
     if (!atomic_load_explicit(&shard->has_surplus, memory_order_relaxed) ||
         !bb_mutex_enter(&shard->mutex))
         return;
-    evict_surplus(shard, &dead);
+    evict_surplus(shard, PINNED_PASSES_MAX_RELEASES, &dead);
     bb_mutex_unlock(&shard->mutex);
     destroy_list(dead);
 }
@@ -332,8 +346,8 @@ static void shard_deinit(struct shard *shard)
 {
     if (!shard_clear(shard))
         return;
-    /* Otherwise an item is still pinned: its user leaked it, or a forked child could not unpin
-     * it. */
+    /* Otherwise an item is still pinned: its user leaked it, or is a thread that does not exist in
+     * the forked child. */
     BB_ASSERT(shard->item_count == 0 || bb_mutex_is_inherited(&shard->mutex));
     bb_mutex_deinit(&shard->mutex);
     bb_free(shard->buckets);
@@ -418,6 +432,7 @@ struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache,
     struct bb_cache_item *item = find_item(place, owner, offset);
     if (item != NULL) {
         pin(item);
+        item->is_used = true;
         place.shard->hits++;
     } else {
         place.shard->miss_total++;
@@ -496,9 +511,10 @@ struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64
     struct bb_cache_item *first = find_item(place, owner, offset);
     if (first != NULL) {
         pin(first);
+        first->is_used = true;
     } else {
         attach(cache, place, item);
-        evict_surplus(place.shard, &dead);
+        evict_surplus(place.shard, PINNED_PASSES_MAX, &dead);
     }
     bb_mutex_unlock(&place.shard->mutex);
     destroy_list(dead);
@@ -559,16 +575,6 @@ bool bb_block_cache_is_free(struct bb_block_cache *cache)
     return is_free;
 }
 
-/* The mutex is held. */
-static uint64_t pinned_bytes(const struct shard *shard)
-{
-    uint64_t sum = 0;
-    for (const struct bb_cache_item *item = shard->ring.newer; item != &shard->ring;
-         item = item->newer)
-        sum += is_pinned(item) ? item->charge : 0;
-    return sum;
-}
-
 void bb_block_cache_stats(struct bb_block_cache *cache, struct bb_block_cache_stats *ret_stats)
 {
     struct bb_block_cache_stats stats = {.capacity_bytes = cache->capacity_bytes};
@@ -577,7 +583,6 @@ void bb_block_cache_stats(struct bb_block_cache *cache, struct bb_block_cache_st
         if (!bb_mutex_enter(&shard->mutex))
             continue;
         stats.used_bytes += shard->used_bytes;
-        stats.pinned_bytes += pinned_bytes(shard);
         stats.hits += shard->hits;
         stats.misses += shard->miss_total;
         stats.evictions += shard->evictions;

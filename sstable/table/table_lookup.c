@@ -180,7 +180,8 @@ static enum bb_status find_block(struct bb_table_lookup *lookup)
     lookup->block_offset = bb_index_page_block_offset(lookup->page, lookup->ordinal);
     lookup->state = BB_LOOKUP_BLOCK;
     /* The filter's line and the cache's line arrive together. */
-    bb_table_block_prefetch(table, lookup->page, lookup->ordinal);
+    if (!table->uses_blocks_in_place)
+        bb_table_block_prefetch(table, lookup->page, lookup->ordinal);
     if (ask_filter(lookup))
         return BB_OK;
     end_denied(lookup, BB_VISIT_FILTER_NEGATIVE);

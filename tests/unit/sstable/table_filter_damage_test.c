@@ -106,7 +106,7 @@ static void table_filter__absurd_lists(void **state)
     world_deinit(&world);
 }
 
-/* Parts take more memory than list: there are no more than chunks have space. */
+/* Parts take more memory than list: there are more parts than the chunks have space for. */
 static void table_filter__more_parts_than_space(void **state)
 {
     (void)state;
