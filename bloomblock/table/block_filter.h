@@ -8,7 +8,7 @@
  *                    | layout | step | seed | size |
  *                      layout 0: byte-grouped, size = groups of 8 rows (8 ... 255)
  *                      layout 1: bit-exact, size = slots (1 ... 255)
- *                      step: the fingerprints have so many more bits
+ *                      step: number of additional fingerprint bits, 0 or 1
  *     blocked Bloom  | lines, 1 ... 65535 |
  *     Bloom          | payload bytes, 1 ... 65535 |
  *

@@ -37,11 +37,11 @@
 #define SHARD_BYTES_MIN  (256 * 1024)
 #define BUCKET_COUNT_MIN 64
 #define LARGEST_PART     2 /* the largest item takes 1 / LARGEST_PART of a shard */
-/* An eviction passes at most so many items, so that it never holds the mutex for long. After these
- * passes a mark no longer saves an item, and the eviction ends at a pinned item. */
+/* Limits of one eviction, so that it does not hold the mutex for long. After USED_PASSES_MAX passed
+ * items it also evicts marked ones. After PINNED_PASSES_MAX pinned items it ends. */
 #define USED_PASSES_MAX            64
 #define PINNED_PASSES_MAX          16
-#define PINNED_PASSES_MAX_RELEASES 1 /* of an eviction after the release of a pin */
+#define PINNED_PASSES_MAX_RELEASES 1 /* after the release of a pin */
 /* The number of chains that drop_owner handles per hold of a shard's mutex. */
 #define DROP_STEP 1024
 
@@ -234,6 +234,7 @@ static void evict_surplus(struct shard *shard, size_t pinned_passes, struct bb_c
     size_t used_passes = USED_PASSES_MAX;
     while (shard->used_bytes > shard->share_bytes && pinned_passes > 0) {
         struct bb_cache_item *oldest = shard->ring.newer;
+        BB_DEBUG_ASSERT(oldest != &shard->ring);
         if (is_saved(oldest, &used_passes, &pinned_passes)) {
             pass(shard, oldest);
         } else {

@@ -3,8 +3,8 @@
  * It is sharded by a hash of the key. Each shard has a mutex, a hash table chained through the
  * items, and a ring from the newest to the oldest. A use saves an item once from its eviction. An
  * item lives while the cache or a pin refers to it. A pinned item is not evicted, and may push a
- * shard over its capacity. The cache does not look inside its items:
- * each is the first member of the caller's own struct.
+ * shard over its capacity. The cache does not look inside its items: each is the first member of
+ * the caller's own struct.
  * Threads: any.
  */
 #ifndef BB_SSTABLE_BLOCK_BLOCK_CACHE_H
