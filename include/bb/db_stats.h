@@ -73,7 +73,8 @@ struct bb_db_stats {
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
     uint64_t memtable_bytes; /* of the active and the frozen memtables */
     /* Roots, pinned index pages and pinned table filters, including unused space in their large
-     * pages. */
+     * pages. Also the bits by which counts of selections know the visible records below newer
+     * tables: some 0.4 bytes for each record of the granules that they counted. */
     uint64_t table_memory_bytes;
     struct bb_block_cache_stats cache;
     /* The target. With a budget: the value that the budget achieves once all levels above the last

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "compaction/rates/rates.h"
 #include "kv/background/waste_target.h"
+#include "kv/indexes/index_file.h"
 #include "kv/manifest/filename.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store/current_view.h"
@@ -37,6 +38,15 @@ static bool is_index_damaged(struct bb_table_file *file)
     return is_damaged;
 }
 
+/* What counts found out about the table's records. */
+static uint64_t index_memory(struct bb_table_file *file)
+{
+    struct bb_companion *index = bb_table_file_companion(file);
+    uint64_t bytes = index == NULL ? 0 : bb_index_file_known_memory(index);
+    bb_companion_unref(index);
+    return bytes;
+}
+
 static uint64_t count_damaged_logs(const struct bb_view *view)
 {
     uint64_t count = 0;
@@ -55,7 +65,7 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
         for (size_t i = 0; i < count; i++) {
             struct bb_table_file *file = bb_levels_table(view->levels, number, i);
             add_table(level, file);
-            stats->table_memory_bytes += bb_table_file_memory(file);
+            stats->table_memory_bytes += bb_table_file_memory(file) + index_memory(file);
             stats->damaged_files +=
                 atomic_load(&file->is_damaged) + (uint64_t)is_index_damaged(file);
         }
@@ -192,10 +202,25 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
     bb_current_view_unpin(db, view);
 }
 
+static void forget_rows(struct bb_table_file *file)
+{
+    struct bb_companion *index = bb_table_file_companion(file);
+    if (index != NULL)
+        bb_index_file_forget_rows(index);
+    bb_companion_unref(index);
+}
+
 void bb_db_clear_cache(struct bb_db *db)
 {
-    if (db->cache != NULL && !bb_store_is_inherited(db))
+    if (bb_store_is_inherited(db))
+        return;
+    if (db->cache != NULL)
         bb_block_cache_clear(db->cache);
+    struct bb_view *view = bb_current_view_pin(db);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        for (size_t i = 0; i < bb_levels_table_count(view->levels, level); i++)
+            forget_rows(bb_levels_table(view->levels, level, i));
+    bb_current_view_unpin(db, view);
 }
 
 void bb_db_secret(const struct bb_db *db, struct bb_hash_secret *ret_secret)

@@ -5,24 +5,20 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/manifest/filename.h"
 #include "skip/file/skip_file.h"
 #include "skip/member/spec.h"
-#include "sstable/block/block_cache.h"
 
 struct index_file {
     struct bb_companion base; /* must be first */
     struct bb_db *db;         /* borrowed: a store outlives its tables */
     uint8_t table_id[16];
     struct bb_mutex mutex;
-    struct bb_skip_file *file; /* guarded by mutex; NULL: not open */
-    struct bb_error failure;   /* guarded by mutex; from the failed opening */
-    /* Guarded by mutex: of cache items, and the newer tables that they are about. 0: none. */
-    uint64_t cache_owner;
-    struct bb_buf newer;
+    struct bb_skip_file *file;   /* guarded by mutex; NULL: not open */
+    struct bb_error failure;     /* guarded by mutex; from the failed opening */
+    struct bb_known_rows *known; /* guarded by mutex; one reference; NULL: nothing was counted */
 };
 
 static struct index_file *index_file_of(struct bb_companion *companion)
@@ -38,7 +34,7 @@ static void destroy(struct bb_companion *companion)
         bb_filename_remove(index->db->system, index->db->directory, BB_FILE_INDEX,
                            companion->number);
     bb_mutex_deinit(&index->mutex);
-    bb_buf_deinit(&index->newer);
+    bb_known_rows_unref(index->known);
     bb_free(index);
 }
 
@@ -84,18 +80,50 @@ enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip
     return status;
 }
 
-uint64_t bb_index_file_cache_owner(struct bb_companion *companion, struct bb_bytes newer)
+/* A new list of newer tables makes all earlier bits useless. The mutex is held. */
+static enum bb_status renew_known(struct index_file *index, struct bb_bytes newer)
+{
+    struct bb_known_rows *rows = NULL;
+    enum bb_status status =
+        bb_known_rows_create(bb_skip_file_granule_count(index->file), newer, &rows);
+    if (status != BB_OK)
+        return status;
+    bb_known_rows_unref(index->known);
+    index->known = rows;
+    return BB_OK;
+}
+
+enum bb_status bb_index_file_known_rows(struct bb_companion *companion, struct bb_bytes newer,
+                                        struct bb_known_rows **ret_rows)
 {
     struct index_file *index = index_file_of(companion);
-    BB_DEBUG_ASSERT(index->db->cache != NULL);
+    enum bb_status status = BB_OK;
     bb_mutex_lock(&index->mutex);
-    if (index->cache_owner == 0 || !bb_bytes_equal(bb_buf_bytes(&index->newer), newer)) {
-        bool is_kept = bb_buf_assign(&index->newer, newer) == BB_OK;
-        index->cache_owner = is_kept ? bb_block_cache_new_owner(index->db->cache) : 0;
-    }
-    uint64_t owner = index->cache_owner;
+    BB_ASSERT(index->file != NULL);
+    if (index->known == NULL || !bb_bytes_equal(bb_buf_bytes(&index->known->newer), newer))
+        status = renew_known(index, newer);
+    if (status == BB_OK)
+        *ret_rows = bb_known_rows_ref(index->known);
     bb_mutex_unlock(&index->mutex);
-    return owner;
+    return status;
+}
+
+uint64_t bb_index_file_known_memory(struct bb_companion *companion)
+{
+    struct index_file *index = index_file_of(companion);
+    bb_mutex_lock(&index->mutex);
+    uint64_t bytes = index->known == NULL ? 0 : atomic_load(&index->known->memory_bytes);
+    bb_mutex_unlock(&index->mutex);
+    return bytes;
+}
+
+void bb_index_file_forget_rows(struct bb_companion *companion)
+{
+    struct index_file *index = index_file_of(companion);
+    bb_mutex_lock(&index->mutex);
+    bb_known_rows_unref(index->known);
+    index->known = NULL;
+    bb_mutex_unlock(&index->mutex);
 }
 
 static bool is_of_spec(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,

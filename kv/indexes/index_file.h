@@ -9,6 +9,7 @@
 #include "bb/skip.h"
 #include "compaction/levels/companion.h"
 #include "kv/indexes/catalog.h"
+#include "kv/indexes/known_rows.h"
 #include "kv/store/store.h"
 
 /* Does not access the file. One reference for the caller: bb_companion_unref. Errors:
@@ -43,9 +44,15 @@ bool bb_index_file_has_other_words(const struct bb_skip_file *file,
                                    const struct bb_catalog *catalog,
                                    const struct bb_skip_spec *spec);
 
-/* An owner of cache items about this file's granules below some newer tables, given by the u64
- * numbers: the same as in the previous call if they are the same, else a new one. 0: no memory.
- * REQUIRES: the store has a cache. */
-uint64_t bb_index_file_cache_owner(struct bb_companion *companion, struct bb_bytes newer);
+/* The known rows of the table below newer tables with these u64 numbers: those of the previous call
+ * if its numbers were the same, else new ones. One reference for the caller. Errors: BB_NO_MEMORY.
+ * REQUIRES: the file is open. */
+BB_MUST_CHECK enum bb_status bb_index_file_known_rows(struct bb_companion *companion,
+                                                      struct bb_bytes newer,
+                                                      struct bb_known_rows **ret_rows);
+/* Bytes of memory of the latest of them. */
+uint64_t bb_index_file_known_memory(struct bb_companion *companion);
+/* Drops the latest of them. */
+void bb_index_file_forget_rows(struct bb_companion *companion);
 
 #endif

@@ -30,7 +30,6 @@ struct bb_candidate_source {
     struct bb_select_index_account *index_accounts;
     struct bb_file_system *system; /* for the clock */
     struct bb_newest *newest;      /* borrowed */
-    struct bb_block_cache *cache;  /* borrowed; NULL: none */
     struct bb_buf newer;           /* owned: of the current table (table_counting.h) */
     bool (*progress)(void *context, const struct bb_select_account *account);
     void *progress_context;

@@ -108,7 +108,6 @@ static enum bb_status fill(struct bb_select *select, const struct bb_select_opti
     source->range = &select->kept.range;
     source->system = select->db->system;
     source->newest = &select->newest;
-    source->cache = select->db->cache;
     source->progress = options->progress;
     source->progress_context = options->progress_context;
     select->limit = options->limit;

@@ -250,11 +250,13 @@ static enum bb_status set_counting(struct choice *choice)
     enum bb_status status = bb_table_counting_find(reading, &source->newer, &choice->counting);
     if (status != BB_OK || choice->counting != BB_COUNTING_VISIBLE)
         return status;
-    uint64_t owner = 0;
-    if (source->cache != NULL)
-        owner = bb_index_file_cache_owner(choice->companion, bb_buf_bytes(&source->newer));
-    bb_visible_rows_init(&choice->visible, source, choice->file, reading->run, owner);
-    return BB_OK;
+    struct bb_known_rows *known = NULL;
+    status = bb_index_file_known_rows(choice->companion, bb_buf_bytes(&source->newer), &known);
+    if (status == BB_OK)
+        bb_visible_rows_init(&choice->visible, source, choice->file, reading->run, known);
+    else
+        choice->counting = BB_COUNTING_NONE;
+    return status;
 }
 
 /* For a token that is absent from a table, this returns without an allocation. It is then the

@@ -1,24 +1,13 @@
 /* See visible_rows.h. */
 #include "kv/select/visible_rows.h"
 
-#include "base/alloc.h"
-#include "base/status.h"
 #include "kv/select/newest.h"
 #include "skip/query/truth_bits.h"
-#include "sstable/block/block_cache.h"
-
-/* Bits of a granule's records. They are only ever set, by any thread; the hidden bit of a record is
- * set before its known bit. */
-struct known_rows {
-    struct bb_cache_item item; /* must be first */
-    size_t word_count;
-    _Atomic uint64_t words[]; /* of known bits, then of hidden bits */
-};
 
 /* A granule while it is counted. */
 struct count {
     struct bb_visible_rows *rows;
-    struct known_rows *known;
+    struct bb_known_granule *known;
     const struct bb_skip_row_bits *matches;
     uint64_t begin; /* blocks */
     uint64_t end;
@@ -26,9 +15,9 @@ struct count {
 };
 
 void bb_visible_rows_init(struct bb_visible_rows *rows, struct bb_candidate_source *source,
-                          struct bb_table_file *file, size_t run, uint64_t owner)
+                          struct bb_table_file *file, size_t run, struct bb_known_rows *known)
 {
-    *rows = (struct bb_visible_rows){.source = source, .file = file, .run = run, .owner = owner};
+    *rows = (struct bb_visible_rows){.source = source, .file = file, .run = run, .known = known};
     bb_block_iter_init(&rows->entries, source->comparator);
 }
 
@@ -38,61 +27,11 @@ void bb_visible_rows_deinit(struct bb_visible_rows *rows)
     if (rows->has_blocks)
         bb_table_blocks_deinit(&rows->blocks);
     rows->has_blocks = false;
+    bb_known_rows_unref(rows->known);
+    rows->known = NULL;
 }
 
 /* ---- known records ---- */
-
-static void destroy_known(struct bb_cache_item *item)
-{
-    bb_free(item);
-}
-
-static struct known_rows *create_known(uint64_t record_count)
-{
-    size_t word_count = (size_t)(record_count + 63) / 64;
-    size_t size = sizeof(struct known_rows) + 2 * word_count * sizeof(uint64_t);
-    struct known_rows *known = bb_alloc_zeroed(1, size);
-    if (known == NULL)
-        return NULL;
-    bb_block_cache_item_init(&known->item, destroy_known, size);
-    known->word_count = word_count;
-    return known;
-}
-
-/* Pinned; NULL without memory. */
-static struct known_rows *take_known(const struct bb_visible_rows *rows, size_t granule,
-                                     uint64_t record_count)
-{
-    struct bb_block_cache *cache = rows->source->cache;
-    struct bb_cache_item *item =
-        rows->owner == 0 ? NULL : bb_block_cache_find(cache, rows->owner, granule);
-    if (item != NULL)
-        return (struct known_rows *)item;
-    struct known_rows *known = create_known(record_count);
-    if (known == NULL || rows->owner == 0 || !bb_block_cache_takes(cache, known->item.charge))
-        return known;
-    return (struct known_rows *)bb_block_cache_insert(cache, rows->owner, granule, &known->item);
-}
-
-static uint64_t known_word(const struct known_rows *known, size_t word)
-{
-    return atomic_load_explicit(&known->words[word], memory_order_acquire);
-}
-
-static uint64_t hidden_word(const struct known_rows *known, size_t word)
-{
-    return atomic_load_explicit(&known->words[known->word_count + word], memory_order_relaxed);
-}
-
-static void learn(struct known_rows *known, uint64_t record, bool is_hidden)
-{
-    uint64_t bit = UINT64_C(1) << record % 64;
-    size_t word = (size_t)(record / 64);
-    if (is_hidden)
-        atomic_fetch_or_explicit(&known->words[known->word_count + word], bit,
-                                 memory_order_relaxed);
-    atomic_fetch_or_explicit(&known->words[word], bit, memory_order_release);
-}
 
 static uint64_t match_word(const struct bb_skip_row_bits *matches, size_t word)
 {
@@ -105,7 +44,7 @@ static uint64_t match_word(const struct bb_skip_row_bits *matches, size_t word)
 static bool is_unknown_match(const struct count *count, uint64_t record)
 {
     size_t word = (size_t)(record / 64);
-    uint64_t unknown = match_word(count->matches, word) & ~known_word(count->known, word);
+    uint64_t unknown = match_word(count->matches, word) & ~bb_known_rows_known(count->known, word);
     return (unknown >> record % 64 & 1) != 0;
 }
 
@@ -113,8 +52,8 @@ static bool is_unknown_match(const struct count *count, uint64_t record)
 static bool has_unknown_match(const struct count *count, uint64_t first, uint64_t end)
 {
     for (uint64_t word = first / 64; word * 64 < end; word++) {
-        uint64_t unknown =
-            match_word(count->matches, (size_t)word) & ~known_word(count->known, (size_t)word);
+        uint64_t unknown = match_word(count->matches, (size_t)word) &
+                           ~bb_known_rows_known(count->known, (size_t)word);
         if (word == first / 64)
             unknown &= UINT64_MAX << first % 64;
         if (end < word * 64 + 64)
@@ -135,7 +74,7 @@ static enum bb_status look_up(struct count *count, const struct bb_entry *entry,
     bool is_newest = false;
     enum bb_status status = bb_newest_check(rows->source->newest, &found, &is_newest);
     if (status == BB_OK)
-        learn(count->known, record, !is_newest);
+        bb_known_rows_learn(count->known, record, !is_newest);
     return status;
 }
 
@@ -239,7 +178,7 @@ static uint64_t count_visible(const struct count *count)
     uint64_t visible = 0;
     for (size_t word = 0; word < count->known->word_count; word++)
         visible += (uint64_t)__builtin_popcountll(match_word(count->matches, word) &
-                                                  ~hidden_word(count->known, word));
+                                                  ~bb_known_rows_hidden(count->known, word));
     return visible;
 }
 
@@ -247,18 +186,14 @@ enum bb_status bb_visible_rows_count(struct bb_visible_rows *rows, size_t granul
                                      uint64_t end, const struct bb_skip_row_bits *matches,
                                      uint64_t *ret_count, bool *ret_is_read)
 {
-    struct count count = {.rows = rows,
-                          .known = take_known(rows, granule, matches->record_count),
-                          .matches = matches,
-                          .begin = begin,
-                          .end = end};
-    if (count.known == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for the visible records of a granule");
-    enum bb_status status = look_up_matches(&count);
+    struct count count = {.rows = rows, .matches = matches, .begin = begin, .end = end};
+    enum bb_status status =
+        bb_known_rows_granule(rows->known, granule, matches->record_count, &count.known);
+    if (status == BB_OK)
+        status = look_up_matches(&count);
     if (status == BB_OK) {
         *ret_count = count_visible(&count);
         *ret_is_read = count.is_read;
     }
-    bb_block_cache_item_unref(&count.known->item);
     return status;
 }

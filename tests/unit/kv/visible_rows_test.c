@@ -172,19 +172,63 @@ static void visible_rows__are_counted_in_ranges_of_keys(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
-/* The bits of a granule are released, or evicted before their next use. */
-static void visible_rows__are_counted_without_a_cache_and_with_the_smallest(void **state)
+/* Known rows do not depend on the block cache. */
+static void visible_rows__are_known_without_a_cache_and_with_the_smallest(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {0, 64 * 1024};
     for (size_t i = 0; i < 2; i++) {
         struct store store;
+        struct bb_db_stats before;
+        struct bb_db_stats after;
         open_filled(&store, sizes[i]);
         count_all(&store, NULL, false);
-        count_all(&store, NULL, false);
+        bb_db_stats(store.db, &before);
+        count_all(&store, NULL, true);
+        bb_db_stats(store.db, &after);
+        assert_int_equal(after.table_memory_bytes, before.table_memory_bytes);
+        put(&store, ROWS, 404); /* overlaps no table: the newer tables are the same */
+        flush(&store);
+        count_all(&store, NULL, true);
         store_close(&store);
         bb_file_memory_destroy(store.memory);
     }
+}
+
+static uint64_t memory_of(struct store *store)
+{
+    struct bb_db_stats stats;
+    bb_db_stats(store->db, &stats);
+    return stats.table_memory_bytes;
+}
+
+/* The bytes that an indexed count adds to the memory of tables. An unindexed one has loaded all
+ * index pages before. */
+static uint64_t memory_of_count(struct store *store)
+{
+    struct bb_select_options options = {.where = "status < 1000", .ignore_indexes = true};
+    uint64_t rows = 0;
+    assert_ok(bb_db_select_count(store->db, &options, &rows, NULL));
+    uint64_t before = memory_of(store);
+    options.ignore_indexes = false;
+    assert_ok(bb_db_select_count(store->db, &options, &rows, NULL));
+    return memory_of(store) - before;
+}
+
+static void visible_rows__memory_is_that_of_the_statistics(void **state)
+{
+    (void)state;
+    struct store store;
+    open_filled(&store, 1 << 20);
+    uint64_t bytes = memory_of_count(&store);
+    assert_true(bytes >= ROWS / 4 && bytes <= ROWS * 4);
+    assert_int_equal(memory_of_count(&store), 0);
+    bb_db_clear_cache(store.db);
+    assert_int_equal(memory_of_count(&store), bytes);
+    assert_ok(bb_db_compact(store.db));
+    assert_int_equal(memory_of_count(&store), 0);
+    store_close(&store);
+    bb_file_memory_destroy(store.memory);
 }
 
 static bool stop(void *context, const struct bb_select_account *account)
@@ -212,7 +256,8 @@ int main(void)
         cmocka_unit_test(visible_rows__are_looked_up_once),
         cmocka_unit_test(visible_rows__change_with_the_newer_data),
         cmocka_unit_test(visible_rows__are_counted_in_ranges_of_keys),
-        cmocka_unit_test(visible_rows__are_counted_without_a_cache_and_with_the_smallest),
+        cmocka_unit_test(visible_rows__are_known_without_a_cache_and_with_the_smallest),
+        cmocka_unit_test(visible_rows__memory_is_that_of_the_statistics),
         cmocka_unit_test(visible_rows__counting_is_cancelled),
     };
     return cmocka_run_group_tests_name("visible_rows", tests, NULL, NULL);
