@@ -20,8 +20,8 @@
  *     matches(attribute, 'regular expression')
  *     NOT condition, condition AND condition, condition OR condition, (condition)
  *     TRUE, FALSE, NULL                               NULL is unknown for every record
- * NOT binds tighter than AND, and AND tighter than OR. Case does not matter in keywords and
- * functions. It matters in names of attributes.
+ * NOT binds tighter than AND, and AND tighter than OR. Keywords and functions may be in any case.
+ * The case of attribute names matters.
  *
  * Literals
  *     strings   'it''s' or "it""s": any bytes. `Backquotes` enclose the name of an attribute

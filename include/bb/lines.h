@@ -55,12 +55,12 @@ struct bb_lines_index_options {
     /* BB_GRANULE_BYTES_MIN ... BB_GRANULE_BYTES_MAX. 0: the value of the existing index file, or
      * BB_GRANULE_BYTES_DEFAULT. */
     uint64_t granule_bytes;
-    /* Read the whole file. Otherwise the parts of an existing index file with the same attributes,
-     * indexes and granules are reused, and reading starts at the last segments of its indexes
+    /* True: read the whole file. False: reuse the parts of an existing index file that has the same
+     * attributes, indexes and granules, and read from the last segments of its indexes on
      * (bb/skip.h). */
     bool rebuild;
-    /* Called from time to time. False stops the work with BB_BUSY and leaves everything unchanged.
-     * NULL: never. */
+    /* Called from time to time. If it returns false, the call ends with BB_BUSY, and no file is
+     * changed. NULL: not called. */
     bool (*progress)(void *context, uint64_t bytes_done, uint64_t bytes);
     void *progress_context;
 };
@@ -78,7 +78,7 @@ struct bb_lines_index_report {
 /* Writes a new index file and replaces the existing one durably. At any time one of them is
  * complete. A crash may leave a file with the same prefix and a longer name, which is never read.
  * BB_BUSY: the progress function stopped the call, or the file was changed during the call, other
- * than at its end. BB_NOT_FOUND: the file, or without a schema its index file, is missing.
+ * than at its end. BB_NOT_FOUND: the file is missing, or its index file if no schema is given.
  * BB_INVALID: not a regular file; invalid options; a change before the appended part, detected
  * where lines were read again. BB_TOO_LARGE: a line is too long. BB_IO, BB_READ_ONLY: the index
  * file cannot be created. */
@@ -163,7 +163,8 @@ struct bb_lines_select_options {
     const struct bb_schema *schema;
     bool ignore_indexes;
     uint64_t limit; /* maximum number of lines; 0: no limit */
-    /* Called at least every few megabytes. False cancels with BB_BUSY. NULL: never. */
+    /* Called at least every few megabytes. If it returns false, the selection ends with BB_BUSY.
+     * NULL: not called. */
     bool (*progress)(void *context, const struct bb_lines_account *account);
     void *progress_context;
 };

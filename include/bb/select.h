@@ -20,10 +20,10 @@
  * these is true: no flush has ended for 5 seconds, bb_db_wait_idle waits, or a selection can use
  * indexes. A flush builds its index file immediately if a selection that can use indexes was made
  * after the previous flush began. In deterministic mode bb_db_wait_idle builds deferred index
- * files, and so do writes after such a selection. A selection reads all of a table that has no
- * index file yet. With defer_index_files (bb/db_options.h) compactions defer index files too, and
- * the store builds index files of all levels in the same way. A compaction then takes as long as
- * without indexes, but the store reads each table again.
+ * files, and so do writes after a selection that can use indexes. A selection reads all of a table
+ * that has no index file yet. With defer_index_files (bb/db_options.h) compactions defer index
+ * files too, and the store builds index files of all levels in the same way. A compaction then
+ * takes as long as without indexes, but the store reads each table again.
  *
  * A selection returns exactly the records for which the condition is true, in key order, from one
  * state of the store. This holds even if an index is damaged, lost or incomplete: an index only
