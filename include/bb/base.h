@@ -77,7 +77,7 @@ enum bb_status {
     BB_EXISTS = 10,
     /* Writing is not possible: opened read-only, or writes stopped after an I/O failure. */
     BB_READ_ONLY = 11,
-    /* The call would have to wait, and was asked not to. Not an error. */
+    /* The call must not wait, but would have to. Not an error. */
     BB_WOULD_WAIT = 12,
 };
 
@@ -96,9 +96,9 @@ struct bb_error {
  * change it. */
 BB_API const struct bb_error *bb_error_last(void);
 
-/* For code of the program that the library calls, such as a file system (bb/file.h): makes this
- * failure the thread's most recent one, and returns the status. The message is copied, and cut to
- * the size of struct bb_error. status is not BB_OK. */
+/* Sets the most recent failure of the calling thread, and returns the status. It is for code of the
+ * program that the library calls, such as a file system (bb/file.h). The message is copied, and cut
+ * to the size of struct bb_error. status must not be BB_OK. */
 BB_API enum bb_status bb_error_set(enum bb_status status, const char *message);
 
 /* Borrowed bytes: a pointer and a length, no terminator, any content. data may be NULL if size is
@@ -122,9 +122,9 @@ struct bb_buf {
     size_t capacity;
 };
 
-/* Appends bytes. The library allocates the memory of a buffer. So a program only reads data and
- * size, and changes the buffer only through calls such as these. The bytes must not be in the
- * buffer itself. BB_NO_MEMORY: the buffer is unchanged. */
+/* Appends bytes, which must not be in the buffer itself. BB_NO_MEMORY: the buffer is unchanged. The
+ * library allocates the memory of a buffer. So a program may read data and size, but changes a
+ * buffer only through calls such as this. */
 BB_API BB_MUST_CHECK enum bb_status bb_buf_append(struct bb_buf *buf, const void *data,
                                                   size_t size);
 /* The same, but replaces the contents. */
@@ -135,7 +135,7 @@ BB_API void bb_buf_deinit(struct bb_buf *buf);
 
 /* Pinned bytes: readable and unchanged until bb_pinned_release. They are not copied if the library
  * already has them in memory. A zeroed struct is valid and empty. A program may copy the struct,
- * but may then use and release only one of the copies, in any thread. */
+ * but must then use and release only one of the copies. Any thread may release it. */
 struct bb_pinned {
     struct bb_bytes bytes;
     /* Internal. */

@@ -20,33 +20,34 @@
  *     matches(attribute, 'regular expression')
  *     NOT condition, condition AND condition, condition OR condition, (condition)
  *     TRUE, FALSE, NULL                               NULL is unknown for every record
- * NOT binds tighter than AND, and AND tighter than OR. Case does not matter in keywords and
- * functions. It matters in names of attributes.
+ * NOT binds tighter than AND, and AND tighter than OR. Keywords and functions may be in any case.
+ * The case of attribute names matters.
  *
  * Literals
- *     strings   'it''s' or "it""s": any bytes. `Backquotes` hold the name of an attribute
- *     numbers   Any size. Integers are compared exactly with values of every type, and decimals
- *               (with a point or an exponent) exactly with integers. For f64 a decimal is rounded
- *               to the nearest double. 1e999 is infinity
+ *     strings   'it''s' or "it""s": any bytes. `Backquotes` enclose the name of an attribute
+ *     numbers   Any size. An integer is compared exactly with a value of any type. A decimal (with
+ *               a point or an exponent) is compared exactly with integers, and is rounded to the
+ *               nearest double for f64. 1e999 is infinity
  *     times     a string: '2015-05-17T10:05:03.5Z', '2015-05-17 10:05', '2015-05-17'; UTC unless
  *               a zone is named
- * A literal that cannot be compared with the attribute's type is an error, with its offset.
+ * A literal that cannot be compared with the attribute's type is an error; the message gives its
+ * offset.
  *
  * Meaning
  *     - IS NULL is true for an attribute that is NULL, missing or malformed. Every other predicate
  *       of such an attribute is unknown. NOT unknown is unknown.
- *     - != is NOT over =, NOT IN is NOT over IN, and so on.
+ *     - a != b means NOT (a = b), a NOT IN (...) means NOT (a IN (...)), and so on.
  *     - NaN satisfies no comparison, so NOT of a comparison with NaN is true. -0 equals 0.
  *     - Strings are bytes and ordered as bytes. LIKE: % is any bytes, _ one character (a valid
- *       UTF-8 sequence, or one byte outside such a sequence). A backslash before %, _ or \ makes it
- *       literal; any other backslash is literal too.
+ *       UTF-8 sequence, or one byte outside such a sequence). A backslash makes the %, _ or \ after
+ *       it literal. Any other backslash is itself literal.
  *     - A token is a maximal run of ASCII letters, ASCII digits and bytes of 0x80 and above. The
  *       operand of has_token is exactly one token. The operands of has_all_tokens and has_any_token
  *       are texts; every token in them is an operand.
  *     - A word is a segment of Unicode's UAX #29 with a letter or a digit: "don't", "3.14", "naive"
  *       with an accent. A byte outside every valid UTF-8 sequence separates words. A word of more
  *       than 1,024 bytes is split. Words are compared as bytes, without normalisation. The
- *       functions that begin with "ihas" compare after Unicode's full case folding ("Straße" is
+ *       functions that begin with "ihas" compare after Unicode's full case folding ("Straße" equals
  *       "STRASSE"). Predicates of words need a build with libunistring, and use its version of
  *       Unicode. Other builds return BB_UNSUPPORTED.
  *     - matches is true if some part of the value matches, as in pcre2 without UTF: patterns and

@@ -17,10 +17,11 @@
  * BB_TOO_LARGE if it is given a longer key: no such key can be stored, so the call is a bug in the
  * program. The same is true of range bounds and prefixes, even if the range is empty.
  *
- * Durability. After BB_OK a write survives a crash of the process, because each commit is in the
- * operating system's memory: in a file, or in a mapped file. It survives a power failure after the
- * next synced write, flush or close. With sync = true it does so before the call returns.
- * docs/durability.md describes the protocol.
+ * Durability. After BB_OK a write survives a crash of the process (except with wal_off or
+ * wal_buffer_bytes), because the commit is in the operating system's memory: in a file, or in a
+ * mapped file. The write survives a power failure as soon as a later synced write, flush or close
+ * returns; with sync = true, as soon as the write itself returns. docs/durability.md describes the
+ * protocol.
  *
  * Errors. Declarations list the errors specific to a call. In addition, any call may fail with
  * BB_NO_MEMORY. A call that reads may fail with BB_IO or BB_CORRUPT; the message names the file. A
@@ -33,14 +34,13 @@
  *     BB_READ_ONLY   the store is read-only, or an earlier failure stopped writing. The message
  *                    names the failure; reopen the store
  *
- * Processes. A bb_db belongs to the process that opened it. In a child made by fork every call on
- * it fails immediately with BB_INVALID, and the message explains that the child must open the store
- * again. Only close, destroy and release work there. They release the child's memory and
- * descriptors, except descriptors in use by threads of the parent at the fork, and do not touch the
- * store; bb_db_close returns BB_OK. Pinned values stay readable until they are released. So a
- * daemon should fork before it opens its store. Other processes can open the store once the process
- * that opened it has closed it or exited, even if its children are still running. See
- * docs/durability.md, "Fork".
+ * Processes. A bb_db belongs to the process that opened it, so a daemon should fork before it opens
+ * its store. In a child made by fork only close, destroy and release work. They release the child's
+ * memory and descriptors, except those that threads of the parent were using at the fork, and do
+ * not touch the store; bb_db_close returns BB_OK. Pinned values stay readable until they are
+ * released. Every other call fails immediately with BB_INVALID, and the message tells the child to
+ * open the store again. Other processes can open the store once the process that opened it has
+ * closed it or exited, even if its children are still running. See docs/durability.md, "Fork".
  *
  * Threads. Any number of threads may use a bb_db concurrently, but no call may start after
  * bb_db_close starts. Batches and iterators are used by one thread at a time. Snapshots may be
@@ -98,9 +98,9 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
  *                    descriptor and root are available
  *     Files          The writer may remove a table at any time. An open file keeps its bytes. So
  *                    while the store has at most open_tables_max tables, every get and iterator
- *                    works without a time limit. With more tables, an evicted descriptor may belong
- *                    to a removed table. The call then fails with BB_BUSY; bb_db_refresh helps.
- *                    Such a table is never treated as damaged, nor its keys as absent
+ *                    works without a time limit. With more tables, a call may need a removed table
+ *                    whose descriptor was evicted. The call then fails with BB_BUSY; bb_db_refresh
+ *                    helps. Such a table is never treated as damaged, nor its keys as absent
  *     Writing        put, delete, write, flush, compact, ingest and checkpoint fail with
  *                    BB_READ_ONLY
  *     Opening        BB_BUSY: the store changed during each of 100 attempts
@@ -118,8 +118,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 /* Waits for running background work, and flushes if the next opening would have to replay more than
  * 1 MiB. BB_BUSY: iterators, selections, snapshots, checkpoints or pinned values exist; the store
  * stays open. In a child made by fork: BB_OK, see "Processes" above. Otherwise BB_OK, or the
- * failure that stopped writing. BB_IO if the store's log, CURRENT or manifest was removed while the
- * store was open, and acknowledged writes cannot be saved in a table. NULL is allowed.
+ * failure that stopped writing. BB_IO: CURRENT or the current manifest was removed while the store
+ * was open; or the log was removed, and its writes cannot be saved in a table. NULL is allowed.
  *
  * Other threads: no call may start after close starts, and no read may be running then. Close waits
  * for running calls that write or wait for background work. Writes that were queued before close
@@ -169,7 +169,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_now(struct bb_db *db,
  * evicted. Allocates nothing if the block is cached. Any thread may release the value at any time,
  * but not concurrently with bb_db_close, which fails with BB_BUSY while a value is pinned.
  *
- * The pin keeps only these in memory (no view, no table, no table file):
+ * The pin keeps no view, table or table file. It keeps only the following in memory:
  *
  * - a value in a table: its data block (block_size_bytes; a large value has a separate block). In
  *   the cache the block counts as pinned and is not evicted, so values pinned for a long time leave

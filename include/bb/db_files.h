@@ -15,13 +15,13 @@
 extern "C" {
 #endif
 
-/* Verifies a store that is not open: the manifest, every table (bb_table_verify), every log record,
- * and that tables agree with the manifest and do not overlap within a run. Every index file must
- * exist, be intact and belong to its table, and must not exclude a record that its table contains.
- * Reports files that do not belong to the store. The call creates and changes nothing. It needs
- * only read permission, so the directory or file system may be read-only. Several verifications may
- * run concurrently. BB_BUSY: the store is open for writing. While a verification runs, opening the
- * store for writing fails with BB_BUSY. */
+/* Verifies a store that is not open: the manifest, every table (bb_table_verify) and every log
+ * record. Tables must agree with the manifest, and must not overlap within a run. Every index file
+ * must exist, be intact and belong to its table, and must not exclude a record that its table
+ * contains. Reports files that do not belong to the store. The call creates and changes no file. It
+ * needs only read permission, so the directory or file system may be read-only. Several
+ * verifications may run concurrently. BB_BUSY: the store is open for writing. While a verification
+ * runs, opening the store for writing fails with BB_BUSY. */
 struct bb_db_verify_report {
     uint64_t tables;
     uint64_t entries;
@@ -33,9 +33,9 @@ struct bb_db_verify_report {
     uint64_t orphans;
     /* Files of other programs. They are ignored. */
     uint64_t foreign;
-    /* Of the orphans: complete tables of this store. Not a defect if the end of the manifest
-     * confirms that it names all tables, or if named tables and logs contain all of their entries.
-     * Otherwise BB_CORRUPT. */
+    /* Of the orphans: complete tables of this store. They are no defect if the manifest's end
+     * confirms that the manifest names all tables, or if the named tables and the logs contain all
+     * entries of the unnamed tables. Otherwise BB_CORRUPT. */
     uint64_t tables_unnamed;
     /* Of the orphans: logs of this store whose contents are all in tables. */
     uint64_t logs_unnamed;
@@ -53,27 +53,27 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  *     Coverage    All bytes of the tables that exist when the call starts. They are read from the
  *                 device if the system allows that, and not through the block cache. A table that a
  *                 compaction replaces before or during its verification is skipped: the compaction
- *                 has read all of its blocks and verified their checksums. Then all synced bytes
- *                 of the manifest and the logs; in a read-only store, the bytes that these files
- *                 themselves mark as synced. A later call checks logs begun during the call, and a
- *                 manifest whose last edit failed
+ *                 has read all of its blocks and verified their checksums. The call then reads all
+ *                 synced bytes of the manifest and the logs; in a read-only store, the bytes that
+ *                 these files themselves mark as synced. A later call checks logs begun during the
+ *                 call, and a manifest whose last edit failed
  *     Resources   The call delays the removal of one table file at a time. It holds no view, and
  *                 holds locks only for microseconds. Memory: as bb_table_verify for one table
  *     Damage      Each damaged file is reported (BB_EVENT_DAMAGE), counted in the report and in
  *                 damaged_files of the statistics, and flagged in bb_db_tables until a verification
- *                 succeeds or the file is replaced. The contents of a damaged log are in memory:
- *                 bb_db_flush writes them to a table. If the manifest is damaged, bb_db_checkpoint
- *                 makes an intact copy of the store. The call continues and finally returns
- *                 BB_CORRUPT with the message of the first damaged file, or BB_IO if that file
- *                 could not be read
+ *                 succeeds or the file is replaced. The contents of a damaged log are also in
+ *                 memory, and bb_db_flush writes them to a table. If the manifest is damaged,
+ *                 bb_db_checkpoint makes an intact copy of the store. The call continues and
+ *                 finally returns BB_CORRUPT with the message of the first damaged file, or BB_IO
+ *                 if that file could not be read
  *     Slices      After every 256 KiB and after every file the call waits as long as
  *                 bytes_per_second requires, calls on_progress, and returns BB_BUSY if the store is
  *                 being closed
  *     Resuming    A call that ends early reports in next_table where another call can continue, in
  *                 this process or in another one
  *
- * *ret_report is set for every status. It counts a file as soon as it has been read, completely or
- * up to its first damage. */
+ * *ret_report is set for every status. The report counts a file as soon as the call has read it,
+ * completely or up to its first damage. */
 struct bb_db_scrub_report {
     uint64_t tables;
     uint64_t indexes;    /* index files */
@@ -101,9 +101,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_scrub(struct bb_db *db,
 /* Creates a second store in a new directory. BB_EXISTS if the directory exists, or if this store
  * was opened under that name, even if it has been renamed since. The checkpoint contains all writes
  * that completed before the call, and a prefix, in commit order, of concurrent writes. The call
- * flushes first. Tables are hard links, which take no space until they are compacted away, or
- * copies where links are not possible (another file system). The parent directory must exist. The
- * two stores are independent: either may be changed or destroyed.
+ * flushes first. The checkpoint's tables are hard links, which take no space until this store
+ * compacts the tables away. Where links are not possible (another file system), they are copies.
+ * The parent directory must exist. The two stores are independent: either may be changed or
+ * destroyed.
  *
  * The checkpoint is durable when the call returns BB_OK. After a failure the call removes its
  * files. After a power failure during the call the directory does not exist, or opening it finds no
@@ -125,15 +126,15 @@ BB_API BB_MUST_CHECK enum bb_status bb_checkpoint_write(struct bb_checkpoint *ch
 BB_API void bb_checkpoint_destroy(struct bb_checkpoint *checkpoint);
 
 /* Adds tables built elsewhere (bb_table_builder, any secret and options, the store's comparator) to
- * the store, as if all their entries were written in one batch when the call returns. They override
- * all earlier writes, their tombstones delete, and earlier snapshots do not see them. Concurrent
- * writes of other threads count as earlier.
+ * the store, as if all their entries were written in one batch when the call returns. The entries
+ * override all earlier writes, tombstones among them delete earlier data, and earlier snapshots do
+ * not see them. Concurrent writes of other threads count as earlier.
  *
- *     Inputs      are only read, and may be removed afterwards. Of several versions of a key the
- *                 newest wins. Of a key in several inputs the input named last wins, as if the
- *                 inputs were written one after another. So a range tombstone hides older versions
- *                 in its input, in inputs named before it, and in the store. Sequences of the
- *                 inputs have no other effect.
+ *     Inputs      are only read, and may be removed afterwards. Of several versions of a key in one
+ *                 input the newest wins. If several inputs have a key, the input named last wins,
+ *                 as if the inputs were written one after another. So a range tombstone hides older
+ *                 versions in its input, in inputs named before it, and in the store. Sequences of
+ *                 the inputs have no other effect.
  *     Cost        Each input is read once and written once, without log and memtable, to the
  *                 deepest level that has space and keeps it above all older versions of its keys.
  *                 Sorted data with little overlap is not compacted again.
@@ -145,11 +146,11 @@ BB_API void bb_checkpoint_destroy(struct bb_checkpoint *checkpoint);
  *     Failure     All tables are added, or none. BB_INVALID (another comparator), BB_CORRUPT,
  *                 BB_NOT_FOUND and BB_UNSUPPORTED concern an input; nothing was changed. BB_BUSY:
  *                 concurrent writes forced the call to give up, or the store is being closed. A
- *                 call that is copying notices this within a few thousand entries; a verification
- *                 first completes its input. No files remain in this case. BB_NO_SPACE: unlike a
- *                 write, an ingest does not cancel a merge that holds space; another call after
- *                 bb_db_wait_idle may succeed. After any other failure the tables may exist at the
- *                 next opening, as after a failed write.
+ *                 call that is copying notices a close within a few thousand entries; a
+ *                 verification first completes its input. After BB_BUSY no files remain.
+ *                 BB_NO_SPACE: unlike a write, an ingest does not cancel a merge that holds space;
+ *                 another call after bb_db_wait_idle may succeed. After any other failure the
+ *                 tables may exist at the next opening, as after a failed write.
  *     Durable     with BB_OK, together with all earlier writes. */
 struct bb_ingest_options {
     /* First run bb_table_verify on all inputs, including their filters, which ingestion does not
@@ -163,7 +164,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_ingest(struct bb_db *db, const char *c
 
 /* Removes a store that is not open (BB_BUSY names the holder of the lock), intact or damaged.
  * Removes all files with a store's file names (docs/format-manifest.md) and no others, and the
- * directory if it is then empty. Of the options only the file system is used.
+ * directory if it is then empty. The call uses no option except the file system.
  *
  * BB_NOT_FOUND: the directory does not exist. BB_INVALID: the directory contains files, but none
  * that is recognisably bloomblock's; no file was removed. Any other failure stops the removal
@@ -181,8 +182,8 @@ struct bb_db_destroy_report {
     uint64_t foreign;
     /* Files that could not be read, so that their owner is unknown. */
     uint64_t unreadable;
-    /* False: it contains other files, may not be removed, or was reached through a symbolic link,
-     * which would then dangle. */
+    /* False: the directory contains other files, may not be removed, or was reached through a
+     * symbolic link, which would then dangle. */
     bool directory_removed;
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
@@ -192,10 +193,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
 /* Repairs a damaged store so that it opens, using all data that can be read. Use it if opening or
  * verifying fails with BB_CORRUPT and there is no backup. A store that verifies is not changed.
  *
- * Data that is used: the state in the newest readable manifest. This is its intact tables, every
- * block with a valid checksum of its damaged tables (rewritten as a new table in the same level),
- * its intact logs, and every complete batch of its damaged logs, even after a hole. Without any
- * manifest: all tables and logs, merged by their sequences.
+ * Data that is used: the state in the newest readable manifest. It consists of the intact tables,
+ * the readable blocks of damaged tables (with a valid checksum; rewritten as a new table in the
+ * same level), the intact logs, and every complete batch of damaged logs, even after a hole.
+ * Without any manifest: all tables and logs, merged by their sequences.
  *
  * Data that is not used: tables that the manifest does not name. Compactions have replaced them,
  * and they contain data deleted since. With take_unnamed_tables they are used, at the caller's
@@ -231,7 +232,7 @@ struct bb_db_repair_options {
      * files_set_aside are 0, because they depend on the written files. */
     bool dry_run;
     /* Also use tables of this store that the manifest does not name. All tables are then merged,
-     * because the levels of these are unknown. */
+     * because the levels of the unnamed ones are unknown. */
     bool take_unnamed_tables;
 };
 struct bb_db_repair_report {

@@ -77,9 +77,9 @@ struct bb_db_recovery {
     bool is_damaged;
     bool is_repaired;          /* by BB_RECOVERY_SALVAGE */
     bool deletions_may_return; /* as in struct bb_db_repair_report */
-    /* Logs that end in zeros, which no write of the store leaves. Records that the zeros may have
-     * replaced are lost. Their number is unknown, so dropped_bytes and dropped_logs do not count
-     * them. */
+    /* Logs that end in zeros, which no write of the store leaves. The zeros may have replaced
+     * records, which are lost. The number of these records is unknown, so dropped_bytes and
+     * dropped_logs do not count them. */
     uint64_t zeroed_logs;
 };
 
@@ -109,11 +109,11 @@ struct bb_filter_amount {
  *
  * Stored options: filter_amount, write_buffer_bytes, block_size_bytes, compression, the expert
  * options of filters (except table_filter_off), and the expert options of tables and compaction
- * (except defer_index_files). An opening for writing stores each of them that is not 0,
- * durably before it returns. A later opening uses the stored value of each option that it leaves at
- * 0. The three counts of level 0 limit each other, so setting one replaces all three. To return to
- * a default, set the option to the default's value, and tombstone_age_max to 10^18.
- * docs/options.md ranks all options and describes the effect of a change. */
+ * (except defer_index_files). An opening for writing stores each of these that is not 0, and the
+ * value is durable when the opening returns. A later opening uses the stored value of each option
+ * that it leaves at 0. The three counts of level 0 limit each other, so setting one replaces all
+ * three. To return to a default, set the option to the default's value, and tombstone_age_max to
+ * 10^18. docs/options.md ranks all options and describes the effect of a change. */
 struct bb_db_options {
     /* ---- everyday options ---- */
 
@@ -131,15 +131,15 @@ struct bb_db_options {
     enum bb_compression compression;       /* default LZ4 */
 
     /* Maximum combined write rate of flushes, compactions and ingests, in bytes per second; 0: no
-     * limit, otherwise at least 64 KiB. Flushes have priority; the others get the rest and at least
-     * a quarter. If the limit is below the rate of writes, writes stall. In deterministic mode the
+     * limit, otherwise at least 64 KiB. Flushes have priority; the others get the rest, at least a
+     * quarter. If the limit is below the rate of writes, writes stall. In deterministic mode the
      * calling thread waits. */
     uint64_t background_bytes_per_second;
 
     /* Called with each event, in the thread in which it happens: a background thread, or a thread
      * that is in a call of the library, such as a stalled writer or the thread that opens the
-     * store. Several threads may call it concurrently. No lock is held, so it may read statistics.
-     * The thread waits until it returns. */
+     * store. Several threads may call it concurrently. No lock is held, so on_event may read
+     * statistics. The thread waits until on_event returns. */
     void (*on_event)(void *context, const struct bb_event *event);
     void *event_context;
 
@@ -160,19 +160,20 @@ struct bb_db_options {
     enum bb_filter_kind filter_kind;
     uint32_t filter_granularity; /* blocks per filter, default 1 */
     /* Share of lookups that are for absent keys, above 0 ... 1; default 1. The other lookups are
-     * assumed to find their keys in the levels in proportion to the levels' data, and waste no
-     * reads in the level of their key and deeper. The target (or the budget) is divided over the
-     * levels accordingly, so that memory (or waste) is minimal. A level may get no filters. */
+     * assumed to find their keys in the levels in proportion to the levels' data. Such a lookup
+     * wastes no reads in the level of its key, nor in deeper levels. The store divides the target
+     * over the levels accordingly, so that memory is minimal; it divides a budget so that waste is
+     * minimal. A level may get no filters. */
     double absent_share;
     /* Bits per key in the table filters of the largest run: 1 ... 24, BB_TABLE_FILTER_NONE or
      * BB_TABLE_FILTER_ALL (bb/table.h); default 5. Smaller runs put more of their bits into table
      * filters. Kinds other than ribbon have a table filter only if this is set. */
     double table_filter_bits;
-    /* Table filters are not probed, and not written to new tables: table_filter_bits is
-     * BB_TABLE_FILTER_NONE. Older tables have only the rate of their block filters. The statistics
-     * count only these filters, and compactions restore the target as they rewrite the tables.
-     * Otherwise the table filters of tables that were probed are in memory, outside the cache:
-     * table_filter_bits / 8 bytes per key, see table_memory_bytes. */
+    /* True: table filters are not probed, and new tables have none (BB_TABLE_FILTER_NONE). Existing
+     * tables then have only the rate of their block filters. The statistics count only block
+     * filters, and compactions restore the target as they rewrite the tables. False: the table
+     * filter of each table that was probed is in memory, outside the cache. It takes
+     * table_filter_bits / 8 bytes per key: see table_memory_bytes. */
     bool table_filter_off;
 
     /* ---- expert: tables and compaction ---- */
@@ -223,9 +224,9 @@ struct bb_db_options {
      * process loses them. */
     uint32_t wal_buffer_bytes;
     enum bb_recovery recovery; /* handling of damage at the end of the logs */
-    /* Filled in by bb_db_open, even if it fails: it then shows how much is readable. bb_db_verify
-     * fills in the losses of an opening with the same `recovery`, without a repair. NULL: no
-     * report. Borrowed for the call. All 0 with read_only. */
+    /* bb_db_open fills in this report, even if the opening fails: the report then shows how much is
+     * readable. bb_db_verify fills in the losses that an opening with the same `recovery` would
+     * have, without a repair. NULL: no report. Borrowed for the call. All 0 with read_only. */
     struct bb_db_recovery *recovery_report;
 
     /* ---- expert: verification ---- */

@@ -9,9 +9,10 @@
  *     status = bb_file_system_power_failure(files, &after);  // the synced part, a second system
  *
  * The library accesses files, directories, locks, randomness and time only through a struct
- * bb_file_system. A program may implement one, for example to count or refuse calls and pass them
- * on to the file system of bb_file_system_posix_create. A store that uses that file system directly
- * also keeps the end of its log in a mapped file, NUMBER.window. The library keeps these rules:
+ * bb_file_system. A program may implement one, for example to count or refuse calls before it
+ * passes them to the file system of bb_file_system_posix_create. A store that uses the operating
+ * system's files directly also keeps the end of its log in a mapped file, NUMBER.window. The
+ * library keeps these rules:
  *
  * - Files are written once, front to back, and never changed afterwards.
  * - sync makes a file's bytes durable, sync_directory its name. Neither implies the other.
@@ -141,12 +142,12 @@ struct bb_file_system_ops {
      * if someone has removed the file since: a directory has only one such lock. Released by
      * unlock; the file remains. Until unlock, paths that start with the same characters as this
      * path, up to the last slash, may refer to the locked directory, wherever it was moved.
-     * Operations in it must end before unlock starts. */
+     * Operations in the directory must end before unlock starts. */
     enum bb_status (*lock)(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock);
-    /* Locks for reading: several readers may hold this lock at a time. It excludes the holder of
-     * the lock above, and is excluded by it. No file is created or written, so that permission to
-     * read is enough; the lock file may be missing. Where neither the file nor the directory can
-     * be locked, the call succeeds and excludes no one. Released by unlock. */
+    /* Locks for reading: several readers may hold this lock at a time. This lock and the lock above
+     * exclude each other. The call creates and writes no file, so read permission is enough; the
+     * lock file may be missing. Where neither the file nor the directory can be locked, the call
+     * succeeds and excludes no one. Released by unlock. */
     enum bb_status (*lock_shared)(struct bb_file_system *fs, const char *path,
                                   struct bb_file **ret_lock);
     enum bb_status (*unlock)(struct bb_file_system *fs, struct bb_file *lock);

@@ -16,11 +16,11 @@
  * that describes the problem, and the view returns "may contain" for every hash. Only a filter
  * built from zero keys returns "absent" for every hash.
  *
- * Rates. target_rate limits the expected rate of false positives over non-member keys and hashes.
- * bb_filter_plan chooses parameters with predicted_rate <= target_rate. The predicted rate in
- * struct bb_filter_info is computed from the bits that are actually set. For Bloom kinds it differs
- * from the plan's by chance, so it exceeds the target in up to half of all valid filters.
- * docs/filters.md has the mathematics.
+ * Rates. The rate is the share of non-member keys for which the filter returns "may contain".
+ * target_rate limits its expectation over all hashes: bb_filter_plan chooses parameters with
+ * predicted_rate <= target_rate. The predicted rate in struct bb_filter_info is computed from the
+ * bits that are actually set. For Bloom kinds it differs from the plan's by chance, so it exceeds
+ * the target in up to half of all valid filters. docs/filters.md has the mathematics.
  *
  * NULL is allowed only for options (meaning the defaults), for objects to be destroyed, and for
  * empty bytes and arrays. */
@@ -95,9 +95,9 @@ struct bb_filter_options {
 
 /* Collects hashes. One thread at a time. Memory until finish: an array of 8 bytes per hash, at
  * least 8 KiB, with up to 2 unused bytes per hash (8 below 65,536 hashes). Where realloc copies
- * instead of remapping pages, the old and the new array exist together while it grows. finish needs
- * up to twice the size of the envelope plus 0.1 MB; for counting and scalable filters up to three
- * times the envelope. After the first failure every call returns it. */
+ * instead of remapping pages, the old and the new array exist together while the array grows.
+ * finish needs up to twice the size of the envelope plus 0.1 MB; for counting and scalable filters
+ * up to three times the envelope. After the first failure every call returns it. */
 struct bb_filter_builder;
 BB_API BB_MUST_CHECK enum bb_status
 bb_filter_builder_create(const struct bb_filter_options *options,
@@ -182,12 +182,12 @@ BB_API void bb_filter_may_contain_each(const struct bb_filter_view *views, size_
 
 /* Adds keys in place to a finished filter of a Bloom kind. The bits are the same as if the filter
  * had been built from all keys with its parameters. *ret_inserted counts the hashes that are new to
- * the filter. False positives are not counted, so the key count may be slightly low. The predicted
- * rate rises as the number of keys exceeds the planned number. hashes: in any order, duplicates
- * allowed. On failure nothing is changed. BB_UNSUPPORTED, with the reason, for other kinds;
- * BB_INVALID for a filter of no keys, which has no bits to set; damaged envelopes fail as in
- * bb_filter_info. Each call reads the whole filter, so pass many hashes per call. No thread may
- * probe a view of the filter during the call.
+ * the filter. A new key for which the filter already returned "may contain" is not counted, so the
+ * key count may be slightly low. The predicted rate exceeds the plan's when the filter holds more
+ * keys than planned. hashes: in any order, duplicates allowed. On failure nothing is changed.
+ * BB_UNSUPPORTED, with the reason, for other kinds; BB_INVALID for a filter of no keys, which has
+ * no bits to set; damaged envelopes fail as in bb_filter_info. Each call reads the whole filter, so
+ * pass many hashes per call. No thread may probe a view of the filter during the call.
  *
  * Scalable and counting filters take keys in another way: decode the envelope
  * (bb_scalable_filter_decode, bb_counting_filter_decode), add, and encode it. */
@@ -237,8 +237,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_file_decode(struct bb_bytes bytes,
 /* The hash of a key, for probing the filter or for adding to it. Threads: any. */
 BB_API uint64_t bb_filter_file_hash(const struct bb_filter_file *file, struct bb_bytes key);
 
-/* Writes a filter file. It is first written under another name in the same directory, with mode
- * 0600, synced and renamed, and then the directory is synced. So after a failure, or a power
+/* Writes a filter file. The call writes and syncs the file under another name in the same
+ * directory, with mode 0600, renames it, and syncs the directory. So after a failure, or a power
  * failure at any time, the name has its old contents or the new ones. The call replaces an existing
  * file. It replaces a symbolic link, not the link's target. file_system: NULL for the operating
  * system's files. BB_IO, BB_NO_SPACE, BB_NO_MEMORY; BB_INVALID as bb_filter_file_encode. Threads:

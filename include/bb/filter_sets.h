@@ -177,17 +177,17 @@ bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **
 /* --- Count sketches: how often each key occurred, and the most frequent keys ---
  *
  * BB_FILTER_COUNT_MIN counts keys in little memory. It has rows of 32-bit cells, with one cell per
- * row for each key. The count of a key is the minimum of its cells. A count is never too low. For
- * at most a share error_probability of all keys it is too high by more than error * total, where
+ * row for each key. The count of a key is the minimum of its cells. A count is never too low. It is
+ * too high by more than error * total for at most a share error_probability of all keys, where
  * total is the sum of all counts added. The sketch has ln(1 / error_probability) rows of e / error
  * cells of 4 bytes, for any number of keys: 54 kB for an error of 0.1 % with probability 1 %.
  *
  * The sketch also keeps a list of the most frequent keys, with copies of their bytes. One use is to
- * find the absent keys that a database is queried for most. If the list is full, a key outside it
- * certainly occurred no more often than the count of the last key in the list. A count in the list
- * is the sketch's count, or a tighter bound if there is one: the additions since the key entered
- * the list, plus the count that the last key of the list had at that time. While the list is not
- * full, its counts are exact.
+ * find the absent keys that are looked up most often in a database. If the list is full, a key
+ * outside it certainly occurred no more often than the count of the last key in the list. A count
+ * in the list is the sketch's count, or a tighter bound if there is one: the additions since the
+ * key entered the list, plus the count that the last key of the list had at that time. While the
+ * list is not full, its counts are exact.
  *
  * Changes: one thread at a time. Queries: any number of threads while no thread changes the sketch.
  * Sources: Cormode, Muthukrishnan, "An improved data stream summary: the count-min sketch and its

@@ -1,5 +1,5 @@
 /* Text files: selects the lines of a file that satisfy a condition. An index file makes this fast.
- * The library needs no store for it, and never changes the text file.
+ * The library needs no store for this, and never changes the text file.
  *
  *     bb_lines_index_create("access.log", &index_options, NULL);      writes access.log.bbi
  *     bb_lines_open("access.log", NULL, &lines);
@@ -14,8 +14,8 @@
  * empty line is a record too. The key of a record is empty.
  *
  * Granules (bb/skip.h) are ranges of the file, divided at line ends. Results are exact and in file
- * order, even if the index file is incomplete or damaged: it only avoids reads. Lines that it does
- * not cover are read.
+ * order, even if the index file is incomplete or damaged: an index file only avoids reads, and
+ * lines that it does not cover are read.
  *
  * The file may grow while it is open; selections see its state at opening. An index file is used
  * only if it belongs to the file. The file must have grown, or have the same size and modification
@@ -55,12 +55,12 @@ struct bb_lines_index_options {
     /* BB_GRANULE_BYTES_MIN ... BB_GRANULE_BYTES_MAX. 0: the value of the existing index file, or
      * BB_GRANULE_BYTES_DEFAULT. */
     uint64_t granule_bytes;
-    /* Read the whole file. Otherwise the parts of an existing index file with the same attributes,
-     * indexes and granules are reused, and reading starts at the last segments of its indexes
+    /* True: read the whole file. False: reuse the parts of an existing index file that has the same
+     * attributes, indexes and granules, and read from the last segments of its indexes on
      * (bb/skip.h). */
     bool rebuild;
-    /* Called from time to time. False stops the work with BB_BUSY and leaves everything unchanged.
-     * NULL: never. */
+    /* Called from time to time. If it returns false, the call ends with BB_BUSY, and no file is
+     * changed. NULL: not called. */
     bool (*progress)(void *context, uint64_t bytes_done, uint64_t bytes);
     void *progress_context;
 };
@@ -77,11 +77,11 @@ struct bb_lines_index_report {
 
 /* Writes a new index file and replaces the existing one durably. At any time one of them is
  * complete. A crash may leave a file with the same prefix and a longer name, which is never read.
- * BB_BUSY: the file was changed, other than at its end, during the call, or the progress function
- * stopped it. BB_NOT_FOUND: the file, or without a schema its index file, is missing. BB_INVALID:
- * not a regular file; invalid options; a change before the appended part, detected where lines were
- * read again. BB_TOO_LARGE: a line is too long. BB_IO, BB_READ_ONLY: the index file cannot be
- * created. */
+ * BB_BUSY: the progress function stopped the call, or the file was changed during the call, other
+ * than at its end. BB_NOT_FOUND: the file is missing, or its index file if no schema is given.
+ * BB_INVALID: not a regular file; invalid options; a change before the appended part, detected
+ * where lines were read again. BB_TOO_LARGE: a line is too long. BB_IO, BB_READ_ONLY: the index
+ * file cannot be created. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_lines_index_create(const char *path, const struct bb_lines_index_options *options,
                       struct bb_lines_index_report *ret_report);
@@ -114,17 +114,17 @@ enum bb_lines_index_state {
 struct bb_lines_info {
     uint64_t file_bytes;
     enum bb_lines_index_state index_state;
-    /* The reason why it is not used; empty if it is used. Borrowed from the file. */
+    /* The reason why the index file is not used; empty if it is used. Borrowed from the file. */
     const char *index_reason;
-    uint64_t indexed_bytes; /* 0 if it is not used, like the following fields */
+    uint64_t indexed_bytes; /* 0 if the index file is not used, like the following fields */
     uint64_t granules;
     uint64_t records; /* lines in granules */
     uint64_t index_bytes;
 };
 
 BB_API void bb_lines_info(const struct bb_lines *lines, struct bb_lines_info *ret_info);
-/* The schema in the index file, even if that is stale; NULL if none is readable. Borrowed from the
- * file. */
+/* The schema of the index file, even of a stale one; NULL if no index file is readable. Borrowed
+ * from the file. */
 BB_API const struct bb_schema *bb_lines_schema(const struct bb_lines *lines);
 /* The indexes, for bb_skip_file_index; NULL if none is used. Borrowed from the file. */
 BB_API struct bb_skip_file *bb_lines_index(const struct bb_lines *lines);
@@ -163,7 +163,8 @@ struct bb_lines_select_options {
     const struct bb_schema *schema;
     bool ignore_indexes;
     uint64_t limit; /* maximum number of lines; 0: no limit */
-    /* Called at least every few megabytes. False cancels with BB_BUSY. NULL: never. */
+    /* Called at least every few megabytes. If it returns false, the selection ends with BB_BUSY.
+     * NULL: not called. */
     bool (*progress)(void *context, const struct bb_lines_account *account);
     void *progress_context;
 };

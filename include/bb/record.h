@@ -152,16 +152,18 @@ struct bb_schema;
 BB_API BB_MUST_CHECK enum bb_status bb_schema_create(struct bb_schema **ret_schema);
 BB_API void bb_schema_destroy(struct bb_schema *schema);
 
-/* Extracts an attribute with code of the program. It is called with attribute->type set and state
- * MISSING. It sets the state, and the value if PRESENT. Bytes outside key and value are copied when
- * the function returns. The result must depend only on key and value, because indexes store it. Any
- * thread that reads records may call it, concurrently with others. */
+/* A function of the program that extracts an attribute. The library calls it with attribute->type
+ * set and state MISSING. The function sets the state, and the value if PRESENT. If the bytes of the
+ * value are outside key and value, the library copies them when the function returns. The result
+ * must depend only on key and value, because indexes store it. Any thread that reads records may
+ * call the function, concurrently with others. */
 typedef void (*bb_record_callback)(void *context, struct bb_bytes key, struct bb_bytes value,
                                    struct bb_attribute *attribute);
 
-/* Registers a function for callback(name), before definitions that use the name are added. name:
- * has the form of attribute names; copied. context: the program's, borrowed until the schema is
- * destroyed. BB_INVALID for an invalid name, BB_EXISTS for a name in use, BB_NO_MEMORY. */
+/* Registers a function for callback(name). Register it before you add definitions that use the
+ * name. name: has the form of attribute names; copied. context: the program's, borrowed until the
+ * schema is destroyed. BB_INVALID for an invalid name, BB_EXISTS for a name in use,
+ * BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_schema_add_callback(struct bb_schema *schema,
                                                            const char *name,
                                                            bb_record_callback function,

@@ -16,18 +16,18 @@
  * rewriting them.
  *
  * A flush defers the index file of its table, because a compaction soon replaces the table and
- * builds one. A table of level 0 gets its deferred index file as soon as no compaction is due and
- * either no flush has ended for 5 seconds, bb_db_wait_idle waits, or a selection can use indexes. A
- * flush builds its index file immediately if a selection that can use indexes was made after the
- * previous flush began. In deterministic mode bb_db_wait_idle builds deferred index files, and so
- * do writes after such a selection. A selection reads all of a table that has no index file yet.
- * With defer_index_files (bb/db_options.h) compactions defer index files too, and the store builds
- * index files of all levels in the same way. A compaction then takes as long as without indexes,
- * but each table is read again.
+ * builds one. A table of level 0 gets its deferred index file when no compaction is due and one of
+ * these is true: no flush has ended for 5 seconds, bb_db_wait_idle waits, or a selection can use
+ * indexes. A flush builds its index file immediately if a selection that can use indexes was made
+ * after the previous flush began. In deterministic mode bb_db_wait_idle builds deferred index
+ * files, and so do writes after a selection that can use indexes. A selection reads all of a table
+ * that has no index file yet. With defer_index_files (bb/db_options.h) compactions defer index
+ * files too, and the store builds index files of all levels in the same way. A compaction then
+ * takes as long as without indexes, but the store reads each table again.
  *
- * Results are exact and in key order, from one state of the store. They are the records for which
- * the condition is true, even if an index is damaged, lost or incomplete. An index only saves
- * reads.
+ * A selection returns exactly the records for which the condition is true, in key order, from one
+ * state of the store. This holds even if an index is damaged, lost or incomplete: an index only
+ * saves reads.
  *
  * A store maps its index files if the system can, at most 16,384 in a process. A page that it has
  * read before is copied from the map, without a system call. The first map of the process installs
@@ -68,8 +68,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_drop(struct bb_db *db, const
  * for an index of words in a build without libunistring. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_create(struct bb_db *db, const char *name,
                                                        const char *spec);
-/* Removes an index. Tables written after this call do not have it. Index files that have it serve
- * selections until they are replaced. BB_NOT_FOUND. */
+/* Removes an index. Tables written after this call do not have it. Existing index files keep it,
+ * and selections use it there, until the files are replaced. BB_NOT_FOUND. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_drop(struct bb_db *db, const char *name);
 
 /* Sets the size of granules, rounded to whole data blocks, for tables written after this call:
@@ -85,7 +85,7 @@ struct bb_db_index {
     uint64_t tables;         /* of the store */
     uint64_t tables_built;   /* of these, with the index */
     uint64_t tables_pending; /* of these, with a deferred index file: the store builds it */
-    /* Of `tables`, with an index whose words were found by another version of libunistring: it is
+    /* Of `tables`, with an index whose words another version of libunistring found: the index is
      * not used, and bb_db_index_materialize rebuilds it. */
     uint64_t tables_of_other_words;
     uint64_t size_bytes; /* of the index, in all index files */
@@ -99,7 +99,7 @@ struct bb_db_index_list {
     uint64_t file_bytes; /* their sizes; they may contain dropped indexes */
 };
 /* Opens every index file. A damaged or missing one counts as not built. *ret_list is owned:
- * bb_db_index_list_deinit. BB_NO_MEMORY; BB_IO: one cannot be read. */
+ * bb_db_index_list_deinit. BB_NO_MEMORY; BB_IO: an index file cannot be read. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_list(struct bb_db *db,
                                                      struct bb_db_index_list *ret_list);
 BB_API void bb_db_index_list_deinit(struct bb_db_index_list *list);
@@ -113,10 +113,11 @@ struct bb_materialize_options {
     void *progress_context;
 };
 
-/* Builds all indexes of the catalog for the tables that lack one. It reads their data once and does
- * not write it. Other threads may read and write during the call. Tables that a compaction writes
- * during the call are included. A compaction that begins before an index is created and ends after
- * this call leaves tables without the index. After a failure, tables already done stay done. */
+/* Builds all indexes of the catalog for the tables that lack any of them. The call reads the data
+ * of these tables once, and rewrites no table. Other threads may read and write during the call.
+ * Tables that a compaction writes during the call are included. A compaction that begins before an
+ * index is created and ends after this call leaves tables without the index. After a failure,
+ * tables already done stay done. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_index_materialize(struct bb_db *db, const struct bb_materialize_options *options);
 

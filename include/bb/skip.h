@@ -286,8 +286,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluat
 
 /* --- Single records, by columns --- */
 
-/* Decides a condition for the records of a granule without reading them: record by record for
- * attributes with a column, and for the whole granule by the indexes of the others. Threads: one at
+/* Decides a condition for the records of a granule without reading them. Columns decide record by
+ * record; the indexes of attributes without a column decide for the whole granule. Threads: one at
  * a time; any number of these objects may use one file. */
 struct bb_skip_rows;
 
@@ -328,10 +328,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_create(struct bb_skip_file *fil
                                                         const struct bb_schema *schema,
                                                         struct bb_skip_rows **ret_rows);
 BB_API void bb_skip_rows_destroy(struct bb_skip_rows *rows);
-/* Decides one granule. A column cannot decide it if its values there are damaged or were too large
- * to be stored, or if a regular expression exceeds its step limit. The call then probes the other
- * indexes of the attribute. BB_NOT_FOUND, without a message: no column decides anything, and the
- * caller has to read the records. BB_NO_MEMORY, BB_IO. accounts: as for bb_skip_file_evaluate;
+/* Decides one granule. A column cannot decide it if the granule's values are damaged or were too
+ * large to be stored, or if a regular expression exceeds its step limit. The call then uses the
+ * other indexes of the attribute. BB_NOT_FOUND, without a message: no column decides anything, and
+ * the caller has to read the records. BB_NO_MEMORY, BB_IO. accounts: as for bb_skip_file_evaluate;
  * damage is counted there. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
                                                       struct bb_skip_account *accounts,

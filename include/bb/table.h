@@ -6,7 +6,8 @@
  * Read a table:   bb_table_open, then bb_table_get, bb_table_iter_create; bb_table_verify reads
  *                 every byte.
  *
- * docs/format.md describes the format. Only this development version reads format version 0.
+ * docs/format.md describes the format. Its version is 0: later versions of the library need not
+ * read it.
  *
  * NULL: allowed for options, statistics, reports and objects to be destroyed. Otherwise the rules
  * of bb/base.h apply.
@@ -23,8 +24,8 @@
 extern "C" {
 #endif
 
-/* Limits, checked on write and on read. No table contains a longer key: lookups, offsets and seeks
- * treat it as an absent key. (A store rejects it: bb/db.h.) */
+/* Limits, checked on write and on read. No table contains a longer key, so lookups, offsets and
+ * seeks treat such a key as absent. (A store rejects it: bb/db.h.) */
 #define BB_KEY_SIZE_MAX   (64 * 1024)
 #define BB_VALUE_SIZE_MAX (1024 * 1024 * 1024)
 #define BB_SEQUENCE_MAX   ((UINT64_C(1) << 56) - 1)
@@ -148,8 +149,8 @@ enum bb_read_mode {
      * the process installs a handler of SIGBUS, which calls the previous handler for other faults.
      * A handler that the program installs later must call this one.
      *
-     * Reads with bypass_fill, batches of keys, and compactions use calls, which read ahead. So do
-     * tables that the system cannot map. */
+     * Reads with bypass_fill, batches of keys, and compactions use calls, which read ahead. Tables
+     * that the system cannot map are read with calls too. */
     BB_READ_MAPPED = 1,
 };
 
@@ -197,15 +198,15 @@ struct bb_table_options {
     /* Borrowed while the table is open; NULL: every request reads the file. */
     struct bb_block_cache *cache;
     enum bb_index_residency index_residency;
-    /* The table filter is not read: lookups have the rate of the block filters, which is
-     * filter_rate only in tables without a table filter. Otherwise it is read on first use, and
-     * stays in memory while the table is open. */
+    /* True: the table filter is not read. Lookups then have the rate of the block filters, which is
+     * filter_rate only in tables without a table filter. False: the table filter is read on first
+     * use, and stays in memory while the table is open. */
     bool table_filter_off;
     enum bb_read_mode read_mode;
 
-    /* For writing: approximate number of filter_rate's bits per key that the table filter gets. 1
-     * ... 24, or one of BB_TABLE_FILTER_*. The block filters get the rest, rounded to a whole
-     * number. If that is below 2, the table filter gets all bits. */
+    /* For writing: about how many of the bits per key that filter_rate needs go to the table
+     * filter. 1 ... 24, or one of BB_TABLE_FILTER_*. The block filters get the rest, rounded to a
+     * whole number. If the rest is below 2, the table filter gets all bits. */
     double table_filter_bits;
 };
 
@@ -245,7 +246,7 @@ struct bb_table_meta {
     /* Number of stored fragments: where ranges overlap, each is stored once per fragment. */
     uint64_t range_tombstone_count;
     /* Sequence of the oldest tombstone of a key or a range. 0: there is no tombstone, or an older
-     * version wrote the table; the sequence is then at least sequence_min. */
+     * version wrote the table. Tombstones of such a table have at least sequence_min. */
     uint64_t tombstone_sequence_min;
 };
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
@@ -357,7 +358,8 @@ BB_API uint64_t bb_table_memory(const struct bb_table *table);
  * BB_OK: *ret_visit is the outcome. For BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE, *ret_sequence is
  * the sequence of the version or range tombstone. A PRESENT value replaces the contents of *value.
  * Range tombstones are checked before any filter. The call allocates nothing if value has enough
- * capacity and the block is cached, or is read without the cache and is at most about 8 KiB.
+ * capacity, and the block either is cached, or is read without the cache and has at most about 8
+ * KiB.
  *
  * key_hash: bb_hash_key under the secret in the options of bb_table_open. If these had no secret,
  * or not the table's, key_hash is ignored, and the call hashes the key. stats may be NULL; counts
@@ -368,9 +370,9 @@ bb_table_get(struct bb_table *table, const struct bb_read_options *options, stru
              struct bb_buf *value, uint64_t *ret_sequence, enum bb_visit *ret_visit);
 
 /* The same without a copy. A PRESENT value is in *ret_value until bb_pinned_release, which must
- * come before the table is closed; other outcomes leave *ret_value unchanged. The pin keeps the
- * data block in memory. If the block is in the cache, it is not evicted.
- * Without a cache, or with bypass_fill, the pin owns the block. Any thread may release it. */
+ * precede bb_table_close; other outcomes leave *ret_value unchanged. The pin keeps the data block
+ * in memory: a block in the cache is not evicted. Without a cache, or with bypass_fill, the pin
+ * owns the block. Any thread may release it. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_get_pinned(struct bb_table *table, const struct bb_read_options *options,
                     struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
