@@ -24,7 +24,7 @@ void bb_table_file_env_deinit(struct bb_table_file_env *env)
     bb_mutex_deinit(&env->mutex);
 }
 
-static double asked_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
+static double target_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
 {
     if (meta->key_count == 0)
         return 0;
@@ -35,7 +35,7 @@ static double asked_rate(const struct bb_table_file_env *env, const struct bb_ta
 static double predicted_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
 {
     if (meta->key_count == 0 || meta->predicted_block_rate == 0)
-        return asked_rate(env, meta);
+        return target_rate(env, meta);
     return meta->predicted_block_rate *
            (env->options.table_filter_off ? 1 : meta->predicted_table_filter_rate);
 }
@@ -60,7 +60,7 @@ enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t numb
     atomic_init(&file->charge_bytes, 0);
     file->number = number;
     file->env = env;
-    file->filter_rate = asked_rate(env, meta);
+    file->filter_rate = target_rate(env, meta);
     file->predicted_rate = predicted_rate(env, meta);
     *ret_file = file;
     return BB_OK;
