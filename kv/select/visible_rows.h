@@ -6,9 +6,9 @@
  *     known       1 1 0 0 0 1 0 1        looked up before
  *     hidden      0 1 0 0 0 0 0 1        of these
  *
- * Here record 2 is looked up, and 5 is counted unread. The bits of a granule are an item of the
- * block cache. They hold for one list of newer tables, which are immutable: another list has other
- * items, and the earlier ones are evicted as unused.
+ * Here record 2 is looked up, and record 5 is counted unread. The bits of a granule are an item of
+ * the block cache. They are valid for one list of newer tables, which are immutable. Another list
+ * has other items, and the cache evicts the earlier ones as unused.
  *
  * Call order: init, count*, deinit. Threads: one; any number of these objects share items.
  */
