@@ -107,8 +107,8 @@ static enum bb_status open_table(struct bb_table_file *file, struct bb_table **r
     return status;
 }
 
-/* Waits while another thread opens the table. The table if it is open then; NULL: the caller must
- * open it now. */
+/* Waits while another thread opens the table. Returns the table if it is open then. NULL: it is the
+ * caller's turn to open it. */
 static struct bb_table *await_turn(struct bb_table_file *file)
 {
     struct bb_table_file_env *env = file->env;
@@ -121,7 +121,7 @@ static struct bb_table *await_turn(struct bb_table_file *file)
     return table;
 }
 
-/* table: NULL if it could not be opened; the next thread tries it again. */
+/* table: NULL if it could not be opened; then the next thread tries again. */
 static void end_turn(struct bb_table_file *file, struct bb_table *table)
 {
     bb_mutex_lock(&file->env->mutex);
@@ -161,7 +161,7 @@ uint64_t bb_table_file_companion_number(struct bb_table_file *file)
     return number;
 }
 
-/* Returns the previous one with its reference. */
+/* Returns the previous companion with its reference. */
 static struct bb_companion *exchange_companion(struct bb_table_file *file,
                                                struct bb_companion *companion)
 {
