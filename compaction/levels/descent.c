@@ -20,7 +20,7 @@ static uint64_t greater(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The number of the receiver's tables that end before the descending runs begin. */
+/* Counts the receiver's tables that end before the descending runs begin. */
 static size_t count_before(const struct bb_levels *levels, int number,
                            const struct bb_descent *descent)
 {
@@ -32,7 +32,7 @@ bool bb_descent_find(const struct bb_levels *levels, int number, struct bb_desce
 {
     BB_DEBUG_ASSERT(number > 0 && number < BB_LEVEL_COUNT);
     const struct bb_level *level = &levels->levels[number];
-    /* Number of the receiver's newest table that ends before the runs begin. */
+    /* The file number of the receiver's newest table that ends before the runs begin. */
     uint64_t newest = 0;
     size_t passed = 0;
     if (number == BB_LEVEL_COUNT - 1 || levels->levels[number + 1].run_count == 0)
@@ -89,8 +89,8 @@ static double keys_after(const struct bb_levels *levels, const struct bb_level *
     return keys;
 }
 
-/* The share of keys outside the part. If all tables have only range tombstones, there are no keys:
- * 1. */
+/* The share of keys outside the part. 1 if there are no keys, because all tables have only range
+ * tombstones. */
 static double share_without(double part, double all)
 {
     return all > 0 ? 1 - part / all : 1;

@@ -24,7 +24,7 @@ void bb_table_file_env_deinit(struct bb_table_file_env *env)
     bb_mutex_deinit(&env->mutex);
 }
 
-static double asked_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
+static double target_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
 {
     if (meta->key_count == 0)
         return 0;
@@ -35,7 +35,7 @@ static double asked_rate(const struct bb_table_file_env *env, const struct bb_ta
 static double predicted_rate(const struct bb_table_file_env *env, const struct bb_table_meta *meta)
 {
     if (meta->key_count == 0 || meta->predicted_block_rate == 0)
-        return asked_rate(env, meta);
+        return target_rate(env, meta);
     return meta->predicted_block_rate *
            (env->options.table_filter_off ? 1 : meta->predicted_table_filter_rate);
 }
@@ -60,7 +60,7 @@ enum bb_status bb_table_file_create(struct bb_table_file_env *env, uint64_t numb
     atomic_init(&file->charge_bytes, 0);
     file->number = number;
     file->env = env;
-    file->filter_rate = asked_rate(env, meta);
+    file->filter_rate = target_rate(env, meta);
     file->predicted_rate = predicted_rate(env, meta);
     *ret_file = file;
     return BB_OK;
@@ -107,8 +107,8 @@ static enum bb_status open_table(struct bb_table_file *file, struct bb_table **r
     return status;
 }
 
-/* Waits while another thread opens the table. The table if it is open then; NULL: the caller must
- * open it now. */
+/* Waits while another thread opens the table. Returns the table if it is open then. NULL: it is the
+ * caller's turn to open it. */
 static struct bb_table *await_turn(struct bb_table_file *file)
 {
     struct bb_table_file_env *env = file->env;
@@ -121,7 +121,7 @@ static struct bb_table *await_turn(struct bb_table_file *file)
     return table;
 }
 
-/* table: NULL if it could not be opened; the next thread tries it again. */
+/* table: NULL if it could not be opened; then the next thread tries again. */
 static void end_turn(struct bb_table_file *file, struct bb_table *table)
 {
     bb_mutex_lock(&file->env->mutex);
@@ -161,7 +161,7 @@ uint64_t bb_table_file_companion_number(struct bb_table_file *file)
     return number;
 }
 
-/* Returns the previous one with its reference. */
+/* Returns the previous companion with its reference. */
 static struct bb_companion *exchange_companion(struct bb_table_file *file,
                                                struct bb_companion *companion)
 {

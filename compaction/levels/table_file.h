@@ -5,8 +5,8 @@
  * removes the file.
  *
  * Threads: any. Reaching an open table takes one atomic load. The first thread that needs a table
- * opens it, without the environment's mutex, so that a slow file delays no other; more threads that
- * need the same table wait for it.
+ * opens it; other threads that need the same table wait. The opening thread does not hold the
+ * environment's mutex, so that a slow file delays no other table.
  */
 #ifndef BB_COMPACTION_LEVELS_TABLE_FILE_H
 #define BB_COMPACTION_LEVELS_TABLE_FILE_H
@@ -33,8 +33,8 @@ struct bb_table_file_env {
     struct bb_mutex mutex;
     struct bb_condvar opening_ended; /* of any table */
     struct bb_large_pages pages;     /* memory for pinned parts of open tables */
-    /* A table may have become due for a compaction because of its charge. The thread that clears it
-     * signals the compacting worker. */
+    /* A table may have become due for a compaction because of its charge. The thread that clears
+     * this flag signals the compacting worker. */
     _Atomic bool has_new_charges;
 };
 
@@ -55,7 +55,7 @@ struct bb_table_file {
     double predicted_rate;
     struct bb_table_file_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
-    bool is_opening;                  /* by one thread; guarded by the environment's mutex */
+    bool is_opening;                  /* a thread opens it; guarded by the environment's mutex */
     _Atomic bool is_obsolete;
     _Atomic bool is_unindexable; /* building its companion met damage: kv/background/deferred.h */
     _Atomic bool is_damaged; /* the latest check of the file found damage: kv/background/scrub.h */
@@ -77,17 +77,17 @@ struct bb_companion *bb_table_file_companion(struct bb_table_file *file);
 /* The companion's number; 0 if none. */
 uint64_t bb_table_file_companion_number(struct bb_table_file *file);
 /* Takes the caller's reference to the new companion (NULL: none). The previous one becomes
- * obsolete: a durable record of the manifest confirms that, or no companion existed. */
+ * obsolete. REQUIRES: a durable record of the manifest removed it, or there was no companion. */
 void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion *companion);
 /* The same, but the previous one's file stays, because another process owns it. */
 void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_companion *companion);
 
-/* bb_table_file_open when the table was not open yet. */
+/* For bb_table_file_open, when the table is not open yet. */
 BB_MUST_CHECK enum bb_status bb_table_file_open_first(struct bb_table_file *file,
                                                       struct bb_table **ret_table);
 
 /* The open table, pinned as long as the caller has a reference to the file. Errors include
- * BB_CORRUPT when it is another table than meta describes. */
+ * BB_CORRUPT when meta does not describe the table. */
 static inline BB_MUST_CHECK enum bb_status bb_table_file_open(struct bb_table_file *file,
                                                               struct bb_table **ret_table)
 {
@@ -98,13 +98,14 @@ static inline BB_MUST_CHECK enum bb_status bb_table_file_open(struct bb_table_fi
     return BB_OK;
 }
 
-/* True when the call above returns without reading the file. */
+/* True when bb_table_file_open returns without reading the file. */
 static inline bool bb_table_file_is_open(const struct bb_table_file *file)
 {
     return atomic_load_explicit(&file->table, memory_order_acquire) != NULL;
 }
 
-/* The table's bounds: its keys are from smallest to largest; if largest_is_exclusive, below it. */
+/* The table's bounds: its keys are from smallest to largest. If meta.largest_is_exclusive, they are
+ * below largest. */
 static inline struct bb_bytes bb_table_file_smallest(const struct bb_table_file *file)
 {
     return bb_buf_bytes(&file->meta.smallest);
@@ -115,7 +116,8 @@ static inline struct bb_bytes bb_table_file_largest(const struct bb_table_file *
     return bb_buf_bytes(&file->meta.largest);
 }
 
-/* True when all of its keys, including keys that range tombstones cover, are before this one. */
+/* True when all keys of the table, including keys that its range tombstones cover, are before this
+ * key. */
 bool bb_table_file_ends_before(const struct bb_table_file *file,
                                const struct bb_comparator *comparator, struct bb_bytes key);
 /* The sequence of the oldest tombstone, of a key or a range; a lower bound if the table does not

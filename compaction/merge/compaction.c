@@ -14,8 +14,8 @@
 #include "sstable/block/stored_entry.h"
 #include "sstable/build/table_builder.h"
 
-/* An output that overlaps more than this many tables of the run below would make its next
- * compaction expensive. */
+/* An output that overlaps the bytes of more than this many full tables of the run below would make
+ * the next compaction of this output expensive. */
 #define OVERLAP_TABLES_MAX 10
 
 struct bb_compaction {
@@ -34,8 +34,8 @@ struct bb_compaction {
     size_t output_count;
     size_t output_capacity;
     const struct bb_run *run_below; /* bb_levels_run_below; may be NULL */
-    size_t below;                   /* its next table */
-    /* The same at the last entry of the open output. */
+    size_t below;                   /* index in it: the first table not passed yet */
+    /* The value of below at the latest entry of the open output. */
     size_t below_last;
     uint64_t overlap_bytes; /* of the open output with that run */
     struct bb_compact_counts counts;
@@ -193,7 +193,7 @@ static enum bb_status open_output(struct bb_compaction *c)
     if (status != BB_OK)
         return status;
     bb_table_builder_set_excess(c->builder, c->excess);
-    /* Counted as an output once it is finished. Until then destroying the builder removes the
+    /* Until the output is finished it is not counted, and destroying the builder removes its
      * file. */
     c->outputs[c->output_count] = (struct bb_compact_output){.number = number};
     c->overlap_bytes = 0;
@@ -236,8 +236,8 @@ static enum bb_status write_ranges(struct bb_compaction *c, const struct bb_byte
     return status;
 }
 
-/* Ends outputs where range tombstones after the last entry, and before high, overlap too much of
- * the run below. */
+/* The range tombstones after the latest entry, and before high, may overlap too much of the run
+ * below. Then cuts them into several outputs. */
 static enum bb_status cut_ranges(struct bb_compaction *c, const struct bb_bytes *high)
 {
     const struct bb_run *below = c->run_below;
@@ -263,7 +263,7 @@ static enum bb_status cut_ranges(struct bb_compaction *c, const struct bb_bytes 
     return BB_OK;
 }
 
-/* Ends the open output, if any, before high (NULL: at the end), where the next one begins. */
+/* Ends the open output, if any, before high, where the next one begins. NULL: at the end. */
 static enum bb_status close_output(struct bb_compaction *c, const struct bb_bytes *high)
 {
     enum bb_status status = cut_ranges(c, high);
@@ -283,7 +283,8 @@ static void pass_below(struct bb_compaction *c, struct bb_bytes key)
         c->overlap_bytes += run->files[c->below++]->meta.file_size;
 }
 
-/* Includes the range tombstones up to the key, which are written when the output is closed. */
+/* True when the output should end before the key. Its size includes the range tombstones up to the
+ * key, which are written when the output is closed. */
 static bool is_full(struct bb_compaction *c, struct bb_bytes key)
 {
     uint64_t ranges = bb_range_tombstone_cutter_pass(&c->ranges, key);
@@ -321,7 +322,8 @@ static enum bb_status write_entry(struct bb_compaction *c, const struct bb_entry
 static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry *entry)
 {
     enum bb_status status = BB_OK;
-    bool is_first = !c->has_kept; /* of its key, which may have newer versions that were dropped */
+    /* The first kept version of its key. Newer versions of the key may have been dropped. */
+    bool is_first = !c->has_kept;
     if (is_first)
         pass_below(c, entry->key);
     /* A table of level 0 is never cut: it remains one run. */
@@ -363,7 +365,7 @@ static enum bb_status check_counts(const struct bb_compaction *c)
     if (c->counts.entries_in == expected)
         return BB_OK;
     return bb_fail(BB_CORRUPT,
-                   "a compaction of %zu tables has read %llu entries, their properties have %llu",
+                   "a compaction of %zu tables has read %llu entries, their properties record %llu",
                    c->plan.input_count, (unsigned long long)c->counts.entries_in,
                    (unsigned long long)expected);
 }

@@ -1,8 +1,8 @@
 /* Decides which versions of a key survive a merge.
  *
  * Of the versions within one interval between snapshots, only the newest is visible
- * (compaction/levels/snapshot_interval.h). A tombstone without an effect is dropped too: one in the
- * oldest interval, when no older run may have the key.
+ * (compaction/levels/snapshot_interval.h). A tombstone without an effect is dropped too: it is in
+ * the oldest interval, and no older run may have the key.
  *
  *     sequences    9   7 | 6   3 | 2   1        snapshots 6 and 2
  *     of one key   P   P | D   P | P   P        kept: 9, 6 and 2; 6 is a tombstone, but not
@@ -27,26 +27,27 @@ struct bb_retain {
     struct bb_buf key; /* of the entries being judged */
     bool has_key;
     size_t interval; /* of the last judged version of the key */
-    /* Over the entries; borrowed; NULL if none. */
+    /* The range tombstones that may cover entries; borrowed; NULL if none. */
     const struct bb_range_tombstones *ranges;
     size_t fragment; /* first fragment that ends after the last judged entry */
 };
 
 void bb_retain_init(struct bb_retain *retain, const uint64_t *snapshots, size_t snapshot_count,
                     const struct bb_comparator *comparator);
-/* Sets the range tombstones over the entries, borrowed. NULL: none. Call before the first entry. */
+/* Sets the range tombstones that may cover entries, borrowed. NULL: none. Call before the first
+ * entry. */
 void bb_retain_set_ranges(struct bb_retain *retain, const struct bb_range_tombstones *ranges);
 void bb_retain_deinit(struct bb_retain *retain);
 
-/* True when this is the first version of another key than the last one. */
+/* True when the key is not the key of the latest judged entry. */
 bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key);
 /* Judges the next entry. is_bottom: no run older than the output may have the key (used for
  * tombstones only). Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *entry,
                                              bool is_bottom, bool *ret_keep);
 
-/* True when sequence number `index` of a fragment must be kept. is_bottom: no run older than the
- * output may have keys of the fragment. */
+/* True when the fragment's tombstone with sequences[index] must be kept. is_bottom: no run older
+ * than the output may have keys of the fragment. */
 bool bb_retain_keeps_range(const struct bb_retain *retain,
                            const struct bb_range_tombstone_fragment *fragment, size_t index,
                            bool is_bottom);

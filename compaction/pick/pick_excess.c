@@ -36,12 +36,12 @@ static void look_at_run(const struct bb_levels *levels, const struct bb_pick_opt
                         int level, const struct bb_run *run, struct worst *worst)
 {
     int last = bb_plan_rates_last_level(levels, options, level);
-    double counts = bb_rate_request_run_weight(levels, &options->weights, level, run->number, last);
+    double weight = bb_rate_request_run_weight(levels, &options->weights, level, run->number, last);
     for (size_t i = 0; i < run->count; i++) {
         struct bb_table_file *file = run->files[i];
         double rate = rewritten_rate(levels, options, level, run, file);
         double share = (double)file->meta.key_count / (double)run->key_count;
-        double gain = (file->filter_rate - rate) * share * counts;
+        double gain = (file->filter_rate - rate) * share * weight;
         if (gain > worst->gain && rate <= EXCESS_GAIN * file->filter_rate)
             *worst = (struct worst){level, run, file, gain};
     }

@@ -12,7 +12,7 @@ struct bb_pick_options {
     uint32_t level0_run_count_due;
     bool has_filters; /* false: rates are ignored */
     double target_wasted_reads;
-    struct bb_read_weights weights; /* zeros: every wasted read counts 1 */
+    struct bb_read_weights weights; /* zeros: every run has weight 1 */
     struct bb_filter_budget budget; /* zeros: none; otherwise it replaces the target */
     /* A request compacts a range with nearly all keys, and changes the rates of its tables. So no
      * table is rewritten because of its rate. */

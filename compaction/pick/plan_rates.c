@@ -105,11 +105,11 @@ struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
 {
     struct bb_rate_merge merge = {.level = plan->output_level};
     double bits = bb_filter_cost_bits(&options->budget.cost, rate);
-    double free_bytes = bb_filter_budget_free_bytes(&options->budget);
+    double uncounted_bytes = bb_filter_budget_uncounted_bytes(&options->budget);
     for (size_t i = 0; i < plan->input_count; i++) {
         const struct bb_table_file *file = plan->inputs[i];
         double keys = (double)file->meta.key_count;
-        merge.bits += keys * bits - 8 * bb_filter_cost_bytes(&file->meta, free_bytes);
+        merge.bits += keys * bits - 8 * bb_filter_cost_bytes(&file->meta, uncounted_bytes);
         if (plan->input_levels[i] > 0)
             continue;
         merge.input = file->number;

@@ -1,4 +1,4 @@
-/* The effect of a plan on the target of wasted reads, or on the budget that replaces it.
+/* The effect of a plan on the waste and its target, or on the budget that replaces the target.
  * Pure functions.
  */
 #ifndef BB_COMPACTION_PICK_PLAN_RATES_H
@@ -19,27 +19,27 @@ int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pic
 /* The filter rate for the output of a plan. */
 double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_options *options,
                          const struct bb_plan *plan);
-/* Of a full plan: expects the costs of filters in tables of this size, instead of the costs in its
- * inputs, which are often smaller. */
+/* For a full plan with a budget: adjusts the budget's filter cost to tables of this size. The
+ * plan's inputs, on which the cost was calibrated, are often smaller. */
 void bb_plan_rates_expect_tables(const struct bb_plan *plan, uint64_t table_size_bytes,
                                  struct bb_pick_options *options);
-/* Sets the filter rate for the output of a plan, and the table filter's share of the bits. */
+/* Sets the options for the output of a plan: its filter rate, and the bits of its table filters. */
 void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,
                        const struct bb_plan *plan, struct bb_table_options *table);
 
-/* The expected waste after a plan; for a move, with its present filters. */
+/* The planned waste after a plan. A move keeps its present filters. */
 double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_options *options,
                            const struct bb_plan *plan);
-/* The weighted waste that a plan adds to the store when it runs with that rate; 0 when it reduces
- * the waste. For a flush that is planned at the same time. */
+/* The waste that a plan adds to the store when its output gets that rate; 0 when it reduces the
+ * waste. For a flush that is planned at the same time. */
 double bb_plan_rates_waste_added(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, const struct bb_plan *plan,
                                  double rate);
 /* The effect on level 0 of a plan whose output gets that rate. */
 struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
                                          const struct bb_plan *plan, double rate);
-/* True when the target permits a plan with output to output_level that leaves the store with this
- * waste. A store that exceeds the target already may keep its excess, but not increase it. True
+/* True when the target permits a plan that writes to output_level and after which the store has
+ * this waste. A store that exceeds the target already may keep its waste, but not increase it. True
  * also without filters and with a budget. */
 bool bb_plan_rates_keep_target(const struct bb_levels *levels,
                                const struct bb_pick_options *options, int output_level,

@@ -25,7 +25,7 @@ double bb_filter_budget_planned_bits(const struct bb_filter_budget *budget, doub
     return share * bb_filter_budget_bits(budget, key_count);
 }
 
-double bb_filter_budget_free_bytes(const struct bb_filter_budget *budget)
+double bb_filter_budget_uncounted_bytes(const struct bb_filter_budget *budget)
 {
     return budget->bits_per_key > 0 ? BB_FILTER_COST_TABLE_BYTES : 0;
 }
@@ -33,13 +33,14 @@ double bb_filter_budget_free_bytes(const struct bb_filter_budget *budget)
 double bb_filter_budget_used_bits(const struct bb_filter_budget *budget,
                                   const struct bb_levels *levels)
 {
-    double free_bytes = bb_filter_budget_free_bytes(budget);
+    double uncounted_bytes = bb_filter_budget_uncounted_bytes(budget);
     double bytes = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        if (free_bytes == 0)
+        if (uncounted_bytes == 0)
             bytes += (double)levels->levels[level].filter_bytes;
-        for (size_t i = 0; free_bytes > 0 && i < bb_levels_table_count(levels, level); i++)
-            bytes += bb_filter_cost_bytes(&bb_levels_table(levels, level, i)->meta, free_bytes);
+        for (size_t i = 0; uncounted_bytes > 0 && i < bb_levels_table_count(levels, level); i++)
+            bytes +=
+                bb_filter_cost_bytes(&bb_levels_table(levels, level, i)->meta, uncounted_bytes);
     }
     return 8 * bytes;
 }

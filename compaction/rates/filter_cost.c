@@ -10,7 +10,7 @@
 #define BISECTIONS 24
 /* The fixed cost of a filter: its descriptor, a spare slot, half a byte. */
 #define BITS_PER_FILTER 21
-/* With block filters, a key takes at most this many bits more than in a table filter. */
+/* Block filters are added to a table filter if they cost at most this many bits more per key. */
 #define SPLIT_BITS_MAX 4
 /* Tables with fewer keys show the fixed cost of a filter, not the cost of a key. */
 #define SAMPLE_KEYS_MIN 64
@@ -31,7 +31,7 @@ static struct bb_filter_cost usual_cost(enum bb_filter_kind kind, double table_f
         .overhead_bits = has_table_filter_alone(table_filter_bits)
                              ? facts->table_filter_overhead_bits
                              : facts->overhead_bits,
-        .split_bits = facts->table_filter_overhead_bits + facts->overhead_bits,
+        .split_overhead_bits = facts->table_filter_overhead_bits + facts->overhead_bits,
     };
 }
 
@@ -40,24 +40,24 @@ struct sample {
     double keys;
     double blocks;
     double bits;
-    double ideal;
-    double fixed_bits; /* of table filters */
+    double ideal_bits;
+    double fixed_bits; /* of the table filters: bytes that each has once */
 };
 
-double bb_filter_cost_bytes(const struct bb_table_meta *meta, double free_bytes)
+double bb_filter_cost_bytes(const struct bb_table_meta *meta, double uncounted_bytes)
 {
-    double free = meta->key_count < SAMPLE_KEYS_MIN ? free_bytes : 0;
-    return (double)meta->filter_bytes - fmin((double)meta->table_filter_bytes, free);
+    double uncounted = meta->key_count < SAMPLE_KEYS_MIN ? uncounted_bytes : 0;
+    return (double)meta->filter_bytes - fmin((double)meta->table_filter_bytes, uncounted);
 }
 
-static void look_at(const struct bb_table_meta *meta, enum bb_filter_kind kind, double free_bytes,
-                    struct sample *sample)
+static void add_table(const struct bb_table_meta *meta, enum bb_filter_kind kind,
+                      double uncounted_bytes, struct sample *sample)
 {
     double keys = (double)meta->key_count;
     sample->keys += keys;
     sample->blocks += (double)meta->block_count;
-    sample->bits += 8 * bb_filter_cost_bytes(meta, free_bytes);
-    sample->ideal += keys * bb_table_kind_bits(kind, meta->filter_rate);
+    sample->bits += 8 * bb_filter_cost_bytes(meta, uncounted_bytes);
+    sample->ideal_bits += keys * bb_table_kind_bits(kind, meta->filter_rate);
     if (meta->table_filter_bytes > BB_FILTER_COST_TABLE_BYTES)
         sample->fixed_bits += 8 * BB_FILTER_COST_TABLE_BYTES;
 }
@@ -72,63 +72,64 @@ static bool is_sample(const struct bb_table_meta *meta)
     return meta->filter_bytes > 0 && meta->filter_rate < 1 && meta->key_count >= SAMPLE_KEYS_MIN;
 }
 
-static void look_at_all(const struct bb_levels *levels, enum bb_filter_kind kind, double free_bytes,
-                        struct sample *alone, struct sample *split)
+static void add_tables(const struct bb_levels *levels, enum bb_filter_kind kind,
+                       double uncounted_bytes, struct sample *alone, struct sample *split)
 {
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
             const struct bb_table_meta *meta = &bb_levels_table(levels, level, i)->meta;
             if (is_sample(meta))
-                look_at(meta, kind, free_bytes, is_split(meta) ? split : alone);
+                add_table(meta, kind, uncounted_bytes, is_split(meta) ? split : alone);
         }
 }
 
 static double overhead_of(const struct sample *sample, double slope)
 {
-    return fmax(0, (sample->bits - slope * sample->ideal) / sample->keys);
+    return fmax(0, (sample->bits - slope * sample->ideal_bits) / sample->keys);
 }
 
-/* If only one of the two ways to store a rate was seen, the other is estimated: it differs by the
- * fixed cost of the block filters. */
+/* If only one kind of table was seen, split or not, the overhead of the other is estimated. The
+ * two differ by the fixed cost of the block filters. */
 static void calibrate_overheads(struct bb_filter_cost *cost, const struct sample *alone,
                                 const struct sample *split)
 {
     double keys_per_block = (alone->keys + split->keys) / (alone->blocks + split->blocks);
-    double filters = BITS_PER_FILTER / keys_per_block;
+    double block_filter_bits = BITS_PER_FILTER / keys_per_block;
     if (alone->keys > 0)
         cost->overhead_bits = overhead_of(alone, cost->slope);
     if (split->keys > 0)
-        cost->split_bits = overhead_of(split, cost->slope);
+        cost->split_overhead_bits = overhead_of(split, cost->slope);
     if (alone->keys == 0)
-        cost->overhead_bits = fmax(0, cost->split_bits - filters);
+        cost->overhead_bits = fmax(0, cost->split_overhead_bits - block_filter_bits);
     if (split->keys == 0)
-        cost->split_bits = cost->overhead_bits + filters;
-    cost->split_bits = fmax(cost->split_bits, cost->overhead_bits);
+        cost->split_overhead_bits = cost->overhead_bits + block_filter_bits;
+    cost->split_overhead_bits = fmax(cost->split_overhead_bits, cost->overhead_bits);
     cost->fixed_bits = (alone->fixed_bits + split->fixed_bits) / (alone->keys + split->keys);
 }
 
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
                                                enum bb_filter_kind kind, double table_filter_bits,
-                                               double free_bytes)
+                                               double uncounted_bytes)
 {
     struct bb_filter_cost cost = usual_cost(kind, table_filter_bits);
     struct sample alone = {0};
     struct sample split = {0};
-    look_at_all(levels, kind, free_bytes, &alone, &split);
+    add_tables(levels, kind, uncounted_bytes, &alone, &split);
     if (alone.keys + split.keys == 0)
         return cost;
     if (bb_table_kind_find(kind)->has_whole_bits)
         calibrate_overheads(&cost, &alone, &split);
     else
-        cost.slope = (alone.bits + split.bits) / (alone.ideal + split.ideal);
+        cost.slope = (alone.bits + split.bits) / (alone.ideal_bits + split.ideal_bits);
     return cost;
 }
 
-/* Not below the usual cost, since the part of small tables is an estimate. */
-static double cost_with(double bits, double more, double usual)
+/* The overhead with `more` bits, which is negative for larger tables. It does not fall below the
+ * usual overhead, or below itself if that is lower: the part of small tables is an estimate. */
+static double adjusted_overhead(double overhead, double more, double usual)
 {
-    double least = bits < usual ? bits : usual;
-    return fmax(least, bits + more);
+    double least = overhead < usual ? overhead : usual;
+    return fmax(least, overhead + more);
 }
 
 struct bb_filter_cost bb_filter_cost_in_tables(const struct bb_filter_cost *cost, double table_keys)
@@ -140,16 +141,17 @@ struct bb_filter_cost bb_filter_cost_in_tables(const struct bb_filter_cost *cost
         return other;
     other.fixed_bits = 8 * BB_FILTER_COST_TABLE_BYTES / table_keys;
     double more = other.fixed_bits - cost->fixed_bits;
-    other.overhead_bits = cost_with(cost->overhead_bits, more, usual.overhead_bits);
-    other.split_bits =
-        fmax(other.overhead_bits, cost_with(cost->split_bits, more, usual.split_bits));
+    other.overhead_bits = adjusted_overhead(cost->overhead_bits, more, usual.overhead_bits);
+    other.split_overhead_bits =
+        fmax(other.overhead_bits,
+             adjusted_overhead(cost->split_overhead_bits, more, usual.split_overhead_bits));
     return other;
 }
 
 bool bb_filter_cost_splits(const struct bb_filter_cost *cost, double rate)
 {
     return cost->table_filter_bits > 0 &&
-           cost->split_bits - cost->overhead_bits <= SPLIT_BITS_MAX &&
+           cost->split_overhead_bits - cost->overhead_bits <= SPLIT_BITS_MAX &&
            bb_filter_split(rate, cost->table_filter_bits).block_rate < 1;
 }
 
@@ -158,7 +160,7 @@ double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate)
     if (!(rate < 1))
         return 0;
     return cost->slope * bb_table_kind_bits(cost->kind, rate) +
-           (bb_filter_cost_splits(cost, rate) ? cost->split_bits : cost->overhead_bits);
+           (bb_filter_cost_splits(cost, rate) ? cost->split_overhead_bits : cost->overhead_bits);
 }
 
 double bb_filter_cost_rate(const struct bb_filter_cost *cost, double bits)

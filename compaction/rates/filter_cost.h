@@ -18,31 +18,35 @@ struct bb_filter_cost {
     enum bb_filter_kind kind;
     double table_filter_bits; /* as in struct bb_table_options, for the largest run */
     double slope;
-    double overhead_bits; /* per key: only a table filter, or only block filters */
-    double split_bits;    /* per key: table filter and block filters */
-    double fixed_bits;    /* per key, part of both: bytes that each table filter has once */
+    /* The overhead per key of a table with only a table filter, or only block filters. */
+    double overhead_bits;
+    /* The overhead per key of a table with both. */
+    double split_overhead_bits;
+    /* The part of either overhead for the bytes that each table filter has once. */
+    double fixed_bits;
 };
 
-/* The bytes of a table filter that do not depend on the number of keys: the list, its checksum, the
- * checksum of a chunk, and the head of a filter with one shard. */
+/* The bytes of a table filter that do not depend on the number of keys: the list of its parts and
+ * chunks (sstable/filter/table_filter.h), the list's checksum, the checksum of a chunk, and the
+ * head of a filter with one shard. */
 #define BB_FILTER_COST_TABLE_BYTES 40
 
 /* Calibrates on the tables with filters in these levels; without any, uses typical values. Tables
- * of very few keys do not count: the fixed cost of their filters would be taken for a cost of each
- * key. free_bytes: of each table filter, as of bb_filter_budget_free_bytes. */
+ * of very few keys are ignored: the fixed cost of their filters would be taken for a cost of each
+ * key. uncounted_bytes: the result of bb_filter_budget_uncounted_bytes. */
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
                                                enum bb_filter_kind kind, double table_filter_bits,
-                                               double free_bytes);
-/* The bytes of a table's filters; without the free bytes of its table filter if it has very few
- * keys. */
-double bb_filter_cost_bytes(const struct bb_table_meta *meta, double free_bytes);
+                                               double uncounted_bytes);
+/* The bytes of a table's filters. In a table of very few keys, the uncounted bytes of its table
+ * filter are subtracted. */
+double bb_filter_cost_bytes(const struct bb_table_meta *meta, double uncounted_bytes);
 
-/* The cost in tables of this many keys, instead of the tables that it was calibrated on. */
+/* The same cost for tables of this many keys, instead of the tables of the calibration. */
 struct bb_filter_cost bb_filter_cost_in_tables(const struct bb_filter_cost *cost,
                                                double table_keys);
 
-/* True when a table with this rate should have block filters in addition to its table filter. In
- * blocks of very few keys they would take more bits than the rate needs. */
+/* True when a table with this rate should have block filters in addition to its table filter. Block
+ * filters of very few keys would take more bits than the rate needs. */
 bool bb_filter_cost_splits(const struct bb_filter_cost *cost, double rate);
 
 /* Bits per key; 0 for rate 1. A lower rate never costs less. */

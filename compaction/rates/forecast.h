@@ -11,31 +11,31 @@
 
 #include "compaction/rates/rate_request.h"
 
-/* The lower bound of the target that a budget leads to: a lower one would hardly be noticed. */
+/* The lowest target that a budget leads to: lookups would hardly benefit from a lower one. */
 #define BB_FORECAST_TARGET_MIN 1e-6
 
 struct bb_forecast {
     double keys[BB_LEVEL_COUNT];
-    double weights[BB_LEVEL_COUNT]; /* of a wasted read: compaction/rates/read_weights.h */
-    /* Runs of equal size, in levels that take several; otherwise 0 or 1. */
+    double weights[BB_LEVEL_COUNT]; /* mean over the level's runs: read_weights.h */
+    /* The number of runs, of equal size, in a level that takes several; otherwise 0 or 1. */
     double runs[BB_LEVEL_COUNT];
 };
 
-/* Without the data that passes through: the levels above the output are full, the others stay
- * unchanged. */
+/* Predicts the store without the data that passes through: the levels above the output are full,
+ * the others stay unchanged. */
 void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request *request);
 /* Adds the data that passes through. */
 void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request *request);
 
 double bb_forecast_key_count(const struct bb_forecast *forecast);
 
-/* The rates that reach `target` wasted reads (above 0) with minimal memory: bb_filter_allocate. One
- * rate per level, which holds for each of its equal runs; 1 where there are no keys. */
+/* The rates whose waste is `target` (above 0), with minimal memory: bb_filter_allocate. One rate
+ * per level, which holds for each of its equal runs; 1 where there are no keys. */
 void bb_forecast_rates(const struct bb_forecast *forecast, double target,
                        double ret_rates[BB_LEVEL_COUNT]);
 
-/* Scales such a rate for a run of this many keys: proportionally, where a level has several
- * runs. */
+/* Scales a rate of bb_forecast_rates to a run of this many keys. In a level with several runs the
+ * rate is proportional to the keys of the run; in another it stays the same. */
 double bb_forecast_scale(const struct bb_forecast *forecast, int level, double run_keys,
                          double rate);
 

@@ -20,10 +20,10 @@ static uint64_t removed_run(const struct bb_rate_request *request, size_t i)
 
 double bb_rate_request_run_weight(const struct bb_levels *levels,
                                   const struct bb_read_weights *weights, int level, uint64_t run,
-                                  int last)
+                                  int last_level)
 {
     const struct bb_run *oldest = bb_levels_oldest_run(levels, level);
-    bool is_last = level == last && (oldest == NULL || run <= oldest->number);
+    bool is_last = level == last_level && (oldest == NULL || run <= oldest->number);
     return bb_read_weights_planned(weights, level, is_last ? level : level + 1);
 }
 
@@ -49,26 +49,26 @@ static struct remainder remainder_of(const struct bb_rate_request *request, int 
     return rest;
 }
 
-static void merge_part(const struct bb_rate_merge *merge, int number, struct bb_rate_part *part)
+static void merge_part(const struct bb_rate_merge *merge, int level, struct bb_rate_part *part)
 {
-    if (number == 0) {
+    if (level == 0) {
         part->keys = fmax(0, part->keys - merge->keys);
         part->runs -= merge->runs < part->runs ? merge->runs : part->runs;
-    } else if (number == merge->level) {
+    } else if (level == merge->level) {
         part->keys += merge->keys;
         part->runs += part->runs == 0;
     }
 }
 
 struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int number,
-                                         int last)
+                                         int last_level)
 {
     const struct bb_level *level = &request->levels->levels[number];
     struct bb_rate_part part = {0};
     for (size_t i = 0; i < level->run_count; i++) {
         const struct bb_run *run = &level->runs[i];
         struct remainder rest = remainder_of(request, number, run);
-        /* Without tables, rate_keys is a rounding error of the subtraction. */
+        /* Without remaining tables, rate_keys is only a rounding error. */
         if (rest.tables == 0)
             continue;
         part.keys += (double)rest.keys;
@@ -82,14 +82,15 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
             part.waste += rest.rate_keys / (double)rest.keys *
                           bb_descent_share(request->levels, number, run) *
                           bb_rate_request_run_weight(request->levels, request->weights, number,
-                                                     run->number, last);
+                                                     run->number, last_level);
     }
     if (request->merge != NULL)
         merge_part(request->merge, number, &part);
     return part;
 }
 
-/* Tables of level 0 have other densities, so they count only if there are no others. */
+/* Tables of level 0 have another number of keys per byte, so they count only if no other tables
+ * exist. */
 static double keys_per_byte(const struct bb_levels *levels)
 {
     double bytes = 0;
@@ -106,9 +107,9 @@ static bool is_tiered(const struct bb_rate_request *request, int level)
     return bb_shape_is_tiered(request->shape, level, bb_rate_request_last_level(request));
 }
 
-/* The number of keys that later runs of a level can add next to an output there. Later runs are
- * assumed to be like the output, else like the latest runs: the size of the write buffer is a poor
- * estimate of the resulting table. */
+/* The number of keys that later runs of a level can add. They are expected to be as large as the
+ * output if it is in this level, else as large as the runs of level 0. WHY not as large as the
+ * write buffer: that is a poor estimate of the resulting table. */
 static double free_keys_for_runs(const struct bb_rate_request *request, int level,
                                  const struct bb_rate_part *part)
 {
@@ -118,45 +119,45 @@ static double free_keys_for_runs(const struct bb_rate_request *request, int leve
     return bb_rate_request_runs_to_come(request, level, part) * run_keys;
 }
 
-double bb_rate_request_full_keys(const struct bb_rate_request *request, int number)
+double bb_rate_request_full_keys(const struct bb_rate_request *request, int level)
 {
-    BB_DEBUG_ASSERT(request->shape != NULL && number > 0);
-    return bb_shape_level_bytes(request->shape, number) * keys_per_byte(request->levels);
+    BB_DEBUG_ASSERT(request->shape != NULL && level > 0);
+    return bb_shape_level_bytes(request->shape, level) * keys_per_byte(request->levels);
 }
 
-double bb_rate_request_free_keys(const struct bb_rate_request *request, int number,
+double bb_rate_request_free_keys(const struct bb_rate_request *request, int level,
                                  const struct bb_rate_part *part)
 {
     BB_DEBUG_ASSERT(request->shape != NULL);
-    if (number == 0 || (number == request->output_level && is_tiered(request, number)))
-        return free_keys_for_runs(request, number, part);
-    return fmax(0, bb_rate_request_full_keys(request, number) - part->keys);
+    if (level == 0 || (level == request->output_level && is_tiered(request, level)))
+        return free_keys_for_runs(request, level, part);
+    return fmax(0, bb_rate_request_full_keys(request, level) - part->keys);
 }
 
-static double planned_runs(const struct bb_rate_request *request, int number)
+static double planned_runs(const struct bb_rate_request *request, int level)
 {
     double runs =
-        (double)bb_shape_run_count(request->shape, number, bb_rate_request_last_level(request));
-    bool has_own_plan = number == 0 && request->budget != NULL && request->budget->level0_runs > 0;
+        (double)bb_shape_run_count(request->shape, level, bb_rate_request_last_level(request));
+    bool has_own_plan = level == 0 && request->budget != NULL && request->budget->level0_runs > 0;
     return has_own_plan ? fmin(runs, request->budget->level0_runs) : runs;
 }
 
-double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int number,
+double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int level,
                                     const struct bb_rate_part *part)
 {
     BB_DEBUG_ASSERT(request->shape != NULL);
-    if (number > 0 && !is_tiered(request, number))
+    if (level > 0 && !is_tiered(request, level))
         return part->runs == 0;
-    double there = (double)part->runs + (number == request->output_level);
-    return fmax(0, planned_runs(request, number) - there);
+    double there = (double)part->runs + (level == request->output_level);
+    return fmax(0, planned_runs(request, level) - there);
 }
 
-bool bb_rate_request_is_planned(const struct bb_rate_request *request, int number,
+bool bb_rate_request_is_planned(const struct bb_rate_request *request, int level,
                                 const struct bb_rate_part *part)
 {
     BB_DEBUG_ASSERT(request->shape != NULL);
     int last = bb_rate_request_last_level(request);
-    return part->runs + 1 <= bb_shape_run_count(request->shape, number, last);
+    return part->runs + 1 <= bb_shape_run_count(request->shape, level, last);
 }
 
 bool bb_rate_request_fills_first(const struct bb_rate_request *request, int level)

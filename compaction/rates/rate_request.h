@@ -15,9 +15,9 @@
 struct bb_rate_merge {
     uint64_t input; /* number of one of its tables */
     int level;      /* output level */
-    size_t runs;    /* runs of level 0 */
+    size_t runs;    /* runs of level 0 that it merges */
     double keys;    /* keys of these runs */
-    double bits;    /* change of the filters' bits */
+    double bits;    /* bits that it adds to the filters of the store; may be negative */
 };
 
 struct bb_rate_request {
@@ -33,11 +33,11 @@ struct bb_rate_request {
     uint64_t output_keys_min;              /* and at least, if known; 0: the same */
     const struct bb_shape *shape;          /* NULL: no level will grow */
     double target;                         /* R; a budget replaces it */
-    const struct bb_read_weights *weights; /* NULL: every wasted read counts 1 */
+    const struct bb_read_weights *weights; /* NULL: every run has weight 1 */
     const struct bb_filter_budget *budget; /* NULL if none */
     const struct bb_rate_merge *merge;     /* NULL if none or unknown */
-    /* Weighted waste of other tables that are being written at the same time. They were planned on
-     * the same levels, and need their share of the target when they are installed. */
+    /* The waste of other tables that are being written at the same time. They were planned on the
+     * same levels, and need their share of the target when they are installed. */
     double pending_waste;
 };
 
@@ -45,24 +45,24 @@ struct bb_rate_request {
 struct bb_rate_part {
     double keys;
     /* In runs other than the output's: */
-    double waste; /* sum of rate times weight of a wasted read */
+    double waste; /* sum of rate times weight */
     size_t runs;
     /* In the output's run: */
     double run_rate_keys; /* sum of rate times keys */
     double run_keys;
 };
-/* last: the store's last level, for the weights. */
+/* last_level: the store's last level, for the weights. */
 struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int level,
-                                         int last);
+                                         int last_level);
 
-/* The planned weight of a wasted read of a run. Only the oldest run of the last level counts as the
- * last one. */
+/* The planned weight of a run. Of the runs of the last level, only the oldest counts as the store's
+ * last run. */
 double bb_rate_request_run_weight(const struct bb_levels *levels,
                                   const struct bb_read_weights *weights, int level, uint64_t run,
-                                  int last);
+                                  int last_level);
 
-/* The number of keys that a level can still take until it is full, in addition to the tables that
- * stay and the output, if the output is a separate run. REQUIRES: a shape. */
+/* The number of keys that a level can still take until it is full. The tables that stay take part
+ * of its space, and so does the output if it is a separate run. REQUIRES: a shape. */
 double bb_rate_request_free_keys(const struct bb_rate_request *request, int level,
                                  const struct bb_rate_part *part);
 /* The number of keys of a full level below level 0. REQUIRES: a shape. */
@@ -71,15 +71,16 @@ double bb_rate_request_full_keys(const struct bb_rate_request *request, int leve
  * the output. REQUIRES: a shape. */
 double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int level,
                                     const struct bb_rate_part *part);
-/* True when the shape plans for the output as one more run of the level. REQUIRES: a shape. */
+/* True when the output, as one more run of the level, does not exceed the number of runs that the
+ * shape plans for the level. REQUIRES: a shape. */
 bool bb_rate_request_is_planned(const struct bb_rate_request *request, int level,
                                 const struct bb_rate_part *part);
 /* True when newer runs enter the level before the output is rewritten. They do in level 0, in all
  * levels above the output's, and in the output's level if it takes several runs. */
 bool bb_rate_request_fills_first(const struct bb_rate_request *request, int level);
 
-/* The store's last level with the new tables in place, at least level 1. Output for a full last
- * level is planned for the level below it, which is about to open. */
+/* The store's last level with the new tables in place, at least level 1. If the output is for a
+ * full last level, the level below it counts as the last one, because it is about to open. */
 int bb_rate_request_last_level(const struct bb_rate_request *request);
 
 /* True when a level overflows into an empty one below it. */

@@ -7,33 +7,35 @@
 #include "compaction/rates/forecast.h"
 
 /* Limits for the rate of a part of a run, as factors of the mean rate planned for the run. They
- * keep the rates within a run similar: when tables with lower rates leave it, its mean rises. */
+ * keep the rates within a run similar. WHY: when tables with lower rates leave a run, its mean
+ * rises. */
 #define UNEVEN_MAX 1.5
 #define UNEVEN_MIN 0.5
 
-/* The part of the budget's bits per key that a new table gets at least, even if older tables have
- * more than their share. */
+/* A new table gets at least this part of the budget's bits per key, even if older tables have more
+ * than their share. */
 #define BITS_LEFT_MIN 0.9
 
-/* The part of its share of the target that a run gets when other runs have used up the target. */
+/* When other runs have used up the target, a run still gets this part of its ideal rate. */
 #define SHARE_MIN (1.0 / 16)
 
-/* The store around the new tables. Waste is weighted: the rate of a run times the weight of a
- * wasted read of it. */
+/* The store around the new tables. */
 struct scene {
-    double weight; /* of the output's run */
-    /* Of the other runs, and of tables being written at the same time. */
+    /* The weight of the output's run. */
+    double weight;
+    /* The waste of the other runs, and of tables that are being written at the same time. */
     double waste;
-    double keys; /* in the other runs */
-    /* Of the tables of the output's run that stay: sum of rate times keys. */
-    double run_waste;
-    double run_keys; /* in these tables */
-    /* Keys that newer runs can add before the output is rewritten: until the levels above it are
-     * full, and its own level if that takes several runs. */
+    /* The keys of the other runs. */
+    double keys;
+    /* The tables of the output's run that stay: sum of rate times keys, and keys. */
+    double run_rate_keys;
+    double run_keys;
+    /* The keys that newer runs can add before the output is rewritten: until the levels above it
+     * are full, and its own level too if it takes several runs. */
     double free_keys;
-    /* Keys that share the rest of the target with the output. */
+    /* The keys whose runs share the rest of the target with the output. */
     double rival_keys;
-    /* The minimum waste of runs that do not exist yet. */
+    /* The minimum waste of the runs that will add the free keys. */
     double future_waste;
 };
 
@@ -55,7 +57,7 @@ double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weigh
     return sum;
 }
 
-/* The share of lookups that check a run in vain when older runs have this many keys. */
+/* The exact weight of a run when older runs have this many keys. */
 static double visit_share(const struct bb_levels *levels, const struct bb_read_weights *weights,
                           double older_keys)
 {
@@ -92,9 +94,9 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
     return sum;
 }
 
-/* The keys that share the rest of the target with the output. Flushes may continue without a
- * compaction. In a level that takes several runs, no run therefore takes the whole rest of the
- * target, and a run beyond the planned count takes at most a third of it. */
+/* The keys whose runs share the rest of the target with the output. Flushes may continue without a
+ * compaction. Therefore, in a level that takes several runs, no run takes the whole rest, and a run
+ * beyond the planned number of runs takes at most a third of it. */
 static double rival_keys_of(const struct bb_rate_request *request, const struct bb_rate_part *own,
                             double free_keys)
 {
@@ -125,16 +127,16 @@ static struct scene look_around(const struct bb_rate_request *request)
         scene.waste += part.waste;
         scene.keys += part.keys - part.run_keys;
     }
-    scene.run_waste = own.run_rate_keys;
+    scene.run_rate_keys = own.run_rate_keys;
     scene.run_keys = own.run_keys;
     scene.rival_keys = rival_keys_of(request, &own, scene.free_keys);
     return scene;
 }
 
-/* The rate for new_keys keys that makes run_mean the mean of their whole run. */
+/* The rate for new_keys keys with which the mean rate of their whole run is run_mean. */
 static double rate_for_mean(const struct scene *scene, double run_mean, double new_keys)
 {
-    return run_mean + (run_mean * scene->run_keys - scene->run_waste) / new_keys;
+    return run_mean + (run_mean * scene->run_keys - scene->run_rate_keys) / new_keys;
 }
 
 static double keys_min(const struct bb_rate_request *request)
@@ -142,25 +144,26 @@ static double keys_min(const struct bb_rate_request *request)
     return (double)(request->output_keys_min > 0 ? request->output_keys_min : request->output_keys);
 }
 
-/* The mean rate of the output's run that uses up the rest of the target. */
+/* The mean rate of the output's run that would use up the rest of the target: the fill limit minus
+ * the waste of all other runs, present and future. 0 or less if they have used it up. */
 static double rest_run_rate(const struct bb_rate_request *request, const struct scene *scene)
 {
     double fill = request->output_level == 0 ? BB_RATES_FILL_LEVEL0 : BB_RATES_FILL;
     return (fill * request->target - scene->waste - scene->future_waste) / scene->weight;
 }
 
-/* The highest rate that keeps the sum at or below the fill limit of rest_run_rate, both for the
- * largest and for the smallest possible number of output keys. */
+/* The highest rate with which the waste does not exceed the fill limit, both for the largest and
+ * for the smallest possible number of output keys. */
 static double limit_rate(const struct bb_rate_request *request, const struct scene *scene)
 {
-    double left = rest_run_rate(request, scene);
-    return fmin(rate_for_mean(scene, left, (double)request->output_keys),
-                rate_for_mean(scene, left, keys_min(request)));
+    double rest = rest_run_rate(request, scene);
+    return fmin(rate_for_mean(scene, rest, (double)request->output_keys),
+                rate_for_mean(scene, rest, keys_min(request)));
 }
 
-/* The rate of the output's run when other runs have used up the target: a small part of its share.
- * A still lower rate would not make up for the others. While the waste of the others is below
- * BB_RATES_SLACK times the target, the output must not raise the sum above that. */
+/* The rate of the output's run when other runs have used up the target: a small part of its ideal
+ * rate. A still lower rate would not make up for the others. While the waste of the others is below
+ * BB_RATES_SLACK times the target, the output must not raise the waste above that limit. */
 static double least_run_rate(const struct bb_rate_request *request, const struct scene *scene,
                              double ideal)
 {
@@ -168,9 +171,9 @@ static double least_run_rate(const struct bb_rate_request *request, const struct
     return slack <= 0 ? ideal * SHARE_MIN : fmin(ideal * SHARE_MIN, slack / 4);
 }
 
-/* The rate of the output's run in a store that keeps the target with minimal memory. If all wasted
- * requests count the same, this rate is proportional to the keys of the run, as long as the target
- * is too low for a run without filters. */
+/* The rate of the output's run in a store that keeps the target with minimal memory. If all runs
+ * have weight 1, this rate is proportional to the keys of the run, as long as the target is too low
+ * for a run without filters. */
 static double ideal_run_rate(const struct bb_rate_request *request, const struct scene *scene)
 {
     struct bb_forecast forecast;
@@ -185,19 +188,20 @@ static double ideal_run_rate(const struct bb_rate_request *request, const struct
 }
 
 /* The mean rate for the whole run of the output: the lower of the ideal rate and the run's part of
- * the rest of the target. */
+ * the rest of the target. See rates.h. */
 static double run_rate_of(const struct bb_rate_request *request, const struct scene *scene)
 {
     double run_keys = scene->run_keys + (double)request->output_keys;
     double ideal = ideal_run_rate(request, scene);
-    double left = rest_run_rate(request, scene);
-    if (left <= 0)
+    double rest = rest_run_rate(request, scene);
+    if (rest <= 0)
         return least_run_rate(request, scene, ideal);
-    return fmin(ideal, left * run_keys / (run_keys + scene->rival_keys));
+    return fmin(ideal, rest * run_keys / (run_keys + scene->rival_keys));
 }
 
-/* A run has no filter only if its rate may be 1, a wasted request each time. Otherwise even the
- * smallest filter, of one bit per key (BB_FILTER_RATE_MAX), is worthwhile. */
+/* A run has no filter only if its rate may be 1: then each lookup that searches it without finding
+ * its key wastes a request. Otherwise even the smallest filter, of one bit per key
+ * (BB_FILTER_RATE_MAX), is worthwhile. */
 static double clamp(double rate)
 {
     if (rate >= 1)
@@ -240,7 +244,7 @@ static double bits_left(const struct bb_rate_request *request)
     for (size_t i = 0; i < request->removed_count; i++) {
         keys -= (double)request->removed[i]->meta.key_count;
         bits -= 8 * bb_filter_cost_bytes(&request->removed[i]->meta,
-                                         bb_filter_budget_free_bytes(budget));
+                                         bb_filter_budget_uncounted_bytes(budget));
     }
     if (request->merge != NULL)
         bits += request->merge->bits;
@@ -249,8 +253,9 @@ static double bits_left(const struct bb_rate_request *request)
     return fmax(left, BITS_LEFT_MIN * budget->bits_per_key);
 }
 
-/* A budget in bytes holds if each table takes its share. So the rate does not depend on the present
- * rates of other tables, and a part of a run gets the rate of the whole run. */
+/* The rate of the output in a store that minimises the waste for the budget. A budget in bytes is
+ * kept if each table takes its share. So the rate does not depend on the present rates of other
+ * tables, and a part of a run gets the rate of the whole run. */
 static double ideal_budget_rate(const struct bb_rate_request *request)
 {
     double rates[BB_LEVEL_COUNT];
@@ -267,9 +272,9 @@ static double ideal_budget_rate(const struct bb_rate_request *request)
     return clamp(fmin(scaled, BB_FILTER_RATE_MAX));
 }
 
-/* A budget in bits per key is never used in advance: levels that fill up later bring their share of
- * it with their keys. */
-static double budget_rate(const struct bb_rate_request *request)
+/* A budget in bits per key is never used in advance: levels that fill up later bring their own bits
+ * with their keys. So the rate is not lower than the bits that are unused now allow. */
+static double rate_by_budget(const struct bb_rate_request *request)
 {
     const struct bb_filter_budget *budget = request->budget;
     double rate = ideal_budget_rate(request);
@@ -280,15 +285,15 @@ static double budget_rate(const struct bb_rate_request *request)
 
 /* ---- runs ---- */
 
-/* True when the run will soon no longer be the last one. All of its tables are rewritten before
- * that, so a part need not compensate for the others. */
+/* True when the output's run will soon no longer be the last one. All of its tables are rewritten
+ * before that, so a part of the run need not compensate for the others. */
 static bool is_replaced(const struct bb_rate_request *request)
 {
     return !bb_read_weights_are_plain(request->weights) && request->shape != NULL &&
            bb_rate_request_opens(request->levels, request->shape, request->output_level);
 }
 
-static double target_rate(const struct bb_rate_request *request)
+static double rate_by_target(const struct bb_rate_request *request)
 {
     struct scene scene = look_around(request);
     double run_rate = run_rate_of(request, &scene);
@@ -303,12 +308,12 @@ double bb_rates_for_run(const struct bb_rate_request *request)
 {
     if (request->output_keys == 0)
         return clamp(bb_rates_target(request));
-    return request->budget != NULL ? budget_rate(request) : target_rate(request);
+    return request->budget != NULL ? rate_by_budget(request) : rate_by_target(request);
 }
 
 static double mean_after(const struct scene *scene, double new_keys, double rate)
 {
-    return mean(scene->run_waste + rate * new_keys, scene->run_keys + new_keys);
+    return mean(scene->run_rate_keys + rate * new_keys, scene->run_keys + new_keys);
 }
 
 double bb_rates_waste_after(const struct bb_rate_request *request, double rate)

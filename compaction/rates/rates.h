@@ -1,27 +1,29 @@
-/* Computes the filter rate of a new run, so that the store keeps its target for wasted reads at
- * every moment.
+/* Computes the filter rate of a new run, so that the waste of the store keeps its target at every
+ * moment.
  *
- * A lookup of an absent key checks one table of each run: every table of level 0, and in a deeper
- * level one table for each of its runs. The expected waste is the sum of the rates of all runs. The
- * rate of a run is the mean of its tables' rates, weighted by keys.
+ * A lookup of an absent key searches one table of each run: every table of level 0, and in a deeper
+ * level one table for each of its runs. So the waste, the expected wasted requests per lookup, is
+ * the sum of the rates of all runs. The rate of a run is the mean of its tables' rates, weighted by
+ * keys.
  *
  * Memory is least when each run's rate is proportional to its share of the keys: R * n_run / N
  * (Monkey, SIGMOD 2017; docs/filters.md). But runs are written one after another, and N grows in
  * between: ten equal flushes that each took R * n / N, with N as it was then, would add up to
  * nearly 3 R. Two limits are therefore computed, and the lower rate is used:
- *   - the share of the run in a store that has filled the levels above the run, which happens
- *     before it is rewritten;
- *   - the run's part of the target that the other runs leave, shared with the runs that will fill
- *     these levels. The remainder is never exceeded: the sum stays below BB_RATES_SLACK times the
- *     target, independent of the past.
+ *   - the ideal rate: the share of the run in a store whose levels above the run are full. They
+ *     will be full before the run is rewritten;
+ *   - a part of the rest, which is the target minus the waste of the other runs. The runs that will
+ *     fill these levels get the other part. No run takes more than the rest. So the waste stays
+ *     below BB_RATES_SLACK times the target, in any order of writing.
  *
- * Optional weights (compaction/rates/read_weights.h) state how much a wasted read of a run counts.
- * Then all of this holds for rates times weights. A run with a small weight may have no filters,
- * and its remaining share goes to the others. A last level that overflows will soon count like any
- * other: before the level below it opens, its filters are brought to the rate that this allows.
+ * Optional weights (compaction/rates/read_weights.h) state how many of the lookups search a run and
+ * can waste a request there. Then all of this holds for rates times weights. A run with a small
+ * weight may have no filters; the others get the share that it does not need. When the last level
+ * overflows, the level below it is about to open, and then the overflowing level counts like any
+ * other. Before that, its tables are rewritten with the lower rate that they need then.
  *
  * A memory budget replaces the target: each run gets the rate that minimises the waste for that
- * memory in the predicted store (compaction/rates/forecast.h). Then only the bytes bound the sum.
+ * memory in the predicted store (compaction/rates/forecast.h). Then only the bytes limit the waste.
  * bb_pick rewrites older tables with too many bits.
  *
  * Pure functions.
@@ -31,48 +33,49 @@
 
 #include "compaction/rates/rate_request.h"
 
-/* Limits for the sum, as factors of the target. FILL: a compaction may bring the sum up to it.
- * FILL_LEVEL0: a flush may; flushes happen between compactions and need some reserve. EXCESS: above
- * it the table with the largest excess is rewritten. SLACK: never exceeded, unless the target was
- * lowered since. */
+/* Limits for the waste, as factors of the target. FILL: a compaction may bring the waste up to this
+ * limit. FILL_LEVEL0: the same for a flush. Flushes happen between compactions and need some
+ * reserve. EXCESS: above this limit, bb_pick rewrites the table whose rewrite lowers the waste
+ * most. SLACK: the waste never exceeds this limit, unless the target was lowered since. */
 #define BB_RATES_FILL        1.06
 #define BB_RATES_FILL_LEVEL0 1.08
 #define BB_RATES_EXCESS      1.085
 #define BB_RATES_SLACK       1.1
 
-/* The expected wasted requests of all levels per lookup, as rates are planned: each run counts with
- * the upper bound of its weight. last_level: the store's last level. */
+/* The planned waste of all levels: each run has its target rate, and its planned weight, which is
+ * an upper bound. last_level: the store's last level. */
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
                       int last_level);
 
-/* The current waste of a level, for statistics: unlike the sums above, from the predicted rates of
- * the stored filters. */
+/* The current waste of a level, for statistics. Unlike the planned waste above, it has the
+ * predicted rates of the stored filters and the exact weights. While runs descend, a lookup
+ * searches a run only for a share of the keys: bb_descent_share. Each field counts a run with this
+ * share. */
 struct bb_rate_level {
-    /* Share of all lookups that check a run of the level in vain; the mean over its runs. */
+    /* The mean of the exact weights of the level's runs. */
     double visit_share;
     /* Per lookup of an absent key: the sum of the predicted rates of the level's runs. */
     double rate_sum;
-    /* Per lookup: the sum over the level's runs of the share of lookups that check the run in vain,
-     * times its predicted rate. */
+    /* Per lookup: the sum of weight times predicted rate over the level's runs. */
     double waste;
 };
 struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int level,
                                     const struct bb_read_weights *weights);
 
-/* The effective target: the request's target, or the target that its budget leads to. The latter
- * may be as large as the weights of all runs (no filters at all) and is at least
- * BB_FORECAST_TARGET_MIN. */
+/* The effective target: the request's target, or the target that its budget leads to. The target of
+ * a budget is at least BB_FORECAST_TARGET_MIN, and at most the sum of the weights of all runs,
+ * which means no filters at all. */
 double bb_rates_target(const struct bb_rate_request *request);
 
 /* The rate for the new tables: BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX, or 1 for no filter when
  * the run's share of the target permits that. Without a shape, a single run gets R itself. */
 double bb_rates_for_run(const struct bb_rate_request *request);
 
-/* The expected waste with the new tables in place, all at that rate; the worst case within the
- * known bounds of their keys. */
+/* The planned waste with the new tables in place, all with that rate; the worst case within the
+ * known bounds of their number of keys. */
 double bb_rates_waste_after(const struct bb_rate_request *request, double rate);
-/* The weighted waste that the new tables add, without what other running work will add; 0 when they
- * reduce the waste. */
+/* The waste that the new tables add; 0 when they reduce it. The waste that other running work will
+ * add (pending_waste) is not included. */
 double bb_rates_waste_added(const struct bb_rate_request *request, double rate);
 
 #endif

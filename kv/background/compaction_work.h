@@ -12,14 +12,14 @@ BB_MUST_CHECK enum bb_status bb_compaction_work_do_some(struct bb_db *db, bool *
 /* Cancels the current compaction: removes its outputs and keeps its inputs. */
 void bb_compaction_work_abandon(struct bb_db *db);
 
-/* With this many times level0_run_count_stop runs in level 0, merges no longer yield to flushes and
- * writes that need space. Each yield adds a run, often a small one, and only merges remove runs.
- * They do not yield to ingests: a failed ingest adds no run, so repeated calls could cancel every
- * merge, also one that frees space. While there is space, bb_db_flush and ingests add runs at any
- * number. */
+/* When level 0 has this many times level0_run_count_stop runs, merges no longer yield to flushes
+ * and writes that need space. Each yield adds a run, often a small one, and only merges remove
+ * runs. Merges never yield to ingests: a failed ingest adds no run, so repeated calls could cancel
+ * every merge, even one that would free space. While there is space, bb_db_flush and ingests add
+ * runs without a limit. */
 #define BB_LEVEL0_STOPS_MAX 2
 
-/* A frozen memtable becomes a run of level 0. */
+/* The run of level 0 that needs the space. A frozen memtable becomes a run of level 0. */
 enum bb_new_run {
     BB_NEW_RUN_FROZEN,  /* the run is of a memtable that is already frozen */
     BB_NEW_RUN_UNFROZEN /* the run comes after the runs of all frozen memtables */
@@ -37,8 +37,9 @@ uint64_t bb_compaction_work_ends(const struct bb_db *db);
 /* With threads, called by the flushing worker and by the leader, after a step that found no space:
  * cancels a running merge or build of an index file after its present step, removes its outputs,
  * and prevents another one until bb_compaction_work_end_yield. ends: bb_compaction_work_ends before
- * the step, because a merge that ended during it has given space. False: nothing has run since, or
- * level 0 is at its limit, and there is nothing to end. The mutex is not held. */
+ * the step, because a merge that ended during the step has freed space. False if no merge or build
+ * has run since, or level 0 is at its limit: then no yield began, so do not end one. The mutex is
+ * not held. */
 bool bb_compaction_work_begin_yield(struct bb_db *db, enum bb_new_run new_run, uint64_t ends);
 void bb_compaction_work_end_yield(struct bb_db *db);
 /* The same for the leader, before it repeats a step that failed with BB_NO_SPACE. Until the end of

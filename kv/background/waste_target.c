@@ -29,7 +29,7 @@ static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb
     if (bb_filter_budget_is_given(&budget))
         budget.cost =
             bb_filter_cost_calibrate(levels, db->options.filter_kind, db->options.table_filter_bits,
-                                     bb_filter_budget_free_bytes(&budget));
+                                     bb_filter_budget_uncounted_bytes(&budget));
     return budget;
 }
 

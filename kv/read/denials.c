@@ -45,7 +45,7 @@ static uint64_t find_shards(const struct bb_run *run, const struct bb_bytes *key
     return outside;
 }
 
-/* Probes them, and converts results of the batch into bits of keys. */
+/* Probes the batch's shards, and converts the results into one bit per key. */
 static void ask_shards(struct batch *batch, uint64_t *ret_denied, uint64_t *ret_let_through)
 {
     uint64_t sound = 0;

@@ -1,12 +1,12 @@
 /* Finds the runs that certainly do not have a key, before a lookup in a table starts. This is the
- * common case for absent keys. For one key and one run it takes as few instructions as possible, so
- * that the processor starts the next run while it waits for memory.
+ * common case for absent keys. For one key and one run this takes as few instructions as possible:
+ * then the processor starts the next run while it waits for the memory of this one.
  *
  * For many keys it works run by run:
  *
  *     tables       the table that may have each key, found by eight bytes of the key; else OUTSIDE
- *     places       of the shards in the ready table filters; all are prefetched, then read
- *     filters      of the shards; all are prefetched, then probed
+ *     places       of the shards in the ready table filters: all are prefetched, then read
+ *     shards       all are prefetched, then probed
  *
  * Up to 64 keys together wait for memory twice per run, instead of twice each.
  *
@@ -20,12 +20,12 @@
 #include "compaction/levels/levels.h"
 #include "sstable/filter/table_filter.h"
 
-/* Index of a table that eight bytes of the key do not find. */
+/* The table's index when eight bytes of the key do not suffice to find the table. */
 #define BB_DENIAL_TABLE_UNKNOWN SIZE_MAX
 
-/* The ready table filter of the run's table for the key. NULL when no table's bounds contain the
- * key (*ret_index is run->count), and when the table must be checked (*ret_index is its index or
- * BB_DENIAL_TABLE_UNKNOWN). */
+/* The ready table filter of the run's table for the key. NULL in two cases: no table's bounds
+ * contain the key (*ret_index is run->count), or the table must be searched (*ret_index is its
+ * index or BB_DENIAL_TABLE_UNKNOWN). */
 static inline const struct bb_table_filter *
 bb_denials_table_filter(const struct bb_run *run, struct bb_bytes key, size_t *ret_index)
 {
@@ -37,7 +37,7 @@ bb_denials_table_filter(const struct bb_run *run, struct bb_bytes key, size_t *r
 }
 
 enum bb_denial {
-    BB_DENIAL_NONE,        /* the table must be checked */
+    BB_DENIAL_NONE,        /* the table must be searched */
     BB_DENIAL_OUTSIDE,     /* no table's bounds contain the key */
     BB_DENIAL_DENIED,      /* the table filter rules out the key: BB_VISIT_TABLE_FILTER_NEGATIVE */
     BB_DENIAL_LET_THROUGH, /* the table filter returns maybe */
@@ -56,12 +56,12 @@ static inline enum bb_denial bb_denial_find(const struct bb_run *run, struct bb_
     return is_let_through ? BB_DENIAL_LET_THROUGH : BB_DENIAL_NONE;
 }
 
-/* Maximum number of keys per call, and of runs checked, newest first: one bit each. */
+/* The maximum number of keys per call, and of runs that it probes, newest first: one bit each. */
 #define BB_DENIALS_KEYS 64
 #define BB_DENIALS_RUNS 64
 
-/* One word per run, in the order of levels->turns; bit k is key k. A bit that is in none of the
- * three is BB_DENIAL_NONE. */
+/* One word per run, in the order of levels->turns; bit k is for key k. A key whose bit is set in
+ * none of the three words of a run has BB_DENIAL_NONE there. */
 struct bb_denials {
     uint64_t outside[BB_DENIALS_RUNS];
     uint64_t denied[BB_DENIALS_RUNS];

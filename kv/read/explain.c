@@ -1,4 +1,4 @@
-/* A get with a report: does the same steps as lookup.c, in the same order, and records the
+/* A get with a report: takes the same steps as lookup.c, in the same order, and records the
  * results. */
 #include "bb/db_explain.h"
 
@@ -25,7 +25,8 @@ struct explaining {
     size_t step_capacity;
 };
 
-/* Allocates the step first, so that no failure can follow the lookup in it. */
+/* Adds a step to the report. Call before the lookup that it describes, so that no allocation can
+ * fail after the lookup. */
 static enum bb_status next_step(struct explaining *e, enum bb_explain_kind kind, int level,
                                 struct bb_explain_step **ret_step)
 {
@@ -117,7 +118,7 @@ static enum bb_status ask_table(struct explaining *e, int level, struct bb_table
     return BB_OK;
 }
 
-/* A run of level 0 is a table, which is named even if its bounds do not contain the key. */
+/* A run of level 0 is one table. The report names it even if its bounds do not contain the key. */
 static enum bb_status ask_turn(struct explaining *e, const struct bb_run_turn *turn)
 {
     struct bb_explain_step *step = NULL;

@@ -22,8 +22,8 @@ struct lookup {
     struct bb_reader *reader;
     struct bb_reader_counts *counts; /* the reader's, or those of a lookup that may be repeated */
     struct bb_shadow *shadow;        /* NULL: filters are trusted */
-    bool is_plain;                   /* only the value is needed, and filters may deny it */
-    bool is_decided;                 /* a value or a tombstone was found */
+    bool is_plain;   /* no counts for the caller, and ready table filters may end it */
+    bool is_decided; /* a value or a tombstone was found */
     bool is_present;
 };
 
@@ -59,7 +59,7 @@ static __attribute__((noinline)) enum bb_status take_from_memtable(struct lookup
     return lookup->is_present ? deliver(lookup, buffer, value) : BB_OK;
 }
 
-/* WHY it is short: it is inlined for the active memtable and for the frozen ones. */
+/* WHY this function is short: it is inlined twice, for the active memtable and the frozen ones. */
 static inline enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer *buffer)
 {
     bb_counter_add(&lookup->counts->memtable_visits, 1);
@@ -102,7 +102,7 @@ static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup,
     return BB_OK;
 }
 
-/* A run that may have the key. index: of the table, or BB_DENIAL_TABLE_UNKNOWN. */
+/* Searches a run that may have the key. index: of the table, or BB_DENIAL_TABLE_UNKNOWN. */
 static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *levels,
                               const struct bb_run_turn *turn, enum bb_denial denial, size_t index)
 {
@@ -118,7 +118,7 @@ static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *lev
 static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *levels)
 {
     enum bb_status status = BB_OK;
-    /* By number: a store without tables has no array to point into. */
+    /* WHY an index and no pointer: a store without tables has no array to point into. */
     for (size_t i = 0; i < levels->turn_count && status == BB_OK && !lookup->is_decided; i++) {
         const struct bb_run_turn *turn = &levels->turns[i];
         size_t index = BB_DENIAL_TABLE_UNKNOWN;
@@ -185,7 +185,7 @@ static enum bb_status get(struct bb_db *db, const struct bb_get_options *options
     const struct bb_get_call call = bb_call_options_get(options);
     struct lookup lookup;
     /* WHY by field: an initializer of the whole clears 96 bytes with `rep stos`, which takes 8 ns,
-     * a sixth of an absent get. The rest is set by answer and run. */
+     * a sixth of an absent get. answer and run set the other fields. */
     lookup.db = db;
     lookup.options = &call;
     lookup.ask.options = call.read;
@@ -206,7 +206,7 @@ enum bb_status bb_db_get_now(struct bb_db *db, const struct bb_get_options *opti
     const struct bb_get_call given = bb_call_options_get(options);
     const struct bb_get_call call = {.snapshot = given.snapshot,
                                      .read = {.bypass_fill = given.read.bypass_fill}};
-    /* Not the reader's: after BB_WOULD_WAIT the same lookup is counted by bb_db_get. */
+    /* WHY not the reader's counts: after BB_WOULD_WAIT, bb_db_get counts the same lookup. */
     struct bb_reader_counts counts = {0};
     struct lookup lookup = {
         .db = db,

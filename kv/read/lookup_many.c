@@ -5,7 +5,7 @@
  *     group of 1024  for the remaining keys, run by run, newest first:
  *                        index and filters -> the required blocks, sorted by file and offset
  *                        -> blocks in memory are searched, the others are announced to the system
- *                        -> these are read and searched
+ *                        -> the announced blocks are read and searched
  *
  * A key that was found is skipped from then on, so that all visits, requests and counts equal those
  * for single gets. Probes of table filters beyond that point are not counted.
@@ -144,7 +144,7 @@ static void add_key(struct lookup *lookup, const struct bb_view *view, size_t in
     window->indexes[window->count++] = index;
 }
 
-/* For keys that every run rules out: sets the result to not found, and counts the visits. */
+/* Counts the visits of the keys that every run rules out. For the others, ask_index counts. */
 static void count_denied(struct lookup *lookup, const struct bb_denials *denials)
 {
     for (size_t run = 0; run < lookup->levels->turn_count && run < BB_DENIALS_RUNS; run++) {
@@ -283,9 +283,10 @@ static bool is_same_block(const struct question *a, const struct question *b)
            a->in_table.block_offset == b->in_table.block_offset;
 }
 
-/* Reads the blocks of all pending questions. [first, end) of the same list are the questions whose
- * block is requested from the system and not read yet, in order. A question about the block that
- * was requested last queues after it, and later finds the block in the cache. */
+/* Reads the blocks of all pending questions. [first, end) of the same list is a queue: the
+ * questions whose block was announced to the system and is not read yet. A question about the block
+ * that was announced last joins the queue without another announcement. The block is then in
+ * memory. */
 static void read_blocks(struct lookup *lookup)
 {
     struct question **pending = lookup->pending;

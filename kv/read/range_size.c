@@ -1,8 +1,8 @@
 /* Estimates the sizes of key ranges: sums over the memtables and tables of a view.
  *
- * Each part is the difference of two positions, which are monotone in the key. The sizes of
- * adjacent ranges therefore add up to the size of both together, and errors do not grow with the
- * range.
+ * The size of each part is the difference of two positions, which never decrease when the key
+ * increases. The sizes of adjacent ranges therefore add up to the size of both together, and errors
+ * do not grow with the range.
  */
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -41,13 +41,15 @@ static void add_memtable(struct measuring *m, const struct bb_memtable *memtable
 
 /* ---- tables ---- */
 
-static bool begins_before(const struct measuring *m, const struct bb_table_file *file)
+/* True when all keys of the table are at or above the range's low key. */
+static bool range_begins_before(const struct measuring *m, const struct bb_table_file *file)
 {
     return m->range->low == NULL ||
            bb_key_compare(m->comparator, bb_table_file_smallest(file), *m->range->low) >= 0;
 }
 
-static bool ends_after(const struct measuring *m, const struct bb_table_file *file)
+/* True when all keys of the table are below the range's high key. */
+static bool range_ends_after(const struct measuring *m, const struct bb_table_file *file)
 {
     return m->range->high == NULL ||
            bb_table_file_ends_before(file, m->comparator, *m->range->high);
@@ -72,9 +74,9 @@ static enum bb_status add_table(struct measuring *m, struct bb_table_file *file)
     uint64_t first = 0;
     uint64_t end = file->meta.file_size;
     enum bb_status status = BB_OK;
-    if (!begins_before(m, file))
+    if (!range_begins_before(m, file))
         status = position(m, file, *m->range->low, &first);
-    if (status == BB_OK && !ends_after(m, file))
+    if (status == BB_OK && !range_ends_after(m, file))
         status = position(m, file, *m->range->high, &end);
     if (status != BB_OK)
         return status;
@@ -83,7 +85,7 @@ static enum bb_status add_table(struct measuring *m, struct bb_table_file *file)
     return BB_OK;
 }
 
-/* The tables of a run are sorted: adds the ones that overlap the range. */
+/* Adds the tables of a run that overlap the range. They are adjacent, because a run is sorted. */
 static enum bb_status add_run(struct measuring *m, const struct bb_run *run)
 {
     enum bb_status status = BB_OK;

@@ -40,10 +40,10 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
         return;
     uint64_t oldest = bb_snapshots_oldest(&db->snapshots);
     bb_snapshots_remove(&db->snapshots, snapshot);
-    /* Some data may have been kept only for this snapshot. */
-    bool may_go =
+    /* Compactions may have kept some data only for this snapshot. */
+    bool may_drop =
         db->options.tombstone_age_max > 0 || bb_levels_have_range_tombstones(db->view->levels);
-    if (may_go && bb_snapshots_oldest(&db->snapshots) != oldest && !bb_store_is_inherited(db))
+    if (may_drop && bb_snapshots_oldest(&db->snapshots) != oldest && !bb_store_is_inherited(db))
         bb_work_signal(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
 }
@@ -70,7 +70,7 @@ static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_cal
     return BB_OK;
 }
 
-/* range: NULL: everything. */
+/* range: NULL for all keys. */
 static enum bb_status create_iter(struct bb_db *db, const struct bb_get_options *options,
                                   const struct bb_key_range *range, bool skips_values,
                                   struct bb_db_iter **ret_iter)
@@ -119,7 +119,7 @@ enum bb_status bb_db_iter_create_keys(struct bb_db *db, const struct bb_get_opti
 }
 
 /* Makes the lowest key above all keys with the prefix: increments the last byte that is not 255 and
- * drops the following ones. Empty: no such key exists. */
+ * drops the bytes after it. Empty: no such key exists. */
 static void raise_prefix(struct bb_buf *prefix)
 {
     while (prefix->size > 0 && prefix->data[prefix->size - 1] == UINT8_MAX)
@@ -161,8 +161,8 @@ enum bb_status bb_db_iter_create_prefix_keys(struct bb_db *db, const struct bb_g
     return create_prefix_iter(db, options, prefix, true, ret_iter);
 }
 
-/* In a forked child this neither counts nor waits. An iterator that a thread of the parent was
- * moving is not freed. */
+/* Destroys an iterator in a forked child: adds nothing to the statistics and waits for no thread.
+ * Does not free an iterator that a thread of the parent was moving. */
 static void leave_iter(struct bb_db_iter *iter)
 {
     struct bb_db *db = iter->db;
@@ -175,8 +175,8 @@ static void leave_iter(struct bb_db_iter *iter)
     bb_inherited_release(db, view);
 }
 
-/* The worker looks whether a table's charge makes it due. */
-static void tell_charges(struct bb_db *db)
+/* Wakes the compacting worker if a table may have become due because of its charge. */
+static void signal_charges(struct bb_db *db)
 {
     _Atomic bool *has_new = &db->table_env.has_new_charges;
     if (!atomic_load_explicit(has_new, memory_order_relaxed) ||
@@ -203,7 +203,7 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
     bb_current_view_unpin(db, iter->view);
     bb_kept_range_deinit(&iter->kept);
     bb_free(iter);
-    tell_charges(db);
+    signal_charges(db);
     /* This must be last: a thread that sees the lower count may close the store. */
     atomic_fetch_sub(&db->iterator_count, 1);
 }

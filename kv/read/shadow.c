@@ -5,15 +5,16 @@
 #include "base/status.h"
 #include "kv/manifest/filename.h"
 
-/* Readers of other views may use the table filter until they leave. */
+/* Stops probing the filters of the table. Readers of other views may probe its table filter until
+ * they leave. */
 static void distrust(struct bb_shadow *shadow, struct bb_table_file *file, struct bb_table *table)
 {
     bb_table_distrust_filters(table);
     for (size_t i = 0; i < shadow->levels->turn_count; i++)
         bb_run_forget_table_filter(shadow->levels->turns[i].run, file);
     bb_counter_add(&shadow->reader->counts.shadow_contradictions, 1);
-    if (shadow->liar == 0)
-        shadow->liar = file->number;
+    if (shadow->wrong_table == 0)
+        shadow->wrong_table = file->number;
 }
 
 enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *file,
@@ -41,13 +42,13 @@ enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *f
 void bb_shadow_end(const struct bb_shadow *shadow)
 {
     char path[BB_PATH_SIZE_MAX];
-    if (shadow == NULL || shadow->liar == 0)
+    if (shadow == NULL || shadow->wrong_table == 0)
         return;
     struct bb_db *db = shadow->db;
     struct bb_error before = *bb_error_last();
-    bb_filename_path(db->directory, BB_FILE_TABLE, shadow->liar, path);
+    bb_filename_path(db->directory, BB_FILE_TABLE, shadow->wrong_table, path);
     (void)!bb_corrupt((struct bb_place){.file = path}, 0,
-                      "its filters deny a key that it has; they are not probed any more until "
+                      "its filters rule out a key that it has; they are not probed any more until "
                       "the store is opened again. A compaction rebuilds them");
     struct bb_error damage = *bb_error_last();
     struct bb_event event = {.kind = BB_EVENT_DAMAGE, .level = -1, .message = damage.message};

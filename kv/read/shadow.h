@@ -1,5 +1,6 @@
-/* Checks filters in production: shadow_verify_one_in. A sampled lookup also reads the blocks that
- * the filters rule out.
+/* Checks filters in production: the option shadow_verify_one_in. A sampled lookup also reads the
+ * blocks that the filters rule out.
+ *
  * Threads: any, inside a reader. */
 #ifndef BB_KV_READ_SHADOW_H
 #define BB_KV_READ_SHADOW_H
@@ -13,11 +14,12 @@ struct bb_shadow {
     struct bb_db *db;
     struct bb_reader *reader;
     const struct bb_levels *levels;
-    uint64_t liar; /* number of the first table with a wrong filter; 0 if none */
+    uint64_t wrong_table; /* number of the first table with a wrong filter; 0 if none */
 };
 
-/* Samples a lookup. Returns `memory`, initialised, or NULL for a lookup without a check. The hash
- * spreads the samples evenly over the lookups, and the same calls always give the same samples. */
+/* Decides whether a lookup is sampled. Returns `memory`, initialised, or NULL for a lookup without
+ * a check. The hash spreads the samples evenly over the lookups. The same calls always give the
+ * same samples. */
 static inline struct bb_shadow *bb_shadow_begin(struct bb_shadow *memory, struct bb_db *db,
                                                 struct bb_reader *reader,
                                                 const struct bb_levels *levels)
@@ -29,11 +31,12 @@ static inline struct bb_shadow *bb_shadow_begin(struct bb_shadow *memory, struct
     return memory;
 }
 
-/* Call after a lookup in a table whose filters may have ruled out the key. Makes it the lookup
- * without filters, if they did. */
+/* Call after a lookup in a table. If its filters ruled out the key, searches the table without
+ * them. If the table has the key, lookup->visit becomes the result of that search, and later
+ * lookups do not probe the filters. */
 BB_MUST_CHECK enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *file,
                                              struct bb_table_lookup *lookup);
-/* Reports the result. NULL is allowed. REQUIRES: the reader has left. */
+/* Reports a wrong filter, if any. NULL is allowed. REQUIRES: the reader has left. */
 void bb_shadow_end(const struct bb_shadow *shadow);
 
 #endif

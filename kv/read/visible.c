@@ -50,7 +50,8 @@ static inline void copy_bytes(uint8_t *to, struct bb_bytes bytes)
     }
 }
 
-/* Copies into a buffer, bytes from elsewhere. A failure ends the iteration with its status. */
+/* Copies bytes, which are outside the buffer, into it. A failure ends the iteration with its
+ * status. */
 static inline bool keep(struct bb_visible *visible, struct bb_buf *buf, struct bb_bytes bytes)
 {
     if (bytes.size > 0 && bytes.size <= buf->capacity) {
@@ -74,8 +75,8 @@ static bool is_above(const struct bb_visible *visible, struct bb_bytes key)
            bb_key_compare(visible->comparator, key, *visible->range.high) >= 0;
 }
 
-/* Moves forward from the stream's entry to the first visible put. is_skipping: versions of the kept
- * key are skipped, because they are older than the current one, or hidden by a tombstone. */
+/* Moves forward from the stream's entry to the first visible put. is_skipping: skips versions of
+ * the kept key, because they are older than the current one, or a tombstone hides them. */
 static void find_forward(struct bb_visible *visible, bool is_skipping)
 {
     struct bb_iter *stream = visible->stream;
@@ -107,8 +108,8 @@ static bool keep_backward(struct bb_visible *visible, const struct bb_entry *ent
            (visible->skips_values || keep(visible, &visible->value, entry->value));
 }
 
-/* The stream is at the last version of a key: reads all versions of the key backward, the newest
- * visible one last. True when that one is a put, which is then kept. */
+/* The stream is at the oldest version of a key. Reads all versions of the key backward, up to the
+ * newest. True when the newest visible version is a put; keeps it. */
 static bool take_key_backward(struct bb_visible *visible)
 {
     struct bb_iter *stream = visible->stream;
@@ -183,8 +184,8 @@ void bb_visible_refuse(struct bb_visible *visible, enum bb_status status)
 void bb_visible_next(struct bb_visible *visible)
 {
     BB_DEBUG_ASSERT(visible->is_valid);
-    /* Backward, the stream is before the current key's versions. It moves to the oldest possible
-     * version, and the remaining ones are skipped. */
+    /* Going backward, the stream is before the current key's versions. It moves to the oldest
+     * possible version, and find_forward skips the rest. */
     if (visible->is_backward)
         bb_iter_seek(visible->stream, bb_buf_bytes(&visible->key), 0);
     else
@@ -192,7 +193,7 @@ void bb_visible_next(struct bb_visible *visible)
     find_forward(visible, true);
 }
 
-/* Forward, the stream is among the current key's versions: it moves back before all of them. */
+/* Going forward, the stream is at a version of the current key. Moves it before all of them. */
 static void leave_key_backward(struct bb_visible *visible)
 {
     struct bb_iter *stream = visible->stream;

@@ -1,9 +1,10 @@
 /* The keys that are present as of a sequence, over a sorted stream of all versions (a merge of
- * memtables and tables), optionally limited to a range. The stream is not moved beyond the range.
+ * memtables and tables), optionally limited to a range. The stream stops at the first entry outside
+ * the range.
  *
  * Going forward, the stream is at the current entry. Going backward, the stream is before all
- * versions of the current key, and buffers hold its key and value: the visible version is known
- * only after the last of them has been read.
+ * versions of the current key, and buffers hold its key and value. WHY: versions are read from the
+ * oldest on, and only after the newest is it known which one is visible.
  *
  *     stream        a@7 a@3 | b@9(delete) b@2 | c@8 c@5        sequence 6
  *     result        a@3                         c@5
@@ -26,7 +27,7 @@ struct bb_visible {
     bool is_backward;
     bool skips_values;     /* the stream may lack them; the result has no values */
     enum bb_status status; /* of this struct; the stream has a separate one */
-    /* The current key; forward: also the key whose older versions are skipped. */
+    /* The current key. Going forward, its older versions are skipped. */
     struct bb_buf key;
     struct bb_buf value; /* backward only */
 };
@@ -42,7 +43,7 @@ void bb_visible_seek_last(struct bb_visible *visible);
 void bb_visible_seek(struct bb_visible *visible, struct bb_bytes key);
 /* Moves a stream of versions to the last entry before all versions of the key. */
 void bb_visible_seek_before(struct bb_iter *stream, struct bb_bytes key);
-/* Makes it invalid with this status until the next seek. */
+/* Makes the iterator invalid, with this status, until the next seek. */
 void bb_visible_refuse(struct bb_visible *visible, enum bb_status status);
 /* REQUIRES: is_valid. */
 void bb_visible_next(struct bb_visible *visible);

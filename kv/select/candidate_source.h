@@ -13,7 +13,7 @@ struct bb_newest;
 
 struct bb_candidate_source {
     struct bb_matcher matcher;
-    /* For the condition; NULL: indexes are not used; owned. */
+    /* Evaluates the condition on indexes; owned. NULL: indexes are not used. */
     struct bb_skip_evaluator *evaluator;
     /* Of the indexes of the current file; owned. */
     struct bb_skip_account *file_accounts;
@@ -21,22 +21,22 @@ struct bb_candidate_source {
     const struct bb_comparator *comparator; /* borrowed */
     const struct bb_key_range *range;       /* borrowed; never NULL */
     uint64_t sequence;                      /* newer entries are ignored */
-    /* Granules with only matches may be counted instead of returned. */
+    /* Matches that indexes know may be counted instead of returned. */
     bool counts_unread;
-    uint64_t counted_records; /* number of records counted that way */
+    uint64_t counted_records; /* number of records counted this way */
     struct bb_select_account account;
     const struct bb_catalog *catalog; /* borrowed */
-    /* One for each of its indexes; owned. */
+    /* One for each index of the catalog; owned. */
     struct bb_select_index_account *index_accounts;
     struct bb_file_system *system; /* for the clock */
     struct bb_newest *newest;      /* borrowed */
-    struct bb_buf newer;           /* owned: of the current table (table_counting.h) */
+    struct bb_buf newer;           /* owned: newer tables over the current one (table_counting.h) */
     bool (*progress)(void *context, const struct bb_select_account *account);
     void *progress_context;
 };
 
-/* Reports progress, from time to time. Call it before a block is read. Errors: BB_BUSY when the
- * selection is cancelled. */
+/* Reports progress at every 256th block. Call before each block is read. Errors: BB_BUSY when the
+ * caller cancels the selection. */
 BB_MUST_CHECK enum bb_status bb_candidate_source_report(struct bb_candidate_source *source);
 
 #endif

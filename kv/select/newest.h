@@ -5,9 +5,10 @@
  *     then        the runs of the levels
  *
  * A newer version that does not match the condition may hide a matching record. Each match is
- * therefore looked up in all runs newer than its run, and in its run if that has several versions
- * of a key, or deleted ranges. The filters make this cheap: nearly all runs are ruled out in
- * memory. Where matches are dense, a cursor follows the run instead (run_cursor.h).
+ * therefore looked up in all runs newer than its run. It is also looked up in its own run if that
+ * has several versions of a key, or range tombstones. The filters make this cheap: they rule out
+ * the key in nearly all runs without a read. Where matches are dense, a cursor follows the run
+ * instead (run_cursor.h).
  *
  * Threads: one; the view is pinned.
  */
@@ -26,21 +27,22 @@ struct bb_newest {
     struct bb_read_stats stats;             /* of the tables checked */
     uint64_t asked; /* memtables and runs checked; without a cursor, only runs that span the key */
     struct bb_run_cursor *cursors; /* owned: of each run of the levels; NULL: none yet */
-    struct bb_buf last_key;        /* owned: the last one checked since cursors exist */
+    struct bb_buf last_key;        /* owned: the latest key checked since cursors exist */
 };
 
 /* An entry and where it was found. */
 struct bb_found {
     size_t run;
-    /* The run has no other version of any key, and no deleted ranges. */
+    /* The run has only one version of each key, and no range tombstones. */
     bool is_only_version;
     struct bb_bytes key;
     uint64_t sequence; /* at most the reader's */
 };
 
-/* The fields view to sequence are set by the caller, the others are zero. */
+/* The caller sets the fields view to sequence; the others begin as zero. */
 void bb_newest_deinit(struct bb_newest *newest);
 
+/* Checks whether the entry found is the visible version of its key. */
 BB_MUST_CHECK enum bb_status bb_newest_check(struct bb_newest *newest, const struct bb_found *found,
                                              bool *ret_is_newest);
 

@@ -35,7 +35,7 @@ static bool open_run(struct bb_run_cursor *cursor, const struct bb_followed_run 
     const struct bb_run *run = followed->run;
     if (cursor->iter != NULL)
         return true;
-    /* Entries of a run do not show which keys its deleted ranges hide. */
+    /* The entries of a run do not show which keys its range tombstones hide. */
     if (run->range_tombstone_count > 0 ||
         bb_run_iter_create(run->files, run->count, followed->comparator, NULL, &options,
                            followed->stats, &cursor->iter) != BB_OK)
@@ -80,8 +80,8 @@ void bb_run_cursor_learn(struct bb_run_cursor *cursor, bool is_searched)
 
 /* ---- following ---- */
 
-/* WHY blocks count: where values are large, a block has one or two entries, and 40 steps decode 20
- * blocks in place of one. */
+/* WHY blocks count: where values are large, a block has one or two entries. Then 40 steps decode 20
+ * blocks, and a lookup decodes one. */
 static void step(struct bb_run_cursor *cursor, const struct bb_read_stats *stats)
 {
     uint64_t blocks = stats->block_requests;

@@ -3,7 +3,7 @@
  *
  *     keys        k1      k2  k3          k4    k5
  *     run             a       k3  b   c       d       e
- *                     ^------>^-------------->^             a step takes some 50 ns,
+ *                     ^------>^-------------->^             a step takes about 50 ns,
  *                                                           a lookup 80 ns, or 2 us with its block
  *
  * A cursor decides by these costs, counted in steps. Lookups without it add to `saved`; when that
@@ -12,8 +12,8 @@
  * the cursor leaves the run; if it has not earned its seek, the price doubles. So a selection of
  * sparse keys pays for a few seeks, not for one per key.
  *
- * A cursor that cannot read its run ends for good, without an error: lookups decide then, and many
- * of them need no block.
+ * A cursor that cannot read its run ends permanently, without an error. Lookups decide then, and
+ * many of them need no block.
  *
  * Threads: one; the view is pinned.
  */
@@ -26,7 +26,7 @@
 struct bb_run_cursor {
     struct bb_iter *iter; /* owned; NULL before the first use */
     bool is_placed;
-    bool is_ended; /* for good */
+    bool is_ended; /* permanently */
     uint32_t saved;
     uint32_t price;
     uint32_t credit;
@@ -48,7 +48,7 @@ void bb_run_cursor_deinit(struct bb_run_cursor *cursor);
  * bb_run_cursor_leave. */
 bool bb_run_cursor_find(struct bb_run_cursor *cursor, const struct bb_followed_run *followed,
                         struct bb_bytes key, uint64_t sequence, const struct bb_entry **ret_entry);
-/* Call after a lookup that the caller made instead. is_searched: a block was searched. */
+/* Call after the lookup that replaces an answer of the cursor. is_searched: it searched a block. */
 void bb_run_cursor_learn(struct bb_run_cursor *cursor, bool is_searched);
 /* Ends at the current key. The cursor may begin again. */
 void bb_run_cursor_leave(struct bb_run_cursor *cursor);

@@ -24,7 +24,7 @@ struct bb_select {
     struct bb_select_streams streams;
     struct bb_newest newest;
     uint64_t limit;
-    uint64_t begin; /* by the clock */
+    uint64_t begin; /* time of creation */
     bool is_started;
     bool has_record;
     _Atomic bool is_moving;  /* kv/store/inherited.h */
@@ -160,8 +160,8 @@ static void release_memory(struct bb_select *select)
     bb_free(select);
 }
 
-/* In a forked child, as kv/read/scan.c releases an iterator: keeps a selection that a thread of the
- * parent was moving. */
+/* Destroys a selection in a forked child. Does not free a selection that a thread of the parent was
+ * moving. See leave_iter in kv/read/scan.c. */
 static void leave(struct bb_select *select)
 {
     struct bb_db *db = select->db;
@@ -233,7 +233,7 @@ static enum bb_status find_shown(struct bb_select *select)
     return status;
 }
 
-/* Damage that only costs reads, of an index for example, leaves no error. */
+/* Damage of an index, for example, costs only reads. Then no error remains. */
 static enum bb_status advance(struct bb_select *select)
 {
     struct bb_error before;
@@ -251,9 +251,9 @@ static bool is_at_limit(const struct bb_select *select)
 
 enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record)
 {
-    enum bb_status owned = bb_inherited_check(select->db);
-    if (owned != BB_OK)
-        return owned;
+    enum bb_status inherited = bb_inherited_check(select->db);
+    if (inherited != BB_OK)
+        return inherited;
     if (select->failure.status != BB_OK)
         return bb_error_restore(&select->failure);
     bool is_over = is_at_limit(select) || (select->is_started && !select->has_record);

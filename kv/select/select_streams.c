@@ -43,7 +43,7 @@ static enum bb_status open_candidates(void *context, struct bb_table_file *file,
     return bb_table_candidates_create(opening->source, &reading, ret_iter);
 }
 
-/* True when no key has two versions, and no range is deleted. */
+/* True when no key has two versions, and there are no range tombstones. */
 static bool has_only_versions(struct bb_table_file *const *files, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

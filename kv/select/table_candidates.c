@@ -21,12 +21,12 @@ struct table_candidates {
     bool has_blocks;
     uint64_t counted_reads; /* part of blocks.read_count that the account has */
     uint64_t counted_bytes;
-    uint64_t run_begin; /* contiguous range of needed blocks around the current one */
-    uint64_t run_end;
+    uint64_t span_begin; /* contiguous needed blocks around the current one */
+    uint64_t span_end;
     size_t granule;         /* of the current block */
-    uint64_t granule_begin; /* its blocks; as long as no granule was entered, none */
+    uint64_t granule_begin; /* its blocks; none until a granule is entered */
     uint64_t granule_end;
-    size_t matched_granule; /* plus 1: the last one counted as matching */
+    size_t matched_granule; /* 1 + the last granule counted as matching; 0: none yet */
     uint64_t number;        /* of the current block */
     struct bb_block_iter entries;
     struct bb_needle_scan scan; /* over the entries of the block, if there are needles */
@@ -61,7 +61,7 @@ static bool has_needles(const struct table_candidates *c)
     return !bb_needle_finder_is_empty(&c->source->matcher.finder);
 }
 
-/* Values are stored whole, so a block without a needle has no record with one. */
+/* Values are stored whole, so a block without a needle has no record with a needle. */
 static bool may_match(struct table_candidates *c, struct bb_bytes entries)
 {
     size_t at = 0;
@@ -76,11 +76,12 @@ static enum bb_status read_block(struct table_candidates *c, bool is_forward,
                                  const struct bb_block **ret_block, struct bb_place *ret_place)
 {
     if (is_forward)
-        return bb_table_blocks_load(&c->blocks, c->number, c->run_end, ret_block, ret_place);
-    return bb_table_blocks_load_backward(&c->blocks, c->number, c->run_begin, ret_block, ret_place);
+        return bb_table_blocks_load(&c->blocks, c->number, c->span_end, ret_block, ret_place);
+    return bb_table_blocks_load_backward(&c->blocks, c->number, c->span_begin, ret_block,
+                                         ret_place);
 }
 
-/* Loads the current block; without a match `entries` has no block. */
+/* Loads the current block. If it cannot have a match, `entries` has no block. */
 static enum bb_status load_block(struct table_candidates *c, bool is_forward)
 {
     const struct bb_block *block = NULL;
@@ -116,9 +117,9 @@ static bool enter_number(struct table_candidates *c, uint64_t number)
     if (number >= c->granules.block_count)
         return false;
     c->number = number;
-    if (number < c->run_begin || number >= c->run_end) {
-        c->run_begin = bb_table_granules_run_begin(&c->granules, number);
-        c->run_end = bb_table_granules_run_end(&c->granules, number);
+    if (number < c->span_begin || number >= c->span_end) {
+        c->span_begin = bb_table_granules_span_begin(&c->granules, number);
+        c->span_end = bb_table_granules_span_end(&c->granules, number);
     }
     if (number < c->granule_begin || number >= c->granule_end)
         enter_granule(c);
@@ -138,7 +139,8 @@ static bool previous_number(struct table_candidates *c)
 
 /* ---- entries ---- */
 
-/* A needle that begins inside the value, as nearly all do, is not searched for again. */
+/* True without a second search if the needle that the scan found begins inside the value. Nearly
+ * all do. */
 static bool may_match_value(const struct table_candidates *c)
 {
     struct bb_bytes value = c->entries.entry.value;
@@ -168,7 +170,7 @@ static bool is_past_range(const struct table_candidates *c, bool is_forward)
            bb_key_compare(source->comparator, key, *source->range->low) < 0;
 }
 
-/* Publishes the current candidate; none beyond the range. */
+/* Makes the current candidate the iterator's entry, unless it is beyond the range. */
 static void show(struct table_candidates *c, bool is_forward)
 {
     c->base.is_valid = !is_past_range(c, is_forward);
@@ -178,8 +180,8 @@ static void show(struct table_candidates *c, bool is_forward)
     c->matched_granule = c->granule + 1;
 }
 
-/* Moves from the current entry to the one with the next needle; not valid if there is no such
- * entry, or reading fails. */
+/* Moves from the current entry to the next entry with a needle. `entries` becomes invalid if there
+ * is no such entry, or reading fails. */
 static void skip_to_needle(struct table_candidates *c)
 {
     size_t at = 0;
@@ -196,8 +198,9 @@ static void skip_to_needle(struct table_candidates *c)
     c->needle_at = at;
 }
 
-/* Moves from the current entry to a candidate of this block, or past the range; false without one.
- * Backward every value is searched; forward, only entries with a needle are checked. */
+/* Moves from the current entry to a candidate of this block, which may be past the range. False if
+ * the block has no candidate. Backward, every value is searched; forward, only entries with a
+ * needle are checked. */
 static bool settle_in_block(struct table_candidates *c, bool is_forward)
 {
     bool skips = is_forward && has_needles(c);

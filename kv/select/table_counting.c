@@ -7,31 +7,31 @@
 #include "kv/memtable/memtable_ranges.h"
 #include "sstable/entry.h"
 
-static bool memtable_meets(const struct bb_table_reading *reading,
-                           const struct bb_write_buffer *buffer)
+static bool memtable_overlaps(const struct bb_table_reading *reading,
+                              const struct bb_write_buffer *buffer)
 {
     struct bb_iter *iter = NULL;
     if (bb_memtable_is_empty(buffer->memtable))
         return false;
-    /* WHY any deleted range counts: it may begin below the table. */
+    /* WHY any range tombstone counts: it may begin below the table. */
     if (bb_memtable_ranges_count(buffer->memtable) > 0 ||
         bb_memtable_iter_create(buffer->memtable, &iter) != BB_OK)
         return true;
     bb_iter_seek(iter, bb_table_file_smallest(reading->file), BB_SEQUENCE_MAX);
-    bool meets = iter->is_valid && bb_key_compare(reading->comparator, iter->entry.key,
-                                                  bb_table_file_largest(reading->file)) <= 0;
-    meets |= iter->status != BB_OK;
+    bool overlaps = iter->is_valid && bb_key_compare(reading->comparator, iter->entry.key,
+                                                     bb_table_file_largest(reading->file)) <= 0;
+    overlaps |= iter->status != BB_OK;
     bb_iter_destroy(iter);
-    return meets;
+    return overlaps;
 }
 
-static bool memtables_meet(const struct bb_table_reading *reading)
+static bool memtables_overlap(const struct bb_table_reading *reading)
 {
     const struct bb_view *view = reading->view;
-    bool meet = false;
-    for (size_t i = 0; i < view->buffer_count && !meet; i++)
-        meet = memtable_meets(reading, view->buffers[i]);
-    return meet;
+    bool overlap = false;
+    for (size_t i = 0; i < view->buffer_count && !overlap; i++)
+        overlap = memtable_overlaps(reading, view->buffers[i]);
+    return overlap;
 }
 
 static bool is_inside_range(const struct bb_table_reading *reading)
@@ -54,7 +54,8 @@ static bool has_visible_puts(const struct bb_table_reading *reading)
            meta->sequence_max <= reading->sequence && is_inside_range(reading);
 }
 
-/* *ret_are_visible becomes false if the reader does not see all of a table. */
+/* Adds the numbers of the run's tables that overlap the table. *ret_are_visible becomes false if
+ * one of them has entries newer than the reader. */
 static enum bb_status add_overlap(const struct bb_table_reading *reading, const struct bb_run *run,
                                   struct bb_buf *newer, bool *ret_are_visible)
 {
@@ -80,7 +81,7 @@ enum bb_status bb_table_counting_find(const struct bb_table_reading *reading, st
     enum bb_status status = BB_OK;
     bb_buf_reset(newer);
     *ret_counting = BB_COUNTING_NONE;
-    if (!has_visible_puts(reading) || memtables_meet(reading))
+    if (!has_visible_puts(reading) || memtables_overlap(reading))
         return BB_OK;
     for (size_t run = view->buffer_count; run < reading->run && status == BB_OK; run++)
         status = add_overlap(reading, bb_view_turn(view, run)->run, newer, &are_visible);

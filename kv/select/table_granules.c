@@ -97,12 +97,12 @@ uint64_t bb_table_granules_previous(const struct bb_table_granules *granules, ui
     return find_back(granules, block, true);
 }
 
-uint64_t bb_table_granules_run_end(const struct bb_table_granules *granules, uint64_t block)
+uint64_t bb_table_granules_span_end(const struct bb_table_granules *granules, uint64_t block)
 {
     return find_from(granules, block, false);
 }
 
-uint64_t bb_table_granules_run_begin(const struct bb_table_granules *granules, uint64_t block)
+uint64_t bb_table_granules_span_begin(const struct bb_table_granules *granules, uint64_t block)
 {
     uint64_t gap = find_back(granules, block, false);
     return gap == granules->block_count ? 0 : gap + 1;

@@ -5,8 +5,8 @@
  *     blocks      0 1 2 3 4    5 6 7 8   9 ...      ends[0] = 5, ends[1] = 9
  *     wants       1 1 1 1 1    0 0 0 0   0 1 ...
  *
- * An index rules out whole granules, a column single blocks of them. Without an index the table is
- * one granule.
+ * An index rules out whole granules; a column also rules out single blocks of a granule. Without an
+ * index the table is one granule.
  */
 #ifndef BB_KV_SELECT_TABLE_GRANULES_H
 #define BB_KV_SELECT_TABLE_GRANULES_H
@@ -27,19 +27,21 @@ struct bb_table_granules {
 /* All blocks, as one granule. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_init_all(struct bb_table_granules *granules,
                                                         uint64_t block_count);
-/* This many granules, without needed blocks; the caller sets the ends. Errors: BB_NO_MEMORY. */
+/* This many granules, none of whose blocks is needed; the caller sets the ends. Errors:
+ * BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_init(struct bb_table_granules *granules,
                                                     size_t count, uint64_t block_count);
-/* The granules of a table that its indexes do not rule out; count is 0 if they rule out all. If the
- * source counts unread matches, granules whose matches the indexes know, and whose visible matches
- * can be counted (table_counting.h), are counted there instead. Missing or damaged indexes rule out
- * no granule, and are counted. Errors: BB_NO_MEMORY. */
+/* The granules of a table that its indexes do not rule out; count is 0 if they rule out all. A
+ * granule is added to the source's counted_records instead if the source has counts_unread, the
+ * indexes know the matches of the granule, and its visible matches can be counted
+ * (table_counting.h). Missing or damaged indexes rule out no granule, and are counted. Errors:
+ * BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
                                                       struct bb_candidate_source *source,
                                                       const struct bb_table_reading *reading);
 void bb_table_granules_deinit(struct bb_table_granules *granules);
 
-/* Wants the blocks begin ... end - 1. */
+/* Marks the blocks begin ... end - 1 as needed. */
 void bb_table_granules_want(struct bb_table_granules *granules, uint64_t begin, uint64_t end);
 
 static inline uint64_t bb_table_granules_begin(const struct bb_table_granules *granules,
@@ -51,10 +53,10 @@ static inline uint64_t bb_table_granules_begin(const struct bb_table_granules *g
 /* The granule of a block. REQUIRES: block is below the last end. */
 size_t bb_table_granules_find(const struct bb_table_granules *granules, uint64_t block);
 
-/* The contiguous range of needed blocks around a needed one: its first block, and the block after
- * its last. */
-uint64_t bb_table_granules_run_begin(const struct bb_table_granules *granules, uint64_t block);
-uint64_t bb_table_granules_run_end(const struct bb_table_granules *granules, uint64_t block);
+/* The span of contiguous needed blocks around a needed block: its first block, and the block after
+ * its last one. */
+uint64_t bb_table_granules_span_begin(const struct bb_table_granules *granules, uint64_t block);
+uint64_t bb_table_granules_span_end(const struct bb_table_granules *granules, uint64_t block);
 
 /* The first needed block from this one on; block_count if none. */
 uint64_t bb_table_granules_next(const struct bb_table_granules *granules, uint64_t block);

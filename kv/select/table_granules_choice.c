@@ -15,7 +15,7 @@ struct choice {
     struct bb_candidate_source *source;
     const struct bb_table_reading *reading;
     struct bb_table_file *file;       /* its table */
-    struct bb_companion *companion;   /* that has the index; borrowed */
+    struct bb_companion *companion;   /* the index file; borrowed */
     struct bb_skip_file *index;       /* open */
     struct bb_skip_account *accounts; /* of the indexes of the file; the source owns them */
     struct bb_skip_verdicts verdicts; /* the evaluator owns them */
@@ -70,7 +70,7 @@ static void add_accounts(struct choice *choice)
     }
 }
 
-/* Zeroed accounts for this many indexes, in memory shared by all tables. */
+/* Provides zeroed accounts for this many indexes. All tables use the same memory. */
 static enum bb_status reset_accounts(struct bb_candidate_source *source, size_t count)
 {
     if (count > source->file_account_capacity) {
@@ -120,8 +120,8 @@ static bool read_count(struct choice *choice, size_t granule, uint64_t *ret_matc
            bb_skip_counts_read(choice->counts, granule, ret_matches) == BB_OK;
 }
 
-/* Marks the blocks that have matches to be read, or all blocks of the granule if the column does
- * not know them one by one. */
+/* Marks the blocks that may have matches as needed; all blocks of the granule if the column does
+ * not have the number of records of each block. */
 static void want_matches(struct bb_table_granules *granules, uint64_t begin, uint64_t end,
                          const struct bb_skip_row_bits *bits)
 {
@@ -162,8 +162,8 @@ static bool count_visible(struct choice *choice, const struct bb_table_granules 
     return true;
 }
 
-/* Decides about a granule that may have a match: counts its matches, or marks blocks to read. If
- * columns are damaged or lack the granule, it must be read. True: a block is marked. */
+/* Decides about a granule that may have a match: counts its matches, or marks blocks as needed. If
+ * columns are damaged or lack the granule, all its blocks are needed. True: a block is marked. */
 static bool judge(struct choice *choice, struct bb_table_granules *granules, size_t granule)
 {
     const struct bb_skip_verdicts *verdicts = &choice->verdicts;
@@ -202,8 +202,9 @@ static bool judge(struct choice *choice, struct bb_table_granules *granules, siz
     return true;
 }
 
-/* Blocks before the first granule, and between two, have no records: they belong to the previous
- * one. Errors: BB_CORRUPT when the file is damaged in spite of its checksums. */
+/* Blocks outside the granules of the index have no records. Blocks between two granules become part
+ * of the earlier one, blocks before the first granule part of the first. Errors: BB_CORRUPT when
+ * the file is damaged in spite of its checksums. */
 static enum bb_status set_ends(struct choice *choice, struct bb_table_granules *granules)
 {
     struct bb_skip_granule_info granule = {0};
@@ -218,7 +219,7 @@ static enum bb_status set_ends(struct choice *choice, struct bb_table_granules *
     return BB_OK;
 }
 
-/* Decides about all granules with a bit in may_be_true. Returns how many are read. */
+/* Decides about all granules with a bit in may_be_true. Returns how many must be read. */
 static size_t judge_all(struct choice *choice, struct bb_table_granules *granules)
 {
     size_t wanted = 0;
@@ -259,8 +260,8 @@ static enum bb_status set_counting(struct choice *choice)
     return status;
 }
 
-/* For a token that is absent from a table, this returns without an allocation. It is then the
- * whole cost of the table. */
+/* Fills the granules from the verdicts. For a token that is absent from the table, this returns
+ * without an allocation, and the table costs no more than that. */
 static enum bb_status fill(struct choice *choice, struct bb_table_granules *granules)
 {
     size_t count = bb_skip_file_granule_count(choice->index);
@@ -284,7 +285,7 @@ static enum bb_status fill(struct choice *choice, struct bb_table_granules *gran
     return status;
 }
 
-/* An unusable index means that every block is read. */
+/* Without a usable index, every block is read. */
 static enum bb_status pass_over(struct choice *choice, struct bb_table_granules *granules)
 {
     choice->source->account.damaged_indexes++;

@@ -48,7 +48,7 @@ static bool is_unknown_match(const struct count *count, uint64_t record)
     return (unknown >> record % 64 & 1) != 0;
 }
 
-/* Is there a match in [first, end) that was not looked up yet? */
+/* True when a match in [first, end) was not looked up yet. */
 static bool has_unknown_match(const struct count *count, uint64_t first, uint64_t end)
 {
     for (uint64_t word = first / 64; word * 64 < end; word++) {
@@ -78,8 +78,8 @@ static enum bb_status look_up(struct count *count, const struct bb_entry *entry,
     return status;
 }
 
-/* Looks up the matches of a loaded block, whose first record has the number *record; gives the
- * number after its last. */
+/* Looks up the matches of a loaded block. *record: the number of its first record, on return the
+ * number after its last one. Errors: BB_NOT_FOUND when the block has records beyond the granule. */
 static enum bb_status look_up_entries(struct count *count, const struct bb_block *block,
                                       struct bb_place place, uint64_t *record)
 {
@@ -112,7 +112,7 @@ static enum bb_status open_blocks(struct bb_visible_rows *rows)
     return status;
 }
 
-/* next: the blocks up to this one are looked up next. */
+/* next: the blocks before this one are looked up too, so that one read may fetch them. */
 static enum bb_status look_up_block(struct count *count, uint64_t number, uint64_t next,
                                     uint64_t *record)
 {
@@ -137,7 +137,8 @@ static enum bb_status look_up_block(struct count *count, uint64_t number, uint64
     return look_up_entries(count, block, place, record);
 }
 
-/* The column has the number of records of each block: only blocks with a new match are read. */
+/* Reads only blocks with a match that is not known yet. The column has the number of records of
+ * each block. */
 static enum bb_status look_up_parts(struct count *count)
 {
     const uint32_t *part_records = count->matches->part_records;

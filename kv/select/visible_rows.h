@@ -6,7 +6,7 @@
  *     known       1 1 0 0 0 1 0 1        looked up before (kv/indexes/known_rows.h)
  *     hidden      0 1 0 0 0 0 0 1        of these
  *
- * Here record 2 is looked up, and 5 is counted unread.
+ * Here record 2 is looked up, and record 5 is counted unread.
  *
  * Call order: init, count*, deinit. Threads: one; any number of these objects share known bits.
  */

@@ -3,9 +3,9 @@
  *     NUMBER.bbt.new   while it is written, and until its edit follows
  *     NUMBER.bbt       from just before the edit that names it
  *
- * Without the first name, a crash would leave a complete table with the newest sequences of the
- * store, which might have been acknowledged if the end of the manifest is in doubt
- * (kv/directory/unnamed.h). A table with the first name was never acknowledged, so an opening
+ * Without the first name, a crash could leave a complete table with the newest sequences of the
+ * store. If the end of the manifest is in doubt, such a table might have been acknowledged
+ * (kv/directory/unnamed.h). A table with the first name was never acknowledged, so the next open
  * removes it.
  *
  * Threads: any; one at a time per table.
@@ -15,8 +15,9 @@
 
 #include "kv/store/store.h"
 
-/* Gives table `number` its name as table new_number, which may be the same. REQUIRES: installing is
- * held until the edit is appended, so that the manifest's last record has its mark. */
+/* Renames table `number` from its first name to the name of table new_number, which may be the
+ * same. REQUIRES: installing is held until the edit is appended, so that the manifest's last record
+ * has its mark. */
 BB_MUST_CHECK enum bb_status bb_new_table_rename(struct bb_db *db, uint64_t number,
                                                  uint64_t new_number);
 

@@ -25,9 +25,8 @@ static enum bb_status check_file(struct bb_db *db, enum bb_file_kind kind, uint6
     if (status == BB_OK && !is_there)
         status =
             bb_fail(BB_IO,
-                    "%s: was removed while the store was open, and the data written to it is "
-                    "lost with the process: bb_db_verify lists the remaining data, bb_db_repair "
-                    "takes it",
+                    "%s: was removed while the store was open. Its data is lost when the process "
+                    "ends. bb_db_verify lists the remaining data, bb_db_repair recovers that data",
                     path);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The weighted waste that each running piece of work will add to the levels. Every piece of work
+/* The waste that each running piece of work will add to the levels. Every piece of work
  * plans its filters so that the others keep their share of the target.
  *
  *     flush         at most one        compaction    at most one        ingests    any number

@@ -33,7 +33,8 @@ bool bb_wal_window_path(const char *log_path, char ret_path[BB_PATH_SIZE_MAX])
 
 /* ---- the head ---- */
 
-/* No check of a fragment: those have three steps. */
+/* The check of the head. It mixes twice and the check of a fragment three times (wal_format.c), so
+ * that neither passes as the other. */
 static uint64_t check_of_base(uint64_t seed, uint64_t base)
 {
     return bb_hash_mix(bb_hash_mix(seed) ^ base);
@@ -45,7 +46,7 @@ static void encode_head(uint64_t seed, uint64_t base, uint8_t *file)
     bb_store64(file + CHECK_AT, check_of_base(seed, base));
 }
 
-/* False: it is new, or damaged, or a kill interrupted its change. */
+/* False: the head is new or damaged, or a kill interrupted its change. */
 static bool decode_head(uint64_t seed, const uint8_t *file, uint64_t *ret_base)
 {
     *ret_base = bb_load64(file + BASE_AT);
@@ -80,7 +81,7 @@ enum bb_status bb_wal_window_create(struct bb_file_system *fs, const char *log_p
     enum bb_status status =
         bb_wal_window_path(log_path, window->path)
             ? bb_file_window_create(fs, window->path, BB_WAL_WINDOW_FILE_SIZE, &window->file)
-            : bb_fail(BB_UNSUPPORTED, "%s: no log with a window", log_path);
+            : bb_fail(BB_UNSUPPORTED, "%s: not the name of a log, so there is no window", log_path);
     if (status != BB_OK) {
         bb_free(window);
         return status;
@@ -119,7 +120,8 @@ void bb_wal_window_remove(struct bb_wal_window *window, struct bb_file_system *f
     if (window == NULL)
         return;
     bb_error_save(&before);
-    (void)!fs->ops->remove(fs, window->path); /* one that remains repeats the log's bytes */
+    /* A file that remains does no harm: it only repeats bytes of the log. */
+    (void)!fs->ops->remove(fs, window->path);
     (void)bb_error_settle(BB_OK, &before);
     bb_wal_window_destroy(window);
 }
@@ -159,9 +161,9 @@ struct content {
 /* Keeps the whole fragments that end after file_size, and sets the bytes between them to zero.
  * *ret_begin and *ret_end: where these fragments are; equal without such a fragment.
  *
- * WHY the search continues after a defect: it is damage if a fragment follows, and the reader of
- * the log judges it. WHY zeros: fragments of an earlier filling would look like writes of another
- * process. */
+ * WHY the search continues after a defect: if a fragment follows, the defect is damage, which the
+ * reader of the log reports. WHY zeros: fragments of an earlier filling would look like writes of
+ * another process. */
 static void keep_fragments(const struct content *content, uint64_t file_size, size_t *ret_begin,
                            size_t *ret_end)
 {
@@ -227,7 +229,8 @@ enum bb_status bb_wal_window_read(struct bb_file_system *fs, const char *log_pat
     return bb_file_close_after(file, status);
 }
 
-/* The base as the first fragment shows it that the log's file does not have. 0: there is none. */
+/* The base that follows from the first fragment that the log's file does not have. 0: the window
+ * has no such fragment. */
 static uint64_t find_base(const struct content *content, uint64_t file_size)
 {
     for (size_t position = 0; position < content->size;) {

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 
-/* Compresses into *packed if that saves an eighth; *ret_saves reports it. */
+/* Compresses the payload into *packed. *ret_saves: this saves at least an eighth. */
 static enum bb_status try_lz4(const struct bb_buf *payload, struct bb_buf *packed, bool *ret_saves)
 {
     size_t limit = payload->size - payload->size / 8;
@@ -112,7 +112,8 @@ static enum bb_status unpack(const uint8_t *stored, const struct bb_stored_block
     return BB_OK;
 }
 
-/* Makes a searchable block from stored bytes, in *block (NULL: in a new one). Takes the block. */
+/* Makes a searchable block from stored bytes, in `block` or, if that is NULL, in a new one. Takes
+ * the block. */
 static enum bb_status fill(const uint8_t *stored, uint32_t size,
                            const struct bb_stored_block_info *info, struct bb_block *block,
                            struct bb_block_spares *spares, const struct bb_comparator *comparator,

@@ -4,8 +4,8 @@
  *     entry -> [first of a block: its fence; is the page cut?] -> filter -> block
  *           -> [block full: written -> group full: its filters built]
  *
- * The end of a page is decided when the next block begins. Only then its fence is known, which
- * belongs either to the page or to the root. One thread.
+ * The end of a page is decided when the next block begins. Only then is the fence before that block
+ * known. It belongs to the page or, if the page ends, to the root. One thread.
  */
 #include "sstable/build/table_builder.h"
 
@@ -132,7 +132,7 @@ static enum bb_status draw_random(struct bb_table_builder *builder, struct bb_fi
         status = fs->ops->random(fs, builder->secret.bytes, sizeof(builder->secret.bytes));
     else if (status == BB_OK)
         builder->secret = *builder->options.secret;
-    builder->options.secret = NULL; /* was borrowed for the call */
+    builder->options.secret = NULL; /* it was borrowed for this call */
     if (status != BB_OK)
         return status;
     builder->id = bb_checksum_decode_table_id(id);
@@ -212,8 +212,8 @@ static void release_large(struct bb_buf *buf)
         bb_buf_deinit(buf);
 }
 
-/* Gives the last block, which has only the last entry, a head if its value is large. Such an entry
- * is no deletion. */
+/* Gives the latest block, which has only the latest entry, a head if the value is large. An entry
+ * with a value is not a deletion. */
 static enum bb_status add_head(struct bb_table_builder *builder)
 {
     struct bb_block_head head = {.key = bb_buf_bytes(&builder->block.last_key),
@@ -226,7 +226,7 @@ static enum bb_status add_head(struct bb_table_builder *builder)
     return bb_index_page_builder_add_head(&builder->page, &head);
 }
 
-/* Notes that a block of this size was written. is_alone: it has only the last entry. */
+/* Notes that a block of this size was written. is_alone: it has only the latest entry. */
 static enum bb_status note_block(struct bb_table_builder *builder, size_t size, bool is_alone)
 {
     BB_DEBUG_ASSERT(builder->page.block_count < BB_PAGE_BLOCK_COUNT_MAX);
@@ -262,7 +262,7 @@ static enum bb_status write_block(struct bb_table_builder *builder)
     return BB_OK;
 }
 
-/* Writes the same bytes with the checksum for their new place. */
+/* Writes a block of another table: the same bytes with the checksum for their new place. */
 static enum bb_status write_stored_block(struct bb_table_builder *builder, struct bb_bytes stored)
 {
     uint8_t checksum[BB_CHECKSUM_SIZE];
@@ -299,7 +299,7 @@ static enum bb_status write_page(struct bb_table_builder *builder)
     return BB_OK;
 }
 
-/* True when the page ends before a block with this fence. */
+/* True when the page should end before a block with this fence. */
 static bool is_page_cut(const struct bb_table_builder *builder, const struct bb_fence *fence)
 {
     const struct bb_index_page_builder *page = &builder->page;
@@ -360,8 +360,8 @@ static enum bb_status check_order(const struct bb_table_builder *builder,
     return BB_OK;
 }
 
-/* Adds a key once to each group that has one of its versions: a key that continues in a new group
- * is added again. */
+/* Adds a key once to each group that has a version of it. So a key whose versions continue in a new
+ * group is added again. */
 static enum bb_status add_to_filter(struct bb_table_builder *builder, bool is_new_key)
 {
     if (builder->filters == NULL)
@@ -406,7 +406,7 @@ static bool stands_alone(const struct bb_table_builder *builder, const struct bb
     return entry->key.size + entry->value.size >= builder->options.block_size_bytes;
 }
 
-/* Everything before the bytes of the entry. */
+/* Does all that precedes the bytes of the entry. */
 static enum bb_status begin_entry(struct bb_table_builder *builder, const struct bb_entry *entry,
                                   bool *ret_is_new_key)
 {
@@ -429,7 +429,7 @@ static enum bb_status begin_entry(struct bb_table_builder *builder, const struct
     return status;
 }
 
-/* Notes an entry, which becomes the last one. */
+/* Notes an entry, which becomes the latest one. */
 static void note_entry(struct bb_table_builder *builder, const struct bb_entry *entry,
                        bool is_new_key)
 {
@@ -470,7 +470,7 @@ static enum bb_status check_open(const struct bb_table_builder *builder)
     if (builder->failure.status != BB_OK)
         return bb_error_restore(&builder->failure);
     if (builder->is_finished)
-        return bb_fail(BB_INVALID, "an entry for a table that is finished");
+        return bb_fail(BB_INVALID, "an entry for a table that is finished already");
     return BB_OK;
 }
 
@@ -517,13 +517,13 @@ enum bb_status bb_table_builder_add_range_tombstone(struct bb_table_builder *bui
     if (builder->failure.status != BB_OK)
         return bb_error_restore(&builder->failure);
     if (builder->is_finished)
-        return bb_fail(BB_INVALID, "a range tombstone for a table that is finished");
+        return bb_fail(BB_INVALID, "a range tombstone for a table that is finished already");
     return stick(builder, add_range(builder, low, high, sequence));
 }
 
 /* ---- finishing ---- */
 
-/* For a table with only range tombstones: it has no blocks, no pages, and no keys for filters. */
+/* Removes the filters of a table with only range tombstones, which has no keys for them. */
 static void forget_filters(struct bb_table_builder *builder)
 {
     struct bb_properties *p = &builder->properties;

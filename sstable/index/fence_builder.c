@@ -1,5 +1,5 @@
-/* Collects fences. They are kept whole, and stripped of their common prefix when they are written,
- * because only then is the prefix known. One thread. */
+/* Collects fences. See fence_builder.h. Fences are kept whole until they are written, and then
+ * stripped of their common prefix: only then is the prefix known. One thread. */
 #include "sstable/index/fence_builder.h"
 
 #include "base/assert.h"
@@ -21,7 +21,7 @@ void bb_fence_builder_reset(struct bb_fence_builder *builder)
     builder->common_size = 0;
 }
 
-/* The fences come from bb_fence_encode, so that decoding them cannot fail. */
+/* The fences come from bb_fence_encode, so decoding them cannot fail. */
 static struct bb_fence next_fence(struct bb_cursor *cursor)
 {
     struct bb_fence fence = {0};
@@ -60,7 +60,7 @@ size_t bb_fence_builder_size_estimate(const struct bb_fence_builder *builder)
     return builder->text.size - stripped + builder->common_size + BB_VARINT32_SIZE_MAX;
 }
 
-/* The number of neighbours with equal eight bytes after the common prefix. */
+/* The number of neighbours whose eight bytes after the common prefix are equal. */
 static size_t ties(const struct bb_fence_builder *builder, size_t common_size)
 {
     struct bb_cursor cursor = bb_cursor_of(bb_buf_bytes(&builder->text));

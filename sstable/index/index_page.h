@@ -3,7 +3,7 @@
  * It is stored directly after its blocks and read in one piece:
  *
  *     header  0  u32  size of the fence area
- *             4  u32  size of the filter area without its checksum; 0: there is neither
+ *             4  u32  size of the filter area without its checksum; 0: neither exists
  *             8  u64  offset of the first block in the file
  *            16  u16  blocks
  *            18  u16  filter groups
@@ -25,9 +25,9 @@
  * Damage in the filter area costs only the filters: the page then returns maybe for every key.
  *
  * In memory a page is one allocation, 64-byte aligned: native arrays first, then the stored fences,
- * then the filters with BB_FILTER_PAD_BYTES after them. (BB_FILTER_LEAD_BYTES before them are other
- * parts of the page.) (Pages aligned to 4096 bytes would map to
- * the same cache sets: measured 20 % slower.) Threads: constant after load.
+ * then the filters with BB_FILTER_PAD_BYTES after them. The BB_FILTER_LEAD_BYTES before the filters
+ * are other parts of the page. WHY not aligned to 4096 bytes: such pages map to the same cache sets
+ * (measured: 20 % slower). Threads: constant after load.
  */
 #ifndef BB_SSTABLE_INDEX_INDEX_PAGE_H
 #define BB_SSTABLE_INDEX_INDEX_PAGE_H
@@ -47,7 +47,7 @@
 
 struct bb_index_page {
     struct bb_cache_item item; /* must be first */
-    /* Borrowed; the memory of the page. NULL: the allocator. */
+    /* The memory of the page; borrowed. NULL: the allocator. */
     struct bb_large_pages *memory;
 
     /* One cache line with all that a negative answer of a filter reads, including the first fields
@@ -97,7 +97,7 @@ struct bb_index_page_reading {
     uint32_t granularity;
     struct bb_table_id table;
     struct bb_place place; /* of the page */
-    /* Memory for the page, must outlive it. NULL: the allocator. */
+    /* Memory for the page, which must outlive the page. NULL: the allocator. */
     struct bb_large_pages *memory;
 };
 
@@ -126,7 +126,7 @@ static inline uint64_t bb_index_page_block_offset(const struct bb_index_page *pa
     return page->base_offset + (ordinal == 0 ? 0 : page->block_ends[ordinal - 1]);
 }
 
-/* Begins to load what the two functions around this read. */
+/* Prefetches the line that bb_index_page_block_offset and bb_index_page_block_size read. */
 static inline void bb_index_page_prefetch_place(const struct bb_index_page *page, uint32_t ordinal)
 {
     __builtin_prefetch(&page->block_ends[ordinal]);
@@ -151,7 +151,7 @@ static inline uint32_t bb_index_page_head_begin(const struct bb_index_page *page
     return ordinal == 0 ? 0 : bb_index_page_head_end(page, ordinal - 1);
 }
 
-/* Whether the block has a head. */
+/* True when the block has a head. */
 static inline bool bb_index_page_has_head(const struct bb_index_page *page, uint32_t ordinal)
 {
     return page->heads != NULL &&
@@ -164,9 +164,10 @@ static inline uint64_t bb_index_page_head_offset(const struct bb_index_page *pag
     return page->heads_offset + page->block_count * sizeof(uint32_t) +
            bb_index_page_head_begin(page, ordinal);
 }
-/* Reads the head of a block. Its key is borrowed from the page. place: of the page. WHY only now:
- * lookups read no heads, and reading a page would take a third longer.
- * Errors: BB_CORRUPT. REQUIRES: has_head. */
+
+/* Reads the head of a block. Its key is borrowed from the page. place: of the page. WHY not when
+ * the page is read: lookups use no heads, and reading a page would take a third longer. Errors:
+ * BB_CORRUPT. REQUIRES: has_head. */
 BB_MUST_CHECK enum bb_status bb_index_page_head(const struct bb_index_page *page, uint32_t ordinal,
                                                 struct bb_place place,
                                                 struct bb_block_head *ret_head);

@@ -1,5 +1,5 @@
-/* An interpolation table over sorted numbers. A search starts here, and usually ends here if the
- * numbers are spread somewhat evenly.
+/* An interpolation table over sorted numbers. A search starts here. It usually ends here too, if
+ * the numbers are spread fairly evenly.
  *
  *     numbers     |  0    1  2         3     4  |          `count` of them, ascending
  *     buckets     |0|0|0|1|2|3|3|3|3|3|4|4|4|5|5|          equal ranges from `low` on; each holds

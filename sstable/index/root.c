@@ -1,11 +1,11 @@
-/* Reads and writes the root. See the header. Threads: constant after init. */
+/* Reads and writes the root. See root.h. Threads: constant after init. */
 #include "sstable/index/root.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
 
-/* The minimum size of a page's entry in the section. It bounds the count before memory is allocated
- * for it. */
+/* The minimum size of a page's entry in the section. It limits the number of pages, before memory
+ * is allocated for them. */
 #define PAGE_ENTRY_SIZE_MIN 3
 
 void bb_root_builder_init(struct bb_root_builder *builder, const struct bb_comparator *comparator)
@@ -81,7 +81,7 @@ static enum bb_status read_page_count(struct bb_root *root, struct bb_cursor *cu
 {
     if (!bb_decode_varint32(cursor, &root->page_count) ||
         root->page_count > bb_cursor_left(cursor) / PAGE_ENTRY_SIZE_MIN)
-        return bb_corrupt(place, 0, "a root of %zu bytes with %u pages", root->text.size,
+        return bb_corrupt(place, 0, "a root of %zu bytes claims %u pages", root->text.size,
                           root->page_count);
     size_t pages_size = root->page_count * sizeof(*root->pages);
     size_t size = pages_size + bb_fence_index_memory(fence_count(root));

@@ -17,7 +17,8 @@ void bb_table_iter_block_leave(struct bb_table_iter *iter)
     iter->is_at_head = false;
 }
 
-/* A block of several restarts has several entries. */
+/* Acquires a block and its stored form. Drops the stored form of a block with several restarts,
+ * because that block has several entries. */
 static enum bb_status acquire_both(struct bb_table_iter *iter, uint32_t ordinal)
 {
     enum bb_status status = bb_table_block_acquire_both(
@@ -45,7 +46,7 @@ uint32_t bb_table_iter_block_last(const struct bb_table_iter *iter)
     return ordinal;
 }
 
-/* The last block that the iterator may need after this one without a gap. */
+/* The last block of those after this one that the iterator may need without a gap. */
 static uint32_t last_ahead(const struct bb_table_iter *iter, uint32_t ordinal)
 {
     uint32_t last = bb_table_iter_block_last(iter);
@@ -120,7 +121,7 @@ static struct bb_place place_of_page(const struct bb_table_iter *iter)
     return bb_table_place(iter->table, iter->table->root.pages[iter->page_index].page_offset);
 }
 
-/* Compares a block with its head. An unsound map explains a difference. */
+/* Compares a block with its head. If the map is unsound, reports that instead of a difference. */
 static enum bb_status check_head(const struct bb_table_iter *iter, uint32_t ordinal)
 {
     struct bb_block_head head = {0};
@@ -149,7 +150,8 @@ static enum bb_status enter_block(struct bb_table_iter *iter, uint32_t ordinal)
     return status;
 }
 
-/* At a head entries is over a block without entries: each move ends there. */
+/* Moves to a block's head. Then iter->entries is over a block without entries, so that each move
+ * ends at the head. */
 static enum bb_status enter_head(struct bb_table_iter *iter, uint32_t ordinal)
 {
     static const struct bb_block empty = {.restart_count = 1};

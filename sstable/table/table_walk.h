@@ -11,7 +11,7 @@
  *     bb_table_walk_deinit(&walk);
  *
  * All reads are from the file and bypass the page slots and the block cache. After a failure of
- * next or load the walk can continue: the next call of next moves to the page or block after the
+ * next or load the walk can continue: bb_table_walk_next then moves to the page or block after the
  * damage. One thread.
  */
 #ifndef BB_SSTABLE_TABLE_TABLE_WALK_H
@@ -55,8 +55,8 @@ void bb_table_walk_deinit(struct bb_table_walk *walk);
 /* Moves to the next block. *ret_has_block is false after the last. Errors: BB_CORRUPT for a damaged
  * page. */
 BB_MUST_CHECK enum bb_status bb_table_walk_next(struct bb_table_walk *walk, bool *ret_has_block);
-/* Reads the current block and moves `entries` to its first entry. Errors: BB_CORRUPT, as well if
- * its head differs. */
+/* Reads the current block and moves `entries` to its first entry. Errors: BB_CORRUPT, also when the
+ * block and its head differ. */
 BB_MUST_CHECK enum bb_status bb_table_walk_load(struct bb_table_walk *walk);
 
 /* One filter of the current block's group. */
@@ -68,8 +68,8 @@ struct bb_walk_filter {
 /* shard: below shard_count. False when the descriptor is not one of the table's filter kind. */
 BB_MUST_CHECK bool bb_table_walk_filter(const struct bb_table_walk *walk, uint32_t shard,
                                         struct bb_walk_filter *ret_filter);
-/* Probes the current block's filter. True when it returns maybe or there is none: a lookup that
- * reaches the block would then read it. */
+/* Probes the current block's filter. True when it returns maybe or does not exist: then a lookup
+ * that reaches the block would read it. */
 bool bb_table_walk_may_contain(const struct bb_table_walk *walk, struct bb_bytes key);
 
 #endif
