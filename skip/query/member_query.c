@@ -280,8 +280,8 @@ static enum bb_status add_points(struct bb_member_query *query, const struct bb_
         status = spec->kind == BB_SKIP_VALUES ? add_value(query, secret, value)
                                               : add_piece(query, scan, leaf, &piece);
     }
-    /* WHY: if the factor of a segment is 1 (BB_SKIP_FORM_INVERTED_1), sorted hashes of the same chunk
-     * are neighbours, and the chunk is read once. Other segments permute the hashes. */
+    /* WHY: if the factor of a segment is 1 (BB_SKIP_FORM_INVERTED_1), sorted hashes of the same
+     * chunk are neighbours, and the chunk is read once. Other segments permute the hashes. */
     if (spec->kind == BB_SKIP_VALUES && status == BB_OK)
         qsort(query->hashes, query->hash_count, sizeof(query->hashes[0]), compare_hashes);
     end_group(query, 0);
