@@ -234,7 +234,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"hex", NULL, OPTION_FLAG, &get.is_hex,
          "keys are hexadecimal digits, and values are printed so"},
         {"raw", NULL, OPTION_FLAG, &get.is_raw, "print only the bytes of the values"},
-        {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing: the exit code tells"},
+        {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing; the exit code is the result"},
         {"json", NULL, OPTION_FLAG, &get.out.is_json, "print JSON"},
     };
     const struct option_group groups[] = {
