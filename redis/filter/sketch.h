@@ -5,7 +5,8 @@
  *
  *     cells    row after row, column_count numbers of 32 bits each
  *
- * Row r, from 0 on, selects a column by the item's hash times the (r + 1)-th power of a constant. */
+ * Row r, from 0 on, selects a column by the item's hash times the (r + 1)-th power of a
+ * constant. */
 #ifndef BB_REDIS_FILTER_SKETCH_H
 #define BB_REDIS_FILTER_SKETCH_H
 
