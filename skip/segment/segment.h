@@ -8,9 +8,9 @@
  *     pairs / (2^q * A * granules)
  *
  * A member that shares its address with another seems to be in all granules of the other. So
- * *frequent* members, in more than a 48th of the granules and in more than two, have no address.
- * They are stored with all 40 bits, and only a member with the same 40 bits matches them. The
- * others are *rare*.
+ * *frequent* members, in more than a 48th of the granules and in more than two, have no address
+ * (ribbons raise this limit: segment_plan.h). They are stored with all 40 bits, and only a member
+ * with the same 40 bits matches them. The others are *rare*.
  *
  *     segment := chunk*                    read one at a time; the index head has their ends
  *     chunk   := u16 descriptor of the ribbon, where there are ribbons
