@@ -1,18 +1,18 @@
 /* The allocation functions, implemented with the C library.
  *
- * Sizes above PTRDIFF_MAX are rejected here: no object can be that large, and a negative size of a
- * buggy caller must result in "no memory", independent of the C library. */
+ * Sizes above PTRDIFF_MAX are rejected here. No object can be that large. A negative size of a
+ * buggy caller is such a size, and must result in "no memory" with every C library. */
 #define BB_ALLOC_IMPLEMENTATION
 #include "base/alloc.h"
 
 #include "base/assert.h"
 
-/* WHY zero it here: calloc of glibc before 2.41 does not reuse memory that the thread has just
- * released, which then accumulates for slower paths. Larger pieces may come zeroed from the
- * system. */
+/* Up to this size, bb_alloc_zeroed calls malloc and memset instead of calloc. WHY: calloc of glibc
+ * before 2.41 does not reuse memory that the thread has just released, so that memory accumulates
+ * for slower paths. Larger pieces may come zeroed from the system. */
 #define ZEROED_BY_HAND_MAX 4096
 
-/* The size requested from the C library; 0 if size is absurd. */
+/* The size to request from the C library; 0 if the size is above PTRDIFF_MAX. */
 static size_t request_of(size_t size)
 {
     if (size > PTRDIFF_MAX)
@@ -35,7 +35,7 @@ void *bb_alloc_zeroed(size_t count, size_t size)
     if (request > ZEROED_BY_HAND_MAX)
         return calloc(1, request);
     void *memory = request == 0 ? NULL : malloc(request);
-    __asm__("" : "+r"(memory)); /* or the compiler makes a calloc of the two */
+    __asm__("" : "+r"(memory)); /* otherwise the compiler merges malloc and memset into calloc */
     return memory == NULL ? NULL : memset(memory, 0, request);
 }
 

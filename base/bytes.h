@@ -16,13 +16,14 @@ static inline struct bb_bytes bb_bytes_of_text(const char *text)
     return bb_bytes_of(text, strlen(text));
 }
 
-/* Without the first size bytes. Empty bytes may have no address. REQUIRES: size <= bytes.size. */
+/* The bytes without the first `size`. Size 0 has a branch, because the data of empty bytes
+ * may be NULL. REQUIRES: size <= bytes.size. */
 static inline struct bb_bytes bb_bytes_after(struct bb_bytes bytes, size_t size)
 {
     return size == 0 ? bytes : bb_bytes_of(bytes.data + size, bytes.size - size);
 }
 
-/* Bytewise order, a prefix before longer bytes: < 0, 0, > 0. */
+/* Returns < 0, 0 or > 0 in bytewise order. A prefix is before longer bytes. */
 static inline int bb_bytes_compare(struct bb_bytes a, struct bb_bytes b)
 {
     size_t shorter = a.size < b.size ? a.size : b.size;
@@ -37,7 +38,7 @@ static inline bool bb_bytes_equal(struct bb_bytes a, struct bb_bytes b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Length of the longest common prefix. */
+/* The size of the longest common prefix. */
 size_t bb_bytes_shared_prefix(struct bb_bytes a, struct bb_bytes b);
 
 /* bb_bytes_prefix64 of fewer than eight bytes. */

@@ -2,7 +2,7 @@
  *
  *   fixed    little-endian, 1, 2, 4 or 8 bytes
  *   varint   groups of 7 bits, lowest first; bit 7 means that another byte follows
- *            0 ... 127 1 byte, ... 16383 2 bytes, ..., 2^63 and above 10 bytes
+ *            1 byte up to 127, 2 bytes up to 16383, ..., 10 bytes from 2^63 on
  *
  * Every number has exactly one varint: a final byte of 0 after another byte is rejected, and so are
  * numbers above 64 bits. Two files with equal contents are then equal byte for byte, and a damaged
@@ -65,7 +65,7 @@ enum bb_status bb_append_varint(struct bb_buf *buf, uint64_t value)
 
 enum bb_status bb_append_bytes(struct bb_buf *buf, struct bb_bytes bytes)
 {
-    /* Reserves memory for both first: a failure leaves no length without its bytes. */
+    /* Reserves memory for the length and the bytes first. So a failure appends no part of them. */
     enum bb_status status = bb_buf_reserve(buf, bytes.size + BB_VARINT64_SIZE_MAX);
     if (status != BB_OK)
         return status;

@@ -4,11 +4,10 @@
 
 #include "bb/base.h"
 
-/* Name under which a comparator is written to files; "bytewise" for NULL. */
+/* The name of the comparator in files; "bytewise" for NULL. */
 const char *bb_comparator_name(const struct bb_comparator *comparator);
 
-/* BB_INVALID for a comparator without a name or a function, or with fields unknown to this
- * version. */
+/* BB_INVALID: the comparator has no name or no function `compare`. */
 BB_MUST_CHECK enum bb_status bb_comparator_check(const struct bb_comparator *comparator);
 
 #endif

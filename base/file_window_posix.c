@@ -18,18 +18,18 @@ struct posix_window {
     struct bb_map_watch *watch;
 };
 
-/* WHY before the file exists: one above the limit raises SIGXFSZ, which ends the process by
- * default. */
+/* Checks the size against the limit of the process. WHY before the file exists: growing a file
+ * beyond the limit raises SIGXFSZ, which by default ends the process. */
 static enum bb_status check_limit(const char *path, size_t size)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size)
-        return bb_fail(BB_UNSUPPORTED, "%s: has %zu bytes, and RLIMIT_FSIZE forbids it", path,
-                       size);
+        return bb_fail(BB_UNSUPPORTED, "%s: RLIMIT_FSIZE does not allow its %zu bytes", path, size);
     return BB_OK;
 }
 
-/* WHY the space is reserved: the store into a page without space raises SIGBUS on a full disk. */
+/* Reserves the space of the file. WHY: on a full disk, a write to a mapped page without space on
+ * disk raises SIGBUS. */
 static enum bb_status reserve(int fd, const char *path, size_t size)
 {
     int error_number = posix_fallocate(fd, 0, (off_t)size);

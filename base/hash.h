@@ -11,7 +11,7 @@ uint64_t bb_hash_bytes(const void *data, size_t size);
 #define BB_HASH_MIX_FACTOR UINT64_C(0xd6e8feb86659fd93)
 
 /* A bijective 64-bit finaliser (xor-shift-multiply, as in MurmurHash3's fmix64): every output bit
- * depends on every input bit. For deriving independent values from a hash. */
+ * depends on every input bit. Derives independent values from a hash. */
 static inline uint64_t bb_hash_mix(uint64_t x)
 {
     x ^= x >> 32;
@@ -33,8 +33,8 @@ static inline uint64_t bb_hash_unmix(uint64_t x)
     return x;
 }
 
-/* Maps a hash to 0 ... count - 1, evenly, by multiplication ("fastrange", Lemire 2016). Uses the
- * high bits. */
+/* Maps a hash evenly to 0 ... count - 1, by multiplication ("fastrange", Lemire 2016). Uses only
+ * the high 32 bits. */
 static inline uint32_t bb_hash_range(uint64_t hash, uint32_t count)
 {
     return (uint32_t)(((hash >> 32) * count) >> 32);

@@ -2,25 +2,27 @@
  *
  *   content   decimal process id of the holder, then a newline; empty without a holder
  *
- * The lock is an open file description's (F_OFD_SETLK). A process-wide lock (F_SETLK) is not
+ * The lock belongs to an open file description (F_OFD_SETLK). A process-wide lock (F_SETLK) is not
  * sufficient: the same process would get it twice, and closing any other descriptor of the file
  * would silently drop it. This lock conflicts with every other open of the file, in this process,
  * in a child, or elsewhere, and ends with the description.
  *
- * A child made by fork would share the description, and keep a dead parent's store locked for its
- * lifetime. So the process has a list of its locks, and a child starts by closing their descriptors
- * (pthread_atfork): its parent keeps the lock until it unlocks or exits. A child made without the C
- * library's fork keeps the lock until its next exec, which is the safe side.
+ * A child made by fork would share the description. If the parent exited, the child would keep the
+ * store locked as long as it runs. So the process has a list of its locks, and a child starts by
+ * closing their descriptors (pthread_atfork). The parent keeps the lock until it unlocks or exits.
+ * A child made without the C library's fork keeps the lock until its next exec. That is safe: the
+ * store is locked too long, not too briefly.
  *
  * Users sometimes remove the lock file because they think that it prevents opening. The next opener
  * would create and lock a new file, and share the directory with the holder of the old one. So the
  * directory is locked too (flock, which needs no write permission) if the file system supports it;
- * a lack of support is not a failure. While it is held, operations in the directory use its
- * descriptor (place_posix.c), so a moved directory keeps its store. A program that locks the
- * directory for another purpose, such as flock(1) around a command, prevents opening the store.
+ * a lack of support is not a failure. While the directory is locked, operations in it use its
+ * descriptor (place_posix.c), so the store still works if the directory is moved. A program that
+ * locks the directory for another purpose, such as flock(1) around a command, prevents opening the
+ * store.
  *
- * Readers take both locks shared: of the file, which is opened for reading if it exists, and of the
- * directory. They create and write nothing, so that a store can be verified without write
+ * Readers take shared locks of the file and of the directory. They open the file for reading, and
+ * only if it exists. They create and write no file, so a store can be verified without write
  * permission or on a read-only file system. */
 #include "base/file_posix.h"
 
@@ -38,19 +40,18 @@
 struct posix_lock {
     struct bb_file base;
     int fd;                         /* -1: closed by a child that inherited it */
-    struct bb_posix_hold directory; /* fd -1: without it */
-    uint64_t process;               /* that took the lock: base/process.h */
+    struct bb_posix_hold directory; /* fd -1: the directory is not locked */
+    uint64_t process;               /* the process that took the lock: base/process.h */
     struct posix_lock *next;        /* in the list below */
-    /* The locks are shared; fd is a second descriptor of the directory if there is no lock file. */
     bool is_shared;
-    bool has_file;
+    bool has_file; /* false: there is no lock file; fd is a second descriptor of the directory */
     char path[];
 };
 
-/* The locks that this process holds. Global, as descriptors are: a fork concerns them all. */
+/* The locks that this process holds. WHY global: a fork copies all descriptors of the process. */
 static struct {
     struct bb_mutex mutex;
-    bool is_watching; /* forks call the functions below */
+    bool is_watching; /* a fork calls the functions below */
     struct posix_lock *first;
 } held = {.mutex = BB_MUTEX_STATIC};
 
@@ -63,8 +64,8 @@ static void close_once(int *fd)
     *fd = -1;
 }
 
-/* No lock is being taken while the process forks: each has its place in the list, or no
- * descriptor. */
+/* Waits until no thread is taking a lock. So at the fork, every lock with a descriptor is in the
+ * list. */
 static void before_fork(void)
 {
     bb_mutex_lock(&held.mutex);
@@ -118,7 +119,7 @@ static int set_lock(int fd, short type)
     return fcntl(fd, F_OFD_SETLK, &request);
 }
 
-/* The process id in the file; 0 if there is none to read. */
+/* The process id in the file; 0: the file has no process id. */
 static long read_holder(int fd)
 {
     char text[32] = "";
@@ -132,8 +133,8 @@ static long read_holder(int fd)
     return is_number ? holder : 0;
 }
 
-/* The id is for the message of the next opener only. A full disk must not keep the store from being
- * opened and emptied, so a failure to write it is no failure of the lock. */
+/* Writes the process id, which only the error message of another opener uses. WHY a failure is
+ * ignored: a store on a full disk must still be opened, so that its keys can be deleted. */
 static void write_holder(int fd, long holder)
 {
     char text[32];
@@ -156,9 +157,10 @@ static enum bb_status fail_lock(int error_number, int fd, const char *path)
     return bb_fail(BB_BUSY, "%s: locked by process %ld", path, holder);
 }
 
-/* A holder may remove the lock file before it unlocks (kv/admin/store_destroy.c): a process that
- * waited for the old file would then share the directory with a process that creates a new file.
- * place: the current location of the path. */
+/* Checks that the path still names the locked file. WHY: a holder may remove the lock file before
+ * it unlocks (kv/admin/store_destroy.c). A process that opened the old file could then lock it, and
+ * share the directory with a process that creates a new file. place: the current location of the
+ * path. */
 static enum bb_status check_named(int fd, const struct bb_posix_place *place, const char *path)
 {
     struct stat opened;
@@ -190,13 +192,13 @@ static enum bb_status open_and_lock(struct bb_file_system *fs, const char *path,
     return BB_OK;
 }
 
-/* The directory that a lock file is in; directory: space for its path. */
+/* Opens the directory of a lock file. directory: space for its path. */
 static int open_directory_of(const char *path, char *directory)
 {
     const char *slash = strrchr(path, '/');
     size_t size = slash == NULL ? 0 : (size_t)(slash - path) + 1;
     memcpy(directory, path, size);
-    /* The parent of a bare name, and of "/", is that directory itself. */
+    /* "." is the directory of a name without a slash, and "DIR/." is DIR itself. */
     memcpy(directory + size, ".", 2);
     return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
@@ -219,17 +221,20 @@ static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
                    lock->path);
 }
 
-/* Called before the file is unlocked: its next holder must find the directory unlocked. */
+/* Must precede the unlocking of the file: the file's next holder must find the directory
+ * unlocked. */
 static void unlock_directory(struct posix_lock *lock)
 {
     if (lock->directory.fd < 0)
         return;
-    (void)flock(lock->directory.fd, LOCK_UN); /* a child may share the description */
+    /* WHY not only close: a child may share the description. */
+    (void)flock(lock->directory.fd, LOCK_UN);
     close_once(&lock->directory.fd);
 }
 
-/* The directory was opened by its name, after the file: all that is done from here on goes to it.
- * */
+/* Checks that the locked file is in the locked directory. WHY: the file and the directory were
+ * opened by path, one after the other, and the path may have changed in between. All later
+ * operations use the directory's descriptor. */
 static enum bb_status check_directory(const struct posix_lock *lock)
 {
     const char *slash = strrchr(lock->path, '/');
@@ -238,7 +243,8 @@ static enum bb_status check_directory(const struct posix_lock *lock)
     return place.fd < 0 || !lock->has_file ? BB_OK : check_named(lock->fd, &place, lock->path);
 }
 
-/* Who only reads makes do with the directory where there is no lock file. */
+/* Locks the file. A reader does not create the file; if it does not exist, the lock of the
+ * directory is sufficient. */
 static enum bb_status lock_file(struct bb_file_system *fs, struct posix_lock *lock, char *scratch)
 {
     enum bb_status status = open_and_lock(fs, lock->path, lock->is_shared, &lock->fd);
@@ -265,7 +271,7 @@ static enum bb_status lock_both(struct bb_file_system *fs, struct posix_lock *lo
     return status;
 }
 
-/* Takes both locks and adds them to the list, without a fork in between. */
+/* Takes both locks and adds them to the list. The mutex prevents a fork in between. */
 static enum bb_status take_lock(struct bb_file_system *fs, struct posix_lock *lock, char *scratch)
 {
     bb_mutex_lock(&held.mutex);
@@ -282,7 +288,7 @@ static enum bb_status create_lock(struct bb_file_system *fs, const char *path, b
                                   struct bb_file **ret_lock)
 {
     size_t path_size = strlen(path) + 1;
-    /* The path, and space for that of its directory. */
+    /* Space for the path, and for the path of its directory. */
     struct posix_lock *lock = bb_alloc(sizeof(*lock) + 2 * path_size + 1);
     if (lock == NULL)
         return bb_fail(BB_NO_MEMORY, "%s: no memory to lock it", path);
@@ -303,8 +309,8 @@ static enum bb_status create_lock(struct bb_file_system *fs, const char *path, b
     return BB_OK;
 }
 
-/* A child releases its copies of the descriptors and the memory. After a fork that called nothing,
- * the memory stays: it is still in the list. */
+/* Releases a child's copies of the descriptors, and the memory. After a fork without the handlers
+ * above, the memory is still in the list, so it is not released. */
 static void leave_inherited(struct posix_lock *lock)
 {
     bool is_listed = lock->fd >= 0;
@@ -325,7 +331,8 @@ enum bb_status bb_posix_lock_shared(struct bb_file_system *fs, const char *path,
     return create_lock(fs, path, true, ret_lock);
 }
 
-/* Unlock explicitly instead of relying on close: a child may still share the description. */
+/* Unlocks explicitly instead of relying on close, because a child may still share the
+ * description. */
 static enum bb_status unlock_file(const struct posix_lock *lock)
 {
     bool is_emptied = lock->is_shared || ftruncate(lock->fd, 0) == 0;

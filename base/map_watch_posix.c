@@ -33,7 +33,8 @@ static bool is_installed;
 
 /* ---- the handler: takes no lock, allocates nothing ---- */
 
-/* begin is read twice: in between the slot may have been freed and taken for another map. */
+/* Reads begin a second time, because another map may have taken the slot between the first two
+ * reads. */
 static bool has_address(const struct bb_map_watch *slot, uintptr_t address)
 {
     uintptr_t begin = atomic_load_explicit(&slot->begin, memory_order_acquire);
@@ -54,8 +55,8 @@ static struct bb_map_watch *slot_of(uintptr_t address)
     return NULL;
 }
 
-/* Puts a page of zeros at an address. WHY it is moved there: ThreadSanitizer takes a map at the
- * address for a write to it, which other threads read. */
+/* Puts a page of zeros at an address. WHY mremap: ThreadSanitizer treats an mmap at the address as
+ * a write to it, and would report a race with threads that read it. */
 static bool put_zeros(uintptr_t address, size_t page_size, int protection)
 {
     void *zeros = mmap(NULL, page_size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -81,7 +82,8 @@ static void pass_on(int number, siginfo_t *information, void *context)
     if ((action_before.sa_flags & SA_SIGINFO) != 0) {
         action_before.sa_sigaction(number, information, context);
     } else if (action_before.sa_handler == SIG_DFL || action_before.sa_handler == SIG_IGN) {
-        (void)signal(number, SIG_DFL); /* the kernel does not let an access ignore it either */
+        /* Also for SIG_IGN: the kernel does not ignore a SIGBUS that an access raises. */
+        (void)signal(number, SIG_DFL);
         (void)kill(getpid(), number);
     } else {
         action_before.sa_handler(number);
@@ -91,7 +93,7 @@ static void pass_on(int number, siginfo_t *information, void *context)
 static void on_signal(int number, siginfo_t *information, void *context)
 {
     int error_number = errno;
-    bool is_of_access = information->si_code > 0; /* not sent by a process */
+    bool is_of_access = information->si_code > 0; /* otherwise a process sent it */
     if (!is_of_access || !replace_page((uintptr_t)information->si_addr))
         pass_on(number, information, context);
     errno = error_number;
@@ -119,7 +121,7 @@ static struct bb_map_watch *take_free(struct chunk *chunk)
     return NULL;
 }
 
-/* The chunk after this one, made if there is none. NULL: out of memory. */
+/* The next chunk. Creates it if the list ends here. NULL: there is no memory. */
 static struct chunk *chunk_after(struct chunk *chunk)
 {
     struct chunk *next = atomic_load_explicit(&chunk->next, memory_order_acquire);

@@ -1,4 +1,4 @@
-/* The environment: there is one, the operating system's, and it does nothing. */
+/* The environment. The C interface has only the operating system's, so the object has no state. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

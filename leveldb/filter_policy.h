@@ -6,11 +6,11 @@
 
 #include "bb/db.h"
 
-/* Is it LevelDB's own Bloom filter? NULL: no policy, which is not. */
+/* Is the policy LevelDB's own Bloom filter? False for NULL, which is no policy. */
 bool bb_leveldb_filter_policy_is_bloom(const leveldb_filterpolicy_t *policy);
 
-/* Sets the options of filters: bits per key where the policy has them, none for 0 bits, for
- * anything else the store's default. */
+/* Sets the filter options of a store: the bits per key of a Bloom policy, no filters for 0 bits,
+ * and the store's default for other policies. */
 void bb_leveldb_filter_policy_apply(const leveldb_filterpolicy_t *policy,
                                     struct bb_db_options *options);
 

@@ -1,6 +1,6 @@
-/* Iterators. If creation failed, or if the store was closed, the iterator is never valid and has an
- * error: see store.h. Calls that LevelDB leaves undefined are harmless here: an invalid iterator
- * does not move, and has no key. */
+/* Iterators. If creation failed, or if the store was closed, an iterator is never valid and returns
+ * an error (store.h). Some calls are undefined in LevelDB and harmless here: an invalid iterator
+ * does not move, and its key and value are empty. */
 #include "leveldb/error.h"
 #include "leveldb/memory.h"
 #include "leveldb/read_options.h"
@@ -8,8 +8,8 @@
 
 struct leveldb_iterator_t {
     struct bb_leveldb_holder holder;
-    struct bb_db_iter *iter; /* NULL: a shell */
-    struct bb_error failure; /* permanent if the iterator has no store, else of the last move */
+    struct bb_db_iter *iter; /* NULL: creation failed, or the store is closed */
+    struct bb_error failure; /* if iter is NULL, the reason; otherwise of the last move */
 };
 
 static void let_go(struct bb_leveldb_holder *holder)
@@ -49,7 +49,7 @@ uint8_t leveldb_iter_valid(const leveldb_iterator_t *iterator)
     return iterator->iter != NULL && bb_db_iter_valid(iterator->iter);
 }
 
-/* Keeps the failure now, because the thread's next call may replace the message. */
+/* Copies the failure of a move. WHY now: the thread's next call may replace the message. */
 static void note(leveldb_iterator_t *iterator)
 {
     if (bb_db_iter_valid(iterator->iter))
@@ -100,7 +100,7 @@ void leveldb_iter_prev(leveldb_iterator_t *iterator)
     note(iterator);
 }
 
-/* Never NULL, because some bindings cannot make a slice of NULL. */
+/* Never returns NULL, because some bindings cannot make a slice of NULL. */
 static const char *hand_out(struct bb_bytes bytes, size_t *ret_size)
 {
     *ret_size = bytes.size;

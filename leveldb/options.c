@@ -10,9 +10,9 @@
 #define MIB (KIB * 1024)
 #define GIB (MIB * 1024)
 
-/* Files that LevelDB keeps apart from its max_open_files. */
+/* The files of max_open_files that LevelDB does not use for tables. */
 #define OTHER_FILES 10
-/* The minimum size of level 1, for any write buffer: LevelDB's level 1. */
+/* The smallest size of level 1, which is the size in LevelDB. */
 #define LEVEL1_MIN (10 * MIB)
 
 struct leveldb_options_t {
@@ -70,7 +70,7 @@ void leveldb_options_set_error_if_exists(leveldb_options_t *options, uint8_t val
 
 void leveldb_options_set_paranoid_checks(leveldb_options_t *options, uint8_t value)
 {
-    /* The store is never less than paranoid. */
+    /* The store always makes these checks. */
     (void)options;
     (void)value;
 }
@@ -136,7 +136,8 @@ static uint64_t clip_int(int value, uint64_t min, uint64_t max)
     return clip(value < 0 ? 0 : (uint64_t)value, min, max);
 }
 
-/* The ranges are LevelDB's, except the restart interval's, which LevelDB does not check. */
+/* Limits the values to LevelDB's ranges. LevelDB does not limit the restart interval; 1024 is the
+ * store's limit. */
 static void resolve_sizes(const leveldb_options_t *options, struct bb_db_options *o)
 {
     o->write_buffer_bytes = clip(options->write_buffer_size, 64 * KIB, GIB);

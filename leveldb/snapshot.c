@@ -15,7 +15,7 @@ const leveldb_snapshot_t *leveldb_create_snapshot(leveldb_t *db)
     leveldb_snapshot_t *snapshot = bb_leveldb_alloc(sizeof(*snapshot));
     if (snapshot == NULL)
         return NULL;
-    /* This function cannot report a failure; reading with the snapshot will. */
+    /* LevelDB's signature cannot report a failure. Reading with the snapshot reports it. */
     if (bb_snapshot_create(db->db, &snapshot->snapshot) == BB_OK)
         bb_leveldb_store_add(db, &snapshot->holder, let_go);
     return snapshot;
@@ -24,7 +24,7 @@ const leveldb_snapshot_t *leveldb_create_snapshot(leveldb_t *db)
 void leveldb_release_snapshot(leveldb_t *db, const leveldb_snapshot_t *snapshot)
 {
     leveldb_snapshot_t *own = (leveldb_snapshot_t *)snapshot;
-    /* db may be closed and freed already; the snapshot's holder knows the store. */
+    /* The program may have closed db already. The holder knows whether the store is open. */
     (void)db;
     if (own == NULL)
         return;

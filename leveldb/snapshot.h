@@ -1,4 +1,4 @@
-/* States of a store that are kept readable. */
+/* Snapshots: states of a store that remain readable. */
 #ifndef BB_LEVELDB_SNAPSHOT_H
 #define BB_LEVELDB_SNAPSHOT_H
 
@@ -8,7 +8,7 @@
 
 struct leveldb_snapshot_t {
     struct bb_leveldb_holder holder;
-    struct bb_snapshot *snapshot; /* NULL: could not be taken, or its store is closed */
+    struct bb_snapshot *snapshot; /* NULL: creation failed, or the store is closed */
 };
 
 #endif

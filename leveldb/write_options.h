@@ -1,4 +1,4 @@
-/* The options of a write as a program sets them, and as the store takes them. */
+/* Translates the options of a program's write into the store's options. */
 #ifndef BB_LEVELDB_WRITE_OPTIONS_H
 #define BB_LEVELDB_WRITE_OPTIONS_H
 

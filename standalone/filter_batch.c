@@ -1,5 +1,5 @@
-/* Probes in batches: bb/filter.h. A batch prefetches everything that its probes will read before it
- * computes the first result, so that the cache misses overlap.
+/* Probes in batches (bb/filter.h). A batch prefetches all bytes that its probes read, before it
+ * computes the first result. So the cache misses overlap.
  */
 #include "bb/filter.h"
 
@@ -45,6 +45,7 @@ void bb_filter_may_contain_many(const struct bb_filter_view *view, const uint64_
 
 typedef uint64_t ask_each(const struct bb_filter_view *views, size_t count, uint64_t hash);
 
+/* The function that probes several views of this kind together; NULL: the kind has none. */
 static ask_each *together(const struct bb_filter_view *view)
 {
     const struct bb_kind_probe *probe = view->kind;
@@ -76,7 +77,7 @@ static inline bool are_alike(const struct bb_filter_view *views, size_t count)
     return true;
 }
 
-/* Runs of views that are probed by the same function. */
+/* Divides the views into runs of one kind, and probes each run together if the kind can. */
 static uint64_t ask_runs(const struct bb_filter_view *views, size_t count, uint64_t hash)
 {
     uint64_t bits = 0;
@@ -99,7 +100,7 @@ static __attribute__((noinline)) void ask_batches(const struct bb_filter_view *v
         ret_bits[i / BB_KIND_BATCH] = ask_runs(views + i, batch_size(view_count, i), hash);
 }
 
-/* Most often there is one run in one batch. */
+/* WHY the first branch: most calls have one run of views, in one batch. */
 void bb_filter_may_contain_each(const struct bb_filter_view *views, size_t view_count,
                                 uint64_t hash, uint64_t *ret_bits)
 {

@@ -1,11 +1,11 @@
-/* Sets from the bits of Bloom filters: the number of keys, the union of two sets, their
- * intersection (bb/filter.h). docs/filters.md derives the formulas.
+/* Computes with sets, from the bits of their Bloom filters: the number of keys, and the union and
+ * the intersection of two sets (bb/filter.h). docs/filters.md derives the formulas.
  *
- * A key leaves a bit unset with probability e^-decay, so that n keys leave the share e^(-n decay),
- * and the number of keys follows from the share. Its error has two random parts: the number of
- * probes that hit bits already set, and the number of keys in each line. For sets S and T the
- * errors of the two counts have the covariance noise(keys in both): the errors of differences,
- * intersections and ratios follow from it.
+ * A key leaves a bit unset with probability e^-decay. So n keys leave the share e^(-n decay) of the
+ * bits unset, and n follows from this share. The estimate of n has two random errors: the number of
+ * probes that hit bits already set, and the number of keys in each line. The estimates for two sets
+ * have the covariance noise(number of keys in both). The errors of differences, intersections and
+ * ratios follow from it.
  */
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct counter {
     double decay;  /* -log of the share of bits that a key leaves unset */
 };
 
-/* For sets of no keys: bits that no key sets. */
+/* For an empty set, which has no payload: bits that no key sets. */
 static const struct bb_cells unset_cells = {
     .unit_count = 8, .unit_bits = 1, .slices = 1, .words = 1, .probes = 1};
 
@@ -40,7 +40,7 @@ static struct counter counter_of(const struct bb_cells *cells)
     return counter;
 }
 
-/* Infinite when all bits are set. */
+/* Estimates the number of keys from the set bits; infinite if all bits are set. */
 static double keys_of(const struct counter *counter, uint64_t set_bits)
 {
     double share = (double)set_bits / counter->bits;
@@ -53,10 +53,10 @@ static double bend(double x)
     return x < 1e-5 ? x * x / 2 : expm1(x) - x;
 }
 
-/* Relative variances of the share of unset bits. Without lines: the variance of the share of cells
- * that many balls leave empty. With lines: its mean over the keys of a line, plus the variance of
- * the share caused by the number of keys per line, less the part that the fixed number of all keys
- * removes. */
+/* The relative variance of the share of unset bits. Without lines, it is the variance of the share
+ * of cells that balls leave empty. With lines, it is the mean of that over the number of keys of a
+ * line, plus the variance from the number of keys per line. The fixed number of all keys reduces
+ * the latter. */
 static double relative_variance(const struct counter *counter, double keys)
 {
     if (counter->lines == 1)
@@ -70,14 +70,15 @@ static double relative_variance(const struct counter *counter, double keys)
     return fmax(of_probes, 0) / counter->bits + of_lines / counter->lines;
 }
 
-/* The variance of the estimate of a key count; for two sets, with the number of shared keys, the
- * covariance. */
+/* The variance of the estimate of a number of keys. For the number of keys in two sets, it is the
+ * covariance of their estimates. */
 static double noise(const struct counter *counter, double keys)
 {
     return relative_variance(counter, keys) / (counter->decay * counter->decay);
 }
 
-/* Clamps to the possible range; if the bits determine no value, to its lower bound. */
+/* Clamps a value to the possible range. If the bits determine no value (NaN), it is the lower
+ * bound. */
 static struct bb_filter_estimate estimate_of(double value, double low, double high, double variance)
 {
     struct bb_filter_estimate estimate = {.value = low, .standard_error = (double)INFINITY};
@@ -106,15 +107,15 @@ enum bb_status bb_filter_estimate_keys(struct bb_bytes bytes,
     return BB_OK;
 }
 
-/* --- Two filters, one over the other --- */
+/* --- Two filters, folded to the same size --- */
 
 struct overlay {
     struct bb_envelope envelopes[2];
-    uint64_t factors[2];   /* by which each is folded; 0 for a set of no keys, which has no bits */
-    struct bb_cells cells; /* of both, folded */
+    uint64_t factors[2];   /* by which each is folded; 0 for an empty set, which has no bits */
+    struct bb_cells cells; /* of both after folding */
 };
 
-/* A counting filter is the classic one of its keys. */
+/* The counters above 0 of a counting filter are the set bits of a classic filter of its keys. */
 static enum bb_filter_kind kind_of_bits(const struct bb_envelope *envelope)
 {
     return envelope->kind == BB_FILTER_COUNTING ? BB_FILTER_BLOOM : envelope->kind;
@@ -133,7 +134,8 @@ static enum bb_status check_agreement(const struct bb_envelope *first,
     return BB_OK;
 }
 
-/* The larger filter has a whole number of units for each of the smaller. */
+/* Sets the factors and the cells. The larger filter must have a whole number of units for each unit
+ * of the smaller. */
 static enum bb_status fit(struct overlay *overlay, struct bb_cells cells[2])
 {
     int small = cells[1].unit_count < cells[0].unit_count;
@@ -176,7 +178,7 @@ static enum bb_status overlay_init(struct overlay *overlay, struct bb_bytes firs
     return BB_OK;
 }
 
-/* Sets the bits that are set in one of the filters, in the bits of `into`. */
+/* Sets the bits of one of the filters, after folding, in `into`. */
 static void overlay_fold(const struct overlay *overlay, int which, uint8_t *into)
 {
     if (overlay->factors[which] > 0)
@@ -190,15 +192,15 @@ static size_t overlay_size(const struct overlay *overlay)
 
 /* --- Union --- */
 
-/* The smallest number of distinct keys for a filter's key count: a counting filter counts
+/* The smallest number of distinct keys that the filter can have. A counting filter also counts
  * repetitions. */
 static uint64_t least_key_count(const struct bb_envelope *envelope)
 {
     return envelope->kind == BB_FILTER_COUNTING ? envelope->key_count > 0 : envelope->key_count;
 }
 
-/* Distinct keys of the union, estimated from its bits: no fewer than either set has, no more than
- * both together. */
+/* Estimates the distinct keys of the union from its bits: at least as many as either set has, and
+ * at most as many as both together. */
 static uint64_t key_count_of(const struct overlay *overlay, const uint8_t *payload)
 {
     const struct bb_envelope *first = &overlay->envelopes[0], *second = &overlay->envelopes[1];

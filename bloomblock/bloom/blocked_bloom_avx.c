@@ -1,13 +1,13 @@
 /* Probing lines of blocked Bloom filters with vectors.
  *
- * Each probe has a lane; six of eight lanes are used. A variable shift extracts its position from
- * the product; the upper bits of the position select one of the line's words, the lower bits a bit
- * of the word.
+ * Each probe of a product has a lane; six of eight lanes are used. A variable shift extracts the
+ * position of the probe from the product. The upper bits of the position select a word of the line,
+ * the lower bits a bit of the word.
  *
  *     product    | position 0, 9 bits | position 1 | ... | position 5 | 10 bits |
  *     position   word | bit               of 8 words (AVX-512) or 16 (AVX2)
  *
- * All probes are made, as in the portable form. */
+ * As in the portable form, no probe is skipped after one that rules out the key. */
 #include "bloomblock/bloom/blocked_bloom_avx.h"
 
 #include "bloomblock/bloom/blocked_bloom.h"
@@ -16,10 +16,11 @@
 #if BB_CPU_X86
 #include <immintrin.h>
 
-/* Where position i of a product ends; the two lanes too many take anything. */
+/* The shift that puts position i of a product into the lowest bits. The two unused lanes may have
+ * any shift. */
 #define END(i) ((i) < BB_LINE_PROBES_PER_PRODUCT ? 64 - BB_LINE_BITS_LOG2 * ((i) + 1) : 0)
 
-/* The lanes of the next product that count. */
+/* A mask of the lanes that the next product uses. */
 static inline uint32_t lanes_of(uint32_t probes_left)
 {
     return probes_left < BB_LINE_PROBES_PER_PRODUCT ? (UINT32_C(1) << probes_left) - 1
@@ -28,7 +29,7 @@ static inline uint32_t lanes_of(uint32_t probes_left)
 
 /* --- AVX2 --- */
 
-/* Eight positions, and above them other bits. */
+/* Eight positions. The bits above each position are not cleared. */
 BB_CPU_TARGET_AVX2 static inline __m256i positions_of(uint64_t product)
 {
     __m256i all = _mm256_set1_epi64x((long long)product);
@@ -65,7 +66,7 @@ BB_CPU_TARGET_AVX2 bool bb_blocked_bloom_avx2(const uint8_t *payload, uint32_t l
 
 /* --- AVX-512 --- */
 
-/* Lane i: the product shifted so that position i, without its lowest bits, is at its end. */
+/* Lane i: position i without its `lowest` lowest bits. The bits above it are not cleared. */
 BB_CPU_TARGET_AVX512 static inline __m512i shifted(uint64_t product, int lowest)
 {
     __m512i ends =

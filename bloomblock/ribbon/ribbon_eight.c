@@ -1,4 +1,4 @@
-/* The constants of eight probes at a time. */
+/* The constants for eight probes at a time. See ribbon_eight.h. */
 #include "bloomblock/ribbon/ribbon_eight.h"
 
 #if BB_CPU_X86

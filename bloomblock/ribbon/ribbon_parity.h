@@ -1,4 +1,4 @@
-/* Sums of columns modulo 2, as both layouts' portable probes need them. */
+/* Sums of columns modulo 2, for the portable probes of both layouts. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_PARITY_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_PARITY_H
 
@@ -44,9 +44,9 @@ static inline uint32_t bb_ribbon_parity_sums_simply(const uint8_t *bytes, uint64
 typedef uint8_t bb_ribbon_pair_bytes __attribute__((vector_size(16)));
 typedef uint64_t bb_ribbon_pair __attribute__((vector_size(16)));
 
-/* Word k of ret_masks, counted over all four vectors: byte k of the coefficients, eight times. Each
- * step doubles the runs of equal bytes with one instruction, which interleaves bytes, pairs of
- * bytes or words with themselves. */
+/* The vectors of ret_masks have eight words. Word k is byte k of the coefficients, repeated eight
+ * times. Each step doubles the runs of equal bytes, with one instruction that interleaves bytes,
+ * pairs of bytes or words with themselves. */
 static inline void bb_ribbon_parity_masks(uint64_t coefficients, bb_ribbon_pair ret_masks[4])
 {
     bb_ribbon_pair_bytes once = (bb_ribbon_pair_bytes)(bb_ribbon_pair){coefficients, 0};
@@ -70,7 +70,8 @@ static inline void bb_ribbon_parity_masks(uint64_t coefficients, bb_ribbon_pair 
 #ifdef __SSE2__
 static inline uint32_t bb_ribbon_parity_pairs(bb_ribbon_pair words)
 {
-    __m128i bytes = (__m128i)words; /* each folded onto its highest bit */
+    __m128i bytes = (__m128i)words;
+    /* Folds each byte onto its highest bit. */
     bytes = _mm_xor_si128(bytes, _mm_slli_epi16(bytes, 4));
     bytes = _mm_xor_si128(bytes, _mm_slli_epi16(bytes, 2));
     bytes = _mm_xor_si128(bytes, _mm_slli_epi16(bytes, 1));
@@ -89,8 +90,8 @@ static inline bb_ribbon_pair bb_ribbon_parity_load(const uint8_t *first, const u
     return (bb_ribbon_pair){bb_load64(first), bb_load64(second)};
 }
 
-/* The addresses are computed in two halves: compilers would add fingerprint_bits seven times, each
- * addition after the previous. */
+/* Computes the addresses from two bases. WHY: compilers would add fingerprint_bits seven times, and
+ * each addition would wait for the previous one. */
 static inline uint32_t bb_ribbon_parity_sums(const uint8_t *bytes, uint64_t fingerprint_bits,
                                              uint64_t coefficients)
 {

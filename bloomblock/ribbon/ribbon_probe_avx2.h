@@ -7,15 +7,15 @@
 
 #include "bloomblock/filter_probe.h"
 
-/* Byte-grouped, by the fingerprint bits of the longer step: up to 4, 8, 16, any. */
+/* Byte-grouped ribbons. The suffix is the largest number of fingerprint bits of the longer step. */
 bb_filter_probe bb_ribbon_probe_avx2_4;
 bb_filter_probe bb_ribbon_probe_avx2_8;
 bb_filter_probe bb_ribbon_probe_avx2_16;
 bb_filter_probe bb_ribbon_probe_avx2_32;
-/* Bit-exact: 6 or 7 fingerprint bits, any. */
+/* Bit-exact ribbons: with 6 or 7 fingerprint bits, and with any number. */
 bb_filter_probe bb_ribbon_probe_avx2_bits_7;
 bb_filter_probe bb_ribbon_probe_avx2_bits;
-/* Of shards that all have windows, with 4 to 8 fingerprint bits. */
+/* Shards that all have windows, with 4 to 8 fingerprint bits. */
 bb_filter_probe_shards bb_ribbon_probe_avx2_shards;
 /* Batches. */
 bb_filter_probe_batch bb_ribbon_probe_avx2_batch;

@@ -1,8 +1,8 @@
-/* Solves a ribbon's equations: keys in, rows out. Both layouts use it.
+/* Solves the equations of a ribbon's keys for its rows. Both layouts use it.
  *
- * The equations are brought into the band (ribbon_band.h); the rows follow by back substitution
- * from the last to the first. Where the equations contradict each other, the builder tries another
- * seed.
+ * Elimination brings the equations into a band (ribbon_band.h). Back substitution then computes the
+ * rows from the last to the first. If the equations contradict each other, the builder tries
+ * another seed.
  *
  * The solution does not depend on the order of the equations: the equations determine which rows
  * are free, and free rows are 0.
@@ -18,7 +18,7 @@
 #include "bloomblock/ribbon/ribbon_planes.h"
 
 struct bb_ribbon_solver {
-    bool in_planes; /* solves as in ribbon_planes.h */
+    bool in_planes; /* uses the form of ribbon_planes.h */
     struct bb_ribbon_system system;
     union {
         struct bb_ribbon_band band;
@@ -32,8 +32,8 @@ struct bb_ribbon_solver {
  */
 void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu);
 
-/* Solves the system of a filter with these hashes: the same as bb_ribbon_solver_reset, _add for
- * each hash, and _finish. */
+/* Solves the system of a filter with these hashes. Equal to bb_ribbon_solver_reset, then
+ * bb_ribbon_solver_add for each hash, then bb_ribbon_solver_finish. */
 bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
                             struct bb_descriptor parts, uint32_t fingerprint_bits);
 

@@ -1,5 +1,5 @@
-/* The equations of one ribbon, each with the group of eight rows in which it starts. Both forms of
- * elimination (ribbon_band.h, ribbon_planes.h) use them.
+/* The system of equations of one ribbon. Each equation has the group of eight rows in which it
+ * starts. Both forms of elimination use it (ribbon_band.h, ribbon_planes.h).
  *
  *     coefficients    bit 0       bit 8                bit 63
  *                   | group g   | group g + 1 | ... | group g + 7 |     g: the group of the start
@@ -17,13 +17,13 @@ struct bb_ribbon_system {
     uint32_t fingerprint_bits;
     /* The equations in their original order. */
     uint32_t count;
-    uint8_t groups[BB_RIBBON_SLOTS_MAX];        /* of the start */
+    uint8_t groups[BB_RIBBON_SLOTS_MAX];        /* in which each starts */
     uint16_t group_sizes[BB_RIBBON_WORDS_MAX];  /* equations that start in a group */
     uint64_t coefficients[BB_RIBBON_SLOTS_MAX]; /* bit i: row i from the group on */
     uint32_t fingerprints[BB_RIBBON_SLOTS_MAX]; /* the lowest fingerprint_bits of each */
 };
 
-/* Where the equations of each group begin when they are put in order by group. */
+/* For each group, the position of its first equation if the equations are sorted by group. */
 struct bb_ribbon_places {
     uint16_t next[BB_RIBBON_WORDS_MAX];
 };
@@ -42,8 +42,8 @@ static inline uint32_t bb_ribbon_system_slots(struct bb_descriptor parts)
 void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count,
                             uint32_t fingerprint_bits);
 
-/* Adds an equation; a system has at most BB_RIBBON_SLOTS_MAX. No coefficient may be past the last
- * slot, nor past the 64 rows that begin with the group of the start. */
+/* Adds an equation; a system has at most BB_RIBBON_SLOTS_MAX. All coefficients must be in the
+ * slots, and in the 64 rows that begin with the group in which the equation starts. */
 static inline void bb_ribbon_system_add(struct bb_ribbon_system *system,
                                         struct bb_ribbon_equation equation)
 {

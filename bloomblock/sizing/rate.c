@@ -1,4 +1,4 @@
-/* The mathematics of the filters that tables use, in double precision; docs/filters.md derives the
+/* The mathematics of the filters of tables, in double precision. docs/filters.md derives the
  * formulas. */
 #include "bloomblock/sizing/rate.h"
 
@@ -30,10 +30,11 @@ uint32_t bb_rate_ribbon_fingerprint_bits(double target_rate)
 
 /* --- Cells and balls ---
  *
- * A non-member key uses d distinct cells of m (its probes may coincide). It is a false positive if
- * b balls, the probes of the keys, have covered all of them. states[u] is the probability that u of
- * its cells are still uncovered. All terms are positive, so that there is no cancellation; the
- * closed formula by inclusion and exclusion loses all digits from about 20 probes on. */
+ * A filter has m cells, which are bits. A ball is a probe of a member key, and covers a cell. The
+ * probes of a non-member key use d distinct cells, because they may coincide. The key is a false
+ * positive if b balls have covered all d cells. states[u] is the probability that u of them are
+ * still uncovered. WHY not the closed formula, by inclusion and exclusion: its terms cancel, and
+ * from about 20 probes on it loses all digits. Here all terms are positive. */
 
 /* states[d]: the probability that the probes of a non-member key use d distinct cells. */
 static void distinct_cells(double states[BB_BLOOM_PROBES_MAX + 1], uint32_t probes, double cells)
@@ -63,8 +64,8 @@ static void throw_balls(double states[BB_BLOOM_PROBES_MAX + 1], uint32_t probes,
 
 /* --- Classic Bloom --- */
 
-/* Up to this many keys the rate is computed exactly. For more keys the relative error of the
- * moments is below 1e-4 (at 25 probes; 1e-6 at 7). */
+/* Up to this number of keys the rate is computed exactly. For more keys it is computed from
+ * moments, with a relative error below 1e-4 (at 25 probes; 1e-6 at 7). */
 #define EXACT_KEYS 24
 
 static double bloom_exact(uint64_t key_count, double bits, uint32_t probes)
@@ -75,7 +76,8 @@ static double bloom_exact(uint64_t key_count, double bits, uint32_t probes)
     return states[0];
 }
 
-/* The share of empty cells after some balls: its mean, as the fill, and its central moments. */
+/* The moments of the share of empty cells after some balls: the mean, stored as the fill, and the
+ * central moments. */
 struct moments {
     double fill; /* 1 - mean */
     double variance;
@@ -83,9 +85,9 @@ struct moments {
     double fourth;
 };
 
-/* Factorial moments of the number of empty cells are m(m-1)...(1-j/m)^b. The variance is arranged
- * to avoid cancellation for large m; the third moment is of order 1/m^2 and is omitted if rounding
- * would hide it; the fourth is the normal distribution's. */
+/* The factorial moment j of the number of empty cells is m (m - 1) ... (m - j + 1) (1 - j/m)^b. The
+ * variance is arranged to avoid cancellation for large m. The third moment is of order 1/m^2; it is
+ * omitted if rounding errors would exceed it. For the fourth, a normal distribution is assumed. */
 static struct moments empty_share(double balls, double cells)
 {
     double one = exp(balls * log1p(-1 / cells));
@@ -128,7 +130,7 @@ double bb_rate_bloom(uint64_t key_count, uint64_t bits, uint32_t probes)
     return bloom_by_moments((double)key_count, (double)bits, probes);
 }
 
-/* Bits per key for a large number of keys. */
+/* Bits per key, in the limit of many keys. */
 static double bloom_bits_per_key(uint32_t probes, double target_rate)
 {
     return -(double)probes / log1p(-pow(target_rate, 1.0 / probes));
@@ -142,7 +144,7 @@ uint32_t bb_rate_bloom_probes(double target_rate)
                : fewer + 1;
 }
 
-/* The smallest number in (low, high] that meets the target; high does. */
+/* The smallest number in (low, high] that meets the target. `high` must meet it. */
 static uint64_t bisect_bits(uint64_t low, uint64_t high, uint64_t key_count, uint32_t probes,
                             double target_rate)
 {
@@ -178,7 +180,8 @@ uint32_t bb_rate_bloom_best_probes(uint64_t key_count, double target_rate, uint6
 {
     uint32_t best = bb_rate_bloom_probes(target_rate);
     uint64_t best_bits = bb_rate_bloom_bits(key_count, best, target_rate);
-    /* Small sets need fewer probes than large ones, by up to a third (computed for every rate). */
+    /* Small sets need fewer probes than large ones, at most a third fewer (computed for every
+     * rate). */
     uint32_t fewest = best - best / 3 > 1 ? best - best / 3 - 1 : 1;
     for (uint32_t probes = best; probes-- > fewest;) {
         uint64_t bits = bb_rate_bloom_bits(key_count, probes, target_rate);
@@ -206,7 +209,7 @@ void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes, uint64_t key_
     }
 }
 
-/* The binomial weight of a line with this many keys is below 1e-24. */
+/* Lines with more keys than this have a binomial weight below 1e-24. */
 uint64_t bb_rate_line_keys(double mean_keys)
 {
     return (uint64_t)(mean_keys + 12 * sqrt(mean_keys) + 48);
@@ -217,8 +220,8 @@ static double line_rate(const struct bb_rate_line *line, uint64_t key_count)
     return key_count < line->filled ? line->rate[key_count] : 1;
 }
 
-/* If lines have more keys than this on average, the rate is taken as 1: it is above any target, and
- * the binomial weights would underflow. */
+/* If lines have more keys than this on average, the rate is 1. WHY: it is above any target, and the
+ * binomial weights would underflow. */
 #define LINE_KEYS_MEAN_MAX 600
 /* Smaller weights no longer change the sum. */
 #define WEIGHT_MIN 1e-24
@@ -233,7 +236,7 @@ double bb_rate_blocked_bloom(const struct bb_rate_line *line, uint64_t key_count
     if (keys > lines * LINE_KEYS_MEAN_MAX)
         return 1;
     double weight = exp(keys * log1p(-1 / lines)); /* of lines with j keys */
-    double rest = 1;
+    double rest = 1;                               /* the weight of lines with more keys */
     double rate = 0;
     uint32_t j = 0;
     for (; j < line->filled && j <= key_count && (weight > WEIGHT_MIN || j < keys / lines); j++) {
@@ -244,7 +247,8 @@ double bb_rate_blocked_bloom(const struct bb_rate_line *line, uint64_t key_count
     return j == line->filled && j <= key_count && rest > 0 ? rate + rest : rate;
 }
 
-/* log2(1 / rate) up to which k probes need the fewest lines; computed from the Poisson mixture. */
+/* Element k - 1: the limit of log2(1 / rate) up to which k probes need the fewest lines. Computed
+ * from the Poisson mixture. */
 static const double probes_until[] = {1.35, 2.45, 3.5,   4.5,   5.55, 6.55, 7.75,  9.0,   10.25,
                                       11.5, 12.8, 14.25, 15.55, 17.2, 18.7, 20.25, 22.05, 23.7};
 
@@ -260,7 +264,7 @@ uint32_t bb_rate_blocked_bloom_probes(double target_rate)
 uint64_t bb_rate_blocked_bloom_lines(const struct bb_rate_line *line, uint64_t key_count,
                                      double target_rate)
 {
-    /* No filter is smaller than the limit: low never meets the target. */
+    /* No filter can be smaller than the limit, so `low` never meets the target. */
     uint64_t low = (uint64_t)((double)key_count * bb_rate_limit(target_rate) / BB_LINE_BITS);
     uint64_t high = low + 1;
     for (; bb_rate_blocked_bloom(line, key_count, high) > target_rate; high += low + 1)
@@ -275,8 +279,8 @@ uint64_t bb_rate_blocked_bloom_lines(const struct bb_rate_line *line, uint64_t k
     return high;
 }
 
-/* The table of probes is rounded, and sizes are rounded to whole lines. So near the table's steps a
- * neighbouring number of probes may need one line less. No other number does (computed for every
+/* probes_until is rounded, and sizes are rounded up to whole lines. So near a step of the table,
+ * one probe more or less may need one line less. No other number of probes does (computed for every
  * rate). */
 uint32_t bb_rate_blocked_bloom_best_probes(uint64_t key_count, double target_rate,
                                            uint64_t *ret_lines)

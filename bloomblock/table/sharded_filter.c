@@ -69,7 +69,8 @@ struct bb_shard_set bb_sharded_filter_set(const uint64_t *hashes, size_t count)
         .hashes = hashes, .count = count, .shard_count = (uint32_t)bb_shard_count(count)};
 }
 
-/* The next shard, into the directory whose space begins at offset directory of the buffer. */
+/* Appends the next shard of the set, and stores its entry in the directory. directory, payloads:
+ * the offsets in the buffer of the directory and of the first payload. */
 static enum bb_status append_shard(struct bb_shard_builder *builder, struct bb_shard_set *set,
                                    size_t directory, size_t payloads, uint32_t shard,
                                    struct bb_buf *buf)
@@ -107,7 +108,8 @@ enum bb_status bb_sharded_filter_encode(struct bb_shard_builder *builder, struct
 
 /* --- Reading --- */
 
-/* Checks only the sizes, which determine the offsets of the shards. */
+/* Checks that each shard begins where the sizes of the earlier shards end, and that the payload has
+ * no other bytes. */
 static bool check_places(const struct bb_block_filter_format *format, struct bb_bytes payload,
                          uint32_t shard_count, struct bb_shard_defect *ret_defect)
 {

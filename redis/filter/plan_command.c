@@ -7,7 +7,8 @@
 
 #define NAME_SIZE 32
 
-/* The name of a kind, terminated; longer names are cut and so unknown. */
+/* Copies and terminates the name of a kind. No kind has a name of NAME_SIZE bytes, so a name that
+ * is cut remains unknown. */
 static void copy_name(const struct RedisModuleString *argument, char name[NAME_SIZE])
 {
     struct bb_bytes bytes = bb_redis_arguments_bytes(argument);

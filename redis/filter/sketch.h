@@ -5,24 +5,25 @@
  *
  *     cells    row after row, column_count numbers of 32 bits each
  *
- * A row finds its column by the hash of the item times a power of a constant. */
+ * Row r, from 0 on, selects a column by the item's hash times the (r + 1)-th power of a
+ * constant. */
 #ifndef BB_REDIS_FILTER_SKETCH_H
 #define BB_REDIS_FILTER_SKETCH_H
 
 #include "bb/base.h"
 
-/* 512 MiB, as much as the server permits one string by default: all of it is taken at once. */
+/* 512 MiB, the largest string that the server permits by default. WHY a limit: a sketch allocates
+ * all of its cells when it is created. */
 #define BB_REDIS_SKETCH_CELLS_MAX (UINT64_C(1) << 27)
 
 struct bb_redis_sketch {
     uint64_t column_count;
     uint64_t row_count;
-    /* Of all counts that were added. */
-    uint64_t total;
+    uint64_t total; /* the sum of all counts that were added */
     uint32_t cells[];
 };
 
-/* NULL: there is no memory. REQUIRES: at least one cell, at most BB_REDIS_SKETCH_CELLS_MAX. */
+/* NULL: there is no memory. REQUIRES: the sketch has 1 ... BB_REDIS_SKETCH_CELLS_MAX cells. */
 struct bb_redis_sketch *bb_redis_sketch_create(uint64_t column_count, uint64_t row_count);
 void bb_redis_sketch_destroy(struct bb_redis_sketch *sketch);
 /* NULL: there is no memory. */
@@ -31,13 +32,14 @@ struct bb_redis_sketch *bb_redis_sketch_copy(const struct bb_redis_sketch *sketc
 uint64_t bb_redis_sketch_cell_count(const struct bb_redis_sketch *sketch);
 size_t bb_redis_sketch_memory(const struct bb_redis_sketch *sketch);
 
-/* Adds a count, and returns the new one. *ret_overflow: a cell reached 2^32 - 1 and stays there. */
+/* Adds to the count of an item, and returns the new count. *ret_overflow: a cell reached 2^32 - 1
+ * and no longer changes. */
 uint32_t bb_redis_sketch_add(struct bb_redis_sketch *sketch, uint64_t hash, uint64_t count,
                              bool *ret_overflow);
 uint32_t bb_redis_sketch_count(const struct bb_redis_sketch *sketch, uint64_t hash);
 
-/* Replaces the sketch by the weighted sum of sketches of the same dimensions, which may contain it.
- * False, without a change: a cell or the total leaves its range. */
+/* Replaces the sketch by the weighted sum of sketches of the same dimensions. It may be one of
+ * these sources. False: a cell or the total would leave its range; the sketch is unchanged. */
 bool bb_redis_sketch_sum(struct bb_redis_sketch *sketch,
                          const struct bb_redis_sketch *const *sources, const long long *weights,
                          size_t source_count);

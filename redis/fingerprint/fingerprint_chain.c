@@ -5,7 +5,7 @@
 
 #include "redis/server/redis_module.h"
 
-/* The capacity and the rate of table number `at`. False when such a table is not possible. */
+/* Computes the capacity and the rate of table number `at`. False: such a table is not possible. */
 static bool plan_table(const struct bb_fingerprint_options *options, uint32_t at,
                        uint64_t *ret_capacity, double *ret_rate)
 {
@@ -63,7 +63,7 @@ static bool copy_shard(struct bb_fingerprint_table *table, uint32_t at,
     return false;
 }
 
-/* Copies the members into an empty table. */
+/* Copies all members of a table into an empty table of the same shape. */
 static bool copy_table(struct bb_fingerprint_table *table, const struct bb_fingerprint_table *from)
 {
     for (uint32_t at = 0; at < from->shard_count;) {
@@ -125,7 +125,7 @@ static bool add_to(struct bb_fingerprint_table *table, uint64_t hash)
     return table->count < table->capacity && bb_fingerprint_table_add(table, hash);
 }
 
-/* Adds to the newest table with space. Older tables may have space after removals. */
+/* Adds to the newest table with space. WHY older tables too: removals may have made space there. */
 static bool add_to_any(struct bb_fingerprint_chain *chain, uint64_t hash)
 {
     for (uint32_t i = chain->table_count; i-- > 0;) {

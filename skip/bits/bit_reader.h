@@ -1,5 +1,5 @@
-/* Reads the bits that bit_writer.h wrote. A read past the end gives 0 and is remembered: the caller
- * checks for it once, at its end.
+/* Reads the bits that bit_writer.h wrote. A read past the end returns 0 and sets is_past_end, which
+ * the caller checks once, after its last read.
  *
  * BB_BIT_READER_PAD bytes after the bits must be readable, with any contents.
  */
@@ -46,7 +46,7 @@ static inline uint64_t bb_bit_reader_take(struct bb_bit_reader *reader, uint32_t
     return word & ((UINT64_C(1) << width) - 1);
 }
 
-/* The number of zeros before the next one, which is taken too. */
+/* Reads zeros up to the next 1 bit, and this bit. Returns the number of zeros. */
 static inline uint64_t bb_bit_reader_take_zeros(struct bb_bit_reader *reader)
 {
     uint64_t count = 0;

@@ -36,7 +36,7 @@ static inline void bb_bit_writer_put(struct bb_bit_writer *writer, uint64_t valu
     writer->pending_count += width;
 }
 
-/* Bits of the largest of count values: 0 for one value. */
+/* The bits of the largest value of 0 ... count - 1; 0 if count is 1. */
 static inline uint32_t bb_bit_width(uint64_t count)
 {
     return count <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(count - 1);
@@ -47,9 +47,9 @@ void bb_bit_writer_put_gamma(struct bb_bit_writer *writer, uint64_t value);
 /* shift: 0 ... 40. */
 void bb_bit_writer_put_rice(struct bb_bit_writer *writer, uint64_t value, uint32_t shift);
 /* REQUIRES: value < count <= 2^55. With w = bb_bit_width(count), the first 2^w - count values have
- * w - 1 bits. The others are moved up by as many, and their lowest bit is the last one, so that a
- * reader knows after w - 1 bits. Which of both is chosen without a branch: it is as good as random.
- */
+ * w - 1 bits, and the others have w. The others are moved up by 2^w - count, and their lowest bit
+ * is written last. So a reader knows after w - 1 bits whether there is another. WHY no branch: it
+ * would be mispredicted half of the time. */
 static inline void bb_bit_writer_put_bounded(struct bb_bit_writer *writer, uint64_t value,
                                              uint64_t count)
 {
@@ -64,7 +64,7 @@ static inline void bb_bit_writer_put_bounded(struct bb_bit_writer *writer, uint6
     bb_bit_writer_put(writer, is_short ? value : longer, width - is_short);
 }
 
-/* Fills the last byte with zeros and gives the first failure. The writer may be used further. */
+/* Fills the last byte with zeros. Returns the first failure. The writer remains usable. */
 BB_MUST_CHECK enum bb_status bb_bit_writer_align(struct bb_bit_writer *writer);
 
 #endif

@@ -1,6 +1,6 @@
-/* A set of numbers that is searched and not read whole, in one of two codes: binary interpolative
- * as posting.h has it of granules, which is shorter where numbers come in clusters, or gaps in Rice
- * code, shorter by a third of a bit where they are scattered. */
+/* A set of numbers, which a query searches without decoding all of it. It has one of two codes. The
+ * binary interpolative code of posting.h takes fewer bits for clusters of numbers. Gaps in Rice
+ * code take a third of a bit less for each number if the numbers are scattered. */
 #ifndef BB_SKIP_BITS_NUMBER_SET_H
 #define BB_SKIP_BITS_NUMBER_SET_H
 
@@ -17,9 +17,9 @@ void bb_number_set_write(struct bb_bit_writer *writer, const uint64_t *numbers, 
                          uint64_t end, uint32_t shift);
 /* Bits that gaps take. */
 uint64_t bb_number_set_gap_bits(const uint64_t *numbers, size_t count, uint32_t shift);
-/* Adds to *bits the distances from `from` of the numbers in from ... from + granule_count - 1.
- * Numbers after them are not read, and the reader stays at any place. REQUIRES: count <= end <=
- * BB_NUMBER_SET_END_MAX, granule_count <= BB_SEGMENT_GRANULES_MAX. */
+/* Sets the bit of number - from in *bits, for each number in from ... from + granule_count - 1.
+ * Does not read later numbers, so the position of the reader is then unspecified. REQUIRES: count
+ * <= end <= BB_NUMBER_SET_END_MAX, granule_count <= BB_SEGMENT_GRANULES_MAX. */
 void bb_number_set_find(struct bb_bit_reader *reader, uint64_t count, uint64_t end, uint32_t shift,
                         uint64_t from, uint32_t granule_count, struct bb_granule_bits *bits);
 /* Passes all of them. */

@@ -1,11 +1,11 @@
 /* A posting: the granules of a segment that hold a member, as binary interpolative code (Moffat and
  * Stuiver, 2000).
  *
- * The middle one of count granules between low and high is written first, as one of the values that
- * leave space for those on either side of it; then the left half, then the right half. Where the
- * number of granules equals the number of places, no bits are written. Scattered granules cost
- * close to their entropy, runs cost almost no bits, and every string of bits is some posting: a
- * reader checks no value.
+ * Of several granules between low and high, the middle one is written first. Its possible values
+ * are those that leave space for the granules on both sides. Then the left half is written, then
+ * the right half. If there are as many granules as places, no bits are written. Scattered granules
+ * take close to their entropy, and runs take almost no bits. Every string of bits is a valid
+ * posting, so a reader need not check values.
  */
 #ifndef BB_SKIP_BITS_POSTING_H
 #define BB_SKIP_BITS_POSTING_H
@@ -57,7 +57,7 @@ static inline void bb_granule_bits_add(struct bb_granule_bits *bits,
         bits->words[word] |= more->words[word];
 }
 
-/* Keeps only granules that are in both. True if any remains. */
+/* Keeps only the granules that are in both sets. False: no granule remains. */
 static inline bool bb_granule_bits_restrict(struct bb_granule_bits *bits,
                                             const struct bb_granule_bits *other)
 {
@@ -67,7 +67,7 @@ static inline bool bb_granule_bits_restrict(struct bb_granule_bits *bits,
     return any != 0;
 }
 
-/* Ascending; ret_granules has space for all. Gives their number. */
+/* Lists the granules in ascending order. ret_granules: space for all. Returns their number. */
 static inline uint32_t bb_granule_bits_list(const struct bb_granule_bits *bits,
                                             uint16_t *ret_granules)
 {

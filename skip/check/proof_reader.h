@@ -1,5 +1,5 @@
-/* Reads the attributes of an index file from records, for a proof: with a schema of the caller, or
- * with one made of the definitions in the file.
+/* Reads the attributes of an index file from records, for a proof. It uses the caller's schema, or
+ * makes a schema of the definitions in the file.
  *
  * Threads: one.
  */
@@ -12,13 +12,13 @@ struct bb_proof_reader {
     struct bb_schema *own_schema;    /* owned, or NULL */
     const struct bb_schema *schema;  /* borrowed */
     struct bb_record_reader *reader; /* owned */
-    struct bb_attribute *attributes; /* owned: of the latest record, by the schema's numbers */
+    struct bb_attribute *attributes; /* owned: of the latest record, in the schema's order */
     size_t *numbers;                 /* owned: the schema's number of each attribute of the file */
 };
 
-/* schema: has the file's attributes; NULL: a schema made of their definitions. The file and the
- * schema are borrowed until bb_proof_reader_deinit, which must be called after a failure too.
- * BB_INVALID, BB_NO_MEMORY. */
+/* schema: must have the file's attributes; NULL: the reader makes a schema of their definitions.
+ * The file and the schema are borrowed until bb_proof_reader_deinit, which must be called after a
+ * failure too. BB_INVALID, BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_proof_reader_init(struct bb_proof_reader *reader,
                                                   const struct bb_skip_file *file,
                                                   const struct bb_schema *schema);

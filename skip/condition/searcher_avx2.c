@@ -1,4 +1,4 @@
-/* The bytes at 32 places at a time. See searcher.h. */
+/* Searches 32 places at a time. See searcher.h. */
 #include "skip/condition/searcher.h"
 
 #if BB_CPU_X86
@@ -6,7 +6,7 @@
 
 #define PLACES 32
 
-/* The bytes of a search, in 32 lanes each. */
+/* The two or three bytes that the search compares, each in 32 lanes. */
 struct lanes {
     const uint8_t *text[3]; /* the first place of each byte */
     __m256i byte[3];
@@ -21,7 +21,7 @@ BB_CPU_TARGET_AVX2 static inline void set_lanes(struct lanes *lanes, size_t i, c
     lanes->of_case[i] = _mm256_set1_epi8((char)of_case);
 }
 
-/* WHY two forms: without the bits of the case a step takes two operations in three. */
+/* WHY two forms: without the OR for the case, a step takes two operations instead of three. */
 BB_CPU_TARGET_AVX2 static inline __m256i equal_at(const struct lanes *lanes, size_t i, size_t from,
                                                   bool ignores_case)
 {
@@ -31,8 +31,8 @@ BB_CPU_TARGET_AVX2 static inline __m256i equal_at(const struct lanes *lanes, siz
     return _mm256_cmpeq_epi8(bytes, lanes->byte[i]);
 }
 
-/* A bit for each of 32 places from here on where the bytes are. WHY three: leaving the
- * loop for each place with two frequent bytes takes longer than a third comparison. */
+/* A bit for each of the 32 places from `from` on at which the bytes match. WHY a third byte: if two
+ * frequent bytes match often, leaving the loop each time takes longer than a third comparison. */
 BB_CPU_TARGET_AVX2 static inline uint32_t places_of(const struct lanes *lanes, size_t from,
                                                     size_t count, bool ignores_case)
 {
@@ -56,7 +56,7 @@ BB_CPU_TARGET_AVX2 static inline bool step(const struct lanes *lanes, size_t fro
     }
     if (from == end)
         return false;
-    /* The last places, with places before them that were searched. */
+    /* The last 32 places. The first `known` of them were searched already. */
     size_t known = from - (end - PLACES);
     places = places_of(lanes, end - PLACES, count, ignores_case) >> known;
     if (places == 0)

@@ -1,8 +1,8 @@
-/* The inside of an open index file: units are read and checked here, and heads once they are
+/* An open index file. It reads and checks units, and loads the head of an index when it is first
  * needed.
  *
- * Threads: any number. Heads are published by one atomic pointer each; the second thread releases
- * its head.
+ * Threads: any number. Each head is published by an atomic pointer. If two threads load the same
+ * head, the second releases its copy.
  */
 #ifndef BB_SKIP_FILE_SKIP_FILE_H
 #define BB_SKIP_FILE_SKIP_FILE_H
@@ -29,21 +29,23 @@ struct bb_skip_file {
     struct bb_index_directory directory;
     struct bb_granule_table granules;
     _Atomic(struct bb_loaded_head *)
-        *heads; /* owned: one for each index, NULL until it is needed */
+        *heads; /* owned: one for each index; NULL until it is loaded */
 };
 
-/* Maps the file, if the system can and the file is not resident: units that were read before are
- * copied from the map. Call it before other threads use the file. */
+/* Maps the file, if the system can and the file is not resident. Units that a call has read before
+ * are then copied from the map. Call it before other threads use the file. */
 void bb_skip_file_map(struct bb_skip_file *file);
 
-/* The bytes of a unit without its checksum, which is readable after them: in the resident file, or
- * in scratch. BB_CORRUPT, BB_IO, BB_NO_MEMORY. account may be NULL; it counts calls. */
+/* Reads and checks a unit. *ret_unit excludes the checksum, which is readable after it; the bytes
+ * are in the resident file or in scratch. account may be NULL; it counts calls that read.
+ * BB_CORRUPT, BB_IO, BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_skip_file_read(struct bb_skip_file *file, enum bb_skip_unit type,
                                                struct bb_skip_section section,
                                                struct bb_buf *scratch,
                                                struct bb_skip_account *account,
                                                struct bb_bytes *ret_unit);
-/* The head of a known index; it lives as long as the file. BB_NO_MEMORY; damage is in the head. */
+/* Finds the head of a known index, and loads it if necessary. It lives as long as the file. A
+ * damaged head is no failure: see is_damaged. BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_skip_file_head(struct bb_skip_file *file, size_t index,
                                                struct bb_skip_account *account,
                                                const struct bb_loaded_head **ret_head);

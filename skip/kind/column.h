@@ -14,11 +14,11 @@
  *              | of others: varint; of the first one the value (i64, time: zigzag), then the
  *                           difference
  *
- * Parts are data blocks, in order, so that the block of a matching record is known. The values of a
- * granule are distinct and ascend, NaN last; records without one have the number 0. A number has as
- * many bits as the largest one needs.
+ * Parts are the data blocks of the granule, in order, so that the block of a matching record is
+ * known. The values of a granule are distinct and ascend, NaN last. A record without a value has
+ * the number 0. All numbers have as many bits as the largest needs.
  *
- * Threads: a builder and a read granule belong to one.
+ * Threads: one for each builder and each read granule.
  */
 #ifndef BB_SKIP_KIND_COLUMN_H
 #define BB_SKIP_KIND_COLUMN_H

@@ -5,11 +5,11 @@
  *     i64 1 to 5      8000000000000001 to 8000000000000005    the sign is inverted
  *     f64 below -2    000fffffffffffff to 3ffffffffffffffe    of negative numbers all bits
  *
- * An interval of words includes both ends: an excluded end is the next number. Infinity is the last
- * f64, so that NaN is in no interval.
+ * An interval of words includes both ends: for an excluded end it has the next number. Infinity is
+ * the last f64, so NaN is in no interval.
  *
- * bb_column_granule_decode and bb_interval_set_has give the same truths. WHY two forms: that one
- * builds an attribute for each value and compares it by its type, which was a third of the time of
+ * bb_column_granule_decode with bb_interval_set_has gives the same truths. WHY two forms: the other
+ * builds an attribute for each value and compares it by its type. This was a third of the time of
  * a count by a column.
  *
  * Threads: any number may test with the same intervals.

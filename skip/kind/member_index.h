@@ -5,8 +5,7 @@
  *                                        | with 1: (granules + 7) / 8 bytes, a bit for each
  *                                        | fields of segment.h
  *
- * A segment ends with 1,024 granules, or earlier when it has too many pairs for the available
- * memory.
+ * A segment ends after 1,024 granules, or earlier if its pairs would exceed the available memory.
  *
  * Threads: one.
  */

@@ -7,11 +7,11 @@
 #include "base/coding.h"
 #include "base/hash.h"
 
-/* The bytes at the end that choose a slot. */
+/* The number of bytes at the end that select a slot. */
 #define KEY_SIZE ((size_t)24)
 
-/* Bytes of an end that are kept. Short values are not: of lines of 93 bytes in the mean comparing
- * takes longer than the tokens that it spares. */
+/* The number of bytes of an end that are kept. Values below VALUE_MIN are not kept: for lines of 93
+ * bytes on average, comparing takes longer than finding the tokens that it saves. */
 #define KEPT_MAX  ((size_t)256)
 #define VALUE_MIN ((size_t)128)
 

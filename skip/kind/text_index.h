@@ -1,5 +1,6 @@
-/* text: the distinct tokens of a segment as a dictionary, each with the granules that hold it, and
- * with counts how many of their records do. Exact: no token seems to be where it is not.
+/* text: a dictionary of the distinct tokens of a segment. Each token has the granules that hold it;
+ * in an index with counts, also the number of records of each granule that hold it. The index is
+ * exact: no granule seems to hold a token that it does not hold.
  *
  *     fields of a segment in the head := varint offset of the data
  *                                        | u8 has granules that are not indexed
@@ -8,12 +9,12 @@
  *                                        | varint blocks | block fields*
  *     block fields := varint size, checksum included | bytes fence
  *
- * Blocks (token_block.h) follow one another, each a data unit. A token is in the last block whose
- * fence is not above it: a fence is the shortest begin of its block's first token that is above the
- * token before. The fence of the first block is empty.
+ * Blocks (token_block.h) follow one another; each is a data unit. A token is in the last block
+ * whose fence is not above it. The fence of a block is the shortest prefix of its first token that
+ * is above the token before it. The fence of the first block is empty.
  *
- * A segment ends with 1,024 granules, or earlier when it has too many pairs, tokens or bytes of
- * them for the available memory.
+ * A segment ends after 1,024 granules, or earlier if its pairs, tokens or their bytes would exceed
+ * the available memory.
  *
  * Threads: one.
  */

@@ -1,5 +1,5 @@
-/* Some tokens of a dictionary, in order, with the granules that hold each and maybe how many
- * records of each granule.
+/* A block of a dictionary: tokens in order. Each has the granules that hold it; in an index with
+ * counts, also the number of records of each granule that hold it.
  *
  *     block    := u16 tokens | u16 size of the tokens' bytes | u16 size of the bits
  *                 | token* | bits, to a whole byte | frequent*
@@ -11,12 +11,11 @@
  *     list     := posting | of a dictionary with counts: gamma(1 + k)
  *                           | with k > 0: for each granule Rice(records - 1, k - 1); else all are 1
  *
- * Lists of frequent tokens are apart, with their sizes: a query for another token never passes
- * them. Decoded tokens are between zero bytes, which no token has, so that one search finds text
- * inside, at the begin or at the end of any token.
+ * Lists of frequent tokens are at the end, and their sizes are known. So a query for another token
+ * never reads them. Decoded tokens have zero bytes between them, which no token contains. So one
+ * search finds text inside, at the start or at the end of any token.
  *
- * Bytes are not trusted: for any bytes of a block, a question ends, and reads nothing outside of
- * it.
+ * A block is not trusted: for any bytes, a query terminates and reads only the block.
  * Threads: one for each builder and decoded block.
  */
 #ifndef BB_SKIP_KIND_TOKEN_BLOCK_H

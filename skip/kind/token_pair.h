@@ -1,9 +1,10 @@
-/* A token, a granule that holds it, and how many records of the granule do, in one word:
+/* One word with a token, a granule that holds it, and the number of its records that hold it:
  *
  *     63          42 41      32 31          0
  *    |  token, 22   | granule  |  records    |
  *
- * Tokens are numbered in order of arrival, granules are numbers in a segment. Only in memory.
+ * Tokens are numbered in order of arrival, granules from the segment's first. These words are only
+ * in memory, never in files.
  */
 #ifndef BB_SKIP_KIND_TOKEN_PAIR_H
 #define BB_SKIP_KIND_TOKEN_PAIR_H

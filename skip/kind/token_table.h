@@ -1,10 +1,11 @@
-/* The distinct tokens of a segment, as strings, with pairs of a token and a granule that holds it:
- * an open table of numbers, an entry for each token, and a list of pairs in order of granules.
+/* Collects the distinct tokens of a segment, as strings, and pairs of a token and a granule that
+ * holds it. It has a hash table with open addressing, an entry for each token, and a list of the
+ * pairs in order of granules.
  *
  *     slot    := 0, or high half: of the token's hash | low half: number + 1
  *     entry   := where its bytes are, and its latest pair and record
  *
- * A slot matches a token only where the bytes are equal: the dictionary is exact.
+ * A slot matches a token only if the bytes are equal, so the dictionary is exact.
  *
  * Threads: one.
  */
@@ -50,8 +51,8 @@ struct bb_token_table {
 BB_MUST_CHECK enum bb_status bb_token_table_init(struct bb_token_table *table);
 void bb_token_table_deinit(struct bb_token_table *table);
 
-/* Begins a record. WHY the check: a number that came again would count a record of a granule once
- * less. */
+/* Begins a record. WHY the check: if the numbers of records wrapped around, a token could take a
+ * new record for its latest one, and not count it. */
 static inline void bb_token_table_next_record(struct bb_token_table *table)
 {
     table->is_full |= table->record == UINT32_MAX;
@@ -61,12 +62,12 @@ static inline void bb_token_table_next_record(struct bb_token_table *table)
 /* Adds a token of the current record. token: 1 ... BB_TOKEN_SIZE_MAX bytes; hash: of them. */
 void bb_token_table_add(struct bb_token_table *table, uint64_t hash, struct bb_bytes token);
 
-/* Ends the granule. *ret_is_full: it has too many tokens, and its pairs are gone. Gives the first
- * failure. */
+/* Ends the granule. *ret_is_full: the granule has too many tokens, and its pairs were removed.
+ * Returns the first failure. */
 BB_MUST_CHECK enum bb_status bb_token_table_end_granule(struct bb_token_table *table,
                                                         bool *ret_is_full);
 
-/* A token that has pairs, with these. */
+/* A token and its pairs. It has at least one pair. */
 struct bb_sorted_token {
     uint64_t prefix; /* bb_bytes_prefix64 of the bytes */
     struct bb_bytes bytes;

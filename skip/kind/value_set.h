@@ -1,12 +1,12 @@
-/* set: every distinct value of a segment, and the granules that hold it. Exact: its verdict on a
- * leaf is true, and so is the negation.
+/* set: every distinct value of a segment, and the granules that hold it. The index is exact, for a
+ * leaf and for its negation.
  *
  *     unit    := varint values | value* | postings
  *     value   := 8 bytes of a number, or varint size and bytes; ascending, NaN last
  *     posting := as bits, for each value: gamma(granules), posting (posting.h)
  *
- * No fingerprints: a value that only seems to be there would make NOT IN lose records. A segment
- * with more values than the limit, or with too many bytes of them, is not indexed.
+ * WHY no fingerprints: if a value only seemed to be in a granule, NOT IN would lose records. A
+ * segment with too many values, or too many bytes of values, is not indexed.
  *
  * Threads: a builder for one.
  */
@@ -54,17 +54,17 @@ struct bb_set_value *bb_value_set_builder_find(struct bb_value_set_builder *buil
 /* Begins a segment. */
 void bb_value_set_builder_reset(struct bb_value_set_builder *builder);
 
-/* Shows each value with its granules. unit: as below. False: it is damaged. */
+/* Calls a function with each value and its granules. unit: as below. False: the unit is damaged. */
 BB_MUST_CHECK bool bb_value_set_visit(struct bb_bytes unit, enum bb_attribute_type type,
                                       uint32_t granule_count,
                                       void (*visit)(void *context, const struct bb_attribute *value,
                                                     const struct bb_granule_bits *granules),
                                       void *context);
 
-/* Granules with a value that may satisfy a leaf, and granules with a value that may not; of
- * granules without a value, any. Postings that cannot change this are not read. leaf: INTERVALS or
- * TEXT of the type. unit: without its checksum, BB_BIT_READER_PAD readable bytes after it. False:
- * it is damaged. */
+/* Finds the granules with a value for which the leaf may be true, and those with a value for which
+ * it may be false. The bits of granules without a value may have any values. Postings that cannot
+ * change the result are not read. leaf: INTERVALS or TEXT of the type. unit: without its checksum,
+ * with BB_BIT_READER_PAD readable bytes after it. False: the unit is damaged. */
 BB_MUST_CHECK bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type,
                                       uint32_t granule_count, const struct bb_leaf *leaf,
                                       struct bb_granule_bits *may_be_true,

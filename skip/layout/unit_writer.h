@@ -1,4 +1,4 @@
-/* Writes an index file front to back: units, each with its checksum.
+/* Writes an index file from beginning to end: units, each with its checksum.
  *
  * Sticky: the first failure is kept and returned by every later call. Threads: one.
  */
@@ -19,14 +19,15 @@ struct bb_unit_writer {
 BB_MUST_CHECK enum bb_status bb_unit_writer_open(struct bb_unit_writer *writer,
                                                  struct bb_file_system *fs, const char *path,
                                                  const uint8_t id[BB_SKIP_ID_SIZE]);
-/* Closes the file if it is open, after any writes. */
+/* Closes the file if it is open, whether or not bb_unit_writer_finish was called. */
 void bb_unit_writer_deinit(struct bb_unit_writer *writer);
 
 /* Appends bytes and their checksum as one unit; *ret_offset is where it begins. */
 BB_MUST_CHECK enum bb_status bb_unit_writer_append(struct bb_unit_writer *writer,
                                                    enum bb_skip_unit type, struct bb_bytes bytes,
                                                    uint64_t *ret_offset);
-/* Appends units that have space for their checksums; ends: u32 end of each, little-endian. */
+/* Appends several units, which have space for their checksums. ends: the u32 end of each unit in
+ * chunks, little-endian. */
 BB_MUST_CHECK enum bb_status bb_unit_writer_append_chunks(struct bb_unit_writer *writer,
                                                           struct bb_buf *chunks,
                                                           struct bb_bytes ends,

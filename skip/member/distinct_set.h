@@ -1,9 +1,9 @@
-/* The distinct members of each granule of a segment, collected as pairs: an open table before a
- * list.
+/* Collects the distinct members of each granule of a segment, as pairs. A hash table with open
+ * addressing finds repeated members; a list has the pairs.
  *
- * A slot holds a hash and the granule that it was set for: slots of earlier granules count as
- * empty, so the table is not cleared between granules. It doubles where a quarter of the slots is
- * taken, a large table where half of them are.
+ * A slot has a hash and the granule for which it was set. Slots of earlier granules count as empty,
+ * so the table is not cleared between granules. It doubles if a quarter of its slots is taken, or
+ * half of the slots of a large table.
  *
  * Threads: one.
  */
@@ -34,8 +34,8 @@ void bb_distinct_set_deinit(struct bb_distinct_set *set);
 /* Adds members to the current granule. */
 void bb_distinct_set_add(struct bb_distinct_set *set, const uint64_t *hashes, size_t count);
 
-/* Ends the granule. *ret_is_full: it has too many members, and its pairs are gone. Gives the first
- * failure. */
+/* Ends the granule. *ret_is_full: the granule has too many members, and its pairs were removed.
+ * Returns the first failure. */
 BB_MUST_CHECK enum bb_status bb_distinct_set_end_granule(struct bb_distinct_set *set,
                                                          bool *ret_is_full);
 

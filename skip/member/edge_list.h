@@ -1,5 +1,5 @@
-/* The edges of tokens, from words with a bit for each byte of a token: the part that all forms of
- * the tokenizer share. */
+/* Computes the edges of tokens from 64-bit words, which have a bit for each byte of a token. All
+ * forms of the tokenizer share this part. */
 #ifndef BB_SKIP_MEMBER_EDGE_LIST_H
 #define BB_SKIP_MEMBER_EDGE_LIST_H
 
@@ -7,7 +7,7 @@
 
 #include "bb/base.h"
 
-/* Edges are written some at a time, even if there are fewer. */
+/* Edges are written in groups of this size, even if there are fewer. */
 #define BB_EDGE_LIST_SLACK 32
 #define BB_EDGE_STEP       8
 
@@ -19,7 +19,7 @@ struct bb_edge_list {
     uint64_t last; /* 1: the byte before the next word is of a token */
 };
 
-/* The lowest bit of a word; anything for a word without one. */
+/* The position of the lowest set bit of a word; any number for 0. */
 static inline uint32_t bb_edge_lowest(uint64_t word)
 {
     return (uint32_t)__builtin_ctzll(word | UINT64_C(1) << 63);

@@ -1,8 +1,9 @@
 /* The keyed hash of a member: of a value, a token or an n-gram.
  *
- * Up to 16 bytes are two words, zero-padded, and one product; longer members are hashed as keys
- * are. Tokens have five bytes in the mean, and every one of a log is hashed: XXH3 takes twice as
- * long for them. Without the secret, an attacker cannot choose members that collide.
+ * Members of up to 16 bytes are two zero-padded words and take one product. Longer members are
+ * hashed like keys. WHY: every token of a log is hashed, a token has five bytes on average, and
+ * XXH3 takes twice as long for it. Without the secret, an attacker cannot choose members that
+ * collide.
  *
  *     low, high   the bytes as little-endian words, 0 after the end
  *     product     (low ^ s0) * (high ^ s1 ^ size * factor), 128 bits

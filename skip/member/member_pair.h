@@ -3,13 +3,13 @@
  *     63                      10 9         0
  *    |   hash of the member, 40 | granule   |      of the segment: 0 ... 1,023
  *
- * So pairs order by member, then by granule. The hash is the high 40 bits of the member's
- * (member_hash.h): members that agree in them are one to the index.
+ * So pairs are sorted by member, then by granule. The hash is the high 40 bits of the member's hash
+ * (member_hash.h). An index does not distinguish members that agree in these bits.
  *
  * A segment permutes the hashes: it multiplies them by its factor, modulo 2^40. Two members whose
- * hashes begin with the same bits are one address to a segment; in other segments, with other
- * factors, their hashes begin with different bits. Without this, a member that is absent would hit
- * the granules of the same present member in every segment of a store.
+ * permuted hashes begin with the same bits have the same address in the segment. In other segments,
+ * which have other factors, their hashes begin with different bits. WHY: otherwise an absent member
+ * would match the same present member in every segment of a store.
  */
 #ifndef BB_SKIP_MEMBER_MEMBER_PAIR_H
 #define BB_SKIP_MEMBER_MEMBER_PAIR_H
@@ -46,8 +46,9 @@ static inline uint64_t bb_member_permute(uint64_t hash40, uint64_t factor)
 /* A factor that depends on all pairs, in any order. */
 uint64_t bb_member_pairs_factor(const uint64_t *pairs, size_t count);
 
-/* Permutes the hashes, with 1 not, and orders the pairs, whose granules ascend, by hash; keeps the
- * order of equal hashes. spare has space for count pairs; the sorted ones are in pairs. */
+/* Permutes the hashes by the factor (1: unchanged), and sorts the pairs by hash. The granules of
+ * the pairs must ascend; the sort is stable, so they ascend for each hash. spare: space for count
+ * pairs. */
 void bb_member_pairs_sort(uint64_t *pairs, uint64_t *spare, size_t count, uint64_t factor);
 
 #endif

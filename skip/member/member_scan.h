@@ -1,10 +1,11 @@
-/* The members of a value: its tokens or its n-grams, as hashes, some thousand at a time.
+/* Finds the members of a value, its tokens or its n-grams, and their hashes, a few thousand at a
+ * time.
  *
  *     bb_member_scan_begin(&scan, value);
  *     while ((count = bb_member_scan_next(&scan)) > 0)
  *         scan.hashes[0 ... count - 1]
  *
- * A token that is longer than BB_TOKEN_SIZE_MAX is known by its first BB_TOKEN_SIZE_MAX bytes. A
+ * Of a token that is longer than BB_TOKEN_SIZE_MAX, only the first BB_TOKEN_SIZE_MAX bytes count. A
  * value that is shorter than an n-gram has no n-grams.
  *
  * Threads: one.

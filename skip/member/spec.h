@@ -7,17 +7,18 @@
 #define BB_SPEC_SET_VALUES_DEFAULT 100
 #define BB_SPEC_NGRAM_DEFAULT      3
 
-/* Whether there can be such an index of an attribute of the type. */
+/* Whether an attribute of the type can have such an index. */
 bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type type);
 
 /* True for the same kind with the same parameters. Compares no attributes: their numbers belong to
  * a schema or to a file. */
 bool bb_spec_is_same(const struct bb_skip_spec *a, const struct bb_skip_spec *b);
 
-/* BB_UNSUPPORTED for a spec that this build cannot make: words without a library for them. */
+/* BB_UNSUPPORTED: this build cannot make the index, because it has no library for words. */
 BB_MUST_CHECK enum bb_status bb_spec_check_build(const struct bb_skip_spec *spec);
 
-/* Whether the kind keeps pairs of a granule and a member: values, tokens, n-grams. */
+/* Whether an index of the kind stores pairs of a member and a granule. Members are values, tokens,
+ * n-grams or words. */
 static inline bool bb_spec_has_members(enum bb_skip_kind kind)
 {
     return kind == BB_SKIP_VALUES || kind == BB_SKIP_TOKENS || kind == BB_SKIP_NGRAMS ||

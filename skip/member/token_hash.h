@@ -23,7 +23,8 @@ struct bb_token_hasher {
     enum bb_cpu cpu;
 };
 
-/* The bytes that a token or a word is known by. */
+/* The bytes of a token or a word that its hash and the dictionary use: the first
+ * BB_TOKEN_SIZE_MAX. */
 static inline struct bb_bytes bb_token_known(struct bb_bytes token)
 {
     if (token.size > BB_TOKEN_SIZE_MAX)
@@ -40,8 +41,7 @@ uint64_t bb_token_hash_one(const struct bb_token_hasher *hasher, struct bb_bytes
                            const uint32_t *edges);
 
 #if BB_CPU_X86
-/* As bb_token_hash. REQUIRES: 16 bytes of the text are readable from the first one of each token
- * on. */
+/* As bb_token_hash. REQUIRES: 16 bytes are readable from the first byte of each token on. */
 void bb_token_hash_avx512(const struct bb_token_hasher *hasher, struct bb_bytes text,
                           const uint32_t *edges, size_t count, uint64_t *hashes);
 #endif

@@ -1,7 +1,7 @@
 /* Cuts text into tokens (skip/condition/token.h), many bytes at a time.
  *
- * Every form finds the same tokens: 64 bytes at a time become a word with a bit for each byte of a
- * token, and the edges of its runs are where tokens begin and end.
+ * 64 bytes at a time become a word, which has a bit for each byte of a token. The edges of its runs
+ * of bits are where tokens begin and end. Every form finds the same tokens.
  *
  * Pure functions; any thread.
  */
@@ -32,9 +32,9 @@ static inline uint64_t bb_token_lower_word(uint64_t word)
 #define BB_TOKENIZER_PIECE_SIZE (16 * 1024)
 #define BB_TOKENIZER_STEP       64
 
-/* Where runs begin and end, alternately, the first beginning first; a run that reaches the end of
- * the bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: space for size + 2 +
- * BB_EDGE_LIST_SLACK. Gives the number of edges, which is even. */
+/* Finds the edges of runs: begin, end, begin, end and so on. A run that reaches the end of the
+ * bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: space for size + 2 +
+ * BB_EDGE_LIST_SLACK. Returns the number of edges, which is even. */
 typedef size_t bb_token_edges(const uint8_t *data, size_t size, uint32_t *ret_edges);
 
 /* For a processor that has the instruction set. */

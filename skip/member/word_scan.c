@@ -7,7 +7,8 @@
 static_assert(BB_MEMBER_SCAN_HASHES * 2 <= BB_TOKENIZER_PIECE_SIZE + 2 + BB_EDGE_LIST_SLACK,
               "there are edges for all hashes");
 
-/* One word after the other into the space for a piece, while there is space for the longest. */
+/* Writes one word after the other into the space for a piece, as long as the longest word would
+ * fit. */
 size_t bb_word_scan_next(struct bb_member_scan *scan)
 {
     uint8_t space[BB_WORD_FOLDED_MAX];

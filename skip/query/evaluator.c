@@ -1,5 +1,4 @@
-/* A condition over the granules of an index file: its tree without changes, in three-valued logic.
- * See bb/skip.h. */
+/* Evaluates a condition for the granules of an index file, in three-valued logic. See bb/skip.h. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,13 +10,13 @@ struct bb_skip_evaluator {
     const struct bb_condition *condition; /* borrowed, as is its schema */
     const struct bb_schema *schema;
     struct bb_question_memory memory;
-    uint64_t *words; /* owned: the bitsets of a file, with the bitsets of each level of the tree */
+    uint64_t *words; /* owned: three bitsets for each level of the tree */
     size_t word_capacity;
     struct bb_skip_file *file;        /* current */
     struct bb_skip_account *accounts; /* one for each of its indexes, or NULL */
 };
 
-/* No granule is empty: each has records with a value, and none without. */
+/* The verdicts for an attribute that every record has; each granule has records. */
 static void set_complete(bool is_nulls, struct bb_skip_verdicts *verdicts)
 {
     size_t bytes = verdicts->word_count * sizeof(uint64_t);
@@ -56,7 +55,8 @@ static void set_constant(const struct bb_leaf *leaf, struct bb_skip_verdicts *ve
         memset(verdicts->may_be_null, 0, bytes);
 }
 
-/* Does a leaf need only whole tokens? Then an index of tokens or text has the answer. */
+/* Is the leaf a condition on whole tokens only? Then an index of tokens or text answers it
+ * entirely. */
 static bool asks_for_tokens(const struct bb_leaf *leaf)
 {
     bool asks = leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0;
@@ -102,9 +102,9 @@ static enum bb_status ask_kind(struct bb_skip_evaluator *evaluator, enum bb_skip
     return status;
 }
 
-/* The cheapest first, and text, which is exact, before tokens. WHY the last two are not queried
- * after tokens that are the whole question: they know less, and n-grams are probed for every part
- * of a token. */
+/* Queries the cheapest kinds first, and text before tokens, because text is exact. WHY a leaf of
+ * whole tokens stops after text or tokens: the later kinds know less, and n-grams would be probed
+ * for every part of a token. */
 static enum bb_status ask_indexes(struct bb_skip_evaluator *evaluator, const struct bb_leaf *leaf,
                                   size_t attribute, const uint64_t *needed,
                                   struct bb_skip_verdicts *verdicts)
@@ -145,12 +145,13 @@ static enum bb_status evaluate_leaf(struct bb_skip_evaluator *evaluator, const s
     return is_nulls ? BB_OK : ask_indexes(evaluator, leaf, attribute, needed, verdicts);
 }
 
-/* level: how deep the condition is in the tree; below it, no bitsets are in use. */
+/* level: the bitsets of this level and of deeper levels are free. */
 static enum bb_status evaluate(struct bb_skip_evaluator *evaluator,
                                const struct bb_condition *condition, size_t level, bool is_negated,
                                const uint64_t *needed, struct bb_skip_verdicts *ret_verdicts);
 
-/* Where AND is surely not true, and no NOT is above it, the other children are not asked. */
+/* WHY needed shrinks: if a child of AND is not true for a granule, AND is not true, so the other
+ * children need not be evaluated there. Under NOT this does not hold: false children matter too. */
 static enum bb_status join_children(struct bb_skip_evaluator *evaluator,
                                     const struct bb_condition *condition, size_t level,
                                     bool is_negated, const uint64_t *needed,
@@ -252,7 +253,7 @@ enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
     enum bb_status status = bb_skip_evaluator_create(condition, schema, &evaluator);
     if (status == BB_OK)
         status = bb_skip_evaluator_ask(evaluator, file, accounts, ret_verdicts);
-    /* The verdicts include the words: the words of the whole tree are the first. */
+    /* The caller now owns the words: the root's bitsets are at their beginning. */
     if (status == BB_OK)
         evaluator->words = NULL;
     bb_skip_evaluator_destroy(evaluator);

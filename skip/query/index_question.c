@@ -13,13 +13,13 @@ struct question {
     const struct bb_member_query *query; /* of kinds with members, or NULL */
     struct bb_skip_account *account;
     struct bb_buf *scratch;
-    struct bb_skip_section last; /* that scratch or chunk is of */
+    struct bb_skip_section last; /* the section that chunk holds; zeroed: none */
     struct bb_bytes chunk;
-    struct bb_text_question *text; /* the memory's */
-    struct bb_granule_bits needed; /* of the current segment: the others are not needed */
+    struct bb_text_question *text; /* borrowed from the memory */
+    struct bb_granule_bits needed; /* the needed granules of the current segment */
 };
 
-/* The verdict of a segment: no other granule may be true. */
+/* The verdicts of a segment: the index rules out the other granules. */
 struct answer {
     struct bb_granule_bits may_be_true;
     struct bb_granule_bits may_be_false;
@@ -42,7 +42,7 @@ bool bb_index_question_fits(const struct bb_directory_entry *index, const struct
 
 /* --- min_max --- */
 
-/* Where the bounds of the segment decide, the bounds of the granules are not read. */
+/* If the bounds of the whole segment decide, the bounds of its granules need not be read. */
 static bool segment_decides(struct question *question, const struct bb_head_segment *segment,
                             struct answer *answer)
 {
@@ -92,7 +92,7 @@ static enum bb_status ask_values(struct question *question, const struct bb_head
 
 /* --- values, tokens, ngrams, text --- */
 
-/* The chunk that knows a member, checksum included. */
+/* Reads the chunk that may hold a member, unless it was the last chunk read. */
 static enum bb_status find_chunk(struct question *question, const struct bb_head_segment *segment,
                                  uint64_t hash)
 {
@@ -122,7 +122,8 @@ static enum bb_status add_member(struct question *question, const struct bb_head
     return bb_segment_ask(&segment->inverted, question->chunk, hash, bits) ? BB_OK : BB_CORRUPT;
 }
 
-/* Granules with a member, or with a part of a token; needed: granules that matter. */
+/* Adds the granules that may hold a member, or a part of a token. needed: see
+ * bb_text_question_ask. */
 static enum bb_status add_any(struct question *question, const struct bb_head_segment *segment,
                               size_t number, const struct bb_granule_bits *needed,
                               struct bb_granule_bits *bits)
@@ -135,7 +136,7 @@ static enum bb_status add_any(struct question *question, const struct bb_head_se
                             bb_segment_hash(&segment->inverted, query->hashes[number]), bits);
 }
 
-/* Granules with all members of an alternative are added to *bits. */
+/* Adds the granules that may hold all members of an alternative. */
 static enum bb_status add_alternative(struct question *question,
                                       const struct bb_head_segment *segment,
                                       struct bb_member_list alternative,
@@ -172,7 +173,7 @@ static void add_unindexed(const struct bb_head_segment *segment, struct bb_granu
             bb_granule_bits_set(bits, granule);
 }
 
-/* Granules that are not needed were not queried. */
+/* Adds the granules that are not needed: they were not queried, so any of them may be true. */
 static void add_others(const struct bb_granule_bits *needed, struct bb_granule_bits *bits)
 {
     for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
@@ -222,7 +223,7 @@ static enum bb_status ask_form(struct question *question, const struct bb_head_s
     return BB_OK;
 }
 
-/* A segment that cannot be read rules nothing out. */
+/* A segment that cannot be read rules out no granule. */
 static enum bb_status ask_segment(struct question *question, const struct bb_head_segment *segment,
                                   struct bb_skip_verdicts *verdicts)
 {
@@ -246,8 +247,9 @@ static enum bb_status ask_segment(struct question *question, const struct bb_hea
     return BB_OK;
 }
 
-/* Granules of the segment that may be true so far, and are needed. Gives whether there are any. All
- * contents of a chunk cost one read: inverted segments answer for every granule. */
+/* Sets question->needed to the segment's needed granules for which the leaf may be true so far.
+ * False if there are no such granules. Only a dictionary reads less if fewer granules are needed.
+ * Other segments read whole chunks, so they answer for every granule. */
 static bool find_needed(struct question *question, const struct bb_head_segment *segment,
                         const uint64_t *needed, const struct bb_skip_verdicts *verdicts)
 {
@@ -280,7 +282,8 @@ void bb_index_question_memory_deinit(struct bb_question_memory *memory)
     bb_text_question_deinit(&memory->text);
 }
 
-/* Can the index answer, for any contents of its segments? */
+/* Makes the question for members. *ret_can_answer is false if it has no groups: no segment can then
+ * rule out a granule. */
 static enum bb_status prepare(struct question *question, struct bb_question_memory *memory,
                               bool *ret_can_answer)
 {

@@ -1,4 +1,4 @@
-/* Queries one index about one leaf, segment by segment. */
+/* Evaluates one leaf of a condition with one index, segment by segment. */
 #ifndef BB_SKIP_QUERY_INDEX_QUESTION_H
 #define BB_SKIP_QUERY_INDEX_QUESTION_H
 
@@ -7,7 +7,7 @@
 #include "skip/query/text_question.h"
 #include "skip/query/truth_bits.h"
 
-/* Memory that questions of one condition share. Zeroed it is valid; owned:
+/* Memory that the questions of one condition share. Valid when zeroed. Owned:
  * bb_index_question_memory_deinit. */
 struct bb_question_memory {
     struct bb_query_cache queries;
@@ -17,12 +17,13 @@ struct bb_question_memory {
 
 void bb_index_question_memory_deinit(struct bb_question_memory *memory);
 
-/* Whether the index can answer such a leaf, which is of its attribute: it reads no bytes. */
+/* Whether the kind of the index can answer such a leaf. The leaf must be of the index's attribute.
+ * Reads no bytes of the file. */
 bool bb_index_question_fits(const struct bb_directory_entry *index, const struct bb_leaf *leaf);
 
-/* Removes from the verdicts of the leaf the granules that the index excludes. Segments without a
- * granule that may be true, or without a needed one, are not queried; needed NULL: all are. account
- * may be NULL. BB_NO_MEMORY. */
+/* Removes from the verdicts of the leaf the granules that the index rules out. A segment is queried
+ * only if it has a needed granule for which the leaf may be true. needed: bits of the file's
+ * granules; NULL: all are needed. account may be NULL. BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status
 bb_index_question_ask(struct bb_skip_file *file, size_t index, const struct bb_leaf *leaf,
                       const uint64_t *needed, struct bb_question_memory *memory,

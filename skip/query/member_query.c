@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "skip/member/canonical.h"
 
-/* Of a token it is not known whether it is a whole word. */
+/* Can words answer the leaf? A leaf of tokens they cannot: a token may be only a part of a word. */
 static bool tells_of_words(const struct bb_skip_spec *spec, const struct bb_leaf *leaf)
 {
     if (leaf->word_group_count > 0)
@@ -41,8 +41,8 @@ static enum bb_status add_hash(struct bb_member_query *query, uint64_t hash)
     return status;
 }
 
-/* Does the current member belong to every value that has the piece? N-grams do; a token that
- * touches an end of the piece may be part of a longer one. */
+/* Does every value with the piece have member i? Every such value has all n-grams of the piece. A
+ * token at an end of the piece may be a part of a longer token of the value. */
 static bool is_whole(const struct bb_member_scan *scan, const struct bb_piece *piece, size_t i)
 {
     if (scan->kind == BB_SKIP_NGRAMS || piece->is_token)
@@ -70,7 +70,7 @@ static size_t part_count(const struct bb_member_query *query)
     return query->parts.size / sizeof(struct bb_token_part);
 }
 
-/* The run of token bytes that begins at or after from; false: there is no run. */
+/* Finds the first run of token bytes that begins at or after `from`. False: there is no run. */
 static bool find_run(struct bb_bytes bytes, size_t from, size_t *ret_begin, size_t *ret_end)
 {
     size_t begin = from;
@@ -84,7 +84,7 @@ static bool find_run(struct bb_bytes bytes, size_t from, size_t *ret_begin, size
     return begin < end;
 }
 
-/* Tokens of the piece, and parts of tokens at its ends. */
+/* Adds the tokens of the piece, and the parts of tokens at its ends. */
 static enum bb_status add_parts(struct bb_member_query *query, const struct bb_piece *piece)
 {
     enum bb_status status = BB_OK;
@@ -101,8 +101,8 @@ static enum bb_status add_parts(struct bb_member_query *query, const struct bb_p
     return status;
 }
 
-/* Members that are found by their begin are before the members for which the dictionary is
- * searched. */
+/* Parts that a binary search finds are before the others, because they are cheap. Among these,
+ * whole tokens are before parts, and longer ones before shorter ones: they match fewer granules. */
 static int compare_parts(const void *left, const void *right)
 {
     const struct bb_token_part *a = left;
@@ -142,7 +142,7 @@ static struct groups groups_of(const struct bb_leaf *leaf, enum bb_tokenizer tok
 
 /* --- Words of Unicode --- */
 
-/* word: not cut, and folded where the index folds. */
+/* word: at its full length, and folded if the index folds. */
 static enum bb_status add_known_word(struct bb_member_query *query,
                                      const struct bb_member_scan *scan, struct bb_bytes word)
 {
@@ -163,7 +163,7 @@ static enum bb_status add_word(struct bb_member_query *query, const struct bb_me
     return add_known_word(query, scan, scan->hasher.folds_case ? bb_word_fold(word, space) : word);
 }
 
-/* A piece that is a whole word of every match. */
+/* Adds a piece that is a whole word of every matching value. */
 static enum bb_status add_whole_word(struct bb_member_query *query,
                                      const struct bb_member_scan *scan, const struct bb_leaf *leaf,
                                      struct bb_bytes word)
@@ -173,7 +173,7 @@ static enum bb_status add_whole_word(struct bb_member_query *query,
     return add_word(query, scan, word);
 }
 
-/* The words that a value has because it has the piece. */
+/* Adds the words that every value with the piece has. */
 static enum bb_status add_words_inside(struct bb_member_query *query,
                                        const struct bb_member_scan *scan,
                                        const struct bb_piece *piece)
@@ -189,7 +189,7 @@ static enum bb_status add_words_inside(struct bb_member_query *query,
     return status;
 }
 
-/* Bytes of words never move: parts point to them. */
+/* Reserves space for all words, because parts point to their bytes, which must not move. */
 static enum bb_status reserve_words(struct bb_member_query *query, const struct bb_leaf *leaf)
 {
     size_t size = 0;
@@ -224,7 +224,8 @@ static enum bb_status add_word_piece(struct bb_member_query *query,
     return status;
 }
 
-/* Without members it excludes no granule, and neither does its group. */
+/* Adds a piece as an alternative. Without members it rules out no granule, so end_group omits its
+ * group. */
 static enum bb_status add_piece(struct bb_member_query *query, struct bb_member_scan *scan,
                                 const struct bb_leaf *leaf, const struct bb_piece *piece)
 {
@@ -257,7 +258,8 @@ static int compare_hashes(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Ends the group that began with an alternative, if it excludes anything. */
+/* Makes a group of the alternatives from `first` on. Omits it if an alternative has no members: the
+ * group is then always true. */
 static void end_group(struct bb_member_query *query, size_t first)
 {
     for (size_t i = first; i < query->alternative_count; i++)
@@ -278,7 +280,8 @@ static enum bb_status add_points(struct bb_member_query *query, const struct bb_
         status = spec->kind == BB_SKIP_VALUES ? add_value(query, secret, value)
                                               : add_piece(query, scan, leaf, &piece);
     }
-    /* In order of hashes, neighbours are read together. */
+    /* WHY: if the factor of a segment is 1 (BB_SKIP_FORM_INVERTED_1), sorted hashes of the same
+     * chunk are neighbours, and the chunk is read once. Other segments permute the hashes. */
     if (spec->kind == BB_SKIP_VALUES && status == BB_OK)
         qsort(query->hashes, query->hash_count, sizeof(query->hashes[0]), compare_hashes);
     end_group(query, 0);
@@ -320,7 +323,8 @@ static enum bb_status allocate(struct bb_member_query *query, const struct bb_le
     return tokenizer == BB_TOKENIZER_UNICODE ? reserve_words(query, leaf) : BB_OK;
 }
 
-/* How members of values are found, where they are no values. */
+/* Prepares the scan that divides a piece into members. An index of values needs none; for a
+ * dictionary of ASCII tokens, add_parts divides the piece. */
 static enum bb_status init_scan(struct bb_member_scan *scan, const struct bb_skip_spec *spec,
                                 const struct bb_hash_secret *secret)
 {

@@ -1,12 +1,13 @@
-/* A leaf as a question for members: every group needs one of its alternatives, an alternative needs
- * all of its members.
+/* A leaf as a question for members. The question is true if every group is true. A group is true if
+ * one of its alternatives is, and an alternative if the value has all of its members.
  *
  *     x = 'GET /a' over tokens          {GET, a}
  *     x IN (1, 2) over values           {1} or {2}
  *     x LIKE '% GET /a %' over tokens   {GET, a}
  *     x LIKE '%ET /a%' over text        {token that ends with ET, token that begins with a}
  *
- * Parts that no member expresses are omitted: the question is weaker than the leaf, never stronger.
+ * Parts of the leaf that members cannot express are omitted. So the question may be true where the
+ * leaf is false, but never the reverse.
  */
 #ifndef BB_SKIP_QUERY_MEMBER_QUERY_H
 #define BB_SKIP_QUERY_MEMBER_QUERY_H
@@ -22,7 +23,8 @@ struct bb_token_part {
     bool ignores_case;     /* the bytes are in lower case */
 };
 
-/* Whether a dictionary has to be searched for it: tokens are in the order of how they begin. */
+/* Whether the whole dictionary must be searched for the part. Tokens are sorted bytewise, so a
+ * binary search finds only a part that begins a token, in its exact case. */
 static inline bool bb_token_part_is_searched(const struct bb_token_part *part)
 {
     return part->is_open_at_start || part->ignores_case;
@@ -34,18 +36,18 @@ struct bb_member_list {
 };
 
 struct bb_member_query {
-    uint64_t *hashes; /* owned; of VALUES, TOKENS, NGRAMS */
+    uint64_t *hashes; /* owned; for VALUES, TOKENS, NGRAMS */
     size_t hash_count;
     size_t hash_capacity;
-    struct bb_buf parts;                 /* owned; of TEXT: struct bb_token_part */
-    struct bb_buf words;                 /* owned; of words of Unicode: bytes of parts */
-    struct bb_member_list *alternatives; /* owned; of hashes or parts */
+    struct bb_buf parts;                 /* owned; for TEXT: struct bb_token_part */
+    struct bb_buf words;                 /* owned; for words of Unicode: the bytes of the parts */
+    struct bb_member_list *alternatives; /* owned; each a range of hashes or parts */
     size_t alternative_count;
-    struct bb_member_list *groups; /* owned; of alternatives. Empty: excludes no granule */
+    struct bb_member_list *groups; /* owned; each a range of alternatives. No groups: always true */
     size_t group_count;
 };
 
-/* Whether such a question can be made at all: a cheap first check. */
+/* Whether an index with the spec can answer the leaf: a cheap check before bb_member_query_init. */
 bool bb_member_query_fits(const struct bb_skip_spec *spec, const struct bb_leaf *leaf);
 BB_MUST_CHECK enum bb_status bb_member_query_init(struct bb_member_query *query,
                                                   const struct bb_skip_spec *spec,

@@ -41,7 +41,7 @@ static struct bb_kept_query *add(struct bb_query_cache *cache, const struct bb_s
     return &queries[cache->count++];
 }
 
-/* Without memory, leaves a question that matches no entry of the cache. */
+/* Makes the question of an entry. After a failure no leaf matches the entry. */
 static enum bb_status make(struct bb_kept_query *kept, const struct bb_hash_secret *secret)
 {
     bb_member_query_deinit(&kept->query);

@@ -1,5 +1,5 @@
-/* The questions for members of a condition: files of one store share a secret, so that each is made
- * once for all of them.
+/* Keeps the questions for members that were made from the leaves of a condition. The files of one
+ * store share a secret, so one question serves all of them.
  *
  * Threads: one.
  */
@@ -10,7 +10,7 @@
 
 struct bb_kept_query;
 
-/* Zeroed it is valid. Owned: bb_query_cache_deinit. */
+/* Valid when zeroed. Owned: bb_query_cache_deinit. */
 struct bb_query_cache {
     struct bb_kept_query *queries; /* owned */
     size_t count;

@@ -9,7 +9,7 @@
 
 /* --- Creating --- */
 
-/* The column of the leaf's attribute; index_count: it has no column. */
+/* The index that is the column of the leaf's attribute; index_count: there is no column. */
 static size_t find_column(const struct bb_row_leaf *leaf, const struct bb_schema *schema)
 {
     const struct bb_index_directory *directory = &leaf->file->directory;
@@ -101,7 +101,8 @@ static enum bb_status malformed(const struct bb_row_leaf *leaf)
                       "a granule of a column is malformed");
 }
 
-/* Neighbours are in one chunk. */
+/* Opens a granule. Reads a chunk only if the current one does not have the granule: neighbouring
+ * granules share a chunk. */
 static enum bb_status open_granule(struct bb_row_leaf *leaf, size_t granule,
                                    struct bb_skip_account *account)
 {
@@ -165,7 +166,8 @@ static enum bb_status test_values(struct bb_row_leaf *leaf)
     enum bb_status status = make_space(leaf);
     if (status != BB_OK)
         return status;
-    leaf->truths[0] = BB_TRUTH_FALSE; /* no record has a value */
+    /* If no record has a value, the number of every record is 0. */
+    leaf->truths[0] = BB_TRUTH_FALSE;
     if (!has_number_intervals(&leaf->node->leaf))
         return test_each(leaf);
     return bb_column_intervals_test(&leaf->intervals, &leaf->granule, leaf->truths)
@@ -181,7 +183,7 @@ static enum bb_truth absent_truth(const struct bb_row_leaf *leaf)
     return leaf->node->leaf.kind == BB_LEAF_NULLS ? BB_TRUTH_TRUE : BB_TRUTH_UNKNOWN;
 }
 
-/* Records without a value. */
+/* Sets the truth of the records without a value. */
 static void set_absent(const struct bb_row_leaf *leaf, uint64_t *is_true, uint64_t *is_null)
 {
     const struct bb_column_granule *granule = &leaf->granule;
@@ -195,7 +197,7 @@ static void set_absent(const struct bb_row_leaf *leaf, uint64_t *is_true, uint64
     }
 }
 
-/* False: a number of a record is no value's. */
+/* False: the number of a record is not the number of a value. */
 static bool look_up_records(const struct bb_row_leaf *leaf, enum bb_cpu cpu, uint64_t *is_true,
                             uint64_t *is_null)
 {

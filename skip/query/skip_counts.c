@@ -1,8 +1,9 @@
-/* Records of granules counted by indexes, without columns. See bb/skip.h.
+/* Counts the matching records of a granule by indexes, without columns. See bb/skip.h.
  *
- * Each node of the condition has a tally of a granule: the number of records for which it is true,
- * false and unknown. Leaves have one from counts; AND and OR where at most one child is not the
- * same for all records; NOT exchanges true and false.
+ * A node of the condition has a tally for a granule: the number of records for which it is true,
+ * false and unknown. A leaf gets its tally from the counts of an index. The tally of AND or OR is
+ * known if at most one child differs between the records of the granule. NOT exchanges true and
+ * false.
  */
 #include "base/alloc.h"
 #include "base/status.h"
@@ -27,13 +28,13 @@ struct counted_leaf {
     const struct bb_leaf *leaf;
     size_t attribute; /* in the file, or NO_ATTRIBUTE */
     struct bb_skip_verdicts verdicts;
-    /* Of a leaf with one token: the index of text that counts it. */
+    /* A leaf that is one token: the index of text that counts its records. */
     bool has_counts;
     struct bb_bytes token;
     const struct bb_index_head *head;
     struct bb_text_question question;
-    size_t segment;  /* that counts are of */
-    bool is_counted; /* it could be read */
+    size_t segment;  /* the segment of `counts`, or NO_SEGMENT */
+    bool is_counted; /* the segment could be read */
     uint32_t counts[BB_SEGMENT_GRANULES_MAX];
 };
 
@@ -56,8 +57,8 @@ static size_t count_leaves(const struct bb_condition *node)
     return count;
 }
 
-/* Is the leaf true exactly where a value has this token or word? Of a longer one the index knows
- * its begin. */
+/* Is the leaf true exactly for values with one token or word, which the index stores whole? It cuts
+ * longer ones. */
 static bool is_token(const struct bb_condition *node)
 {
     return node->leaf.kind == BB_LEAF_TEXT &&
@@ -65,7 +66,8 @@ static bool is_token(const struct bb_condition *node)
            node->text->operand_count == 1 && node->text->operands[0].size < BB_TOKEN_SIZE_MAX;
 }
 
-/* Does a dictionary of the spec have the text's token unchanged, and no other token under it? */
+/* Does a dictionary of the spec have an entry for exactly the text's token? In a folded dictionary,
+ * one entry counts all spellings of a token. */
 static bool has_tokens_of(const struct bb_skip_spec *spec, const struct bb_text *text)
 {
     bool is_word = text->kind == BB_TEXT_ALL_WORDS;
@@ -73,7 +75,7 @@ static bool has_tokens_of(const struct bb_skip_spec *spec, const struct bb_text 
            spec->folds_case == text->folds_case;
 }
 
-/* The index of text that counts the attribute's words; index_count: no index does. */
+/* The index of text that counts the text's token; index_count: there is no such index. */
 static size_t find_text(const struct bb_skip_file *file, size_t attribute,
                         const struct bb_text *text)
 {
@@ -142,7 +144,8 @@ static bool has_any(const struct bb_skip_counts *counts)
     return has;
 }
 
-/* The reads for a leaf; its answers were counted when the whole condition was evaluated. */
+/* Adds only the reads for the leaves. WHY: the accounts already have the granules that each index
+ * ruled out, from the evaluation of the whole condition. */
 static void add_reads(struct bb_skip_counts *counts, const struct bb_skip_account *own)
 {
     for (size_t i = 0; counts->accounts != NULL && i < counts->file->directory.index_count; i++) {
@@ -151,7 +154,7 @@ static void add_reads(struct bb_skip_counts *counts, const struct bb_skip_accoun
     }
 }
 
-/* Leaves that are counted need no verdicts. */
+/* Evaluates the leaves that no index counts. */
 static enum bb_status evaluate_leaves(struct bb_skip_counts *counts)
 {
     size_t index_count = counts->file->directory.index_count;
@@ -255,7 +258,8 @@ static struct tally tally_present(uint64_t is_true, uint64_t present, uint64_t n
                           .is_null = nulls};
 }
 
-/* Of a leaf that is the same for all records with the attribute. */
+/* The tally of a leaf that has the same truth for all records with the attribute; otherwise it is
+ * not known. */
 static struct tally tally_verdicts(const struct bb_skip_verdicts *verdicts, size_t granule,
                                    uint64_t present, uint64_t nulls)
 {
@@ -328,7 +332,7 @@ static struct tally join(struct tally left, struct tally right, uint64_t records
 static enum bb_status tally_node(struct walk *walk, const struct bb_condition *node,
                                  struct tally *ret_tally);
 
-/* OR is NOT over AND of NOT. */
+/* Computes AND, or OR by De Morgan's law: the negation of the AND of the negated children. */
 static enum bb_status tally_children(struct walk *walk, const struct bb_condition *node,
                                      struct tally *ret_tally)
 {

@@ -102,7 +102,8 @@ struct walk {
     size_t decided_leaves; /* by columns */
 };
 
-/* The possible truths of a condition for each record: where all is known, one of the three. */
+/* The possible truths of a condition for each record. A record whose truth is known has a bit in
+ * exactly one of the sets. */
 struct bits {
     uint64_t *may_be_true;
     uint64_t *may_be_false;
@@ -122,7 +123,7 @@ static void set_possible(const struct walk *walk, uint64_t *words, bool is_possi
         words[i] = records_of(walk, i);
 }
 
-/* Each record may have any verdict of the indexes on the granule. */
+/* Gives each record all verdicts that the indexes leave possible for the granule. */
 static void take_verdicts(const struct walk *walk, const struct bb_skip_verdicts *verdicts,
                           struct bits bits)
 {
@@ -138,7 +139,8 @@ static void set_constant(const struct walk *walk, const struct bb_leaf *leaf, st
     set_possible(walk, bits.may_be_null, leaf->may_be_null);
 }
 
-/* Of a leaf that is decided: the records of which it is neither true nor unknown. */
+/* Completes the bits of a decided leaf: it is false for the records for which it is neither true
+ * nor unknown. */
 static void set_false(const struct walk *walk, struct bits bits)
 {
     for (size_t i = 0; i < walk->words; i++)
@@ -151,8 +153,8 @@ static void reset_bits(const struct walk *walk, struct bits bits)
     memset(bits.may_be_null, 0, walk->words * sizeof(bits.may_be_null[0]));
 }
 
-/* A column that is damaged or lacks the granule, or a regular expression that gives up, decides
- * nothing: the leaf is not decided. Other leaves are. */
+/* Decides the leaf by its column. If the column is damaged or lacks the granule, or if a regular
+ * expression gives up, the leaf is not decided, and the walk continues with the other leaves. */
 static enum bb_status read_column(struct walk *walk, struct bb_row_leaf *leaf, struct bits bits)
 {
     struct bb_skip_account unseen = {0};
@@ -171,8 +173,8 @@ static enum bb_status read_column(struct walk *walk, struct bb_row_leaf *leaf, s
     return gives_up ? BB_OK : status;
 }
 
-/* Queries the indexes of a leaf that no column decides, once for all granules: here, so that the
- * reads are accounted. */
+/* Queries the indexes of a leaf that no column decides, for all granules, at the first use. WHY not
+ * at creation: only a read has the accounts. */
 static enum bb_status ask_indexes(struct walk *walk, struct bb_row_leaf *leaf)
 {
     const struct bb_skip_rows *rows = walk->rows;
@@ -198,8 +200,9 @@ static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
     return status;
 }
 
-/* AND is true where both are, false where one is, and null where one is and the other is not false.
- * OR is its dual: both sets change their roles. */
+/* AND may be true where both sides may be true, and false where one may be false. It may be null
+ * where one may be null and the other may be null or true. For OR, the sets of true and false
+ * exchange their roles. */
 static void join(uint64_t *both, uint64_t *any, uint64_t *null, const uint64_t *other_both,
                  const uint64_t *other_any, const uint64_t *other_null, size_t words)
 {
@@ -262,7 +265,8 @@ static enum bb_status make_space(struct bb_skip_rows *rows, size_t words)
     return BB_OK;
 }
 
-/* may_be_false and may_be_null become certain truths, in place: they are not needed any more. */
+/* Computes the certain truths from the possible ones. It reuses the memory of may_be_false and
+ * may_be_null, which are no longer needed. */
 static void take_certain(const struct walk *walk, const struct bits *bits,
                          struct bb_skip_row_bits *ret_bits)
 {
@@ -294,7 +298,8 @@ static bool have_same_parts(const struct bb_skip_row_bits *bits,
            (size == 0 || memcmp(bits->part_records, granule->part_records, size) == 0);
 }
 
-/* Takes the parts of the columns. Columns that disagree are damaged, and lead to no part. */
+/* Takes the parts of the granule from the columns that decided. If columns disagree, one of them is
+ * damaged, and the result has no parts. */
 static void take_parts(const struct bb_skip_rows *rows, struct bb_skip_row_bits *bits)
 {
     bool is_first = true;

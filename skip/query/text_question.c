@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "skip/member/member_scan.h"
 
-/* Searching this number of blocks takes less time than reading a granule: 2.5 us each, against 31
- * us for 64 KiB of a log. */
+/* Searching this number of blocks takes less time than reading a granule: 2.5 us for each block,
+ * and 31 us for a granule, which is 64 KiB of a log. */
 #define BLOCKS_PER_GRANULE 8
 
 void bb_text_question_deinit(struct bb_text_question *question)
@@ -32,7 +32,7 @@ static enum bb_status read_block(struct bb_text_question *question,
                            : status;
 }
 
-/* The block that has the token, if any block has. REQUIRES: there are blocks. */
+/* The only block that can have the token. REQUIRES: there are blocks. */
 static uint32_t find_block(const struct bb_head_segment *segment, struct bb_bytes token)
 {
     uint32_t low = 0;
@@ -64,7 +64,7 @@ static uint64_t blocks_worth(const struct bb_granule_bits *needed)
     return BLOCKS_PER_GRANULE * count;
 }
 
-/* Of a longer token only its beginning is stored. */
+/* Cuts a token to its stored part: an index stores only the beginning of a longer token. */
 static struct bb_bytes cut(struct bb_bytes token)
 {
     return bb_bytes_of(token.data, token.size < BB_TOKEN_SIZE_MAX ? token.size : BB_TOKEN_SIZE_MAX);
@@ -98,14 +98,15 @@ enum bb_status bb_text_question_count(struct bb_text_question *question,
     return segment->block_count == 0 ? BB_OK : ask_token(question, segment, token, &bits, counts);
 }
 
-/* --- Tokens that begin with something --- */
+/* --- Tokens that begin with a part --- */
 
 static bool begins_with(struct bb_bytes token, struct bb_bytes prefix)
 {
     return token.size >= prefix.size && memcmp(token.data, prefix.data, prefix.size) == 0;
 }
 
-/* *ret_is_last: no token after the block begins with it. */
+/* Adds the granules of the block's tokens that begin with the prefix. *ret_is_last: no token of a
+ * later block begins with it, or *bits has all needed granules. */
 static enum bb_status add_prefix(struct bb_text_question *question, struct bb_bytes prefix,
                                  const struct bb_granule_bits *needed, struct bb_granule_bits *bits,
                                  bool *ret_is_last)
@@ -142,9 +143,10 @@ static enum bb_status ask_prefix(struct bb_text_question *question,
     return status;
 }
 
-/* --- Tokens that contain something, or end with it --- */
+/* --- Tokens that contain a part, or end with it --- */
 
-/* With a zero byte where the token begins or ends: there is one in the text of a block. */
+/* Makes the bytes to search for. The text of a block has a zero byte between tokens. So a zero byte
+ * before or after the part matches only at the start or end of a token. */
 static enum bb_status make_wanted(struct bb_text_question *question,
                                   const struct bb_token_part *part)
 {
@@ -165,8 +167,8 @@ struct search {
     struct bb_granule_bits *bits;
 };
 
-/* The token that has the place, from number `first` on. A place of a zero byte is of the token
- * after. */
+/* The number of the token that has the place, `first` or later. The place of a zero byte belongs to
+ * the token after it. */
 static uint32_t token_at(const struct bb_token_block *block, uint32_t first, size_t place)
 {
     uint32_t low = first;
@@ -181,7 +183,8 @@ static uint32_t token_at(const struct bb_token_block *block, uint32_t first, siz
     return low;
 }
 
-/* Tokens whose end may be cut off count as matches. */
+/* Finds the next token of the full stored size, from number `from` on. Its end may have been cut
+ * off, so it counts as a match. */
 static bool next_cut(const struct bb_token_block *block, uint32_t from, uint32_t *ret_number)
 {
     uint32_t number = from;

@@ -8,14 +8,14 @@
 #include "skip/file/skip_file.h"
 #include "skip/kind/token_block.h"
 
-/* Memory that is kept between the segments of a question. Zeroed it is valid; owned:
+/* Memory that is kept between the segments of a question. Valid when zeroed. Owned:
  * bb_text_question_deinit. */
 struct bb_text_question {
-    struct bb_skip_file *file;
-    bool has_counts;                 /* the index */
+    struct bb_skip_file *file;       /* borrowed */
+    bool has_counts;                 /* whether the index counts records */
     struct bb_skip_account *account; /* or NULL */
     struct bb_buf scratch;
-    struct bb_buf wanted; /* the searched text */
+    struct bb_buf wanted; /* the bytes to search for */
     struct bb_token_block block;
     uint64_t searched_blocks; /* of the current segment */
 };
@@ -32,18 +32,18 @@ static inline void bb_text_question_begin(struct bb_text_question *question,
     question->account = account;
 }
 
-/* Adds the granules that hold the part to *bits; some others, where an exact answer would cost more
- * than to read them. needed: granules that matter, no others need be exact. BB_CORRUPT, BB_IO,
- * BB_NO_MEMORY. */
+/* Adds the granules that hold the part to *bits. Also adds needed granules that do not hold it, if
+ * an exact answer would take longer than reading them. needed: only the bits of these granules are
+ * used, so the other bits need not be exact. BB_CORRUPT, BB_IO, BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_text_question_ask(struct bb_text_question *question,
                                                   const struct bb_head_segment *segment,
                                                   const struct bb_token_part *part,
                                                   const struct bb_granule_bits *needed,
                                                   struct bb_granule_bits *bits);
 
-/* Records of each granule of the segment that hold a token, 0 where it is not. REQUIRES:
- * has_counts, the token has less than BB_TOKEN_SIZE_MAX bytes. counts: BB_SEGMENT_GRANULES_MAX of
- * them. */
+/* Counts the records that hold a token, for each granule of the segment. counts: space for
+ * BB_SEGMENT_GRANULES_MAX. REQUIRES: has_counts, and the token has fewer than BB_TOKEN_SIZE_MAX
+ * bytes. */
 BB_MUST_CHECK enum bb_status bb_text_question_count(struct bb_text_question *question,
                                                     const struct bb_head_segment *segment,
                                                     struct bb_bytes token, uint32_t *counts);

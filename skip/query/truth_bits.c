@@ -57,7 +57,8 @@ void bb_truth_bits_not(struct bb_skip_verdicts *verdicts)
     }
 }
 
-/* The next at most 64 granules of a segment, and the bits that they have from a place on. */
+/* A mask of the granules in the word that begins at `from`: all 64, or fewer at the segment's
+ * end. */
 static uint64_t window(uint32_t from, uint32_t count)
 {
     uint32_t left = count - from;

@@ -1,7 +1,7 @@
 /* Numbers of up to four bits, 64 at a time. See truth_lookup.h.
  *
- * Eight numbers become eight bytes by one deposit of bits. A shuffle looks up all 32 bytes
- * together, and the highest bit of each answer is collected.
+ * One deposit of bits (pdep) unpacks eight numbers into eight bytes. A shuffle looks up 32 bytes
+ * together, and a mask collects the highest bit of each answer.
  */
 #include <string.h>
 
@@ -11,12 +11,13 @@
 #if BB_CPU_X86
 #include <immintrin.h>
 
-/* In the answer to a number: shifted left by none, one and two, each is a byte's highest bit. */
+/* Bits of the answer to a number. Shifted left by 0, 1 and 2, each becomes its byte's highest bit.
+ * IS_NOTHING: the number has no truth. */
 #define IS_TRUE    0x80
 #define IS_NULL    0x40
 #define IS_NOTHING 0x20
 
-/* A table of 16 answers, in both halves. Numbers from the count on mean nothing. */
+/* The table of 16 answers, in both halves of a vector. */
 BB_CPU_TARGET_AVX2 static inline __m256i answers_of(const struct bb_truth_table *table)
 {
     __m128i truths = _mm_loadu_si128((const __m128i *)(const void *)table->truths);
@@ -32,15 +33,15 @@ BB_CPU_TARGET_AVX2 static inline __m256i answers_of(const struct bb_truth_table 
     return _mm256_broadcastsi128_si256(answers);
 }
 
-/* Numbers, and the bytes that eight of them are deposited in. */
+/* Packed numbers, and the mask that unpacks eight of them. */
 struct source {
     const uint8_t *bytes;
     size_t size;
-    size_t width; /* of a number in bits, of eight numbers in bytes */
-    uint64_t places;
+    size_t width;    /* bits of a number, which are as many as the bytes of eight numbers */
+    uint64_t places; /* the lowest `width` bits of each byte */
 };
 
-/* Eight numbers, a byte each. Past the end any bits will do. */
+/* Eight numbers, a byte each. Numbers past the end have any bits, because the caller masks them. */
 BB_CPU_TARGET_AVX2 static inline long long unpack_eight(const struct source *source, size_t at)
 {
     size_t offset = at < source->size ? at : source->size;

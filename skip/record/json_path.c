@@ -12,8 +12,8 @@
 
 #define INDEX_MAX 4294967295u
 
-/* Steps during parsing. Keys are in one buffer, whose address changes: their data is not set
- * yet. */
+/* The steps during parsing. All keys are in one buffer, whose address may change. So key.data of a
+ * step is set only at the end (finish). */
 struct path_draft {
     struct bb_json_step steps[BB_JSON_DEPTH_MAX];
     size_t count;

@@ -9,7 +9,7 @@
 /* Numbers of up to this many digits fit into 64 bits. */
 #define DIGITS_SAFE 19
 
-/* The same as read_digits for up to DIGITS_SAFE bytes, without a check for each of them. */
+/* The same as read_digits for up to DIGITS_SAFE bytes, without a branch for each byte. */
 static bool read_few_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -24,7 +24,7 @@ static bool read_few_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret
     return are_digits;
 }
 
-/* Reads digits only, at least one. */
+/* Reads bytes that must all be digits, at least one. False also if the number exceeds 64 bits. */
 static bool read_digits(const uint8_t *at, const uint8_t *end, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -73,7 +73,7 @@ static bool equals_ignoring_case(const uint8_t *at, size_t size, const char *low
     return true;
 }
 
-/* "nan", "inf", "infinity": doubles without digits. */
+/* Reads the doubles without digits: "nan", "inf", "infinity". */
 static bool read_word(const uint8_t *at, size_t size, double *ret_value)
 {
     if (equals_ignoring_case(at, size, "nan"))
@@ -96,8 +96,8 @@ static const uint8_t *take_digits(struct bb_decimal *decimal, const uint8_t *at,
 
 #define EXPONENT_MAX 1000000000
 
-/* Reads an exponent such as "e-5" up to the end; 0 if there are no bytes. A large exponent is cut
- * to about EXPONENT_MAX, beyond which it makes no difference. */
+/* Reads an exponent such as "e-5", which must end at `end`; 0 if there are no bytes. A large
+ * exponent is cut to about EXPONENT_MAX: a larger one would give the same double. */
 static bool read_exponent(const uint8_t *at, const uint8_t *end, int64_t *ret_exponent)
 {
     int64_t value = 0;

@@ -166,7 +166,7 @@ void bb_segment_chunk(const struct bb_segment *segment, uint64_t hash, uint64_t 
     *ret_size = end_of(segment, chunk) - begin;
 }
 
-/* A decoded chunk, to the extent that a member needs it. */
+/* The parts of a chunk that a query for one member reads. */
 struct parts {
     struct bb_bytes bucket;
     struct bb_segment_ribbon ribbon;
@@ -178,7 +178,7 @@ static uint32_t bucket_end(const struct bb_segment *segment, struct bb_bytes chu
     return bb_load16(chunk.data + first + place * sizeof(uint16_t));
 }
 
-/* The ribbon is all that follows the buckets. */
+/* rest: the bytes after the buckets, which must be exactly the ribbon. */
 static bool find_ribbon(const struct bb_segment *segment, struct bb_bytes chunk,
                         struct bb_bytes rest, struct bb_segment_ribbon *ret_ribbon)
 {
@@ -214,11 +214,11 @@ static bool find_parts(const struct bb_segment *segment, struct bb_bytes chunk, 
                        &ret_parts->ribbon);
 }
 
-/* Frequent members of a bucket: the searched one, if it is among them. */
+/* The frequent members of a bucket, and which of them is the searched member. */
 struct frequent {
     uint64_t count;
-    uint64_t found;             /* its number; count: none */
-    struct bb_bit_reader first; /* of their list, to be read again */
+    uint64_t found;             /* the number of the searched member; count: it is not frequent */
+    struct bb_bit_reader first; /* at the start of their list, for a second reading */
 };
 
 static uint32_t take_granule_count(const struct bb_segment *segment, struct bb_bit_reader *reader)

@@ -12,15 +12,16 @@
 
 #define SAMPLE_BUCKETS 64
 
-/* Pairs of a trial, at least; at most twice as many. Each form is written for them. With four times
- * as many, trials took a sixth of the time of building min_max(time) and values(host), and segments
- * were not smaller (docs/decisions/0037-cheaper-building.md). */
+/* A trial writes each form for at least this number of pairs, and for at most twice that number.
+ * With four times as many, trials took a sixth of the time of building min_max(time) and
+ * values(host), and segments were not smaller (docs/decisions/0037-cheaper-building.md). */
 #define TRIAL_PAIRS 4096
 
-/* The share of a segment that ribbons have to save to be chosen (measured:
- * docs/decisions/0027-ribbons-in-segments.md). They take 10 ns a pair more to build with AVX-512,
- * more without it. A query takes 12 ns for each stripe: less than a query to addresses with 16
- * stripes, 200 to 300 ns more with 64, and 2.4 us with 256, which are therefore not tried. */
+/* Ribbons are chosen if they save this share of the segment's bytes, plus a share for each stripe
+ * (measured: docs/decisions/0027-ribbons-in-segments.md). Building them takes 10 ns more a pair
+ * with AVX-512, more without. A query takes 12 ns for each stripe. With 16 stripes this is less
+ * than a query of addresses; with 64 it is 200 to 300 ns more. With 256 it is 2.4 us, so 256 are
+ * not tried. */
 #define RIBBON_SAVES        0.03
 #define RIBBON_STRIPE_SAVES 0.0005
 
@@ -31,10 +32,10 @@ struct bb_segment_member {
     uint32_t count;
 };
 
-/* The pairs of a chunk that its ribbon holds. */
+/* The pairs that the ribbon of a chunk holds, and its solver. */
 struct bb_segment_keys {
     size_t count;
-    uint32_t fingerprint_bits; /* of the ribbon, step included */
+    uint32_t fingerprint_bits; /* of the ribbon, with the extra bit of a long one */
     uint64_t hashes[BB_RIBBON_VALUES_MAX];
     uint32_t numbers[BB_RIBBON_VALUES_MAX];
     struct bb_ribbon_solver solver;
@@ -47,7 +48,7 @@ static bool is_frequent(const struct bb_segment_builder *builder, uint64_t count
 
 /* --- Buckets --- */
 
-/* Lists the members of a bucket, whose pairs are at the front, and cuts these off. */
+/* Lists the members of a bucket, whose pairs are the first, and removes these pairs. */
 static enum bb_status list_members(struct bb_segment_builder *builder, uint64_t bucket,
                                    struct bb_member_pairs *pairs)
 {
@@ -89,7 +90,7 @@ static void write_frequent_list(struct bb_segment_builder *builder, struct bb_bi
     }
 }
 
-/* A member's granules into builder->granules. */
+/* Copies a member's granules to builder->granules. Returns their number. */
 static uint32_t list_granules(struct bb_segment_builder *builder,
                               const struct bb_segment_member *member)
 {
@@ -108,7 +109,7 @@ static enum bb_status reserve_numbers(struct bb_segment_builder *builder, size_t
     return status;
 }
 
-/* Into its place, which is near the end. */
+/* Inserts a number in order, unless it is there already. Its place is near the end. */
 static void insert_number(struct bb_segment_builder *builder, uint64_t number)
 {
     size_t at = builder->number_count;
@@ -122,7 +123,8 @@ static void insert_number(struct bb_segment_builder *builder, uint64_t number)
     builder->number_count++;
 }
 
-/* There is space. Only members with one address come out of order. */
+/* Adds a number; reserve_numbers has made space. Numbers arrive in order, except from members that
+ * share an address. */
 static inline void add_number(struct bb_segment_builder *builder, uint64_t number)
 {
     size_t count = builder->number_count;
@@ -134,7 +136,7 @@ static inline void add_number(struct bb_segment_builder *builder, uint64_t numbe
     builder->number_count = count + 1;
 }
 
-/* Gives a pair to the ribbon of the chunk, if that has space. */
+/* Adds a pair to the ribbon of the chunk. False: the ribbon is full. */
 static bool add_key(struct bb_segment_builder *builder, uint64_t hash, uint32_t granule)
 {
     struct bb_segment_ribbon_deal deal = bb_segment_deal(&builder->segment);
@@ -148,7 +150,7 @@ static bool add_key(struct bb_segment_builder *builder, uint64_t hash, uint32_t 
     return true;
 }
 
-/* Pairs of a rare member as numbers. */
+/* Adds the pairs of a rare member as numbers. */
 static void list_numbers(struct bb_segment_builder *builder, const struct bb_segment_member *member)
 {
     const struct bb_segment *segment = &builder->segment;
@@ -157,11 +159,11 @@ static void list_numbers(struct bb_segment_builder *builder, const struct bb_seg
         add_number(builder, first + bb_member_pair_granule(member->pairs[i]));
 }
 
-/* Pairs of a rare member: into the ribbon, or else as numbers. */
+/* Adds the pairs of a rare member to the ribbon; pairs that it cannot hold become numbers. */
 static void list_keys(struct bb_segment_builder *builder, const struct bb_segment_member *member)
 {
     const struct bb_segment *segment = &builder->segment;
-    /* Most members of a log are in one granule: its stripe is free. */
+    /* WHY first: most members of a log are in one granule, and need no search for a free stripe. */
     if (member->count == 1 &&
         add_key(builder, member->hash, bb_member_pair_granule(*member->pairs)))
         return;
@@ -264,7 +266,7 @@ static enum bb_status end_ribbon(struct bb_segment_builder *builder, size_t chun
     return status;
 }
 
-/* The buckets of a chunk; ends: where their ends are kept, in the data. */
+/* Writes the buckets of a chunk. ends: the offset in the data of the list of their ends. */
 static enum bb_status write_buckets(struct bb_segment_builder *builder,
                                     struct bb_member_pairs *pairs, uint64_t chunk, size_t ends)
 {
@@ -282,7 +284,7 @@ static enum bb_status write_buckets(struct bb_segment_builder *builder,
     return status;
 }
 
-/* Writes a chunk, and cuts its pairs off. */
+/* Writes a chunk and removes its pairs. */
 static enum bb_status write_chunk(struct bb_segment_builder *builder, struct bb_member_pairs *pairs,
                                   uint64_t chunk)
 {
@@ -315,7 +317,7 @@ static enum bb_status write_chunks(struct bb_segment_builder *builder,
     return status;
 }
 
-/* The code of the pairs: the shorter code for the pairs of the first buckets. */
+/* Chooses the code of number_set.h that takes fewer bits for the pairs of the first buckets. */
 static enum bb_status choose_code(struct bb_segment_builder *builder, struct bb_member_pairs pairs)
 {
     struct bb_segment *segment = &builder->segment;
@@ -349,15 +351,15 @@ static enum bb_status choose_code(struct bb_segment_builder *builder, struct bb_
 
 /* --- The form --- */
 
-/* The pairs with the lowest hashes, of which all have this many bits 0. */
+/* A search for the cheapest form. */
 struct trial {
-    struct bb_member_pairs pairs;
-    uint32_t zero_bits;
+    struct bb_member_pairs pairs; /* the pairs that are written: all with a hash below the limit */
+    uint32_t zero_bits;           /* the limit: the highest bits of each of their hashes are 0 */
     double rate;
     uint32_t granule_count;
     size_t pair_count; /* of the segment */
     struct bb_segment_form best;
-    double best_cost;
+    double best_cost; /* bytes, raised for ribbons */
 };
 
 static struct bb_member_pairs lowest_pairs(struct bb_member_pairs pairs, uint32_t zero_bits)
@@ -375,7 +377,7 @@ static struct bb_member_pairs lowest_pairs(struct bb_member_pairs pairs, uint32_
     return (struct bb_member_pairs){.first = pairs.first, .end = low};
 }
 
-/* Bytes of the whole segment in a form, estimated from its first chunks. */
+/* Estimates the bytes of the whole segment in a form from its first chunks. */
 static enum bb_status measure(struct bb_segment_builder *builder, const struct trial *trial,
                               struct bb_segment_form form, double *ret_bytes)
 {
@@ -407,7 +409,7 @@ static enum bb_status try_form(struct bb_segment_builder *builder, struct trial 
     return status;
 }
 
-/* Ribbons for members of several granules, with few and with many stripes. */
+/* Tries ribbons for members of up to `limit` granules, with few and with many stripes. */
 static enum bb_status try_stripes(struct bb_segment_builder *builder, struct trial *trial,
                                   uint32_t limit)
 {

@@ -5,16 +5,18 @@
 
 #include "bloomblock/sizing/rate.h"
 
-/* A bucket is read to its half in the mean, a chunk is read whole: 2 KiB. */
+/* A query reads a whole chunk, which is 2 KiB: 16 buckets of this size. On average it decodes half
+ * of a bucket. */
 #define BUCKET_BITS_TARGET 1024.0
 
-/* Keys of a ribbon, at most, as a mean. The number of chunks is a power of two, so that the mean is
- * at least half of it. With fewer keys the chunk costs more bits for each, with more keys the spare
- * rows do, and ribbons above the mean must not exceed 2,000 keys. */
+/* The largest mean number of keys of a ribbon. The number of chunks is a power of two, so the mean
+ * is at least half of this. With fewer keys, the chunk's head costs more bits for each key; with
+ * more keys, the spare rows do. Also, a ribbon above the mean must not exceed 2,000 keys. */
 #define RIBBON_KEYS_TARGET 1500.0
 
-/* With these, p99.9 of the false granules is below 6 % of the granules at targets up to 1 %. A rate
- * below the bound has no long tail in any segment (docs/decisions/0030-cheaper-selections.md). */
+/* With these values, at targets up to 1 %, 99.9 % of absent members seem to be in fewer than 6 % of
+ * a segment's granules. Rates below RATE_BOUND have no long tail in any segment
+ * (docs/decisions/0030-cheaper-selections.md). */
 #define RATE_GRANULES_FULL 192 /* from this number on a segment has the target */
 #define RATE_GRANULES_MIN  64
 #define RATE_BOUND         0.01
@@ -27,7 +29,7 @@ double bb_segment_plan_rate(uint32_t granule_count, double target)
     return fmin(target, fmax(target, RATE_BOUND) * granules / RATE_GRANULES_FULL);
 }
 
-/* Estimate of the bits of a posting. */
+/* Estimates the bits of a posting. */
 static double posting_bits(double granules, double count)
 {
     double bits = count * (log2(granules / count) + 1.5);
@@ -55,7 +57,8 @@ struct bb_segment_form bb_segment_plan_ribbon_form(uint32_t granule_count, uint3
 uint32_t bb_segment_plan_ribbon_limit(uint32_t granule_count, double rate)
 {
     double key_bits = bb_rate_limit(rate);
-    double hash_bits = BB_MEMBER_HASH_BITS - 2 * key_bits; /* bucket and ribbon determine some */
+    /* Of a frequent member; the bucket and the ribbon determine the other bits. */
+    double hash_bits = BB_MEMBER_HASH_BITS - 2 * key_bits;
     uint32_t limit = 1;
     while (limit < granule_count &&
            (limit + 1) * key_bits <
@@ -76,8 +79,8 @@ static uint32_t count_extras(uint32_t stripe_bits, const uint64_t *first, const 
     return extras;
 }
 
-/* Estimates of postings of few granules, which most members have: one logarithm for each number of
- * granules, not for each member. */
+/* Estimates for postings of few granules, which most members have. WHY a table: it computes one
+ * logarithm for each number of granules, instead of one for each member. */
 struct estimates {
     uint32_t granule_count;
     double bits[BB_SEGMENT_GRANULES_MAX / BB_SEGMENT_FREQUENT_SHARE + 1];
@@ -97,7 +100,7 @@ static double estimate(const struct estimates *estimates, uint64_t count)
                : posting_bits(estimates->granule_count, (double)count);
 }
 
-/* A member that is not apart. */
+/* Counts a rare member. */
 static void count_rare(struct bb_segment_counts *counts, const struct estimates *estimates,
                        struct bb_segment_form form, const uint64_t *first, const uint64_t *end)
 {
@@ -134,7 +137,7 @@ struct bb_segment_counts bb_segment_plan_count(uint32_t granule_count, struct bb
 
 /* --- Sizes --- */
 
-/* The fewest bits that this number of values takes, 0 ... most. */
+/* The fewest bits that distinguish this number of values, at most `most`. */
 static uint32_t bits_for(double values, uint32_t most)
 {
     double bits = values <= 1 ? 0 : ceil(log2(values));
@@ -175,7 +178,7 @@ static void plan_buckets(struct bb_segment *segment, double bucket_bits, double 
     segment->chunk_bits = chunk_bits < segment->bucket_bits ? chunk_bits : segment->bucket_bits;
 }
 
-/* As few ribbons have a bit more as keep the mean at or below the rate. */
+/* Makes as few ribbons long as keep the mean rate at or below the target. */
 static void plan_ribbons(struct bb_segment *segment, double rate)
 {
     uint32_t fingerprint_bits = bb_rate_ribbon_fingerprint_bits(rate);
@@ -188,10 +191,11 @@ static void plan_ribbons(struct bb_segment *segment, double rate)
     segment->long_ribbons = (uint64_t)(longer < 0 ? 0 : longer < chunks ? longer : chunks);
 }
 
-/* WHY the shares: a pair in a ribbon and a member with an address each cost log2(1 / rate) bits of
- * the rate of their part. The sum is smallest if the parts of the rate are in proportion to their
- * number. Ribbons have whole bits, so ribbons of few chunks leave some of their share unused.
- * Addresses get it: they become smaller, and the rate of the segment is the target. */
+/* Divides the rate between ribbons and addresses in proportion to the pairs in ribbons and the
+ * members with addresses. WHY: each of them costs log2(1 / rate) bits, by the rate of its part, so
+ * the sum of the bits is smallest in this proportion. Ribbons have whole bits, so in few chunks
+ * they cannot use all of their part. The addresses get the unused rate and become smaller, and the
+ * rate of the segment is still the target. */
 struct bb_segment bb_segment_plan(uint32_t granule_count, struct bb_segment_form form,
                                   struct bb_segment_counts counts, double factor, double rate)
 {

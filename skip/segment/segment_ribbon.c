@@ -3,7 +3,7 @@
 
 #include "bloomblock/ribbon/ribbon_values.h"
 
-/* Places begin ... end - 1 of a stripe have the same number. */
+/* Places of a stripe that share a number: begin ... end - 1. */
 struct places {
     uint64_t begin;
     uint64_t end;

@@ -1,19 +1,20 @@
-/* The ribbon of a chunk: pairs of a member and a granule, for members of few granules, as a ribbon
- * that gives numbers (bloomblock/ribbon/ribbon_values.h).
+/* The ribbon of a chunk: pairs of a member and a granule, for members of few granules. It is a
+ * ribbon that returns a number for a key (bloomblock/ribbon/ribbon_values.h).
  *
- * Granules are dealt out to 2^t stripes: granule g is number g >> t of stripe g mod 2^t. A key is a
- * member and a stripe. Its number identifies the granule within the stripe:
+ * Granules are dealt out to 2^t stripes: granule g is at place g >> t of stripe g mod 2^t. A key is
+ * a member and a stripe. Its number identifies the granule within the stripe:
  *
  *     hash of a key := mix(stripe << 40 | hash of the member, 40 bits)
  *     places        := ceil(granules / 2^t), of a stripe
  *     r             := fingerprint bits of the ribbon
- *     number        := place                                 if r bits tell all places apart
- *                    | place << r / places, rounded down     else: neighbours share a number
+ *     number        := place                                  if 2^r >= places
+ *                    | (place << r) / places, rounded down    else: neighbours share a number
  *
  * So a query is one probe for each stripe. One stripe is enough for members of one granule. If a
- * member has two granules in one stripe, the second is not stored here. Consecutive granules are in
- * different stripes. An absent member has each number of a stripe with the same probability, so
- * that every granule may hold it with probability 2^-r, for any t.
+ * member has two granules in one stripe, the second is not stored here. This is rare for
+ * consecutive granules, because they are in different stripes. For an absent member, the ribbon
+ * returns each number of r bits with the same probability. So each granule seems to hold the
+ * member with probability 2^-r, for any t.
  *
  * Pure functions; any thread.
  */
@@ -65,8 +66,8 @@ static inline uint32_t bb_segment_ribbon_number(struct bb_segment_ribbon_deal de
                : (uint32_t)(((uint64_t)place << fingerprint_bits) / places);
 }
 
-/* Adds the granules that may hold the member to *bits. The ribbon has keys, and its payload the
- * size of its descriptor. */
+/* Adds the granules that may hold the member to *bits. The ribbon must have keys, and its payload
+ * the size that the descriptor implies. */
 void bb_segment_ribbon_ask(const struct bb_segment_ribbon *ribbon, uint64_t hash40,
                            struct bb_granule_bits *bits);
 

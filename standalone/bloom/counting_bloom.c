@@ -8,7 +8,7 @@ static inline uint32_t counter(const uint8_t *payload, uint64_t c)
     return payload[c / 2] >> (c % 2 * 4) & BB_COUNTER_MAX;
 }
 
-/* step: 1 or -1; the counter does not leave its half byte by it. */
+/* step: 1 or -1. The result must be in 0 ... BB_COUNTER_MAX, because two counters share a byte. */
 static inline void change(uint8_t *payload, uint64_t c, int step)
 {
     payload[c / 2] = (uint8_t)(payload[c / 2] + step * (1 << (c % 2 * 4)));
@@ -32,8 +32,8 @@ bool bb_counting_bloom_may_contain(const uint8_t *payload, uint64_t counter_coun
     return true;
 }
 
-/* Reverts the changes that a removal made for the first probes. Of these only counters that were at
- * the maximum before can be there. */
+/* Reverts the changes that a removal made for the first `probes` probes. A counter at the maximum
+ * was at the maximum before the removal, and neither function changes it. */
 static void undo(uint8_t *payload, uint64_t counter_count, uint32_t probes, uint64_t hash)
 {
     bb_counting_bloom_add(payload, counter_count, probes, hash);

@@ -1,4 +1,4 @@
-/* Bloom filters with a slice for every probe. */
+/* Bloom filters with a slice of bits for each probe. */
 #include "standalone/bloom/partitioned_bloom.h"
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ bool bb_partitioned_bloom_may_contain(const uint8_t *payload, uint64_t width, ui
     return true;
 }
 
-/* Set bits among start ... end - 1. */
+/* The number of set bits among start ... end - 1. */
 static uint64_t set_count(const uint8_t *payload, uint64_t start, uint64_t end)
 {
     uint64_t count = 0;

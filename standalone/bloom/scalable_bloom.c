@@ -17,13 +17,13 @@ static double stage_rate(const struct bb_scalable_bloom *bloom, uint32_t stage)
     return bloom->target_rate * (1 - bloom->ratio) * pow(bloom->ratio, stage);
 }
 
-/* Below this rate the best number of probes exceeds the limit. The limit is used instead, which
- * costs a few bits more. */
+/* Below this rate the best number of probes exceeds BB_BLOOM_PROBES_MAX. The filter uses the
+ * maximum instead, which costs a few bits more. */
 #define RATE_OF_MOST_PROBES 0x1p-29
 
-/* The number of keys at which half of a filter's bits are set has a standard deviation of 0.67
- * sqrt(keys / probes). Returns three times that, and one more for the bits that one more key could
- * set. */
+/* Returns the keys that a stage is sized for beyond its share. WHY: the number of keys at which
+ * half of the bits are set has a standard deviation of 0.67 sqrt(keys / probes). The result is
+ * three times that, plus one key: a stage ends before the key that could exceed its limit. */
 uint64_t bb_scalable_bloom_spare_keys(uint64_t keys, double rate)
 {
     double probes = rate >= RATE_OF_MOST_PROBES ? bb_rate_limit(rate) : BB_BLOOM_PROBES_MAX;
@@ -91,7 +91,7 @@ void bb_scalable_bloom_deinit(struct bb_scalable_bloom *bloom)
 
 /* --- Keys --- */
 
-/* How many of a key's probes hit bits that are not set: at least as many as it would set. */
+/* The number of a key's probes that hit unset bits. The key would set at most as many bits. */
 static uint32_t missing_bits(const struct bb_scalable_stage *stage, uint64_t hash)
 {
     uint32_t missing = 0;
@@ -130,7 +130,7 @@ enum bb_status bb_scalable_bloom_add(struct bb_scalable_bloom *bloom, uint64_t h
     return BB_OK;
 }
 
-/* Probes the last stage first, because it holds about half of all keys. */
+/* Probes the last stage first, because it has about half of all keys. */
 bool bb_scalable_bloom_may_contain(const struct bb_scalable_bloom *bloom, uint64_t hash)
 {
     for (uint32_t i = bloom->stage_count; i-- > 0;) {

@@ -1,6 +1,6 @@
-/* The cascade of Bloom filters in an envelope. Parameters: keys of the first stage, growth (always
- * 2). The payload is drawn in scalable_bloom.h. A filter of no keys has it too, so that the filter
- * can be loaded and grow (scalable_filter.c). */
+/* A scalable filter in an envelope: Bloom filters in stages. Parameters: keys of the first stage,
+ * growth (always 2). scalable_bloom.h has a picture of the payload. A filter without keys has a
+ * payload too, so that it can be loaded and grow (scalable_filter.c). */
 #include "standalone/kind/kind.h"
 
 #include <math.h>
@@ -61,9 +61,9 @@ static enum bb_status check_head(const struct bb_envelope *envelope)
     return BB_OK;
 }
 
-/* A stage is inside the payload, every stage except the first has keys, and it has at least one bit
- * for each key that it is sized for. So the next stage, which is sized for twice as many keys,
- * stays in proportion to the file. */
+/* Checks that a stage is inside the payload, that it has keys unless it is the first, and that it
+ * has at least one bit for each key that it is sized for. WHY the last: a later insertion allocates
+ * a stage for twice as many keys, and its size must be in proportion to the file. */
 static enum bb_status check_stage(const struct bb_envelope *envelope, uint32_t number,
                                   const struct bb_scalable_entry *entry)
 {
@@ -136,10 +136,10 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
         log_denied += log1p(-pow(set / (double)entry.bits, (double)entry.probes));
         bits += (double)entry.bits;
         set_bits += set;
-        info->bits_per_probe = (uint32_t)entry.probes; /* of the last stage */
+        info->bits_per_probe = (uint32_t)entry.probes; /* finally that of the last stage */
     }
     info->fill = set_bits / bits;
-    info->predicted_rate = fabs(expm1(log_denied)); /* of a number that is not above 0 */
+    info->predicted_rate = fabs(expm1(log_denied)); /* log_denied is at most 0 */
 }
 
 const struct bb_kind_ops bb_kind_scalable = {

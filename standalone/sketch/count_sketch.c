@@ -1,4 +1,5 @@
-/* Sketches of counts (bb/filter_sets.h): count_min.h with a list of the keys that came most. */
+/* Sketches of counts (bb/filter_sets.h): the cells of count_min.h, with a list of the most frequent
+ * keys. */
 #include "standalone/sketch/count_sketch.h"
 
 #include <math.h>
@@ -112,7 +113,7 @@ enum bb_status bb_count_sketch_add(struct bb_count_sketch *sketch, uint64_t hash
                        (unsigned long long)UINT64_MAX);
     uint64_t before = bb_count_min_count(sketch->cells, &sketch->shape, domain_hash);
     uint64_t space = BB_COUNT_MIN_CELL_MAX - before;
-    /* The only step that can fail precedes the others. */
+    /* WHY first: only this step can fail, and a failure must change neither cells nor counts. */
     enum bb_status status =
         bb_top_list_add(&sketch->top, hash, key, before + (count < space ? count : space), count);
     if (status != BB_OK)
@@ -243,7 +244,7 @@ bool bb_count_sketch_cursor_next(struct bb_count_sketch_cursor *cursor,
     return true;
 }
 
-/* From an envelope that was checked, into a sketch of its shape. */
+/* Loads a checked envelope into a sketch of its shape. */
 static enum bb_status load(struct bb_count_sketch *sketch, const struct bb_count_sketch_head *head,
                            uint64_t key_count)
 {

@@ -11,11 +11,13 @@ struct address {
     uint16_t port;
 };
 
-/* HOST:PORT, [HOST]:PORT, or :PORT, which is a port of default_host; NULL: a host is needed. The
- * last colon separates host and port, because hosts may be IPv6 addresses. Nodes print @ and the
- * port of their bus after the port; that is ignored. False: anything else. */
+/* Decodes HOST:PORT, [HOST]:PORT, or :PORT, which is a port of default_host. default_host NULL: the
+ * text must have a host. The last colon separates host and port, because a host may be an IPv6
+ * address. Nodes print @ and the port of their bus after the port; this is ignored. False: the text
+ * has another form. */
 bool address_decode(struct bb_bytes text, const char *default_host, struct address *ret_address);
-/* Sets a host and a port that a node sent separately. False: they are not acceptable. */
+/* Makes an address of a host and a port that a node sent separately. False: the host or the port is
+ * not valid. */
 bool address_set(struct bb_bytes host, int64_t port, struct address *ret_address);
 bool address_equal(const struct address *a, const struct address *b);
 

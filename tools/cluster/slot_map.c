@@ -48,8 +48,8 @@ void slot_map_fill(struct slot_map *map, struct node *node)
         map->owners[slot] = node;
 }
 
-/* A node that does not know its host sends nil or an empty host. Its host is then the host to which
- * we connected. */
+/* The host of a reply. A node that does not know its own host sends nil or an empty host. It then
+ * has the host to which we connected. */
 static struct bb_bytes host_of(const struct redisReply *host, const struct node *asked)
 {
     return reply_is_bytes(host) && host->len > 0 ? reply_bytes(host)

@@ -232,9 +232,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"batch", "N", OPTION_COUNT, &get.batch_count,
          "keys of a file that are looked up together (8192)"},
         {"hex", NULL, OPTION_FLAG, &get.is_hex,
-         "keys are hexadecimal digits, and values are printed so"},
+         "keys are hexadecimal digits, and so are printed values"},
         {"raw", NULL, OPTION_FLAG, &get.is_raw, "print only the bytes of the values"},
-        {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing: the exit code tells"},
+        {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing; the exit code is the result"},
         {"json", NULL, OPTION_FLAG, &get.out.is_json, "print JSON"},
     };
     const struct option_group groups[] = {

@@ -1,4 +1,4 @@
-/* bloomblock delete: keys out of a store. */
+/* bloomblock delete: deletes keys from a store. */
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
@@ -25,7 +25,7 @@ static enum bb_status check_arguments(const struct deletion *deletion, size_t ke
     if ((deletion->from == NULL) != (deletion->to == NULL))
         return bb_fail(BB_INVALID, "a range needs both --from and --to");
     if (deletion->from == NULL && key_count == 0)
-        return bb_fail(BB_INVALID, "nothing to delete: a key, or --from and --to");
+        return bb_fail(BB_INVALID, "no key to delete: give a key, or --from and --to");
     return BB_OK;
 }
 
@@ -42,7 +42,7 @@ static enum bb_status add_range(struct deletion *deletion)
     return status;
 }
 
-/* One batch: all of the keys or none. */
+/* Deletes with one batch: all of the keys or none. */
 static enum bb_status delete_all(struct deletion *deletion, const struct arguments *arguments)
 {
     enum bb_status status = check_arguments(deletion, arguments->count - 1);
@@ -103,8 +103,8 @@ const struct command command_delete = {
     .arguments = "DIR [KEY...]",
     .description =
         "Deletes all of the keys or, on failure, none. Deleting an absent key is not an error.\n"
-        "With --from and --to it deletes all keys of that range, the latter exclusive, in one "
-        "operation.\n"
+        "With --from and --to it deletes all keys of that range in one operation, but not --to "
+        "itself.\n"
         "\n"
         "Examples:\n"
         "  bloomblock delete /tmp/pets dog\n"

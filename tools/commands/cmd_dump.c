@@ -35,8 +35,8 @@ static enum bb_status report_damage(const struct table_dump *dump)
     size_t count = json_array_size(dump->damages);
     if (count == 0)
         return BB_OK;
-    return bb_fail(BB_CORRUPT, "%zu part%s can not be read; first: %s", count,
-                   count == 1 ? "" : "s", dump->first_damage);
+    return bb_fail(BB_CORRUPT, "%zu part%s cannot be read; first: %s", count, count == 1 ? "" : "s",
+                   dump->first_damage);
 }
 
 static enum bb_status dump_salvaged(const char *path, struct dump_options *options)

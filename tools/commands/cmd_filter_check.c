@@ -170,9 +170,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"hex", NULL, OPTION_FLAG, &check.keys.is_hex,
          "keys are hexadecimal digits, in the output too"},
         {"null", NULL, OPTION_FLAG, &check.keys.is_null,
-         "keys end with a zero byte instead of a newline; with --raw printed so"},
+         "keys end with a zero byte instead of a newline, also in the output of --raw"},
         {"raw", NULL, OPTION_FLAG, &check.is_raw, "print the bytes of keys unescaped"},
-        {"quiet", NULL, OPTION_FLAG, &check.is_quiet, "print nothing: the exit code tells"},
+        {"quiet", NULL, OPTION_FLAG, &check.is_quiet, "print nothing; the exit code is the result"},
         {"json", NULL, OPTION_FLAG, &check.out.is_json, "print JSON"},
     };
     const struct option_group group = {

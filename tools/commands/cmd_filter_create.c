@@ -130,7 +130,7 @@ static bool parse(struct create *create, const struct command *command, int argc
          "ribbon (the smallest, the default), bloom, blocked-bloom, split-block, partitioned, "
          "counting, scalable, none"},
         {"rate", "RATE", OPTION_REAL, &create->maker.options.target_rate,
-         "absent keys that may pass: 0.01 is one in a hundred (0.01)"},
+         "share of absent keys for which the filter returns maybe (0.01)"},
         {"size", "SIZE", OPTION_SIZE, &create->maker.size_bytes,
          "instead of a rate: the memory, from which the rate follows"},
         {"ratio", "RATIO", OPTION_REAL, &create->maker.ratio,

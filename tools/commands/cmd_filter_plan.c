@@ -210,7 +210,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct plan plan = {0};
     const struct option own[] = {
         {"keys", "N", OPTION_COUNT, &plan.question.key_count, "distinct keys"},
-        {"rate", "RATE", OPTION_REAL, &plan.question.target_rate, "absent keys that may pass"},
+        {"rate", "RATE", OPTION_REAL, &plan.question.target_rate,
+         "share of absent keys for which it returns maybe"},
         {"size", "SIZE", OPTION_SIZE, &plan.question.size_bytes, "memory; accepts K, M and G"},
         {"kind", "KIND", OPTION_FILTER_KIND, &plan.question.kind, "only this kind"},
         {"policy", "NAME", OPTION_TEXT, &plan.policy,

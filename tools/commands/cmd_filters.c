@@ -172,7 +172,7 @@ static void write_end(struct filters *filters, const struct filter_total *total)
         number_of(filters->list.lookups, "key", "keys").text, number_grouped(total->probed).text,
         number_grouped(filters->list.outside).text, number_grouped(filters->list.inside).text);
     if (filters->list.unread > 0)
-        output_print(out, "%s keys fall into parts that can not be read\n",
+        output_print(out, "%s keys fall into parts that cannot be read\n",
                      number_grouped(filters->list.unread).text);
 }
 
@@ -358,7 +358,7 @@ static enum bb_status show(struct filters *filters)
         write_text(filters);
     if (filters->list.damaged_parts == 0)
         return BB_OK;
-    return bb_fail(BB_CORRUPT, "%" PRIu64 " parts of the table can not be read; first: %s",
+    return bb_fail(BB_CORRUPT, "%" PRIu64 " parts of the table cannot be read; first: %s",
                    filters->list.damaged_parts, filters->list.first_damage);
 }
 

@@ -1,4 +1,4 @@
-/* bloomblock get: values of keys. */
+/* bloomblock get: prints the values of keys. */
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -87,7 +87,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"hex", NULL, OPTION_FLAG, &get.is_hex,
          "keys are hexadecimal digits, and so are printed values"},
         {"raw", NULL, OPTION_FLAG, &get.is_raw, "print only the bytes of the values"},
-        {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing: the exit code tells"},
+        {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing; the exit code is the result"},
         {"json", NULL, OPTION_FLAG, &get.out.is_json, "print JSON"},
     };
     const struct option_group groups[] = {
@@ -117,19 +117,20 @@ const struct command command_get = {
     .name = "get",
     .summary = "print the values of keys; exit code 1 when one is absent",
     .arguments = "DIR KEY...",
-    .description = "Prints the value of the key; for several keys a line each of key, tab, value, "
-                   "and no line for an\n"
-                   "absent one. Control characters, bytes that are not UTF-8, and backslashes are "
-                   "escaped (\\n, \\x00,\n"
-                   "\\\\) unless --raw is given. In JSON a key or value that is not UTF-8 is "
-                   "called key_hex, value_hex.\n"
-                   "The exit code is 0 if all keys exist and 1 if one is absent.\n"
-                   "\n"
-                   "Examples:\n"
-                   "  bloomblock get /tmp/pets cat\n"
-                   "  bloomblock get /tmp/pets --quiet unicorn || echo 'no unicorn'\n"
-                   "  bloomblock get /tmp/pets --hex 636174\n"
-                   "  bloomblock get /tmp/pets -- --a-key-with-dashes\n",
+    .description =
+        "Prints the value of the key. For several keys it prints a line for each key that "
+        "exists: key, tab,\n"
+        "value. Control characters, bytes that are not UTF-8, and backslashes are "
+        "escaped (\\n, \\x00,\n"
+        "\\\\) unless --raw is given. In JSON a key or value that is not UTF-8 is "
+        "called key_hex, value_hex.\n"
+        "The exit code is 0 if all keys exist and 1 if one is absent.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock get /tmp/pets cat\n"
+        "  bloomblock get /tmp/pets --quiet unicorn || echo 'no unicorn'\n"
+        "  bloomblock get /tmp/pets --hex 636174\n"
+        "  bloomblock get /tmp/pets -- --a-key-with-dashes\n",
     .argument_count_min = 2,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run,

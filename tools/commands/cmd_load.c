@@ -224,7 +224,7 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
         {"granule", "SIZE", OPTION_SIZE, &load->lines.granule_bytes,
          "values of a granule, 8K to 1M (64K)"},
         {"line-max", "SIZE", OPTION_SIZE, &load->lines.line_size_max,
-         "longest line that is taken (1G)"},
+         "longest line that is accepted (1G)"},
         {"batch", "N", OPTION_COUNT, &load->batch_count_max,
          "records that are committed together (100)"},
         {"sync", NULL, OPTION_FLAG, &load->is_synced,
@@ -251,7 +251,7 @@ static enum bb_status apply_options(struct load *load)
     load->store.db.create_if_missing = true;
     load->store.db.wal_off = load->wal_off;
     if (load->batch_count_max == 0)
-        return bb_fail(BB_INVALID, "option --batch: 0 records can not be committed");
+        return bb_fail(BB_INVALID, "option --batch: 0 records cannot be committed");
     if (load->is_synced && load->wal_off)
         return bb_fail(BB_INVALID, "options --sync and --no-wal exclude each other: without a log "
                                    "no commit can be synced");

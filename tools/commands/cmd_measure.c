@@ -140,7 +140,7 @@ static bool parse(struct measure *measure, const struct command *command, int ar
         {"keys", "FILE", OPTION_TEXT, &measure->keys_path,
          "the keys to look up, one a line; - is standard input"},
         {"where", "FILE", OPTION_TEXT, &measure->where_path,
-         "instead: conditions to select by, one a line; - is standard input"},
+         "instead of keys: conditions to select by, one a line; - is standard input"},
         {"hex", NULL, OPTION_FLAG, &measure->is_hex, "keys are hexadecimal digits"},
         {"repeat", "N", OPTION_COUNT, &measure->repeat, "rounds over the keys in a warm run (1)"},
         {"shuffle", "SEED", OPTION_TEXT, &measure->shuffle_text,

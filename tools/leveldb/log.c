@@ -65,7 +65,8 @@ static enum bb_status check(const struct log *log, const uint8_t *header, size_t
     return BB_OK;
 }
 
-/* The next fragment of the file; *ret_has is false at its end, or where it breaks off. */
+/* Reads the next fragment. *ret_has is false at the end of the file, and if the file ends inside of
+ * a fragment. */
 static enum bb_status next_fragment(struct log *log, struct fragment *ret_fragment, bool *ret_has)
 {
     while (log->next + LOG_HEADER_SIZE > log->size) {
@@ -85,7 +86,7 @@ static enum bb_status next_fragment(struct log *log, struct fragment *ret_fragme
     }
     *ret_fragment =
         (struct fragment){.bytes = bb_bytes_of(header + LOG_HEADER_SIZE, length), .offset = offset};
-    /* Space that was reserved and not written. */
+    /* Reserved space that was never written: skips the rest of the block. */
     if (header[6] == ZERO && length == 0 && bb_load32(header) == 0) {
         log->next = log->size;
         return BB_OK;
@@ -96,7 +97,8 @@ static enum bb_status next_fragment(struct log *log, struct fragment *ret_fragme
     return status;
 }
 
-/* Adds a fragment; *ret_is_whole when the record is complete with it. */
+/* Adds a fragment to the record. *ret_is_whole: it is the record's last. *is_inside: the record has
+ * begun and is not complete. */
 static enum bb_status add_fragment(struct log *log, const struct fragment *fragment,
                                    bool *is_inside, bool *ret_is_whole)
 {

@@ -18,7 +18,7 @@ struct half {
     struct bb_db_table_list tables;
     bool with_filters;
     uint8_t *answers; /* borrowed: found or not, for each key */
-    bool is_first;
+    bool is_first;    /* the current run is the first: it records the answers */
 };
 
 const char *measurement_run_name(const struct measurement_run *run)
@@ -28,8 +28,8 @@ const char *measurement_run_name(const struct measurement_run *run)
     return run->is_cold ? "filters off, cold" : "filters off, warm";
 }
 
-/* One lookup. Lookups of absent keys have separate statistics, because the target is about absent
- * keys. */
+/* Executes one lookup. Counts the wasted requests of absent keys separately, because the target
+ * limits only these. */
 static enum bb_status look_up(struct half *half, struct measurement_run *run,
                               const struct bb_get_options *options, size_t key,
                               struct bb_buf *value)
@@ -75,7 +75,7 @@ static enum bb_status run_stream(struct half *half, struct measurement_run *run)
     return status;
 }
 
-/* The increase of the store's own statistics during the run. */
+/* Sets the increase of the store's own statistics during the run. */
 static void subtract_stats(struct measurement_run *run, const struct bb_db_stats *before,
                            const struct bb_db_stats *after)
 {
@@ -128,8 +128,8 @@ static enum bb_status make_cold(struct half *half, struct measurement_run *run)
     static const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
     bb_db_clear_cache(half->db);
     enum bb_status status = drop_pages(half, &run->page_cache);
-    /* Pages that were used a moment ago may still be held by a processor's own list: they go with
-     * the next call. */
+    /* WHY again: a processor's private list may still hold pages that were used a moment ago. A
+     * later call drops them. */
     for (int i = 0; i < DROP_RETRIES && status == BB_OK && run->page_cache.resident > 0; i++) {
         nanosleep(&pause, NULL);
         status = drop_pages(half, &run->page_cache);
@@ -161,7 +161,7 @@ static enum bb_status open_half(struct half *half)
     return status;
 }
 
-/* The status of the work, unless only closing failed. */
+/* Closes the store. Returns the status of the work; if the work succeeded, that of closing. */
 static enum bb_status close_half(struct half *half, enum bb_status status)
 {
     struct bb_error failure = *bb_error_last();
@@ -190,8 +190,8 @@ static bool are_tables_equal(const struct bb_db_table_list *a, const struct bb_d
     return true;
 }
 
-/* Opening may write a table out of the log: once that is done, later openings find the store as the
- * last one left it. */
+/* Opens and closes the store once. WHY: opening may write the log's entries into a table. Later
+ * openings then find no log to recover, so both halves read the same tables. */
 static enum bb_status settle(struct measurement *measurement)
 {
     struct half half = {.measurement = measurement};

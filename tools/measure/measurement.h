@@ -1,9 +1,9 @@
 /* Executes a stream of lookups against a store and collects all counts.
  *
- * Four runs: filters off and on, each over a cold and then a warm cache. Each half opens the store
- * again, so that index pages are as cold as blocks. The engine counts an avoided request at each
- * negative, so the runs with and without filters count the same requests in two independent ways:
- * their sums must agree (see measurement_check.h).
+ * There are four runs: filters off and on, each over a cold and then a warm cache. Each half (off,
+ * on) opens the store again, so that index pages are as cold as blocks. With filters on, the engine
+ * counts an avoided request each time a filter returns no. So the two halves count the same
+ * requests in independent ways, and their sums must agree (see measurement_check.h).
  */
 #ifndef BB_TOOLS_MEASURE_MEASUREMENT_H
 #define BB_TOOLS_MEASURE_MEASUREMENT_H
@@ -23,7 +23,7 @@ struct measurement_run {
     uint64_t wasted_absent;                      /* wasted requests of lookups that found no key */
     uint64_t wasted_present;                     /* wasted requests of lookups that found a key */
     struct bb_read_stats reads;                  /* summed lookup by lookup */
-    struct bb_read_stats levels[BB_LEVEL_COUNT]; /* the store's own statistics over the run */
+    struct bb_read_stats levels[BB_LEVEL_COUNT]; /* from the store's own statistics of the run */
     uint64_t gets;                               /* from the same statistics */
     uint64_t memtable_hits;
     /* Calls of pread, as the file layer counted them: blocks, index pages, opening of tables. */
@@ -31,7 +31,7 @@ struct measurement_run {
     uint64_t engine_read_bytes;
     bool has_system;
     struct system_reading system;
-    struct page_cache_state page_cache; /* cold runs: bytes of the tables in memory at the start */
+    struct page_cache_state page_cache; /* of the tables, at the start of a cold run */
     uint64_t nanoseconds;
 };
 
@@ -59,10 +59,11 @@ struct measurement {
     uint64_t cache_bytes;
     double target_wasted_reads;
     bool is_store_changed; /* tables changed between the halves: the halves cannot be compared */
-    uint64_t answers_differing; /* lookups that found something in one half and not in the other */
+    uint64_t answers_differing; /* lookups with another answer (found or not) than the first run */
 };
 
-/* Reads only the store; writes no file. */
+/* Executes the four runs. Opening the store first may recover its log, which writes a table. The
+ * runs write no file. */
 BB_MUST_CHECK enum bb_status measurement_execute(struct measurement *measurement);
 
 const char *measurement_run_name(const struct measurement_run *run);

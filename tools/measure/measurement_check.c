@@ -28,7 +28,7 @@ static void add_sum(struct measurement_checks *checks, const char *what, const c
              avoided, made, avoided + made, without);
 }
 
-/* Runs with and without filters over a cache of the same temperature. */
+/* Compares the runs with and without filters that began with the same cache, cold or warm. */
 static void check_pair(struct measurement_checks *checks, const struct measurement *measurement,
                        const struct measurement_run *off, const struct measurement_run *on)
 {
@@ -56,8 +56,8 @@ static void check_statistics(struct measurement_checks *checks, const struct mea
              check->found, check->expected, run->gets, run->lookups);
 }
 
-/* A cold run opens the tables that it visits: reads that its lookups did not do were done for that.
- * A warm run finds them open. */
+/* A cold run also opens the tables that it visits. Preads that no lookup counted are attributed to
+ * that. A warm run finds the tables open, so its sum must agree. */
 static void check_preads(struct measurement_checks *checks, const struct measurement_run *run)
 {
     const struct bb_read_stats *reads = &run->reads;
@@ -88,7 +88,7 @@ static void check_answers(struct measurement_checks *checks, const struct measur
     struct measurement_check *check = add_check(checks, measurement->answers_differing, 0);
     snprintf(check->name, sizeof(check->name), "answers");
     snprintf(check->detail, sizeof(check->detail),
-             "%" PRIu64 " lookups answered otherwise than in the first run",
+             "%" PRIu64 " lookups with another answer than in the first run",
              measurement->answers_differing);
     check = add_check(checks, measurement->is_store_changed, 0);
     snprintf(check->name, sizeof(check->name), "store");

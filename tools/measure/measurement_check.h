@@ -1,14 +1,15 @@
 /* Do the counts of a measurement agree with each other and with the operating system's?
  *
- *     requests   avoided (counted at each negative) + made, with filters  =  made without filters
- *     preads     the same, when there is no block cache: then neither run inherits blocks
- *     statistics sums over the lookups  =  sums of the store by level
- *     parts preads of blocks, index pages and table filters = preads of the engine; cold runs open
- *                tables too
- *     system     preads of the engine  =  read calls that the operating system counted
- *     answers    the same with and without filters
+ *     block requests   avoided + made, with filters  =  made, without filters
+ *     block preads     the same, without a block cache: a cache would keep blocks of earlier runs
+ *     statistics       sums over the lookups  =  sums of the store's statistics over its levels
+ *     preads           of blocks, index pages and table filters  =  of the engine. A cold run also
+ *                      opens tables: the rest of its preads is attributed to that
+ *     system           preads of the engine  =  read calls that the operating system counted
+ *     answers          the same in all runs
+ *     store            the tables are the same in both halves
  *
- * All of them to the unit.
+ * All counts must agree exactly.
  */
 #ifndef BB_TOOLS_MEASURE_MEASUREMENT_CHECK_H
 #define BB_TOOLS_MEASURE_MEASUREMENT_CHECK_H

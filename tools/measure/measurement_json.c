@@ -1,4 +1,4 @@
-/* See measurement_report.h: the JSON. */
+/* The JSON report. See measurement_report.h. */
 #include "tools/measure/measurement_report.h"
 #include "tools/measure/read_stats.h"
 

@@ -1,4 +1,4 @@
-/* See measurement_report.h: the details. The rows are figures, the columns runs. */
+/* The detailed report: a row for each figure, a column for each run. See measurement_report.h. */
 #include "tools/measure/measurement_report.h"
 
 #include <math.h>
@@ -59,9 +59,9 @@ COUNT_CELL(opening_reads, run->engine_reads - read_stats_preads(&run->reads))
 COUNT_CELL(engine_reads, run->engine_reads)
 BYTES_CELL(engine_bytes, run->engine_read_bytes)
 
-static struct number_text absent_or_count(bool is_there, uint64_t count)
+static struct number_text count_or_dash(bool is_known, uint64_t count)
 {
-    return is_there ? number_grouped(count) : (struct number_text){"-"};
+    return is_known ? number_grouped(count) : (struct number_text){"-"};
 }
 
 static struct number_text cell_wasted_rate(const struct measurement_run *run)
@@ -71,7 +71,7 @@ static struct number_text cell_wasted_rate(const struct measurement_run *run)
 
 static struct number_text cell_system_calls(const struct measurement_run *run)
 {
-    return absent_or_count(run->has_system, run->system.read_calls);
+    return count_or_dash(run->has_system, run->system.read_calls);
 }
 
 static struct number_text cell_system_bytes(const struct measurement_run *run)
@@ -176,8 +176,8 @@ static void write_target(const struct measurement *measurement, struct output *o
                  number_rate(measurement_wasted_rate(run)).text);
 }
 
-/* A run that was not cold, counts that are missing, filters that could not be probed or rule out no
- * key. */
+/* Writes the reasons to doubt the figures: a run that was not cold, missing counts, and filters
+ * that could not be probed or rule out no key. */
 static void write_doubts(const struct measurement *measurement, struct output *out)
 {
     for (size_t i = 0; i < MEASUREMENT_RUN_COUNT; i++) {
@@ -208,7 +208,7 @@ void measurement_report_write_head(const struct measurement *m, struct output *o
     output_print(out, "%s, ", number_of(m->keys->count, "lookup", "lookups").text);
     output_print(out, "%s of absent keys", number_grouped(m->runs[0].absent).text);
     if (m->repeat > 1)
-        output_print(out, "; %s times over them in a warm run", number_grouped(m->repeat).text);
+        output_print(out, "; a warm run repeats them %s times", number_grouped(m->repeat).text);
     output_print(out, "\n");
     write_doubts(m, out);
     output_print(out, "\n");

@@ -1,4 +1,4 @@
-/* See measurement_report.h: the short text, which ends with a headline. */
+/* The short report, which ends with a headline. See measurement_report.h. */
 #include <math.h>
 #include <stdio.h>
 
@@ -6,7 +6,7 @@
 #include "tools/measure/measurement_report.h"
 #include "tools/output/number_text.h"
 
-/* A figure of two runs, the first without filters. */
+/* One figure of two runs, without filters (off) and with filters (on). */
 struct pair {
     double off;
     double on;
@@ -63,7 +63,8 @@ static void write_bars(const struct measurement *m, struct output *out)
     write_pair(out, "time per lookup, warm cache", &warm);
 }
 
-/* Without filters each visit of a table is a request. */
+/* The percentage of block requests that the filters avoided. Without filters, every visit to a
+ * table is a request. */
 static double share_avoided(const struct measurement *m)
 {
     uint64_t all = run_of(m, MEASUREMENT_OFF_COLD)->reads.block_requests;
@@ -90,7 +91,7 @@ static void write_headline(const struct measurement *m, struct output *out)
     write_speed(m, out);
     output_print(out, ";\n");
     if (on->absent == 0)
-        output_print(out, "no key was absent, so that no filter could avoid a wasted request\n");
+        output_print(out, "no key was absent, so the filters had no wasted request to avoid\n");
     else if (m->target_wasted_reads > 0)
         output_print(out, "waste %s per absent key, of %s allowed\n",
                      number_rate(measurement_wasted_rate(on)).text,

@@ -1,4 +1,4 @@
-/* See read_stats.h. The counts are all of one type, which the struct's size shows. */
+/* See read_stats.h. All counts have one type, so the functions treat the struct as an array. */
 #include "tools/measure/read_stats.h"
 
 #include <assert.h>

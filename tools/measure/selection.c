@@ -107,7 +107,8 @@ static enum bb_status run_once(struct selections *selections, const char *where,
     return select_records(selections->db, &options, run);
 }
 
-/* Counted over tables and index files that an earlier run has opened. */
+/* Runs a condition and counts its work. An earlier run must have opened the tables and index files,
+ * because opening them would count as work. */
 static enum bb_status run_measured(struct selections *selections, const char *where,
                                    enum selection_run_kind kind, struct selection_run *run)
 {
@@ -147,7 +148,7 @@ static enum bb_status execute(struct selections *selections, struct selection *s
 
 /* ---- all of them ---- */
 
-/* A condition that is wrong is found before any is measured. */
+/* Parses all conditions, so that a mistake is reported before the first measurement. */
 static enum bb_status check_conditions(struct selections *selections)
 {
     struct bb_schema *schema = NULL;

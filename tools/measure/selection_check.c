@@ -33,10 +33,10 @@ static void check_run(struct selections *selections, const struct selection *sel
     check(selections, selection, kind, "records matching less hidden",
           account->records_matching - account->records_hidden, account->records_returned);
     check(selections, selection, kind,
-          "preads of data, indexes and newer versions, by the engine's",
+          "preads of data, indexes and newer versions, against the engine's",
           account->data_reads + account->index_reads + run->other_reads, run->engine_reads);
     if (run->has_system)
-        check(selections, selection, kind, "preads of the engine, by the system's read calls",
+        check(selections, selection, kind, "preads of the engine, against the system's read calls",
               run->engine_reads, run->system.read_calls);
 }
 

@@ -39,7 +39,7 @@ static struct number_text ratio_text(double ratio)
     return text;
 }
 
-/* The columns, of which the short report has some. */
+/* The columns of the report. The short report omits the details. */
 struct report_column {
     const char *header;
     bool is_detail;
@@ -72,7 +72,7 @@ static void add_run(struct text_table *table, const struct selection_run *run, c
         add_cell(table, with_details, 1 + i, cells[i]);
 }
 
-/* How much less the indexes read than reading all. */
+/* Adds the row of ratios: the work without indexes divided by the work with indexes. */
 static void add_ratios(struct text_table *table, const struct selection *selection,
                        bool with_details)
 {

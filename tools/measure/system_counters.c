@@ -46,7 +46,7 @@ struct system_reading system_counters_read(struct system_counters *counters)
     ssize_t size = pread(counters->fd, text, sizeof(text) - 1, 0);
     if (size <= 0 || !find_number(text, "syscr: ", &reading.read_calls) ||
         !find_number(text, "read_bytes: ", &reading.read_bytes)) {
-        system_counters_disable(counters, COUNTER_PATH " can not be read");
+        system_counters_disable(counters, COUNTER_PATH " cannot be read");
         return (struct system_reading){0};
     }
     return reading;
@@ -72,14 +72,14 @@ static void measure_empty_interval(struct system_counters *counters)
     counters->empty_calls = after.read_calls - before.read_calls;
 }
 
-/* Does the counter move by exactly as much as is read? */
+/* Makes a known number of reads. Disables the counters if they count another number. */
 static void probe(struct system_counters *counters)
 {
     struct system_reading before = system_counters_read(counters);
     for (int i = 0; i < PROBE_READ_COUNT && system_counters_are_available(counters); i++) {
         char byte = 0;
         if (pread(counters->fd, &byte, 1, 0) < 0)
-            system_counters_disable(counters, COUNTER_PATH " can not be read");
+            system_counters_disable(counters, COUNTER_PATH " cannot be read");
     }
     if (!system_counters_are_available(counters))
         return;

@@ -1,10 +1,12 @@
 /* The counters of the operating system for this process: /proc/self/io of Linux.
  *
- * Reading the counters is itself a read call, and counts. So an interval between two readings is
- * corrected by an empty interval, which is measured first. A known number of reads tests whether
- * the counter is reliable. It is not if the file does not exist, if the counter does not change
- * (some sandboxes), or if other code reads inside the process (a tool such as valgrind). Threads:
- * one.
+ * Reading the counters is itself a read call that they count. So an empty interval is measured
+ * first, and its calls are subtracted from each difference between two readings. The counters are
+ * then tested with a known number of reads. They are not available if the file does not exist, if
+ * they do not change (some sandboxes), or if other code in the process reads (a tool such as
+ * valgrind).
+ *
+ * Threads: one.
  */
 #ifndef BB_TOOLS_MEASURE_SYSTEM_COUNTERS_H
 #define BB_TOOLS_MEASURE_SYSTEM_COUNTERS_H
@@ -25,11 +27,11 @@ struct system_counters {
 /* Owned: system_counters_close. Never fails: see system_counters_are_available. */
 void system_counters_open(struct system_counters *counters);
 void system_counters_close(struct system_counters *counters);
-/* Receives counters that a caller does not need. */
+/* Makes open counters unavailable. reason: copied. */
 void system_counters_disable(struct system_counters *counters, const char *reason);
 bool system_counters_are_available(const struct system_counters *counters);
 
-/* REQUIRES: available. A reading that fails leaves zeros and makes the counters unavailable. */
+/* REQUIRES: available. A failure makes the counters unavailable and returns zeros. */
 struct system_reading system_counters_read(struct system_counters *counters);
 /* The difference between two readings, minus the empty interval. */
 struct system_reading system_counters_between(const struct system_counters *counters,

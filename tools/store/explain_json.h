@@ -1,4 +1,4 @@
-/* The report of a lookup as JSON. */
+/* Writes the report of a lookup (bb/db_explain.h) as JSON. */
 #ifndef BB_TOOLS_STORE_EXPLAIN_JSON_H
 #define BB_TOOLS_STORE_EXPLAIN_JSON_H
 

@@ -45,7 +45,7 @@ static void add_filters(struct store_options *store)
     add(store, "bits-per-key", "N", OPTION_REAL, &store->bits_per_key,
         "instead of a target: bits of filters for each key");
     add(store, "absent-share", "SHARE", OPTION_REAL, &db->absent_share,
-        "part of the lookups that are for absent keys (1)");
+        "share of the lookups that are for absent keys (1)");
     add(store, "filter", "ribbon|blocked-bloom|bloom|none", OPTION_FILTER_KIND, &db->filter_kind,
         "kind of the filters (ribbon)");
     add(store, "table-filter-bits", "N", OPTION_TEXT, &store->table_filter_bits,
@@ -65,7 +65,7 @@ static void add_tables(struct store_options *store)
         "entries between full keys (16)");
     add(store, "compression", "lz4|none", OPTION_TEXT, &store->compression, "of blocks (lz4)");
     add(store, "table-size", "SIZE", OPTION_SIZE, &db->table_size_bytes,
-        "compaction cuts its output here (1/8 of level 1, at most 8M)");
+        "size at which compaction begins a new table (1/8 of level 1, at most 8M)");
     add(store, "level0-compact", "N", OPTION_COUNT32, &db->level0_run_count_compact,
         "runs in level 0 that start a compaction (4)");
     add(store, "level0-busy", "N", OPTION_COUNT32, &db->level0_run_count_busy,
