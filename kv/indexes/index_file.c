@@ -18,7 +18,7 @@ struct index_file {
     struct bb_mutex mutex;
     struct bb_skip_file *file;   /* guarded by mutex; NULL: not open */
     struct bb_error failure;     /* guarded by mutex; from the failed opening */
-    struct bb_known_rows *known; /* guarded by mutex; one reference; NULL: nothing was counted */
+    struct bb_known_rows *known; /* guarded by mutex; one reference; NULL: no count needed one */
 };
 
 static struct index_file *index_file_of(struct bb_companion *companion)

@@ -44,8 +44,8 @@ bool bb_index_file_has_other_words(const struct bb_skip_file *file,
                                    const struct bb_catalog *catalog,
                                    const struct bb_skip_spec *spec);
 
-/* The known rows of the table below newer tables with these u64 numbers: those of the previous call
- * if its numbers were the same, else new ones. One reference for the caller. Errors: BB_NO_MEMORY.
+/* The known rows of the table below newer tables with these u64 numbers. The previous call's are
+ * used again if its numbers were the same. One reference for the caller. Errors: BB_NO_MEMORY.
  * REQUIRES: the file is open. */
 BB_MUST_CHECK enum bb_status bb_index_file_known_rows(struct bb_companion *companion,
                                                       struct bb_bytes newer,

@@ -38,7 +38,7 @@ void bb_known_rows_unref(struct bb_known_rows *rows)
     bb_free(rows);
 }
 
-/* Publishes a new granule, or returns the one that another thread has published first. */
+/* Publishes a new granule. If another thread published one first, returns that. */
 static struct bb_known_granule *publish(struct bb_known_rows *rows, size_t granule,
                                         struct bb_known_granule *created, size_t size)
 {
