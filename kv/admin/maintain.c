@@ -46,7 +46,8 @@ static bool has_content(const struct bb_db *db, uint64_t frozen_end)
     return !bb_memtable_is_empty(db->active->memtable) || db->sequence_allocated > frozen_end;
 }
 
-/* The last sequence of the frozen memtables and of those in tables. The mutex is not held. */
+/* The last sequence of the frozen memtables, or of the tables if none is frozen. The mutex is not
+ * held. */
 static uint64_t read_frozen_end(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);

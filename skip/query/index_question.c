@@ -1,6 +1,7 @@
 /* See index_question.h. */
 #include "skip/query/index_question.h"
 
+#include "bloomblock/hash_sort.h"
 #include "skip/query/member_query.h"
 #include "skip/member/spec.h"
 #include "skip/kind/value_set.h"
@@ -13,6 +14,7 @@ struct question {
     const struct bb_member_query *query; /* of kinds with members, or NULL */
     struct bb_skip_account *account;
     struct bb_buf *scratch;
+    struct bb_buf *hashes;       /* borrowed from the memory */
     struct bb_skip_section last; /* the section that chunk holds; zeroed: none */
     struct bb_bytes chunk;
     struct bb_text_question *text; /* borrowed from the memory */
@@ -154,10 +156,32 @@ static enum bb_status add_alternative(struct question *question,
     return status;
 }
 
+/* Adds the granules that may hold one of many values. Each segment permutes the hashes, so they are
+ * sorted for it: then each chunk is read once. */
+static enum bb_status add_values(struct question *question, const struct bb_head_segment *segment,
+                                 struct bb_granule_bits *bits)
+{
+    const struct bb_member_query *query = question->query;
+    bb_buf_reset(question->hashes);
+    enum bb_status status = bb_buf_reserve(question->hashes, query->hash_count * sizeof(uint64_t));
+    if (status != BB_OK)
+        return status;
+    uint64_t *hashes = (uint64_t *)(void *)question->hashes->data;
+    for (size_t i = 0; i < query->hash_count; i++)
+        hashes[i] = bb_segment_hash(&segment->inverted, query->hashes[i]);
+    size_t count = bb_hash_sort(hashes, query->hash_count);
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = add_member(question, segment, hashes[i], bits);
+    return status;
+}
+
+/* Adds the granules that may hold an alternative of the group. */
 static enum bb_status ask_group(struct question *question, const struct bb_head_segment *segment,
                                 struct bb_member_list group, struct bb_granule_bits *bits)
 {
     enum bb_status status = BB_OK;
+    if (question->index->spec.kind == BB_SKIP_VALUES && group.count > 1)
+        return add_values(question, segment, bits);
     for (size_t i = 0; i < group.count && status == BB_OK; i++)
         status = add_alternative(question, segment, question->query->alternatives[group.first + i],
                                  bits);
@@ -279,6 +303,7 @@ void bb_index_question_memory_deinit(struct bb_question_memory *memory)
 {
     bb_query_cache_deinit(&memory->queries);
     bb_buf_deinit(&memory->scratch);
+    bb_buf_deinit(&memory->hashes);
     bb_text_question_deinit(&memory->text);
 }
 
@@ -323,6 +348,7 @@ enum bb_status bb_index_question_ask(struct bb_skip_file *file, size_t index,
                                 .leaf = leaf,
                                 .type = file->directory.attributes[entry->spec.attribute].type,
                                 .scratch = &memory->scratch,
+                                .hashes = &memory->hashes,
                                 .text = &memory->text,
                                 .account = account == NULL ? &unseen : account};
     bb_text_question_begin(&memory->text, file, entry->spec.counts_records, question.account);

@@ -12,6 +12,7 @@
 struct bb_question_memory {
     struct bb_query_cache queries;
     struct bb_buf scratch;
+    struct bb_buf hashes; /* u64 numbers: the values of a list, as a segment permutes them */
     struct bb_text_question text;
 };
 

@@ -251,13 +251,6 @@ static enum bb_status add_value(struct bb_member_query *query, const struct bb_h
     return add_hash(query, bb_member_hash(secret, bb_canonical_bytes(value, space)));
 }
 
-static int compare_hashes(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left;
-    uint64_t b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Makes a group of the alternatives from `first` on. Omits it if an alternative has no members: the
  * group is then always true. */
 static void end_group(struct bb_member_query *query, size_t first)
@@ -280,10 +273,6 @@ static enum bb_status add_points(struct bb_member_query *query, const struct bb_
         status = spec->kind == BB_SKIP_VALUES ? add_value(query, secret, value)
                                               : add_piece(query, scan, leaf, &piece);
     }
-    /* WHY: if the factor of a segment is 1 (BB_SKIP_FORM_INVERTED_1), sorted hashes of the same
-     * chunk are neighbours, and the chunk is read once. Other segments permute the hashes. */
-    if (spec->kind == BB_SKIP_VALUES && status == BB_OK)
-        qsort(query->hashes, query->hash_count, sizeof(query->hashes[0]), compare_hashes);
     end_group(query, 0);
     return status;
 }
