@@ -46,7 +46,7 @@ static bool has_content(const struct bb_db *db, uint64_t frozen_end)
     return !bb_memtable_is_empty(db->active->memtable) || db->sequence_allocated > frozen_end;
 }
 
-/* The last sequence of the frozen memtables, or of the tables if none is frozen. The mutex is not
+/* The last sequence of the frozen memtables; without a frozen one, of the tables. The mutex is not
  * held. */
 static uint64_t read_frozen_end(struct bb_db *db)
 {

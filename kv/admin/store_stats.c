@@ -38,7 +38,7 @@ static bool is_index_damaged(struct bb_table_file *file)
     return is_damaged;
 }
 
-/* What counts found out about the table's records. */
+/* Of the bits by which counts know the table's visible records. */
 static uint64_t index_memory(struct bb_table_file *file)
 {
     struct bb_companion *index = bb_table_file_companion(file);
