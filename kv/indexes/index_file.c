@@ -18,8 +18,13 @@ struct index_file {
     struct bb_mutex mutex;
     struct bb_skip_file *file;   /* guarded by mutex; NULL: not open */
     struct bb_error failure;     /* guarded by mutex; from the failed opening */
+    bool is_announced;           /* guarded by mutex */
     struct bb_known_rows *known; /* guarded by mutex; one reference; NULL: no count needed one */
 };
+
+/* The announced end of an index file. Footer, directory, granule table and heads are there, some
+ * 20 KiB for a table of 1,000 granules. */
+#define ANNOUNCED_SIZE (UINT64_C(64) * 1024)
 
 static struct index_file *index_file_of(struct bb_companion *companion)
 {
@@ -50,6 +55,49 @@ enum bb_status bb_index_file_create(struct bb_db *db, uint64_t number, const uin
     memcpy(index->table_id, table_id, sizeof(index->table_id));
     *ret_file = &index->base;
     return BB_OK;
+}
+
+static enum bb_status announce_end(const struct index_file *index)
+{
+    char path[BB_PATH_SIZE_MAX];
+    struct bb_file *file = NULL;
+    uint64_t size = 0;
+    bb_filename_path(index->db->directory, BB_FILE_INDEX, index->base.number, path);
+    enum bb_status status = bb_file_open(index->db->files, path, &file);
+    if (status == BB_OK)
+        status = bb_file_size(file, &size);
+    if (status == BB_OK) {
+        uint64_t end = size < ANNOUNCED_SIZE ? size : ANNOUNCED_SIZE;
+        bb_file_will_need(file, size - end, end);
+    }
+    return bb_file_close_after(file, status);
+}
+
+/* The mutex is held. */
+static bool is_open(const struct index_file *index)
+{
+    return index->file != NULL || index->failure.status != BB_OK;
+}
+
+bool bb_index_file_is_open(struct bb_companion *companion)
+{
+    struct index_file *index = index_file_of(companion);
+    bb_mutex_lock(&index->mutex);
+    bool result = is_open(index);
+    bb_mutex_unlock(&index->mutex);
+    return result;
+}
+
+/* A failure is left to the opening that follows. */
+void bb_index_file_announce(struct bb_companion *companion)
+{
+    struct index_file *index = index_file_of(companion);
+    bb_mutex_lock(&index->mutex);
+    bool is_done = index->is_announced || is_open(index);
+    index->is_announced = true;
+    bb_mutex_unlock(&index->mutex);
+    if (!is_done && announce_end(index) != BB_OK)
+        return;
 }
 
 static enum bb_status open_first(struct index_file *index)

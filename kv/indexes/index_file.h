@@ -24,6 +24,12 @@ BB_MUST_CHECK enum bb_status bb_index_file_create(struct bb_db *db, uint64_t num
 BB_MUST_CHECK enum bb_status bb_index_file_open(struct bb_companion *companion,
                                                 struct bb_skip_file **ret_file);
 
+/* False: the next bb_index_file_open reads the file. */
+bool bb_index_file_is_open(struct bb_companion *companion);
+/* Announces to the system that the end of the file, which opening reads, will be needed. Does
+ * nothing if the file is open or was announced before. */
+void bb_index_file_announce(struct bb_companion *companion);
+
 /* True when an index of a file is this one of the catalog: the same attribute, with the same
  * definition. */
 bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,

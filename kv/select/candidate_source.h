@@ -7,6 +7,7 @@
 
 #include "bb/select.h"
 #include "kv/indexes/catalog.h"
+#include "kv/select/announced_spans.h"
 #include "skip/condition/matcher.h"
 
 struct bb_newest;
@@ -30,7 +31,8 @@ struct bb_candidate_source {
     struct bb_select_index_account *index_accounts;
     struct bb_file_system *system; /* for the clock */
     struct bb_newest *newest;      /* borrowed */
-    struct bb_buf newer;           /* owned: newer tables over the current one (table_counting.h) */
+    struct bb_announcing announcing;
+    struct bb_buf newer; /* owned: newer tables over the current one (table_counting.h) */
     bool (*progress)(void *context, const struct bb_select_account *account);
     void *progress_context;
 };

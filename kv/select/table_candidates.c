@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/status.h"
 #include "kv/select/table_granules.h"
 #include "sstable/block/block_iter.h"
@@ -23,6 +24,8 @@ struct table_candidates {
     uint64_t counted_bytes;
     uint64_t span_begin; /* contiguous needed blocks around the current one */
     uint64_t span_end;
+    bool is_span_new; /* none of its blocks was read */
+    struct bb_announced_spans announced;
     size_t granule;         /* of the current block */
     uint64_t granule_begin; /* its blocks; none until a granule is entered */
     uint64_t granule_end;
@@ -81,6 +84,21 @@ static enum bb_status read_block(struct table_candidates *c, bool is_forward,
                                          ret_place);
 }
 
+/* Reads the first block of a span. Announces the spans that follow, if that is worth it. */
+static enum bb_status read_first(struct table_candidates *c, bool is_forward,
+                                 const struct bb_block **ret_block, struct bb_place *ret_place)
+{
+    struct bb_candidate_source *source = c->source;
+    c->is_span_new = false;
+    if (is_forward)
+        bb_announced_spans_enter(&c->announced, &source->announcing, &c->granules, &c->blocks,
+                                 c->span_end);
+    uint64_t begin = source->system->ops->now(source->system);
+    enum bb_status status = read_block(c, is_forward, ret_block, ret_place);
+    bb_announced_spans_note(&source->announcing, bb_file_elapsed(source->system, begin));
+    return status;
+}
+
 /* Loads the current block. If it cannot have a match, `entries` has no block. */
 static enum bb_status load_block(struct table_candidates *c, bool is_forward)
 {
@@ -91,7 +109,8 @@ static enum bb_status load_block(struct table_candidates *c, bool is_forward)
     bb_block_iter_reset(&c->entries, NULL, (struct bb_place){0});
     c->needle_at = 0;
     if (status == BB_OK)
-        status = read_block(c, is_forward, &block, &place);
+        status = c->is_span_new ? read_first(c, is_forward, &block, &place)
+                                : read_block(c, is_forward, &block, &place);
     if (status != BB_OK)
         return status;
     count_reads(c);
@@ -120,6 +139,7 @@ static bool enter_number(struct table_candidates *c, uint64_t number)
     if (number < c->span_begin || number >= c->span_end) {
         c->span_begin = bb_table_granules_span_begin(&c->granules, number);
         c->span_end = bb_table_granules_span_end(&c->granules, number);
+        c->is_span_new = true;
     }
     if (number < c->granule_begin || number >= c->granule_end)
         enter_granule(c);

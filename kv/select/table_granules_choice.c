@@ -11,6 +11,9 @@
 #include "kv/select/visible_rows.h"
 #include "skip/query/truth_bits.h"
 
+/* Index files that are announced ahead. */
+#define ANNOUNCED_FILES 16
+
 struct choice {
     struct bb_candidate_source *source;
     const struct bb_table_reading *reading;
@@ -313,6 +316,21 @@ static enum bb_status choose_by_index(struct choice *choice, struct bb_table_gra
     return status;
 }
 
+/* The first selection opens the index file of each table of a run. The system reads the next ones
+ * meanwhile, so that they wait for the device together. */
+static void announce_following(const struct bb_table_reading *reading)
+{
+    const struct bb_run *run = bb_view_turn(reading->view, reading->run)->run;
+    size_t next =
+        1 + bb_run_find_index(run, reading->comparator, bb_table_file_largest(reading->file));
+    for (size_t i = next; i < run->count && i < next + ANNOUNCED_FILES; i++) {
+        struct bb_companion *companion = bb_table_file_companion(run->files[i]);
+        if (companion != NULL)
+            bb_index_file_announce(companion);
+        bb_companion_unref(companion);
+    }
+}
+
 enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
                                         struct bb_candidate_source *source,
                                         const struct bb_table_reading *reading)
@@ -324,6 +342,8 @@ enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
         .source = source, .reading = reading, .file = file, .companion = companion};
     uint64_t begin = source->system->ops->now(source->system);
     enum bb_status status = BB_OK;
+    if (companion != NULL && !bb_index_file_is_open(companion))
+        announce_following(reading);
     if (companion != NULL && bb_index_file_open(companion, &choice.index) == BB_OK) {
         status = choose_by_index(&choice, granules);
     } else if (companion != NULL) {

@@ -241,6 +241,28 @@ enum bb_status bb_table_blocks_load_backward(struct bb_table_blocks *blocks, uin
     return load(blocks, ordinal, piece_up_to(blocks, ordinal, begin), ret_block, ret_place);
 }
 
+void bb_table_blocks_announce_page(struct bb_table_blocks *blocks, uint64_t number)
+{
+    struct bb_table *table = blocks->table;
+    uint32_t index = page_of(blocks, number);
+    struct bb_index_page *page = bb_table_page_peek(table, index);
+    if (page != NULL)
+        bb_table_page_release(table, page);
+    else
+        bb_file_will_need(table->file, table->root.pages[index].page_offset,
+                          table->root.pages[index].page_size);
+}
+
+void bb_table_blocks_announce(struct bb_table_blocks *blocks, uint64_t begin, uint64_t end)
+{
+    uint32_t ordinal = 0;
+    BB_DEBUG_ASSERT(begin < end && end <= bb_table_blocks_count(blocks));
+    if (enter(blocks, begin, &ordinal) != BB_OK)
+        return;
+    struct piece piece = piece_from(blocks, ordinal, end);
+    bb_file_will_need(blocks->table->file, piece.offset, piece.size);
+}
+
 enum bb_status bb_table_blocks_find(struct bb_table_blocks *blocks, struct bb_bytes key,
                                     uint64_t *ret_number)
 {
