@@ -235,8 +235,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_wait_idle(struct bb_db *db);
 /* Statistics since open; all 0 in a child made by fork. Reading them does not block other
  * threads. */
 BB_API void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats);
-/* For measurements: removes unpinned blocks from the block cache, and drops the bits by which counts
- * of selections know the visible records below newer tables. */
+/* For measurements: removes unpinned blocks from the block cache, and the bits by which counts of
+ * selections know the visible records below newer tables. */
 BB_API void bb_db_clear_cache(struct bb_db *db);
 
 struct bb_range_size {

@@ -42,7 +42,7 @@ struct bb_level_stats {
      * over its runs. 1 while absent_share is 1. */
     double visit_share;
     /* The level's part of the store's expected_wasted_reads: filter_rate_sum, weighted run by run
-     * with visit_share, times the read cost of the level. */
+     * with visit_share. */
     double expected_wasted_reads;
 };
 

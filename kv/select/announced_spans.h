@@ -2,8 +2,9 @@
  *
  * A selection reads a few spans of a table: contiguous ranges of needed blocks. From the page cache
  * a span takes microseconds, and announcing it would cost as much. So announcing begins when a read
- * had to wait. Then a batch of the spans that follow is announced, first their index pages, which
- * have the places of blocks, and the next batch when half of it is left.
+ * had to wait. Then spans that follow are announced in batches: first the index pages of a batch,
+ * which have the places of blocks, then the blocks. The next batch follows before the current one
+ * ends.
  *
  *     spans     read  read  reading | announced  announced  announced | not yet
  *

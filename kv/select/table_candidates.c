@@ -195,9 +195,10 @@ static void show(struct table_candidates *c, bool is_forward)
 {
     c->base.is_valid = !is_past_range(c, is_forward);
     c->base.entry = c->entries.entry;
-    if (c->base.is_valid && c->matched_granule != c->granule + 1)
-        c->source->account.granules_matching += c->granules.is_indexed;
+    if (!c->base.is_valid || c->matched_granule == c->granule + 1)
+        return;
     c->matched_granule = c->granule + 1;
+    c->source->account.granules_matching += c->granules.is_indexed;
 }
 
 /* Moves from the current entry to the next entry with a needle. `entries` becomes invalid if there

@@ -297,14 +297,17 @@ static enum bb_status pass_over(struct choice *choice, struct bb_table_granules 
 
 static enum bb_status choose_by_index(struct choice *choice, struct bb_table_granules *granules)
 {
-    struct bb_select_account before = choice->source->account;
+    struct bb_candidate_source *source = choice->source;
+    struct bb_select_account before = source->account;
+    uint64_t counted_before = source->counted_records;
     enum bb_status status = evaluate(choice);
     if (status == BB_OK) {
-        choice->source->account.tables_indexed++;
+        source->account.tables_indexed++;
         status = fill(choice, granules);
     }
     if (status == BB_CORRUPT) {
-        choice->source->account = before;
+        source->account = before;
+        source->counted_records = counted_before;
         status = pass_over(choice, granules);
     } else if (status == BB_OK) {
         add_accounts(choice);

@@ -314,9 +314,15 @@ static enum bb_status print_rate(double rate, struct bb_buf *buf)
 {
     size_t begin = buf->size;
     enum bb_status status = bb_buf_print(buf, "%.9g", rate);
-    for (size_t i = begin; status == BB_OK && i < buf->size; i++)
-        if (!is_of_number((char)buf->data[i]))
-            buf->data[i] = '.';
+    size_t end = begin;
+    for (size_t i = begin; status == BB_OK && i < buf->size; i++) {
+        if (is_of_number((char)buf->data[i]))
+            buf->data[end++] = buf->data[i];
+        else if (end == begin || buf->data[end - 1] != '.')
+            buf->data[end++] = '.';
+    }
+    if (status == BB_OK)
+        buf->size = end;
     return status;
 }
 

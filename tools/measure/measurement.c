@@ -28,6 +28,12 @@ const char *measurement_run_name(const struct measurement_run *run)
     return run->is_cold ? "filters off, cold" : "filters off, warm";
 }
 
+uint64_t measurement_run_opening_reads(const struct measurement_run *run)
+{
+    uint64_t counted = read_stats_preads(&run->reads);
+    return run->engine_reads > counted ? run->engine_reads - counted : 0;
+}
+
 /* Executes one lookup. Counts the wasted requests of absent keys separately, because the target
  * limits only these. */
 static enum bb_status look_up(struct half *half, struct measurement_run *run,

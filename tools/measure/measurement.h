@@ -68,4 +68,8 @@ BB_MUST_CHECK enum bb_status measurement_execute(struct measurement *measurement
 
 const char *measurement_run_name(const struct measurement_run *run);
 
+/* The engine's preads that no lookup counted: of a cold run they open tables. 0 if the engine has
+ * counted fewer, which is a failed check. */
+uint64_t measurement_run_opening_reads(const struct measurement_run *run);
+
 #endif

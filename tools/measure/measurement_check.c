@@ -62,7 +62,7 @@ static void check_preads(struct measurement_checks *checks, const struct measure
 {
     const struct bb_read_stats *reads = &run->reads;
     uint64_t parts = read_stats_preads(reads);
-    uint64_t opening = run->is_cold && run->engine_reads > parts ? run->engine_reads - parts : 0;
+    uint64_t opening = run->is_cold ? measurement_run_opening_reads(run) : 0;
     struct measurement_check *check = add_check(checks, parts + opening, run->engine_reads);
     snprintf(check->name, sizeof(check->name), "preads, %s", measurement_run_name(run));
     snprintf(check->detail, sizeof(check->detail),

@@ -69,7 +69,7 @@ static json_t *run_json(const struct measurement *measurement, const struct meas
     json_set_real(object, "wasted_per_absent_lookup", measurement_wasted_rate(run));
     set_reads(object, &run->reads);
     json_object_set_new(object, "levels", levels_json(run));
-    json_set_count(object, "opening_reads", run->engine_reads - read_stats_preads(&run->reads));
+    json_set_count(object, "opening_reads", measurement_run_opening_reads(run));
     json_set_count(object, "engine_reads", run->engine_reads);
     json_set_count(object, "engine_read_bytes", run->engine_read_bytes);
     json_object_set_new(object, "system", system_json(measurement, run));

@@ -55,7 +55,7 @@ COUNT_CELL(page_reads, run->reads.page_reads)
 BYTES_CELL(page_bytes, run->reads.page_read_bytes)
 COUNT_CELL(table_filter_reads, run->reads.table_filter_reads)
 BYTES_CELL(table_filter_bytes, run->reads.table_filter_read_bytes)
-COUNT_CELL(opening_reads, run->engine_reads - read_stats_preads(&run->reads))
+COUNT_CELL(opening_reads, measurement_run_opening_reads(run))
 COUNT_CELL(engine_reads, run->engine_reads)
 BYTES_CELL(engine_bytes, run->engine_read_bytes)
 
