@@ -18,10 +18,16 @@ extern "C" {
 /* Verifies a store that is not open: the manifest, every table (bb_table_verify) and every log
  * record. Tables must agree with the manifest, and must not overlap within a run. Every index file
  * must exist, be intact and belong to its table, and must not exclude a record that its table
- * contains. Reports files that do not belong to the store. The call creates and changes no file. It
- * needs only read permission, so the directory or file system may be read-only. Several
- * verifications may run concurrently. BB_BUSY: the store is open for writing. While a verification
- * runs, opening the store for writing fails with BB_BUSY. */
+ * contains.
+ *
+ * Each index file that fails is reported to options->on_event (BB_EVENT_DAMAGE), and the call
+ * continues; it finally returns the failure of the first one. Any other defect ends it. *ret_report
+ * is set for BB_OK, and if only index files failed. It counts files that do not belong to the
+ * store.
+ *
+ * The call creates and changes no file. It needs only read permission, so the directory or file
+ * system may be read-only. Several verifications may run concurrently. BB_BUSY: the store is open
+ * for writing. While a verification runs, opening the store for writing fails with BB_BUSY. */
 struct bb_db_verify_report {
     uint64_t tables;
     uint64_t entries;
@@ -41,6 +47,9 @@ struct bb_db_verify_report {
     uint64_t logs_unnamed;
     /* Index files, each checked against every record of its table. */
     uint64_t indexes;
+    /* Of these: damaged, missing, of another table or of a newer version. They cost reads, but no
+     * data. bb_db_index_materialize rebuilds them. */
+    uint64_t indexes_damaged;
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,

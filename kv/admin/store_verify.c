@@ -30,7 +30,33 @@ struct verification {
     struct bb_db_verify_report report;
     struct bb_dropped dropped;      /* data that an opening would drop */
     struct bb_db_recovery recovery; /* and the rest of its report */
+    struct bb_error index_failure;  /* the first of the index files; BB_OK: none */
+    bool is_complete;               /* everything was verified */
 };
+
+/* A damaged index file costs reads, but no data: the verification continues. */
+static void note_index_failure(struct verification *v)
+{
+    const struct bb_error *failure = bb_error_last();
+    v->report.indexes_damaged++;
+    if (v->index_failure.status == BB_OK)
+        v->index_failure = *failure;
+    struct bb_error found = *failure;
+    struct bb_event event = {.kind = BB_EVENT_DAMAGE, .level = -1, .message = found.message};
+    if (v->options.on_event != NULL)
+        v->options.on_event(v->options.event_context, &event);
+}
+
+static enum bb_status verify_index(struct verification *v, const struct bb_edit_table *table,
+                                   const struct bb_table_options *options)
+{
+    enum bb_status status = bb_index_check(v->path, table, options);
+    v->report.indexes++;
+    if (status != BB_CORRUPT && status != BB_UNSUPPORTED)
+        return status;
+    note_index_failure(v);
+    return BB_OK;
+}
 
 static enum bb_status verify_table(struct verification *v, const struct bb_edit_table *table)
 {
@@ -41,11 +67,10 @@ static enum bb_status verify_table(struct verification *v, const struct bb_edit_
     bb_filename_path(v->path, BB_FILE_TABLE, table->number, path);
     enum bb_status status = bb_table_check(path, &options, &table->meta, &report);
     if (status == BB_OK && table->index_number != 0)
-        status = bb_index_check(v->path, table, &options);
+        status = verify_index(v, table, &options);
     if (status != BB_OK)
         return status;
     v->report.tables++;
-    v->report.indexes += table->index_number != 0;
     v->report.entries += report.entries;
     v->report.bytes += report.bytes;
     return BB_OK;
@@ -272,9 +297,11 @@ static enum bb_status verify_all(struct verification *v)
         status = verify_unnamed(v);
     if (status == BB_OK)
         status = count_obsolete_logs(v);
-    if (status == BB_OK)
-        count_files(v);
-    return status;
+    if (status != BB_OK)
+        return status;
+    count_files(v);
+    v->is_complete = true;
+    return v->index_failure.status == BB_OK ? BB_OK : bb_error_restore(&v->index_failure);
 }
 
 static void release(struct verification *v)
@@ -288,6 +315,7 @@ enum bb_status bb_store_verify_locked(struct bb_file_system *fs, const char *pat
                                       struct bb_db_verify_report *ret_report)
 {
     struct verification v = {.path = path, .fs = fs, .options = *options};
+    v.options.on_event = NULL;
     enum bb_status status = verify_all(&v);
     release(&v);
     if (status == BB_OK)
@@ -348,7 +376,7 @@ enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *o
         *v.options.recovery_report = v.recovery;
     release(&v);
     bb_file_system_posix_destroy(own);
-    if (status == BB_OK && ret_report != NULL)
+    if (v.is_complete && ret_report != NULL)
         *ret_report = v.report;
     return bb_error_settle(status, &before);
 }

@@ -58,6 +58,12 @@ class SelectTest(ModuleCase):
             self.store.select(b"status = 1")
         with self.assertRaises(bloomblock.InvalidError):
             self.store.create_attribute("status u64")
+        for call in (lambda: self.store.count("status = 1\0 AND status = 2"),
+                     lambda: self.store.create_attribute("a bytes = value\0"),
+                     lambda: self.store.create_index("a\0b", "values(status)"),
+                     lambda: self.store.drop_index("a\0b")):
+            with self.assertRaisesRegex(ValueError, "null byte"):
+                call()
         found = self.store.select("status = 1")
         with self.assertRaises(bloomblock.InvalidError):
             found.attributes  # pylint: disable=pointless-statement

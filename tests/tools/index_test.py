@@ -135,8 +135,21 @@ class IndexFiles(LogTest):
             byte = file.read(1)
             file.seek(100)
             file.write(bytes([byte[0] ^ 1]))
-        self.assertIn(os.path.basename(self.files[0]), self.expect(CORRUPT, "verify", self.store).err)
+        found = self.expect(CORRUPT, "verify", self.store)
+        self.assertIn(os.path.basename(self.files[0]), found.err)
+        self.assertIn(f"Try: bloomblock index materialize {self.store}", found.err)
+        self.assertEqual(self.expect(CORRUPT, "verify", self.store, "--json").json["indexes_damaged"], 1)
         self.assertEqual(self.ok("repair", self.store, "--json").json["indexes_dropped"], 1)
+        self.ok("verify", self.store)
+
+    def test_verify_names_every_damaged_index_file(self):
+        os.truncate(self.files[0], 0)
+        os.remove(self.files[1])
+        found = self.expect(CORRUPT, "verify", self.store)
+        for file in self.files[:2]:
+            self.assertIn(os.path.basename(file), found.err)
+        self.assertEqual(self.expect(CORRUPT, "verify", self.store, "--json").json["indexes_damaged"], 2)
+        self.ok("index", "materialize", self.store)
         self.ok("verify", self.store)
 
     def test_an_index_file_is_known_by_its_bytes_under_any_name(self):

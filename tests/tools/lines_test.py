@@ -100,6 +100,14 @@ class Lines(LogTest):
         self.assertEqual(records, [{"host": row["host"], "status": row["status"], "bytes": row["bytes"],
                                     "method": "GET"} for row in rows])
 
+    def test_an_input_without_records_gets_its_attributes_and_indexes(self):
+        self.load_lines("", "--format", "clf", "--index", "values(host)")
+        self.assertIn("host", self.attributes())
+        self.assertIn("host_values", self.ok("index", "list", self.store).text)
+        wrong = self.load_lines("", "--format", "clf", "--index", "values(nosuch)", code=USAGE, store=self.path("two"))
+        self.assertIn("expected the name of an attribute", wrong.err)
+        self.load_lines("", "--format", "csv", "--index", "values(a)", store=self.path("three"))
+
     def test_format_csv_takes_names_from_the_header_of_each_file(self):
         text = 'id,"full name",and,2nd,id\r\n1,"Smith, ""J""",x,y,z\r\n2,,,,\r\n'
         file = self.write("a.csv", text)

@@ -92,7 +92,7 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
 }
 
 static void report_damage(struct output *out, const char *kind, enum bb_status status,
-                          json_t *recovery)
+                          uint64_t indexes_damaged, json_t *recovery)
 {
     if (!out->is_json)
         return;
@@ -101,6 +101,8 @@ static void report_damage(struct output *out, const char *kind, enum bb_status s
     json_set_bool(document, "sound", false);
     json_set_text(document, "status", bb_status_name(status));
     json_set_text(document, "message", bb_error_last()->message);
+    if (indexes_damaged > 0)
+        json_set_count(document, "indexes_damaged", indexes_damaged);
     if (recovery != NULL)
         json_object_set_new(document, "recovery", recovery);
     output_json(out, document);
@@ -116,6 +118,7 @@ struct verify {
     bool is_running;           /* the store is open, in another process */
     uint64_t bytes_per_second; /* 0: no limit */
     bool is_store;             /* not a table */
+    bool needs_indexes;        /* index files are damaged, and nothing else */
     struct bb_db_recovery found;
 };
 
@@ -190,18 +193,28 @@ static void report_verified(struct verify *verify, enum bb_status status,
     if (status == BB_OK)
         report_store(&verify->out, report, take_recovery_json(verify));
     else
-        report_damage(&verify->out, "store", status, take_recovery_json(verify));
+        report_damage(&verify->out, "store", status, report->indexes_damaged,
+                      take_recovery_json(verify));
     bool is_opened = status == BB_OK || verify->found.is_repaired;
     if (is_opened && verify->recovery_name != NULL && !verify->out.is_json)
         report_recovery_text(verify);
+}
+
+static void on_event(void *context, const struct bb_event *event)
+{
+    if (event->kind == BB_EVENT_DAMAGE)
+        command_warn(context, event->message);
 }
 
 static enum bb_status verify_store(struct verify *verify, const char *path)
 {
     struct bb_db_verify_report report = {0};
     const struct bb_db_options options = {.recovery = verify->recovery,
-                                          .recovery_report = &verify->found};
+                                          .recovery_report = &verify->found,
+                                          .on_event = on_event,
+                                          .event_context = (void *)(uintptr_t)&command_verify};
     enum bb_status status = bb_db_verify(path, &options, &report);
+    verify->needs_indexes = report.indexes_damaged > 0;
     if (status == BB_CORRUPT && verify->recovery == BB_RECOVERY_SALVAGE)
         foresee_repair(verify, path);
     report_verified(verify, status, &report);
@@ -244,12 +257,6 @@ static void report_scrub(struct output *out, const struct bb_db_scrub_report *re
     output_json(out, document);
 }
 
-static void on_event(void *context, const struct bb_event *event)
-{
-    if (event->kind == BB_EVENT_DAMAGE)
-        command_warn(context, event->message);
-}
-
 static bool on_progress(void *context, const struct bb_db_scrub_report *so_far)
 {
     (void)context, (void)so_far;
@@ -286,7 +293,7 @@ static enum bb_status verify_table(struct verify *verify, const char *path)
     if (status == BB_OK)
         report_table(&verify->out, &report);
     else
-        report_damage(&verify->out, "table", status, NULL);
+        report_damage(&verify->out, "table", status, 0, NULL);
     return status;
 }
 
@@ -350,7 +357,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (status == BB_OK)
         status = verify_path(&verify, arguments.values[0]);
     code = code_of(&verify, command, status);
-    if (verify.is_store)
+    if (verify.needs_indexes)
+        fprintf(stderr, "Try: bloomblock index materialize %s\n", arguments.values[0]);
+    else if (verify.is_store)
         store_hint(arguments.values[0], code);
     return command_finish(command, &verify.out, code);
 }
@@ -365,8 +374,9 @@ const struct command command_verify = {
         "checksum, order and count; probes every filter for every key of its block, and rebuilds "
         "and "
         "compares\n"
-        "the filters that this version wrote. Stops at the first defect and names file and "
-        "offset.\n"
+        "the filters that this version wrote. Names every damaged index file, else the first "
+        "defect, with file "
+        "and offset.\n"
         "Exit code 0: sound, 4: damaged, 5: written by a newer version. Changes nothing.\n"
         "With --recovery (strict, synced, point-in-time, salvage) the logs are judged as by an "
         "opening in that\n"

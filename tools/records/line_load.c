@@ -259,6 +259,15 @@ static void trim(const struct line_load *load, struct key_record *line)
         line->value.size--;
 }
 
+/* An input without a record also gets its attributes and indexes, unless only a header or records
+ * would tell the attributes. */
+static enum bb_status define_at_end(struct line_load *load)
+{
+    bool is_known = load->format.is_fresh || load->format.kind == LINE_FORMAT_NONE;
+    enum bb_status status = load->is_defined || !is_known ? BB_OK : define(load);
+    return status == BB_OK ? BB_NOT_FOUND : status;
+}
+
 enum bb_status line_load_next(struct line_load *load, struct key_reader *reader,
                               struct key_record *ret_record)
 {
@@ -270,6 +279,8 @@ enum bb_status line_load_next(struct line_load *load, struct key_reader *reader,
         if (status == BB_OK)
             status = line_format_look(&load->format, ret_record, &is_record);
     }
+    if (status == BB_NOT_FOUND)
+        return define_at_end(load);
     if (status == BB_OK)
         status = define(load);
     return status == BB_OK ? make_key(load, ret_record) : status;

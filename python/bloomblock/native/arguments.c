@@ -161,3 +161,14 @@ bool real_of(PyObject *object, double *ret_number)
     *ret_number = number;
     return true;
 }
+
+PyObject *terminated_text(PyObject *text)
+{
+    char *string = NULL;
+    PyObject *bytes = PyUnicode_AsUTF8String(text);
+    /* Without a place for the size it refuses a NUL within the text: ValueError. */
+    if (bytes == NULL || PyBytes_AsStringAndSize(bytes, &string, NULL) == 0)
+        return bytes;
+    Py_DECREF(bytes);
+    return NULL;
+}

@@ -20,7 +20,7 @@ static bool set_word(const struct field *field, void *place, PyObject *value)
 static bool set_filter_kind(void *place, PyObject *value)
 {
     enum bb_filter_kind kind = BB_FILTER_DEFAULT;
-    PyObject *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8String(value) : NULL;
+    PyObject *text = PyUnicode_Check(value) ? terminated_text(value) : NULL;
     if (text == NULL) {
         if (PyErr_Occurred() == NULL)
             PyErr_Format(PyExc_TypeError, "a kind of filter is a text, not %R", value);

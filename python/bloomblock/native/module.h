@@ -68,6 +68,10 @@ void held_drop(struct held *held);
 /* NULL and None: held->owner is NULL. */
 bool held_take_optional(struct held *held, PyObject *object, const char *name);
 
+/* A text in UTF-8 as a terminated string in a bytes object; a new reference. ValueError if it
+ * contains a NUL. */
+PyObject *terminated_text(PyObject *text);
+
 PyObject *bytes_from(struct bb_bytes bytes);
 PyObject *bytes_from_buf(struct bb_buf *buf);
 /* A path as bytes in the file system's encoding. */

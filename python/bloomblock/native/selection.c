@@ -47,7 +47,7 @@ static bool take_condition(struct request *request, PyObject *where)
         PyErr_Format(PyExc_TypeError, "a condition is a text, not %R", where);
         return false;
     }
-    request->where = PyUnicode_AsUTF8String(where);
+    request->where = terminated_text(where);
     return request->where != NULL;
 }
 

@@ -11,9 +11,9 @@ static PyObject *result_of(enum bb_status status)
 /* A text as a terminated string in a bytes object. */
 static PyObject *text_of(PyObject *object, const char *what)
 {
-    if (PyUnicode_Check(object))
-        return PyUnicode_AsUTF8String(object);
-    return PyErr_Format(PyExc_TypeError, "%s is a text, not %R", what, object);
+    if (!PyUnicode_Check(object))
+        return PyErr_Format(PyExc_TypeError, "%s is a text, not %R", what, object);
+    return terminated_text(object);
 }
 
 static PyObject *with_text(PyObject *self, PyObject *object, const char *what,
