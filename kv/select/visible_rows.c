@@ -14,6 +14,12 @@ struct count {
     bool is_read;
 };
 
+/* Numbers of records that are not looked up yet. */
+struct record_range {
+    uint64_t next;
+    uint64_t end;
+};
+
 void bb_visible_rows_init(struct bb_visible_rows *rows, struct bb_candidate_source *source,
                           struct bb_table_file *file, size_t run, struct bb_known_rows *known)
 {
@@ -78,10 +84,10 @@ static enum bb_status look_up(struct count *count, const struct bb_entry *entry,
     return status;
 }
 
-/* Looks up the matches of a loaded block. *record: the number of its first record, on return the
- * number after its last one. Errors: BB_NOT_FOUND when the block has records beyond the granule. */
+/* Looks up the matches of a loaded block. records->next: the number of its first record, on return
+ * the number after its last one. Errors: BB_NOT_FOUND when the block has more records. */
 static enum bb_status look_up_entries(struct count *count, const struct bb_block *block,
-                                      struct bb_place place, uint64_t *record)
+                                      struct bb_place place, struct record_range *records)
 {
     struct bb_block_iter *entries = &count->rows->entries;
     enum bb_status status = BB_OK;
@@ -90,11 +96,11 @@ static enum bb_status look_up_entries(struct count *count, const struct bb_block
     for (; entries->is_valid && status == BB_OK; bb_block_iter_next(entries)) {
         if (entries->entry.kind != BB_ENTRY_PUT)
             continue;
-        if (*record == count->matches->record_count)
+        if (records->next == records->end)
             return BB_NOT_FOUND;
-        if (is_unknown_match(count, *record))
-            status = look_up(count, &entries->entry, *record);
-        ++*record;
+        if (is_unknown_match(count, records->next))
+            status = look_up(count, &entries->entry, records->next);
+        records->next++;
     }
     return status == BB_OK ? entries->status : status;
 }
@@ -114,7 +120,7 @@ static enum bb_status open_blocks(struct bb_visible_rows *rows)
 
 /* next: the blocks before this one are looked up too, so that one read may fetch them. */
 static enum bb_status look_up_block(struct count *count, uint64_t number, uint64_t next,
-                                    uint64_t *record)
+                                    struct record_range *records)
 {
     struct bb_visible_rows *rows = count->rows;
     struct bb_select_account *account = &rows->source->account;
@@ -134,7 +140,7 @@ static enum bb_status look_up_block(struct count *count, uint64_t number, uint64
         return status;
     count->is_read = true;
     account->blocks_read++;
-    return look_up_entries(count, block, place, record);
+    return look_up_entries(count, block, place, records);
 }
 
 /* Reads only blocks with a match that is not known yet. The column has the number of records of
@@ -146,10 +152,10 @@ static enum bb_status look_up_parts(struct count *count)
     enum bb_status status = BB_OK;
     for (uint64_t number = count->begin; number < count->end && status == BB_OK; number++) {
         uint64_t end = first + part_records[number - count->begin];
-        uint64_t record = first;
+        struct record_range records = {first, end};
         if (has_unknown_match(count, first, end)) {
-            status = look_up_block(count, number, number + 1, &record);
-            if (status == BB_OK && record != end)
+            status = look_up_block(count, number, number + 1, &records);
+            if (status == BB_OK && records.next != end)
                 status = BB_NOT_FOUND;
         }
         first = end;
@@ -159,11 +165,11 @@ static enum bb_status look_up_parts(struct count *count)
 
 static enum bb_status look_up_all(struct count *count)
 {
-    uint64_t record = 0;
+    struct record_range records = {0, count->matches->record_count};
     enum bb_status status = BB_OK;
     for (uint64_t number = count->begin; number < count->end && status == BB_OK; number++)
-        status = look_up_block(count, number, count->end, &record);
-    return status == BB_OK && record != count->matches->record_count ? BB_NOT_FOUND : status;
+        status = look_up_block(count, number, count->end, &records);
+    return status == BB_OK && records.next != records.end ? BB_NOT_FOUND : status;
 }
 
 static enum bb_status look_up_matches(struct count *count)
