@@ -88,6 +88,9 @@ struct bb_db_index {
     /* Of `tables`, with an index whose words another version of libunistring found: the index is
      * not used, and bb_db_index_materialize rebuilds it. */
     uint64_t tables_of_other_words;
+    /* Of `tables`, with an index file that is damaged, missing or of a newer version: it is not
+     * used, and bb_db_index_materialize rebuilds it. */
+    uint64_t tables_unreadable;
     uint64_t size_bytes; /* of the index, in all index files */
     uint64_t pairs;      /* of a member and a granule: pair_count of bb/skip.h */
     uint64_t granules;   /* of the tables with the index */
@@ -98,7 +101,7 @@ struct bb_db_index_list {
     uint64_t file_count; /* index files of live tables that can be read */
     uint64_t file_bytes; /* their sizes; they may contain dropped indexes */
 };
-/* Opens every index file. A damaged or missing one counts as not built. *ret_list is owned:
+/* Opens every index file. An unreadable one counts as not built. *ret_list is owned:
  * bb_db_index_list_deinit. BB_NO_MEMORY; BB_IO: an index file cannot be read. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_list(struct bb_db *db,
                                                      struct bb_db_index_list *ret_list);

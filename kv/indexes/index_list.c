@@ -71,6 +71,13 @@ static void count_file(const struct bb_skip_file *file, const struct bb_catalog 
     }
 }
 
+/* The index file of a table is damaged, missing or of a newer version. */
+static void count_unreadable(struct bb_db_index_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        list->indexes[i].tables_unreadable++;
+}
+
 /* is_indexed: the store builds the index file if the table lacks one. */
 static enum bb_status count_table(struct bb_table_file *table, bool is_indexed,
                                   const struct bb_catalog *catalog, struct bb_db_index_list *list)
@@ -84,6 +91,8 @@ static enum bb_status count_table(struct bb_table_file *table, bool is_indexed,
     enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
     if (status == BB_OK)
         count_file(file, catalog, list);
+    if (index != NULL && bb_index_file_is_lost(status))
+        count_unreadable(list);
     bb_companion_unref(index);
     return bb_index_file_is_lost(status) ? BB_OK : status;
 }
@@ -103,9 +112,11 @@ static enum bb_status count_tables(const struct bb_db *db, const struct bb_level
 enum bb_status bb_db_index_list(struct bb_db *db, struct bb_db_index_list *ret_list)
 {
     struct bb_db_index_list list = {0};
+    struct bb_error before;
     enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK)
         return status;
+    bb_error_save(&before);
     struct bb_catalog *catalog = bb_store_catalog_ref(db);
     status = describe_all(catalog, &list);
     if (status == BB_OK) {
@@ -118,5 +129,5 @@ enum bb_status bb_db_index_list(struct bb_db *db, struct bb_db_index_list *ret_l
         *ret_list = list;
     else
         bb_db_index_list_deinit(&list);
-    return status;
+    return bb_error_settle(status, &before);
 }

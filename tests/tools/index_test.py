@@ -149,7 +149,9 @@ class IndexFiles(LogTest):
         for file in self.files[:2]:
             self.assertIn(os.path.basename(file), found.err)
         self.assertEqual(self.expect(CORRUPT, "verify", self.store, "--json").json["indexes_damaged"], 2)
+        self.assertIn(", 2 unreadable: materialize", self.ok("index", "list", self.store).text)
         self.ok("index", "materialize", self.store)
+        self.assertNotIn("unreadable", self.ok("index", "list", self.store).text)
         self.ok("verify", self.store)
 
     def test_an_index_file_is_known_by_its_bytes_under_any_name(self):

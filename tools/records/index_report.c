@@ -48,14 +48,18 @@ static void add_tables(struct text_table *table, const struct bb_db_index *index
 {
     char pending[64] = "";
     char other[96] = "";
+    char unreadable[96] = "";
     if (index->tables_pending > 0)
         snprintf(pending, sizeof(pending), ", %s pending",
                  number_grouped(index->tables_pending).text);
     if (index->tables_of_other_words > 0)
         snprintf(other, sizeof(other), ", %s of other words: materialize",
                  number_grouped(index->tables_of_other_words).text);
-    text_table_add(table, "%s of %s%s%s", number_grouped(index->tables_built).text,
-                   number_grouped(index->tables).text, pending, other);
+    if (index->tables_unreadable > 0)
+        snprintf(unreadable, sizeof(unreadable), ", %s unreadable: materialize",
+                 number_grouped(index->tables_unreadable).text);
+    text_table_add(table, "%s of %s%s%s%s", number_grouped(index->tables_built).text,
+                   number_grouped(index->tables).text, pending, other, unreadable);
 }
 
 void index_report_write(const struct index_report *report, struct output *out)
@@ -92,6 +96,7 @@ json_t *index_report_json(const struct index_report *report)
         json_set_count(row, "tables_built", index->tables_built);
         json_set_count(row, "tables_pending", index->tables_pending);
         json_set_count(row, "tables_of_other_words", index->tables_of_other_words);
+        json_set_count(row, "tables_unreadable", index->tables_unreadable);
         json_set_count(row, "size_bytes", index->size_bytes);
         json_set_real(row, "share_of_data", share_of(report, index));
         json_set_count(row, "pairs", index->pairs);
