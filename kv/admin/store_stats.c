@@ -38,15 +38,6 @@ static bool is_index_damaged(struct bb_table_file *file)
     return is_damaged;
 }
 
-/* Of the bits by which counts know the table's visible records. */
-static uint64_t index_memory(struct bb_table_file *file)
-{
-    struct bb_companion *index = bb_table_file_companion(file);
-    uint64_t bytes = index == NULL ? 0 : bb_index_file_known_memory(index);
-    bb_companion_unref(index);
-    return bytes;
-}
-
 static uint64_t count_damaged_logs(const struct bb_view *view)
 {
     uint64_t count = 0;
@@ -65,7 +56,7 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
         for (size_t i = 0; i < count; i++) {
             struct bb_table_file *file = bb_levels_table(view->levels, number, i);
             add_table(level, file);
-            stats->table_memory_bytes += bb_table_file_memory(file) + index_memory(file);
+            stats->table_memory_bytes += bb_table_file_memory(file);
             stats->damaged_files +=
                 atomic_load(&file->is_damaged) + (uint64_t)is_index_damaged(file);
         }
@@ -102,7 +93,8 @@ static void describe_tombstones(const struct bb_levels *levels, struct bb_db_sta
 
 static void describe_memory(struct bb_db *db, const struct bb_view *view, struct bb_db_stats *stats)
 {
-    stats->table_memory_bytes += bb_large_pages_overhead(&db->table_env.pages);
+    stats->table_memory_bytes +=
+        bb_large_pages_overhead(&db->table_env.pages) + atomic_load(&db->known_rows_bytes);
     for (size_t i = 0; i < view->buffer_count; i++)
         stats->memtable_bytes += bb_memtable_used_bytes(view->buffers[i]->memtable);
 }

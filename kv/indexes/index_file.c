@@ -16,9 +16,10 @@ struct index_file {
     struct bb_db *db;         /* borrowed: a store outlives its tables */
     uint8_t table_id[16];
     struct bb_mutex mutex;
-    struct bb_skip_file *file;   /* guarded by mutex; NULL: not open */
-    struct bb_error failure;     /* guarded by mutex; from the failed opening */
-    bool is_announced;           /* guarded by mutex */
+    struct bb_skip_file *file; /* guarded by mutex; NULL: not open */
+    struct bb_error failure;   /* guarded by mutex; from the failed opening */
+    _Atomic bool is_tried;     /* opening succeeded, or failed permanently: a hint */
+    _Atomic bool is_announced;
     struct bb_known_rows *known; /* guarded by mutex; one reference; NULL: no count needed one */
 };
 
@@ -73,31 +74,17 @@ static enum bb_status announce_end(const struct index_file *index)
     return bb_file_close_after(file, status);
 }
 
-/* The mutex is held. */
-static bool is_open(const struct index_file *index)
+bool bb_index_file_is_tried(struct bb_companion *companion)
 {
-    return index->file != NULL || index->failure.status != BB_OK;
+    return atomic_load_explicit(&index_file_of(companion)->is_tried, memory_order_relaxed);
 }
 
-bool bb_index_file_is_open(struct bb_companion *companion)
-{
-    struct index_file *index = index_file_of(companion);
-    bb_mutex_lock(&index->mutex);
-    bool result = is_open(index);
-    bb_mutex_unlock(&index->mutex);
-    return result;
-}
-
-/* A failure is left to the opening that follows. */
 void bb_index_file_announce(struct bb_companion *companion)
 {
     struct index_file *index = index_file_of(companion);
-    bb_mutex_lock(&index->mutex);
-    bool is_done = index->is_announced || is_open(index);
-    index->is_announced = true;
-    bb_mutex_unlock(&index->mutex);
-    if (!is_done && announce_end(index) != BB_OK)
-        return;
+    bool is_done = bb_index_file_is_tried(companion) || atomic_exchange(&index->is_announced, true);
+    if (!is_done)
+        (void)announce_end(index); /* the opening that follows reports a failure */
 }
 
 static enum bb_status open_first(struct index_file *index)
@@ -110,6 +97,8 @@ static enum bb_status open_first(struct index_file *index)
         bb_skip_file_map(index->file);
     if (bb_index_file_is_lost(status))
         index->failure = *bb_error_last();
+    bool is_tried = index->file != NULL || index->failure.status != BB_OK;
+    atomic_store_explicit(&index->is_tried, is_tried, memory_order_relaxed);
     return status;
 }
 
@@ -132,8 +121,8 @@ enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip
 static enum bb_status renew_known(struct index_file *index, struct bb_bytes newer)
 {
     struct bb_known_rows *rows = NULL;
-    enum bb_status status =
-        bb_known_rows_create(bb_skip_file_granule_count(index->file), newer, &rows);
+    enum bb_status status = bb_known_rows_create(bb_skip_file_granule_count(index->file), newer,
+                                                 &index->db->known_rows_bytes, &rows);
     if (status != BB_OK)
         return status;
     bb_known_rows_unref(index->known);
@@ -154,15 +143,6 @@ enum bb_status bb_index_file_known_rows(struct bb_companion *companion, struct b
         *ret_rows = bb_known_rows_ref(index->known);
     bb_mutex_unlock(&index->mutex);
     return status;
-}
-
-uint64_t bb_index_file_known_memory(struct bb_companion *companion)
-{
-    struct index_file *index = index_file_of(companion);
-    bb_mutex_lock(&index->mutex);
-    uint64_t bytes = index->known == NULL ? 0 : atomic_load(&index->known->memory_bytes);
-    bb_mutex_unlock(&index->mutex);
-    return bytes;
 }
 
 void bb_index_file_forget_rows(struct bb_companion *companion)

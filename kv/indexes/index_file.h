@@ -24,10 +24,10 @@ BB_MUST_CHECK enum bb_status bb_index_file_create(struct bb_db *db, uint64_t num
 BB_MUST_CHECK enum bb_status bb_index_file_open(struct bb_companion *companion,
                                                 struct bb_skip_file **ret_file);
 
-/* False: the next bb_index_file_open reads the file. */
-bool bb_index_file_is_open(struct bb_companion *companion);
+/* False: the next bb_index_file_open may read the file. Takes no lock. */
+bool bb_index_file_is_tried(struct bb_companion *companion);
 /* Announces to the system that the end of the file, which opening reads, will be needed. Does
- * nothing if the file is open or was announced before. */
+ * nothing if the file is tried or was announced before. */
 void bb_index_file_announce(struct bb_companion *companion);
 
 /* True when an index of a file is this one of the catalog: the same attribute, with the same
@@ -56,8 +56,6 @@ bool bb_index_file_has_other_words(const struct bb_skip_file *file,
 BB_MUST_CHECK enum bb_status bb_index_file_known_rows(struct bb_companion *companion,
                                                       struct bb_bytes newer,
                                                       struct bb_known_rows **ret_rows);
-/* Bytes of memory of the latest of them. */
-uint64_t bb_index_file_known_memory(struct bb_companion *companion);
 /* Drops the latest of them. */
 void bb_index_file_forget_rows(struct bb_companion *companion);
 

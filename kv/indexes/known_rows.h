@@ -26,14 +26,17 @@ struct bb_known_granule {
 
 struct bb_known_rows {
     _Atomic uint32_t references;
-    _Atomic uint64_t memory_bytes;
-    struct bb_buf newer; /* the u64 numbers of the newer tables */
+    uint64_t memory_bytes;         /* without the granules */
+    _Atomic uint64_t *total_bytes; /* of all such objects of the store; borrowed */
+    struct bb_buf newer;           /* the u64 numbers of the newer tables */
     size_t granule_count;
     _Atomic(struct bb_known_granule *) granules[]; /* owned; NULL until one is counted */
 };
 
-/* One reference for the caller. Errors: BB_NO_MEMORY. */
+/* Adds its memory to *total_bytes while it exists, and later that of its granules. One reference
+ * for the caller. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_known_rows_create(size_t granule_count, struct bb_bytes newer,
+                                                  _Atomic uint64_t *total_bytes,
                                                   struct bb_known_rows **ret_rows);
 struct bb_known_rows *bb_known_rows_ref(struct bb_known_rows *rows);
 /* NULL is allowed. */

@@ -345,7 +345,7 @@ enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
         .source = source, .reading = reading, .file = file, .companion = companion};
     uint64_t begin = source->system->ops->now(source->system);
     enum bb_status status = BB_OK;
-    if (companion != NULL && !bb_index_file_is_open(companion))
+    if (companion != NULL && !bb_index_file_is_tried(companion))
         announce_following(reading);
     if (companion != NULL && bb_index_file_open(companion, &choice.index) == BB_OK) {
         status = choose_by_index(&choice, granules);

@@ -131,6 +131,7 @@ struct bb_db {
     _Atomic uint64_t write_bytes;
     _Atomic uint64_t commit_count;
     _Atomic uint64_t wal_bytes;
+    _Atomic uint64_t known_rows_bytes; /* memory of kv/indexes/known_rows.h */
     /* By selections: kv/indexes/index_demand.h. */
     _Atomic bool flush_builds_indexes;
     _Atomic bool worker_builds_indexes;

@@ -9,6 +9,7 @@
 #define VISIBLE 3
 
 struct scene {
+    _Atomic uint64_t bytes;
     struct bb_known_rows *rows;
 };
 static struct scene *scene;
@@ -16,7 +17,9 @@ static struct scene *scene;
 static void make_scene(void)
 {
     scene = bb_alloc_zeroed(1, sizeof(*scene));
-    explore_check(bb_known_rows_create(1, (struct bb_bytes){0}, &scene->rows) == BB_OK, "no rows");
+    explore_check(bb_known_rows_create(1, (struct bb_bytes){0}, &scene->bytes, &scene->rows) ==
+                      BB_OK,
+                  "no rows");
 }
 
 static struct bb_known_granule *find_granule(void)
@@ -71,10 +74,15 @@ static void check_both(void)
                   "a bit was lost");
 }
 
+static void check_dropped(void)
+{
+    explore_check(atomic_load(&scene->bytes) == 0, "memory is still counted");
+}
+
 static const struct explore_program programs[] = {
     {"one learns, one uses", make_scene, {learn, use}, check_both},
     {"two learn", make_scene, {learn, learn}, check_both},
-    {"one learns, one drops the rows", make_shared_scene, {learn_and_drop, drop}, NULL},
+    {"one learns, one drops the rows", make_shared_scene, {learn_and_drop, drop}, check_dropped},
 };
 
 static const char *const not_needed[] = {NULL};
