@@ -1,9 +1,9 @@
 """A private copy of the sources, its build, and the trial of one mutant against the tests.
 
 The copy is built once, with gcc --coverage, so that one run of each test tells its time and its
-lines (reach.py). A mutant costs one compilation, and one link per test that runs its line. The link
-line has the mutant's object before the static libraries, so the linker does not extract the
-original from its archive. The build does not change; several mutants can be tried at a time.
+lines (reach.py). A mutant costs one compilation, and one link per program whose tests run its line.
+The link line has the mutant's object before the static libraries, so the linker does not extract
+the original from its archive. The build does not change; several mutants can be tried at a time.
 """
 import concurrent.futures
 import filecmp
@@ -200,9 +200,10 @@ class Workshop:
         test.forks = test.forks or "fork()" in text
 
     def _source_of(self, test):
+        """A unit test is one of the sources of its program, and named after its layer and source."""
         for word in test.link:
             match = re.fullmatch(r"tests/CMakeFiles/[^/]+\.dir/(.*\.c)\.o", word)
-            if match:
+            if match and (test.label != "unit" or match[1] == "/".join(test.name.split("_", 2)) + ".c"):
                 return os.path.join(self.source, "tests", match.group(1))
         raise Failure(f"no source in the link line of {test.name}")
 
@@ -340,20 +341,24 @@ class Workshop:
             if mutant is None or mutant == original:
                 return Verdict(SAME if mutant else DOES_NOT_COMPILE)
             object_path = os.path.join(folder, posixpath.basename(site.path) + ".o")
-            verdict = self._try_tests(site, object_path, os.path.join(folder, "program"))
+            verdict = self._try_tests(site, object_path, folder)
             verdict.seconds = time.monotonic() - began
             return verdict
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _try_tests(self, site, object_path, program):
+    def _try_tests(self, site, object_path, folder):
         tried, seconds, tests = 0, 0.0, self.order(site)
+        links = {}  # of the tests' programs: True if they link with the mutant
         for test in tests:
             if seconds > self.seconds_max:
                 return Verdict(SURVIVED, how=f"{tried} of {len(tests)} tests pass")
             # A program with a replacement for the object, such as alloc_fault.c for alloc.c, does
             # not link.
-            if not self._link(test, object_path, program):
+            program = os.path.join(folder, os.path.basename(test.command[0]))
+            if program not in links:
+                links[program] = self._link(test, object_path, program)
+            if not links[program]:
                 continue
             tried += 1
             how, used, _ = self._run(test, program, SLOWER * test.clock + SECONDS_MORE)
