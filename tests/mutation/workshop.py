@@ -200,7 +200,7 @@ class Workshop:
         test.forks = test.forks or "fork()" in text
 
     def _source_of(self, test):
-        """A unit test is one of the sources of its program, and named after its layer and source."""
+        """A program of unit tests has many sources; a test is named after its layer and source."""
         for word in test.link:
             match = re.fullmatch(r"tests/CMakeFiles/[^/]+\.dir/(.*\.c)\.o", word)
             if match and (test.label != "unit" or match[1] == "/".join(test.name.split("_", 2)) + ".c"):
