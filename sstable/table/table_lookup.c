@@ -179,8 +179,9 @@ static enum bb_status find_block(struct bb_table_lookup *lookup)
     lookup->ordinal = bb_index_page_find(lookup->page, table->comparator, ask->key, ask->sequence);
     lookup->block_offset = bb_index_page_block_offset(lookup->page, lookup->ordinal);
     lookup->state = BB_LOOKUP_BLOCK;
-    /* The filter's line and the cache's line arrive together. */
-    if (!table->uses_blocks_in_place)
+    /* The filter's line and the cache's line arrive together. WHY only after a table filter:
+     * without one most keys may be absent, and then no block is searched for. */
+    if (table->probes_table_filter && !table->uses_blocks_in_place)
         bb_table_block_prefetch(table, lookup->page, lookup->ordinal);
     if (ask_filter(lookup))
         return BB_OK;
