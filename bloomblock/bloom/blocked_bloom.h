@@ -67,6 +67,12 @@ void bb_blocked_bloom_add(uint8_t *payload, uint32_t line_count, uint32_t probes
 bool bb_blocked_bloom_may_contain(const uint8_t *payload, uint32_t line_count, uint32_t probes,
                                   uint64_t hash);
 
+/* The same with vectors: all probes of one product together. Compiled for x86 only. */
+bool bb_blocked_bloom_avx2(const uint8_t *payload, uint32_t line_count, uint32_t probes,
+                           uint64_t hash);
+bool bb_blocked_bloom_avx512(const uint8_t *payload, uint32_t line_count, uint32_t probes,
+                             uint64_t hash);
+
 /* The rate for non-member keys, computed from the set bits: the mean over lines of fill^probes. */
 double bb_blocked_bloom_rate(const uint8_t *payload, uint32_t line_count, uint32_t probes);
 

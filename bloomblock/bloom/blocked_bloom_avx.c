@@ -8,9 +8,8 @@
  *     position   word | bit               of 8 words (AVX-512) or 16 (AVX2)
  *
  * As in the portable form, no probe is skipped after one that rules out the key. */
-#include "bloomblock/bloom/blocked_bloom_avx.h"
-
 #include "bloomblock/bloom/blocked_bloom.h"
+
 #include "bloomblock/cpu.h"
 
 #if BB_CPU_X86

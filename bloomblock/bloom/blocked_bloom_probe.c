@@ -1,8 +1,6 @@
 /* See blocked_bloom_probe.h. */
 #include "bloomblock/bloom/blocked_bloom_probe.h"
 
-#include "bloomblock/bloom/blocked_bloom_avx.h"
-
 const struct bb_blocked_bloom_probe *bb_blocked_bloom_probe_of(enum bb_cpu cpu)
 {
     static const struct bb_blocked_bloom_probe forms[] = {

@@ -5,7 +5,6 @@
 
 #include "bloomblock/ribbon/ribbon_dense.h"
 #include "bloomblock/ribbon/ribbon_spread.h"
-#include "bloomblock/ribbon/ribbon_system_avx512.h"
 
 #define GROUP_ROWS      BB_RIBBON_SLAB_WIDTH
 #define PLANES_KEYS_MIN 24 /* fewer are solved sooner as dense systems */

@@ -1,5 +1,5 @@
 /* Equations of hashes, eight at a time, with the formulas of ribbon_equation.h. */
-#include "bloomblock/ribbon/ribbon_system_avx512.h"
+#include "bloomblock/ribbon/ribbon_system.h"
 
 #include "bloomblock/cpu.h"
 #include "bloomblock/ribbon/ribbon_bits.h"

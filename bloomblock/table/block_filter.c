@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "base/status.h"
-#include "bloomblock/bloom/blocked_bloom_avx.h"
 #include "bloomblock/bloom/blocked_bloom.h"
 #include "bloomblock/bloom/bloom.h"
 #include "bloomblock/ribbon/ribbon_shape.h"

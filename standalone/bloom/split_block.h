@@ -27,6 +27,8 @@ extern const uint32_t bb_split_block_salts[BB_SPLIT_BLOCK_WORDS];
 void bb_split_block_add(uint8_t *bitset, uint32_t block_count, uint64_t hash);
 bool bb_split_block_may_contain(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
 /* Fetches the hash's block into the cache. */
+/* The same with vectors: the eight words of a block are eight lanes. Compiled for x86 only. */
+bool bb_split_block_avx2(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
 void bb_split_block_prefetch(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
 
 /* The rate for non-member keys, computed from the set bits, if every factor neighbouring blocks are

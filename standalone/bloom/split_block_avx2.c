@@ -1,8 +1,7 @@
 /* Probing blocks of Parquet's filter, all words together. */
-#include "standalone/bloom/split_block_avx2.h"
+#include "standalone/bloom/split_block.h"
 
 #include "bloomblock/cpu.h"
-#include "standalone/bloom/split_block.h"
 
 #if BB_CPU_X86
 #include <immintrin.h>

@@ -4,7 +4,6 @@
 
 #include "base/status.h"
 #include "standalone/bloom/split_block.h"
-#include "standalone/bloom/split_block_avx2.h"
 
 static enum bb_status choose(struct bb_envelope *envelope)
 {

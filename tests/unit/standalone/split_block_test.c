@@ -8,7 +8,6 @@
 #include "bloomblock/sizing/rate.h"
 #include "bloomblock/cpu.h"
 #include "standalone/bloom/split_block.h"
-#include "standalone/bloom/split_block_avx2.h"
 
 static uint64_t text_hash(const char *text)
 {
