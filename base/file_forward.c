@@ -1,6 +1,12 @@
 /* See file_forward.h. */
 #include "base/file_forward.h"
 
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* ---- file systems ---- */
+
 static struct bb_file_system *inner_of(struct bb_file_system *fs)
 {
     return bb_file_forward_inner(fs);
@@ -127,9 +133,98 @@ static const struct bb_file_system_ops file_system_ops = {
     .open_files_max = open_files_max,
 };
 
+/* ---- files ---- */
+
+static struct bb_file *inner_file(struct bb_file *file)
+{
+    return ((struct bb_file_forwarded *)file)->inner;
+}
+
+static enum bb_status read_at(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
+                              size_t *ret_size)
+{
+    return bb_file_read_at(inner_file(file), offset, buffer, size, ret_size);
+}
+
+static bool read_now(struct bb_file *file, uint64_t offset, void *buffer, size_t size)
+{
+    return bb_file_read_now(inner_file(file), offset, buffer, size);
+}
+
+static void will_need(struct bb_file *file, uint64_t offset, uint64_t size)
+{
+    bb_file_will_need(inner_file(file), offset, size);
+}
+
+static enum bb_status append(struct bb_file *file, const void *data, size_t size)
+{
+    return bb_file_append(inner_file(file), bb_bytes_of(data, size));
+}
+
+static enum bb_status sync_file(struct bb_file *file)
+{
+    return bb_file_sync(inner_file(file));
+}
+
+static enum bb_status size_of_file(struct bb_file *file, uint64_t *ret_size)
+{
+    return bb_file_size(inner_file(file), ret_size);
+}
+
+static enum bb_status close_file(struct bb_file *file)
+{
+    enum bb_status status = bb_file_close(inner_file(file));
+    bb_free(file);
+    return status;
+}
+
+static const struct bb_file_ops file_ops = {
+    .read_at = read_at,
+    .read_now = read_now,
+    .will_need = will_need,
+    .append = append,
+    .sync = sync_file,
+    .size = size_of_file,
+    .close = close_file,
+};
+
+typedef enum bb_status opener(struct bb_file_system *fs, const char *path,
+                              struct bb_file **ret_file);
+
+static enum bb_status open_wrapped(struct bb_file_system *fs, const char *path, opener *open_inner,
+                                   struct bb_file **ret_file)
+{
+    struct bb_file_forwarded *file = bb_alloc_zeroed(1, sizeof(*file));
+    if (file == NULL)
+        return bb_fail(BB_NO_MEMORY, "%s: no memory to open it", path);
+    enum bb_status status = open_inner(inner_of(fs), path, &file->inner);
+    if (status != BB_OK) {
+        bb_free(file);
+        return status;
+    }
+    file->fs = fs;
+    file->base = (struct bb_file){.ops = &((struct bb_file_forward *)fs)->file_ops,
+                                  .path = file->inner->path};
+    *ret_file = &file->base;
+    return BB_OK;
+}
+
+enum bb_status bb_file_forward_open(struct bb_file_system *fs, const char *path,
+                                    struct bb_file **ret_file)
+{
+    return open_wrapped(fs, path, bb_file_open, ret_file);
+}
+
+enum bb_status bb_file_forward_create(struct bb_file_system *fs, const char *path,
+                                      struct bb_file **ret_file)
+{
+    return open_wrapped(fs, path, bb_file_create, ret_file);
+}
+
 void bb_file_forward_init(struct bb_file_forward *forward, struct bb_file_system *inner)
 {
-    *forward = (struct bb_file_forward){.inner = inner, .ops = file_system_ops};
+    *forward =
+        (struct bb_file_forward){.inner = inner, .ops = file_system_ops, .file_ops = file_ops};
     if (inner->ops->open_files_max == NULL)
         forward->ops.open_files_max = NULL;
     forward->base.ops = &forward->ops;

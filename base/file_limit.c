@@ -37,22 +37,6 @@ struct bb_file_limit {
     uint64_t seen;          /* the latest time that the clock gave */
 };
 
-struct limited_file {
-    struct bb_file base;
-    struct bb_file *inner; /* owned */
-    struct side *side;
-};
-
-static struct side *side_of(struct bb_file_system *fs)
-{
-    return (struct side *)fs;
-}
-
-static struct limited_file *file_of(struct bb_file *file)
-{
-    return (struct limited_file *)file;
-}
-
 /* ---- waiting ---- */
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -122,81 +106,21 @@ static void wait_for_turn(struct bb_file_limit *limit, bool is_urgent, size_t si
     }
 }
 
-/* ---- files ---- */
-
-static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffer, size_t size,
-                              size_t *ret_size)
-{
-    return bb_file_read_at(file_of(base)->inner, offset, buffer, size, ret_size);
-}
-
-static bool read_now(struct bb_file *base, uint64_t offset, void *buffer, size_t size)
-{
-    return bb_file_read_now(file_of(base)->inner, offset, buffer, size);
-}
-
-static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
-{
-    bb_file_will_need(file_of(base)->inner, offset, size);
-}
+/* ---- the limit ---- */
 
 static enum bb_status append(struct bb_file *base, const void *data, size_t size)
 {
-    struct limited_file *file = file_of(base);
-    wait_for_turn(file->side->limit, file->side->is_urgent, size);
+    const struct bb_file_forwarded *file = (struct bb_file_forwarded *)base;
+    const struct side *side = (struct side *)file->fs; /* forward is its first member */
+    wait_for_turn(side->limit, side->is_urgent, size);
     return bb_file_append(file->inner, bb_bytes_of(data, size));
 }
-
-static enum bb_status sync_file(struct bb_file *base)
-{
-    return bb_file_sync(file_of(base)->inner);
-}
-
-static enum bb_status size_of_file(struct bb_file *base, uint64_t *ret_size)
-{
-    return bb_file_size(file_of(base)->inner, ret_size);
-}
-
-static enum bb_status close_file(struct bb_file *base)
-{
-    struct limited_file *file = file_of(base);
-    enum bb_status status = bb_file_close(file->inner);
-    bb_free(file);
-    return status;
-}
-
-static const struct bb_file_ops file_ops = {
-    .read_at = read_at,
-    .read_now = read_now,
-    .will_need = will_need,
-    .append = append,
-    .sync = sync_file,
-    .size = size_of_file,
-    .close = close_file,
-};
-
-static enum bb_status create(struct bb_file_system *fs, const char *path, struct bb_file **ret_file)
-{
-    struct limited_file *file = bb_alloc_zeroed(1, sizeof(*file));
-    if (file == NULL)
-        return bb_fail(BB_NO_MEMORY, "%s: no memory to create it", path);
-    enum bb_status status = bb_file_create(bb_file_forward_inner(fs), path, &file->inner);
-    if (status != BB_OK) {
-        bb_free(file);
-        return status;
-    }
-    file->side = side_of(fs);
-    file->base = (struct bb_file){.ops = &file_ops, .path = file->inner->path};
-    *ret_file = &file->base;
-    return BB_OK;
-}
-
-/* ---- the limit ---- */
 
 static void init_side(struct bb_file_limit *limit, bool is_urgent, struct side *side)
 {
     bb_file_forward_init(&side->forward, limit->inner);
-    side->forward.ops.create = create;
+    side->forward.ops.create = bb_file_forward_create;
+    side->forward.file_ops.append = append;
     side->limit = limit;
     side->is_urgent = is_urgent;
 }
