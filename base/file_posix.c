@@ -80,22 +80,18 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
     return BB_OK;
 }
 
-#ifdef RWF_NOWAIT
 static ssize_t read_without_waiting(struct posix_file *file, uint64_t offset, void *buffer,
                                     size_t size)
 {
+#ifdef RWF_NOWAIT
     struct iovec where = {.iov_base = buffer, .iov_len = size};
     return preadv2(file->fd, &where, 1, (off_t)offset, RWF_NOWAIT);
-}
 #else
-static ssize_t read_without_waiting(struct posix_file *file, uint64_t offset, void *buffer,
-                                    size_t size)
-{
     (void)file, (void)offset, (void)buffer, (void)size;
     errno = EOPNOTSUPP;
     return -1;
-}
 #endif
+}
 
 static bool read_now(struct bb_file *base, uint64_t offset, void *buffer, size_t size)
 {

@@ -35,22 +35,17 @@ uint64_t bb_hash_xxh64(struct bb_bytes bytes)
     return XXH64(bytes.data, bytes.size, 0);
 }
 
-#if BB_HASH_WIDE
 /* The processor's features are known before main; testing for them is one load. */
 static uint64_t hash_long(const void *data, size_t size)
 {
+#if BB_HASH_WIDE
     if (__builtin_cpu_supports("avx512f"))
         return bb_hash_bytes_avx512(data, size);
     if (__builtin_cpu_supports("avx2"))
         return bb_hash_bytes_avx2(data, size);
-    return XXH3_64bits(data, size);
-}
-#else
-static uint64_t hash_long(const void *data, size_t size)
-{
-    return XXH3_64bits(data, size);
-}
 #endif
+    return XXH3_64bits(data, size);
+}
 
 uint64_t bb_hash_bytes(const void *data, size_t size)
 {

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-#if defined(__linux__) && !defined(MADV_COLLAPSE)
+#ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
 
@@ -65,23 +65,13 @@ void bb_region_unmap(void *memory, size_t size)
 
 void bb_region_enlarge(void *memory, size_t size)
 {
-#ifdef MADV_HUGEPAGE
     advise(memory, size, MADV_HUGEPAGE); /* sooner or later, */
     advise(memory, size, MADV_COLLAPSE); /* and now */
-#else
-    (void)memory;
-    (void)size;
-#endif
 }
 
 void bb_region_reduce(void *memory, size_t size)
 {
-#ifdef MADV_NOHUGEPAGE
     advise(memory, size, MADV_NOHUGEPAGE);
-#else
-    (void)memory;
-    (void)size;
-#endif
 }
 
 void bb_region_discard(void *memory, size_t size)

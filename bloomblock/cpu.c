@@ -4,8 +4,11 @@
 #if BB_CPU_X86
 /* gcc and clang detect the processor, and the registers that the operating system saves, before
  * main. */
-#define HAS(part)     __builtin_cpu_supports(part)
-#define AND_HAS(part) &&__builtin_cpu_supports(part)
+#define HAS(part) __builtin_cpu_supports(part)
+#else
+#define HAS(part) false
+#endif
+#define AND_HAS(part) &&HAS(part)
 
 static bool has_avx2(void)
 {
@@ -16,17 +19,6 @@ static bool has_avx512(void)
 {
     return BB_CPU_AVX512_PARTS(HAS, AND_HAS);
 }
-#else
-static bool has_avx2(void)
-{
-    return false;
-}
-
-static bool has_avx512(void)
-{
-    return false;
-}
-#endif
 
 bool bb_cpu_has(enum bb_cpu cpu)
 {
