@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/status.h"
 
 #define CLOCK_STEP_NANOSECONDS 1000
@@ -390,22 +391,13 @@ static enum bb_status free_space(struct bb_file_system *fs, const char *path, ui
     return status;
 }
 
-/* splitmix64 */
-static uint8_t random_byte(struct bb_ram_system *system)
-{
-    uint64_t value = system->random += UINT64_C(0x9e3779b97f4a7c15);
-    value = (value ^ (value >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    value = (value ^ (value >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (uint8_t)(value >> 56);
-}
-
 static enum bb_status random_bytes(struct bb_file_system *fs, void *buffer, size_t size)
 {
     struct bb_ram_system *system = system_of(fs);
     uint8_t *bytes = buffer;
     bb_mutex_lock(&system->mutex);
     for (size_t i = 0; i < size; i++)
-        bytes[i] = random_byte(system);
+        bytes[i] = (uint8_t)(bb_hash_mix(++system->random) >> 56);
     bb_mutex_unlock(&system->mutex);
     return BB_OK;
 }

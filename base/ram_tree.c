@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/status.h"
 
 #define NAME_SIZE_MAX 255
@@ -52,25 +53,12 @@ static void names_deinit(struct bb_ram_names *names)
     *names = (struct bb_ram_names){0};
 }
 
-static int names_reserve(struct bb_ram_names *names, size_t extra)
-{
-    if (names->capacity - names->count >= extra)
-        return 0;
-    size_t capacity = 2 * names->capacity + extra;
-    struct bb_ram_name *items = bb_realloc(names->items, capacity * sizeof(*items));
-    if (items == NULL)
-        return ENOMEM;
-    names->items = items;
-    names->capacity = capacity;
-    return 0;
-}
-
 int bb_ram_tree_name_add(struct bb_ram_names *names, struct bb_ram_node *directory,
                          const char *name, struct bb_ram_node *node)
 {
-    int error_number = names_reserve(names, 1);
-    if (error_number != 0)
-        return error_number;
+    if (bb_array_reserve(&names->items, names->count, &names->capacity, sizeof(*names->items),
+                         "names of files in memory") != BB_OK)
+        return ENOMEM;
     char *copy = bb_strdup(name);
     if (copy == NULL)
         return ENOMEM;
@@ -122,23 +110,15 @@ static int copy_names(const struct bb_ram_names *from, const struct bb_ram_node 
 
 int bb_ram_tree_names_sync(struct bb_ram_tree *tree, struct bb_ram_node *directory)
 {
-    struct bb_ram_names synced = {0};
-    int error_number = copy_names(&tree->names, directory, &synced);
-    if (error_number == 0)
-        error_number = names_reserve(&tree->durable, synced.count);
-    if (error_number != 0) {
-        names_deinit(&synced);
-        return error_number;
-    }
-    for (size_t i = tree->durable.count; i > 0; i--)
-        if (tree->durable.items[i - 1].directory == directory)
-            remove_at(&tree->durable, i - 1);
-    if (synced.count > 0)
-        memcpy(tree->durable.items + tree->durable.count, synced.items,
-               synced.count * sizeof(*synced.items));
-    tree->durable.count += synced.count;
-    bb_free(synced.items);
-    return 0;
+    struct bb_ram_names *durable = &tree->durable;
+    size_t before = durable->count;
+    int error_number = copy_names(&tree->names, directory, durable);
+    while (error_number != 0 && durable->count > before)
+        remove_at(durable, durable->count - 1);
+    for (size_t i = before; error_number == 0 && i > 0; i--)
+        if (durable->items[i - 1].directory == directory)
+            remove_at(durable, i - 1);
+    return error_number;
 }
 
 /* ---- paths ---- */
