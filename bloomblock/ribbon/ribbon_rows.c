@@ -53,7 +53,7 @@ void bb_ribbon_rows_encode_bits(const struct bb_ribbon_rows *rows, uint32_t slot
     struct bit_writer writer = {.at = payload};
     for (uint32_t column = 0; column < fingerprint_bits; column++) {
         const uint64_t *words = rows->slabs[column / BB_RIBBON_SLAB_WIDTH];
-        uint32_t shift = bb_ribbon_rows_shift(0, column);
+        uint32_t shift = column % BB_RIBBON_SLAB_WIDTH * 8;
         uint32_t row = 0;
         for (; row + BB_RIBBON_SLAB_WIDTH <= slot_count; row += BB_RIBBON_SLAB_WIDTH)
             write_bits(&writer, words[row / BB_RIBBON_SLAB_WIDTH] >> shift & 0xff, 8);

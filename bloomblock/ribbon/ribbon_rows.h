@@ -28,23 +28,6 @@ static inline uint32_t bb_ribbon_rows_slab_count(uint32_t fingerprint_bits)
     return (fingerprint_bits + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
 }
 
-/* The bit of a column and a row in its word. */
-static inline uint32_t bb_ribbon_rows_shift(uint32_t row, uint32_t column)
-{
-    return column % BB_RIBBON_SLAB_WIDTH * 8 + row % BB_RIBBON_SLAB_WIDTH;
-}
-
-static inline uint32_t bb_ribbon_rows_get(const struct bb_ribbon_rows *rows, uint32_t row,
-                                          uint32_t fingerprint_bits)
-{
-    uint32_t value = 0;
-    for (uint32_t j = 0; j < fingerprint_bits; j++) {
-        uint64_t word = rows->slabs[j / BB_RIBBON_SLAB_WIDTH][row / BB_RIBBON_SLAB_WIDTH];
-        value |= (uint32_t)(word >> bb_ribbon_rows_shift(row, j) & 1) << j;
-    }
-    return value;
-}
-
 /* Writes group_count groups of the byte-grouped layout (ribbon.h): group_count *
  * fingerprint_bits bytes. */
 void bb_ribbon_rows_encode(const struct bb_ribbon_rows *rows, uint32_t group_count,

@@ -46,7 +46,6 @@ static bool solve_in_band(struct bb_ribbon_solver *solver)
     return true;
 }
 
-#if BB_CPU_X86
 void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu)
 {
     solver->in_planes = cpu == BB_CPU_AVX512 && bb_cpu_has(cpu);
@@ -54,28 +53,10 @@ void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu)
 
 static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
 {
-    return solver->in_planes
-               ? bb_ribbon_planes_solve(&solver->planes, &solver->system, &solver->rows)
-               : BB_RIBBON_TOO_WIDE;
-}
-
-static void system_init(struct bb_ribbon_solver *solver, const uint64_t *hashes, uint32_t count,
-                        struct bb_descriptor parts, uint32_t fingerprint_bits)
-{
+#if BB_CPU_X86
     if (solver->in_planes)
-        bb_ribbon_system_avx512_init(&solver->system, hashes, count, parts, fingerprint_bits);
-    else
-        bb_ribbon_system_init(&solver->system, hashes, count, parts, fingerprint_bits);
-}
-#else
-void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu)
-{
-    (void)cpu;
-    solver->in_planes = false;
-}
-
-static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
-{
+        return bb_ribbon_planes_solve(&solver->planes, &solver->system, &solver->rows);
+#endif
     (void)solver;
     return BB_RIBBON_TOO_WIDE;
 }
@@ -83,9 +64,14 @@ static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
 static void system_init(struct bb_ribbon_solver *solver, const uint64_t *hashes, uint32_t count,
                         struct bb_descriptor parts, uint32_t fingerprint_bits)
 {
+#if BB_CPU_X86
+    if (solver->in_planes) {
+        bb_ribbon_system_avx512_init(&solver->system, hashes, count, parts, fingerprint_bits);
+        return;
+    }
+#endif
     bb_ribbon_system_init(&solver->system, hashes, count, parts, fingerprint_bits);
 }
-#endif
 
 bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
 {
@@ -93,14 +79,24 @@ bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
     return outcome == BB_RIBBON_TOO_WIDE ? solve_in_band(solver) : outcome == BB_RIBBON_SOLVED;
 }
 
-bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
+static void combine_values(struct bb_ribbon_system *system, const uint32_t *values)
+{
+    uint32_t used = bb_ribbon_equation_fingerprint_mask(system->fingerprint_bits);
+    for (uint32_t i = 0; i < system->count; i++)
+        system->fingerprints[i] ^= values[i] & used;
+}
+
+bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const struct bb_ribbon_keys *keys,
                             struct bb_descriptor parts, uint32_t fingerprint_bits)
 {
     uint32_t slots = bb_ribbon_system_slots(parts);
-    if (parts.bit_exact && bb_ribbon_dense_takes(count, slots, fingerprint_bits) &&
-        !(solver->in_planes && count >= PLANES_KEYS_MIN))
-        return bb_ribbon_dense_solve(hashes, count, slots, fingerprint_bits,
+    if (parts.bit_exact && keys->values == NULL &&
+        bb_ribbon_dense_takes(keys->count, slots, fingerprint_bits) &&
+        !(solver->in_planes && keys->count >= PLANES_KEYS_MIN))
+        return bb_ribbon_dense_solve(keys->hashes, keys->count, slots, fingerprint_bits,
                                      bb_descriptor_encode(parts), &solver->rows);
-    system_init(solver, hashes, (uint32_t)count, parts, fingerprint_bits);
+    system_init(solver, keys->hashes, (uint32_t)keys->count, parts, fingerprint_bits);
+    if (keys->values != NULL)
+        combine_values(&solver->system, keys->values);
     return bb_ribbon_solver_finish(solver);
 }

@@ -32,27 +32,19 @@ struct bb_ribbon_solver {
  */
 void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu);
 
-/* Solves the system of a filter with these hashes. Equal to bb_ribbon_solver_reset, then
- * bb_ribbon_solver_add for each hash, then bb_ribbon_solver_finish. */
-bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
+/* The keys of a filter. */
+struct bb_ribbon_keys {
+    const uint64_t *hashes;
+    const uint32_t *values; /* NULL, or what each fingerprint is combined with (ribbon_values.h) */
+    size_t count;
+};
+
+/* Solves the system of a filter with these keys. */
+bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const struct bb_ribbon_keys *keys,
                             struct bb_descriptor parts, uint32_t fingerprint_bits);
 
-/* Begins a system of slot_count rows of fingerprint_bits each. */
-static inline void bb_ribbon_solver_reset(struct bb_ribbon_solver *solver, uint32_t slot_count,
-                                          uint32_t fingerprint_bits)
-{
-    bb_ribbon_system_reset(&solver->system, slot_count, fingerprint_bits);
-}
-
-/* See bb_ribbon_system_add. */
-static inline void bb_ribbon_solver_add(struct bb_ribbon_solver *solver,
-                                        struct bb_ribbon_equation equation)
-{
-    bb_ribbon_system_add(&solver->system, equation);
-}
-
-/* Computes rows; false: the equations contradict each other, or more than BB_RIBBON_POOL_MAX of
- * them need the same 64 rows. */
+/* Solves the system that was built in `system`: computes the rows. False: the equations contradict
+ * each other, or more than BB_RIBBON_POOL_MAX of them need the same 64 rows. */
 bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver);
 
 #endif

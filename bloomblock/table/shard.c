@@ -61,46 +61,20 @@ static double excess_with(const struct bb_shard_builder *builder, double weight,
 
 /* --- Ribbon --- */
 
-static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                        struct bb_ribbon_shape shape, uint32_t fingerprint_bits,
-                        struct bb_descriptor *parts)
-{
-    parts->bit_exact = shape.bit_exact;
-    parts->size = shape.size;
-    for (parts->seed = 0; parts->seed < BB_RIBBON_SEED_COUNT; parts->seed++)
-        if (bb_ribbon_solver_solve(solver, hashes, count, *parts, fingerprint_bits))
-            return true;
-    return false;
-}
-
-/* All seeds, then all with one more slot or group: that both fail happens once in 10^33 filters.
- * The rows of the solved shape are in the solver. */
-static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                        double slack, uint32_t fingerprint_bits, struct bb_descriptor *parts)
-{
-    struct bb_ribbon_shape shape = bb_ribbon_shape_for((uint32_t)count, fingerprint_bits, slack);
-    return solve_seeds(solver, hashes, count, shape, fingerprint_bits, parts) ||
-           solve_seeds(solver, hashes, count, bb_ribbon_shape_larger(shape), fingerprint_bits,
-                       parts);
-}
-
 static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint64_t *hashes,
                                     size_t count, double weight, struct bb_buf *payload,
                                     uint16_t *ret_descriptor)
 {
-    uint32_t fingerprint_bits = builder->format.bits_per_probe;
-    struct bb_descriptor parts = {0};
-    parts.step = excess_with(builder, weight, bb_rate_ribbon(fingerprint_bits)) > 0;
-    if (!solve_shape(&builder->solver, hashes, count, builder->format.slack,
-                     fingerprint_bits + parts.step, &parts))
-        return BB_OK;
-    enum bb_status status = bb_ribbon_payload_append(&builder->solver.rows,
-                                                     fingerprint_bits + parts.step, parts, payload);
-    if (status != BB_OK)
-        return status;
-    builder->excess = excess_with(builder, weight, bb_rate_ribbon(fingerprint_bits + parts.step));
-    *ret_descriptor = bb_descriptor_encode(parts);
-    return BB_OK;
+    const struct bb_block_filter_format *format = &builder->format;
+    struct bb_ribbon_keys keys = {.hashes = hashes, .count = count};
+    bool step = excess_with(builder, weight, bb_rate_ribbon(format->bits_per_probe)) > 0;
+    enum bb_status status =
+        bb_ribbon_payload_append(&builder->solver, &keys, format->slack, format->bits_per_probe,
+                                 step, payload, ret_descriptor);
+    if (status == BB_OK && *ret_descriptor != BB_DESCRIPTOR_NONE)
+        builder->excess =
+            excess_with(builder, weight, bb_rate_ribbon(format->bits_per_probe + step));
+    return status;
 }
 
 /* --- Bloom kinds: one unit (line, byte) less than meets the target, where the mean allows it ---

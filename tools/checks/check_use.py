@@ -24,9 +24,6 @@ CALLERS = LAYERS + ("leveldb/", "tools/", "bench/")
 FOR_TESTS = {
     "bb_file_pool_counters": "how many descriptors are open, which the pool must keep below a limit",
     "bb_process_use_id": "makes a process compute its number as a system without fork handlers does",
-    "bb_ribbon_rows_get": "the plain form of a row, which the fast forms are compared with",
-    "bb_ribbon_solver_add": "the plain form of the solver, which the fast form is compared with",
-    "bb_ribbon_solver_reset": "the plain form of the solver, which the fast form is compared with",
     "bb_table_builder_set_filter_part": "parts of a table filter in tables of a few keys",
     "bb_wal_writer_durable": "the end of the log that a crash must keep",
     "bb_words_are_built": "whether the build splits words by the Unicode rules",

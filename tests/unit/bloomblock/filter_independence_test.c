@@ -6,6 +6,7 @@
  * binomial distribution, the variance of that number over 64 filters. The same measures are taken
  * of a naive scheme, which must fail them. */
 #include "tests/unit/bloomblock/filter_fixture.h"
+#include "tests/unit/bloomblock/ribbon_row.h"
 
 #include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_bits.h"
@@ -126,8 +127,7 @@ static bool naive_answer(const struct bb_ribbon_rows *rows, struct bb_ribbon_equ
 {
     uint32_t sum = equation.fingerprint & bb_ribbon_equation_fingerprint_mask(fingerprint_bits);
     for (uint64_t left = equation.coefficients; left != 0; left &= left - 1)
-        sum ^= bb_ribbon_rows_get(rows, equation.start + (uint32_t)__builtin_ctzll(left),
-                                  fingerprint_bits);
+        sum ^= ribbon_row(rows, equation.start + (uint32_t)__builtin_ctzll(left), fingerprint_bits);
     return sum == 0;
 }
 
@@ -145,9 +145,10 @@ static void filter_independence__a_naive_scheme_is_found_out(void **state)
     const uint32_t fingerprint_bits = 3, groups = 48, keys = 300;
     struct counts counts = {0};
     for (uint32_t filter = 0; filter < SIX; filter++) {
-        bb_ribbon_solver_reset(&solvers[filter], groups * BB_RIBBON_GROUP_ROWS, fingerprint_bits);
+        bb_ribbon_system_reset(&solvers[filter].system, groups * BB_RIBBON_GROUP_ROWS,
+                               fingerprint_bits);
         for (uint64_t i = 0; i < keys; i++)
-            bb_ribbon_solver_add(&solvers[filter],
+            bb_ribbon_system_add(&solvers[filter].system,
                                  naive_equation(member_hash(1, i), filter, groups));
         assert_true(bb_ribbon_solver_finish(&solvers[filter]));
     }

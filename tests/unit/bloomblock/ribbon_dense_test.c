@@ -11,9 +11,9 @@
 static bool solve_in_band(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
                           uint32_t slot_count, uint32_t fingerprint_bits, uint32_t seed)
 {
-    bb_ribbon_solver_reset(solver, slot_count, fingerprint_bits);
+    bb_ribbon_system_reset(&solver->system, slot_count, fingerprint_bits);
     for (size_t i = 0; i < count; i++)
-        bb_ribbon_solver_add(solver, bb_ribbon_bits_equation(hashes[i], seed, slot_count));
+        bb_ribbon_system_add(&solver->system, bb_ribbon_bits_equation(hashes[i], seed, slot_count));
     return bb_ribbon_solver_finish(solver);
 }
 

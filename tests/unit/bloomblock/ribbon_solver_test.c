@@ -3,6 +3,7 @@
  * over the whole matrix; filters of all sizes compared with the simple solver below; in every form
  * that the processor has. */
 #include "tests/unit/bloomblock/filter_fixture.h"
+#include "tests/unit/bloomblock/ribbon_row.h"
 
 #include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_bits.h"
@@ -124,13 +125,12 @@ static void assert_solution_of(struct bb_ribbon_solver *solver,
                                const struct bb_ribbon_equation *equations, uint32_t count,
                                const struct simple_solver *simple, bool solvable)
 {
-    bb_ribbon_solver_reset(solver, simple->slot_count, simple->fingerprint_bits);
+    bb_ribbon_system_reset(&solver->system, simple->slot_count, simple->fingerprint_bits);
     for (uint32_t i = 0; i < count; i++)
-        bb_ribbon_solver_add(solver, equations[i * 7 % count]);
+        bb_ribbon_system_add(&solver->system, equations[i * 7 % count]);
     assert_int_equal(bb_ribbon_solver_finish(solver), solvable);
     for (uint32_t i = 0; i < simple->slot_count && solvable; i++)
-        assert_int_equal(bb_ribbon_rows_get(&solver->rows, i, simple->fingerprint_bits),
-                         simple->rows[i]);
+        assert_int_equal(ribbon_row(&solver->rows, i, simple->fingerprint_bits), simple->rows[i]);
 }
 
 /* The same in every form that the processor has. */
@@ -216,6 +216,7 @@ static void assert_solved_from_hashes(struct bb_ribbon_solver *solver, const uin
                                       uint32_t fingerprint_bits, bool solvable)
 {
     static struct bb_ribbon_rows expected;
+    struct bb_ribbon_keys set = {.hashes = hashes, .count = keys};
     uint32_t slots = bb_ribbon_system_slots(parts);
     expected = solver->rows;
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
@@ -223,11 +224,10 @@ static void assert_solved_from_hashes(struct bb_ribbon_solver *solver, const uin
             continue;
         bb_ribbon_solver_use(solver, cpu);
         memset(&solver->rows, 0xa5, sizeof(solver->rows));
-        assert_int_equal(bb_ribbon_solver_solve(solver, hashes, keys, parts, fingerprint_bits),
-                         solvable);
+        assert_int_equal(bb_ribbon_solver_solve(solver, &set, parts, fingerprint_bits), solvable);
         for (uint32_t i = 0; i < slots && solvable; i++)
-            assert_int_equal(bb_ribbon_rows_get(&solver->rows, i, fingerprint_bits),
-                             bb_ribbon_rows_get(&expected, i, fingerprint_bits));
+            assert_int_equal(ribbon_row(&solver->rows, i, fingerprint_bits),
+                             ribbon_row(&expected, i, fingerprint_bits));
     }
 }
 
@@ -274,17 +274,16 @@ static void assert_largest_system(enum bb_cpu cpu)
     static struct bb_ribbon_solver solver;
     struct bb_ribbon_equation last = {BB_RIBBON_SLOTS_MAX - 64, 5, UINT64_C(1) << 63 | 1};
     bb_ribbon_solver_use(&solver, cpu);
-    bb_ribbon_solver_reset(&solver, BB_RIBBON_SLOTS_MAX, BB_RIBBON_FINGERPRINT_BITS_MAX);
-    bb_ribbon_solver_add(&solver, last);
-    bb_ribbon_solver_add(&solver, last);
+    bb_ribbon_system_reset(&solver.system, BB_RIBBON_SLOTS_MAX, BB_RIBBON_FINGERPRINT_BITS_MAX);
+    bb_ribbon_system_add(&solver.system, last);
+    bb_ribbon_system_add(&solver.system, last);
     assert_true(bb_ribbon_solver_finish(&solver));
     assert_int_equal(
-        bb_ribbon_rows_get(&solver.rows, BB_RIBBON_SLOTS_MAX - 64, BB_RIBBON_FINGERPRINT_BITS_MAX) ^
-            bb_ribbon_rows_get(&solver.rows, BB_RIBBON_SLOTS_MAX - 1,
-                               BB_RIBBON_FINGERPRINT_BITS_MAX),
+        ribbon_row(&solver.rows, BB_RIBBON_SLOTS_MAX - 64, BB_RIBBON_FINGERPRINT_BITS_MAX) ^
+            ribbon_row(&solver.rows, BB_RIBBON_SLOTS_MAX - 1, BB_RIBBON_FINGERPRINT_BITS_MAX),
         5);
     last.fingerprint = 6;
-    bb_ribbon_solver_add(&solver, last);
+    bb_ribbon_system_add(&solver.system, last);
     assert_false(bb_ribbon_solver_finish(&solver));
 }
 
@@ -303,11 +302,12 @@ static void assert_too_many(enum bb_cpu cpu)
     bb_rng_init(&rng, key_seed);
     bb_ribbon_solver_use(&solver, cpu);
     for (uint32_t count = BB_RIBBON_POOL_MAX; count <= BB_RIBBON_SLOTS_MAX; count += 61) {
-        bb_ribbon_solver_reset(&solver, BB_RIBBON_SLOTS_MAX, 7);
+        bb_ribbon_system_reset(&solver.system, BB_RIBBON_SLOTS_MAX, 7);
         for (uint32_t i = 0; i < count; i++)
-            bb_ribbon_solver_add(
-                &solver, (struct bb_ribbon_equation){
-                             .start = 800, .fingerprint = 1, .coefficients = bb_rng_next(&rng)});
+            bb_ribbon_system_add(&solver.system,
+                                 (struct bb_ribbon_equation){.start = 800,
+                                                             .fingerprint = 1,
+                                                             .coefficients = bb_rng_next(&rng)});
         assert_false(bb_ribbon_solver_finish(&solver));
     }
 }

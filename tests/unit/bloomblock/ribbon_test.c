@@ -4,6 +4,7 @@
  * page, and once, with their pad, right before one; lead and pad are of random bytes. Then solved
  * systems, with probes of all members. */
 #include "tests/unit/bloomblock/filter_fixture.h"
+#include "tests/unit/bloomblock/ribbon_row.h"
 
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon/ribbon.h"
@@ -36,7 +37,7 @@ static void rows_fill(struct bb_ribbon_rows *rows, uint32_t slots, uint32_t fing
     memset(rows, 0, sizeof(*rows));
     for (uint32_t i = 0; i < slots; i++)
         for (uint32_t j = 0; j < fingerprint_bits; j++)
-            rows->slabs[j / 8][i / 8] |= (bb_rng_next(rng) & 1) << bb_ribbon_rows_shift(i, j);
+            rows->slabs[j / 8][i / 8] |= (bb_rng_next(rng) & 1) << (j % 8 * 8 + i % 8);
 }
 
 static int space_init(void **state)
@@ -90,7 +91,7 @@ static bool holds(const struct filter *filter, struct bb_ribbon_equation equatio
     uint32_t sum = equation.fingerprint & bb_ribbon_equation_fingerprint_mask(fingerprint_bits);
     for (uint32_t i = 0; i < 64; i++)
         if (equation.coefficients >> i & 1)
-            sum ^= bb_ribbon_rows_get(&filter->rows, equation.start + i, fingerprint_bits);
+            sum ^= ribbon_row(&filter->rows, equation.start + i, fingerprint_bits);
     return sum == 0;
 }
 
@@ -191,11 +192,12 @@ static void assert_members(bool bit_exact, uint32_t size, uint32_t fingerprint_b
     uint8_t bytes[SPACE_MAX], *payload = bytes + BB_FILTER_LEAD_BYTES;
     uint64_t set = ((uint64_t)seed << 16) + size;
     uint64_t keys = slots * 8 / 10;
-    bb_ribbon_solver_reset(&solver, slots, fingerprint_bits);
+    bb_ribbon_system_reset(&solver.system, slots, fingerprint_bits);
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t hash = member_hash(set, i);
-        bb_ribbon_solver_add(&solver, bit_exact ? bb_ribbon_bits_equation(hash, descriptor, size)
-                                                : bb_ribbon_equation(hash, descriptor, size));
+        bb_ribbon_system_add(&solver.system, bit_exact
+                                                 ? bb_ribbon_bits_equation(hash, descriptor, size)
+                                                 : bb_ribbon_equation(hash, descriptor, size));
     }
     if (!bb_ribbon_solver_finish(&solver))
         return; /* happens to a few of the smallest */
