@@ -4,15 +4,12 @@
 
 #include "base/coding.h"
 #include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_spread.h"
 
 /* Bit j: the parity of byte j. The multiplication collects the eight bits without carries. */
 static inline uint32_t bb_ribbon_parity_bytes(uint64_t word)
 {
-    const uint64_t every_byte = UINT64_C(0x0101010101010101);
-    word ^= word >> 4;
-    word ^= word >> 2;
-    word ^= word >> 1;
-    return (uint32_t)(((word & every_byte) * UINT64_C(0x0102040810204080)) >> 56);
+    return (uint32_t)(bb_ribbon_spread_parities(word) * UINT64_C(0x0102040810204080) >> 56);
 }
 
 /* The sums of eight columns of a byte-grouped window, the first in byte 0: byte by byte, as
@@ -22,7 +19,7 @@ static inline uint32_t bb_ribbon_parity_sums_simply(const uint8_t *bytes, uint64
 {
     uint64_t sum = 0;
     for (uint32_t t = 0; t < BB_RIBBON_WINDOW_GROUPS; t++) {
-        uint64_t mask = ((coefficients >> (8 * t)) & 0xff) * UINT64_C(0x0101010101010101);
+        uint64_t mask = ((coefficients >> (8 * t)) & 0xff) * BB_EVERY_BYTE;
         sum ^= mask & bb_load64(bytes + t * fingerprint_bits);
     }
     return bb_ribbon_parity_bytes(sum);

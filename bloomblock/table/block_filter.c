@@ -7,10 +7,11 @@
 #include "base/status.h"
 #include "bloomblock/bloom/blocked_bloom.h"
 #include "bloomblock/bloom/bloom.h"
-#include "bloomblock/ribbon/ribbon_shape.h"
 #include "bloomblock/sizing/rate.h"
-#include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_probe.h"
+#include "bloomblock/ribbon/ribbon_shape.h"
+#include "bloomblock/ribbon/ribbon_values.h"
+#include "bloomblock/table_kind.h"
 
 _Static_assert(BB_FILTER_GROUP_KEYS_MAX == BB_RIBBON_KEYS_MAX,
                "the largest group without shards is the largest ribbon");
@@ -108,12 +109,6 @@ static uint32_t bits_per_probe_max(enum bb_filter_kind kind)
     return kind == BB_FILTER_RIBBON ? BB_RIBBON_FINGERPRINT_BITS_MAX - 1 : BB_BLOOM_PROBES_MAX;
 }
 
-static bool kind_is_possible(enum bb_filter_kind kind)
-{
-    return kind == BB_FILTER_NONE || kind == BB_FILTER_RIBBON || kind == BB_FILTER_BLOCKED_BLOOM ||
-           kind == BB_FILTER_BLOOM;
-}
-
 static bool rate_is_possible(double target_rate)
 {
     return target_rate >= BB_FILTER_RATE_MIN && target_rate <= BB_FILTER_RATE_MAX;
@@ -136,8 +131,9 @@ bool bb_block_filter_format_restore(struct bb_block_filter_format *format, enum 
 {
     bool possible = kind == BB_FILTER_NONE
                         ? bits_per_probe == 0
-                        : kind_is_possible(kind) && rate_is_possible(target_rate) &&
-                              bits_per_probe >= 1 && bits_per_probe <= bits_per_probe_max(kind);
+                        : kind != BB_FILTER_DEFAULT && bb_table_kind_find(kind) != NULL &&
+                              rate_is_possible(target_rate) && bits_per_probe >= 1 &&
+                              bits_per_probe <= bits_per_probe_max(kind);
     if (possible)
         *format = format_of(kind, target_rate, salt, bits_per_probe);
     return possible;
@@ -148,8 +144,8 @@ enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format
                                            uint64_t salt)
 {
     if (kind == BB_FILTER_DEFAULT)
-        kind = BB_FILTER_RIBBON;
-    if (!kind_is_possible(kind)) {
+        kind = BB_TABLE_KIND_DEFAULT;
+    if (bb_table_kind_find(kind) == NULL) {
         const char *name = bb_filter_kind_name(kind);
         return name == NULL
                    ? bb_fail(BB_INVALID, "there are no filters of kind %d", (int)kind)
@@ -162,18 +158,6 @@ enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format
     return BB_OK;
 }
 
-static bool ribbon_size(const struct bb_block_filter_format *format, uint16_t descriptor,
-                        size_t *ret_size)
-{
-    struct bb_descriptor parts = bb_descriptor_decode(descriptor);
-    uint32_t least = parts.bit_exact ? 1 : BB_RIBBON_GROUPS_MIN;
-    if (parts.size < least)
-        return false;
-    struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
-    *ret_size = bb_ribbon_shape_size(shape, format->bits_per_probe + parts.step);
-    return true;
-}
-
 bool bb_block_filter_size(const struct bb_block_filter_format *format, uint16_t descriptor,
                           size_t *ret_size)
 {
@@ -183,7 +167,7 @@ bool bb_block_filter_size(const struct bb_block_filter_format *format, uint16_t 
     }
     switch (format->kind) {
     case BB_FILTER_RIBBON:
-        return ribbon_size(format, descriptor, ret_size);
+        return bb_ribbon_values_payload_size(descriptor, format->bits_per_probe, ret_size);
     case BB_FILTER_BLOCKED_BLOOM:
         *ret_size = (size_t)descriptor * BB_LINE_SIZE;
         return true;
