@@ -200,7 +200,6 @@ void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes, uint64_t key_
 {
     double states[BB_BLOOM_PROBES_MAX + 1];
     BB_ASSERT(probes >= 1 && probes <= BB_BLOOM_PROBES_MAX);
-    line->probes = probes;
     distinct_cells(states, probes, BB_LINE_BITS);
     line->filled = key_count < BB_RATE_LINE_KEYS ? (uint32_t)key_count + 1 : BB_RATE_LINE_KEYS;
     for (uint32_t keys = 0; keys < line->filled; keys++) {
@@ -264,7 +263,8 @@ uint32_t bb_rate_blocked_bloom_probes(double target_rate)
 uint64_t bb_rate_blocked_bloom_lines(const struct bb_rate_line *line, uint64_t key_count,
                                      double target_rate)
 {
-    /* No filter can be smaller than the limit, so `low` never meets the target. */
+    /* No filter can be smaller than the limit, so `low` never meets the target. (It is lower than
+     * needed for the smaller units of split-block filters.) */
     uint64_t low = (uint64_t)((double)key_count * bb_rate_limit(target_rate) / BB_LINE_BITS);
     uint64_t high = low + 1;
     for (; bb_rate_blocked_bloom(line, key_count, high) > target_rate; high += low + 1)

@@ -44,7 +44,6 @@ uint32_t bb_rate_bloom_best_probes(uint64_t key_count, double target_rate, uint6
 /* rate[j], for j < filled: the rate of a line with j keys. A line with more keys counts with rate
  * 1. WHY a table: every mixture needs all of it. */
 struct bb_rate_line {
-    uint32_t probes;
     uint32_t filled;
     double rate[BB_RATE_LINE_KEYS];
 };

@@ -95,7 +95,8 @@ static enum bb_status encode_lines(struct bb_shard_builder *builder, const uint6
     if (status != BB_OK)
         return status;
     for (size_t i = 0; i < count; i++)
-        bb_blocked_bloom_add(bytes, (uint32_t)lines, line->probes, bb_shard_hash_line(hashes[i]));
+        bb_blocked_bloom_add(bytes, (uint32_t)lines, builder->format.bits_per_probe,
+                             bb_shard_hash_line(hashes[i]));
     builder->excess = excess_with(builder, weight, bb_rate_blocked_bloom(line, count, lines));
     *ret_descriptor = (uint16_t)lines;
     return BB_OK;

@@ -17,8 +17,9 @@
 
 #include "bb/filter.h"
 
-#define BB_SPLIT_BLOCK_WORDS 8
-#define BB_SPLIT_BLOCK_BITS  (BB_SPLIT_BLOCK_SIZE * 8)
+#define BB_SPLIT_BLOCK_WORDS     8
+#define BB_SPLIT_BLOCK_WORD_BITS 32
+#define BB_SPLIT_BLOCK_BITS      (BB_SPLIT_BLOCK_SIZE * 8)
 
 /* ON DISK: Parquet's. */
 extern const uint32_t bb_split_block_salts[BB_SPLIT_BLOCK_WORDS];
@@ -26,9 +27,9 @@ extern const uint32_t bb_split_block_salts[BB_SPLIT_BLOCK_WORDS];
 /* block_count is not 0; the bitset may have any alignment. */
 void bb_split_block_add(uint8_t *bitset, uint32_t block_count, uint64_t hash);
 bool bb_split_block_may_contain(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
-/* Fetches the hash's block into the cache. */
 /* The same with vectors: the eight words of a block are eight lanes. Compiled for x86 only. */
 bool bb_split_block_avx2(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
+/* Fetches the hash's block into the cache. */
 void bb_split_block_prefetch(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
 
 /* The rate for non-member keys, computed from the set bits, if every factor neighbouring blocks are

@@ -4,53 +4,32 @@
 #include <math.h>
 
 #include "bloomblock/sizing/rate.h"
-
-#define WORDS      8
-#define WORD_BITS  32
-#define BLOCK_BITS (WORDS * WORD_BITS)
+#include "standalone/bloom/split_block.h"
 
 /* The rate of a block with this many keys: its words fill independently. */
 static double block_rate(double keys)
 {
-    return pow(-expm1(keys * log1p(-1.0 / WORD_BITS)), WORDS);
+    return pow(-expm1(keys * log1p(-1.0 / BB_SPLIT_BLOCK_WORD_BITS)), BB_SPLIT_BLOCK_WORDS);
 }
 
-/* Keys per block beyond which the mixture is taken as 1: far above any target, and where the
- * binomial weights would underflow. */
-#define BLOCK_KEYS_MEAN_MAX 600
-/* Weights that add nothing to a double. */
-#define WEIGHT_MIN 1e-24
+/* The blocks are lines of other rates: otherwise the filter is a blocked Bloom filter. */
+static void block_init(struct bb_rate_line *block)
+{
+    block->filled = BB_RATE_LINE_KEYS;
+    for (uint32_t keys = 0; keys < block->filled; keys++)
+        block->rate[keys] = block_rate(keys);
+}
 
 double bb_rate_split_block(uint64_t key_count, uint64_t block_count)
 {
-    double keys = (double)key_count;
-    double blocks = (double)block_count;
-    if (block_count == 1)
-        return block_rate(keys);
-    if (keys > blocks * BLOCK_KEYS_MEAN_MAX)
-        return 1;
-    double weight = exp(keys * log1p(-1 / blocks)); /* of blocks with j keys */
-    double rate = 0;
-    for (double j = 0; j <= keys && (weight > WEIGHT_MIN || j < keys / blocks); j++) {
-        rate += weight * block_rate(j);
-        weight *= (keys - j) / ((j + 1) * (blocks - 1));
-    }
-    return rate;
+    struct bb_rate_line block;
+    block_init(&block);
+    return bb_rate_blocked_bloom(&block, key_count, block_count);
 }
 
 uint64_t bb_rate_split_block_count(uint64_t key_count, double target_rate)
 {
-    /* No filter is smaller than the limit: low never meets the target. */
-    uint64_t low = (uint64_t)((double)key_count * bb_rate_limit(target_rate) / BLOCK_BITS);
-    uint64_t high = low + 1;
-    for (; bb_rate_split_block(key_count, high) > target_rate; high += low + 1)
-        low = high;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (bb_rate_split_block(key_count, middle) <= target_rate)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
+    struct bb_rate_line block;
+    block_init(&block);
+    return bb_rate_blocked_bloom_lines(&block, key_count, target_rate);
 }
