@@ -74,9 +74,9 @@ static enum bb_status check_cells(const struct bb_envelope *envelope,
 
 static bool is_repeated(const struct bb_count_sketch_head *head, uint32_t count, uint64_t hash)
 {
-    struct bb_count_sketch_cursor cursor = bb_count_sketch_cursor(head);
+    struct bb_cursor entries = bb_cursor_of(head->entries);
     struct bb_count_entry entry;
-    for (uint32_t i = 0; i < count && bb_count_sketch_cursor_next(&cursor, &entry); i++)
+    for (uint32_t i = 0; i < count && bb_count_sketch_entry_decode(&entries, &entry); i++)
         if (entry.hash == hash)
             return true;
     return false;
@@ -86,12 +86,12 @@ static enum bb_status check_top(const struct bb_envelope *envelope,
                                 const struct bb_count_sketch_head *head)
 {
     uint64_t domain = bb_domain(BB_DOMAIN_ENVELOPE, envelope->salt);
-    struct bb_count_sketch_cursor cursor = bb_count_sketch_cursor(head);
+    struct bb_cursor entries = bb_cursor_of(head->entries);
     uint64_t greatest = BB_COUNT_MIN_CELL_MAX;
     for (uint32_t i = 0; i < head->top_count; i++) {
         struct bb_count_entry entry;
-        uint64_t at = (uint64_t)(cursor.bytes.position - envelope->payload.data);
-        if (!bb_count_sketch_cursor_next(&cursor, &entry))
+        uint64_t at = (uint64_t)(entries.position - envelope->payload.data);
+        if (!bb_count_sketch_entry_decode(&entries, &entry))
             return corrupt(at, "the list of the top keys ends at entry", i, head->top_count);
         uint64_t count =
             bb_count_min_count(head->cells, &head->shape, bb_domain_hash(domain, entry.hash));
@@ -102,7 +102,7 @@ static enum bb_status check_top(const struct bb_envelope *envelope,
             return corrupt(at, "a top key is there twice: entry", i, head->top_count);
         greatest = entry.count;
     }
-    size_t left = bb_cursor_left(&cursor.bytes);
+    size_t left = bb_cursor_left(&entries);
     return left == 0 ? BB_OK
                      : corrupt(envelope->payload.size - left,
                                "bytes after the list of the top keys:", left, 0);

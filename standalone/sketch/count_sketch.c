@@ -226,19 +226,13 @@ struct bb_count_sketch_head bb_count_sketch_head_decode(const struct bb_envelope
     return head;
 }
 
-struct bb_count_sketch_cursor bb_count_sketch_cursor(const struct bb_count_sketch_head *head)
-{
-    return (struct bb_count_sketch_cursor){bb_cursor_of(head->entries)};
-}
-
-bool bb_count_sketch_cursor_next(struct bb_count_sketch_cursor *cursor,
-                                 struct bb_count_entry *ret_entry)
+bool bb_count_sketch_entry_decode(struct bb_cursor *entries, struct bb_count_entry *ret_entry)
 {
     struct bb_count_entry entry;
     uint32_t size = 0;
-    if (!bb_decode_u64(&cursor->bytes, &entry.hash) ||
-        !bb_decode_u64(&cursor->bytes, &entry.count) || !bb_decode_u32(&cursor->bytes, &size) ||
-        size > BB_COUNT_KEY_SIZE_MAX || !bb_decode_raw(&cursor->bytes, size, &entry.key))
+    if (!bb_decode_u64(entries, &entry.hash) || !bb_decode_u64(entries, &entry.count) ||
+        !bb_decode_u32(entries, &size) || size > BB_COUNT_KEY_SIZE_MAX ||
+        !bb_decode_raw(entries, size, &entry.key))
         return false;
     *ret_entry = entry;
     return true;
@@ -248,13 +242,13 @@ bool bb_count_sketch_cursor_next(struct bb_count_sketch_cursor *cursor,
 static enum bb_status load(struct bb_count_sketch *sketch, const struct bb_count_sketch_head *head,
                            uint64_t key_count)
 {
-    struct bb_count_sketch_cursor cursor = bb_count_sketch_cursor(head);
+    struct bb_cursor entries = bb_cursor_of(head->entries);
     struct bb_count_entry entry;
     enum bb_status status = BB_OK;
     memcpy(sketch->cells, head->cells, (size_t)bb_count_min_size(&head->shape));
     sketch->total = head->total;
     sketch->key_count = key_count;
-    while (status == BB_OK && bb_count_sketch_cursor_next(&cursor, &entry))
+    while (status == BB_OK && bb_count_sketch_entry_decode(&entries, &entry))
         status = bb_top_list_add(&sketch->top, entry.hash, entry.key, entry.count, entry.count);
     return status;
 }

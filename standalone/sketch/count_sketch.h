@@ -25,13 +25,7 @@ struct bb_count_sketch_head {
 /* Of an envelope whose payload has space for the head and the cells. */
 struct bb_count_sketch_head bb_count_sketch_head_decode(const struct bb_envelope *envelope);
 
-/* Reads the entries of the top list one by one. */
-struct bb_count_sketch_cursor {
-    struct bb_cursor bytes;
-};
-struct bb_count_sketch_cursor bb_count_sketch_cursor(const struct bb_count_sketch_head *head);
-/* False where they end, or do not fit. */
-bool bb_count_sketch_cursor_next(struct bb_count_sketch_cursor *cursor,
-                                 struct bb_count_entry *ret_entry);
+/* Reads the next of a head's entries. False where they end, or do not fit. */
+bool bb_count_sketch_entry_decode(struct bb_cursor *entries, struct bb_count_entry *ret_entry);
 
 #endif
