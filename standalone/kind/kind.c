@@ -56,19 +56,7 @@ void bb_kind_describe_bits(const struct bb_envelope *envelope, struct bb_filter_
     BB_ASSERT(status == BB_OK);
     info->bits_per_probe = cells.probes;
     info->fill = (double)bb_cells_set_count(envelope) / (double)bb_cells_count(&cells);
-}
-
-/* A scalable filter watches its bits, a ribbon's pass 2^-r: neither goes beyond its target. */
-static double deviation_of(const struct bb_envelope *envelope)
-{
-    struct bb_cells cells;
-    enum bb_filter_kind kind = envelope->kind;
-    bool is_left_to_chance = kind == BB_FILTER_BLOOM || kind == BB_FILTER_BLOCKED_BLOOM ||
-                             kind == BB_FILTER_SPLIT_BLOCK || kind == BB_FILTER_COUNTING ||
-                             kind == BB_FILTER_PARTITIONED;
-    return is_left_to_chance && bb_cells_of(envelope, &cells) == BB_OK
-               ? bb_rate_deviation(&cells, envelope->key_count)
-               : 0;
+    info->rate_deviation = bb_rate_deviation(&cells, envelope->key_count);
 }
 
 struct bb_filter_info bb_kind_describe(const struct bb_envelope *envelope)
@@ -85,7 +73,6 @@ struct bb_filter_info bb_kind_describe(const struct bb_envelope *envelope)
     if (bb_kind_is_empty(ops, envelope))
         return info;
     ops->describe(envelope, &info);
-    info.rate_deviation = deviation_of(envelope);
     return info;
 }
 

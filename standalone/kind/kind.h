@@ -100,7 +100,9 @@ const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind);
 
 /* `choose` of the classic and the counting Bloom filter. */
 enum bb_status bb_kind_choose_bloom(struct bb_envelope *envelope);
-/* For `describe` of kinds with bits: the probes, and the share of bits that are set. */
+/* For `describe` of kinds whose set bits are left to chance: the probes, the share of bits that are
+ * set, and the deviation. A scalable filter watches its bits, and a ribbon's pass 2^-r: neither
+ * exceeds its target. */
 void bb_kind_describe_bits(const struct bb_envelope *envelope, struct bb_filter_info *info);
 
 /* A user's hash, moved to the domain of a filter. */

@@ -59,8 +59,7 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
 {
     struct bb_counting_bloom_sums sums =
         bb_counting_bloom_sums(envelope->payload.data, envelope->payload.size);
-    info->bits_per_probe = (uint32_t)envelope->parameters[1];
-    info->fill = (double)sums.used / (double)envelope->parameters[0];
+    bb_kind_describe_bits(envelope, info);
     info->predicted_rate = pow(info->fill, info->bits_per_probe);
     info->saturated_count = sums.saturated;
 }
