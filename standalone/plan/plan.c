@@ -124,30 +124,19 @@ static enum bb_status check_kind(enum bb_filter_kind *kind)
     return BB_OK;
 }
 
-static enum bb_status check_key_count(uint64_t key_count)
-{
-    if (key_count <= BB_FILTER_KEY_COUNT_MAX)
-        return BB_OK;
-    return bb_fail(BB_TOO_LARGE, "%llu keys, the limit of a filter is %llu",
-                   (unsigned long long)key_count, (unsigned long long)BB_FILTER_KEY_COUNT_MAX);
-}
-
 static enum bb_status check_question(struct bb_filter_question *question)
 {
     double rate = question->target_rate;
     int given = (question->key_count != 0) + (rate != 0) + (question->size_bytes != 0);
     enum bb_status status = check_kind(&question->kind);
     if (status == BB_OK)
-        status = check_key_count(question->key_count);
+        status = bb_envelope_check_plan(question->key_count, rate == 0 ? BB_FILTER_RATE_MAX : rate);
     if (status != BB_OK)
         return status;
     if (given != 2)
         return bb_fail(BB_INVALID,
                        "%d of keys, rate and memory are given, 2 are needed (0 is not given)",
                        given);
-    if (rate != 0 && !(rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX))
-        return bb_fail(BB_INVALID, "the filter's target rate is %g, allowed are %g to %g", rate,
-                       BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
     if (!(question->slack >= 0 && question->slack <= BB_FILTER_SLACK_MAX))
         return bb_fail(BB_INVALID, "the filter's slack is %g, allowed are 0 to %g", question->slack,
                        BB_FILTER_SLACK_MAX);
@@ -206,7 +195,7 @@ enum bb_status bb_filter_predict(enum bb_filter_kind kind, uint64_t key_count,
 {
     enum bb_status status = check_kind(&kind);
     if (status == BB_OK)
-        status = check_key_count(key_count);
+        status = bb_envelope_check_plan(key_count, BB_FILTER_RATE_MAX);
     struct bb_filter_plan plan = {
         .kind = kind, .key_count = key_count, .parameters = {parameters[0], parameters[1]}};
     if (status == BB_OK)

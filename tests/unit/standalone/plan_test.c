@@ -397,9 +397,9 @@ static void plan__impossible_questions_are_refused(void **state)
     for (size_t k = 0; k < KIND_COUNT; k++) {
         struct bb_filter_question question = {.kind = kinds[k], .target_rate = 0.01};
         question.key_count = BB_FILTER_KEY_COUNT_MAX + 1;
-        assert_refused(question, BB_TOO_LARGE, "the limit of a filter is 4294967296");
+        assert_refused(question, BB_TOO_LARGE, "the limit is 4294967296");
         question.key_count = UINT64_MAX;
-        assert_refused(question, BB_TOO_LARGE, "the limit of a filter is 4294967296");
+        assert_refused(question, BB_TOO_LARGE, "the limit is 4294967296");
         question.key_count = 0;
         question.size_bytes = 71;
         assert_refused(question, BB_INVALID, "of one key");
