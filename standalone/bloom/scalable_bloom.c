@@ -50,21 +50,12 @@ static struct bb_scalable_stage plan_stage(const struct bb_scalable_bloom *bloom
     return stage;
 }
 
-static void limit_stage(const struct bb_scalable_bloom *bloom, uint32_t number,
-                        struct bb_scalable_stage *stage)
-{
-    double fill = pow(stage_rate(bloom, number), 1.0 / stage->probes);
-    stage->set_limit = (uint64_t)((double)stage->bits * fill);
-}
-
-static enum bb_status add_stage(struct bb_scalable_bloom *bloom)
+/* Appends a stage of these bits and probes; no bit is set. */
+static enum bb_status append_stage(struct bb_scalable_bloom *bloom, struct bb_scalable_stage stage)
 {
     uint32_t number = bloom->stage_count;
-    if (number == BB_SCALABLE_STAGES_MAX)
-        return bb_fail(BB_TOO_LARGE, "a scalable filter has %d stages, which is the limit",
-                       BB_SCALABLE_STAGES_MAX);
-    struct bb_scalable_stage stage = plan_stage(bloom, number);
-    limit_stage(bloom, number, &stage);
+    double fill = pow(stage_rate(bloom, number), 1.0 / stage.probes);
+    stage.set_limit = (uint64_t)((double)stage.bits * fill);
     stage.payload = bb_alloc_zeroed(bb_bloom_size(stage.bits), 1);
     if (stage.payload == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for stage %u of a scalable filter (%zu bytes)",
@@ -72,6 +63,14 @@ static enum bb_status add_stage(struct bb_scalable_bloom *bloom)
     bloom->stages[number] = stage;
     bloom->stage_count++;
     return BB_OK;
+}
+
+static enum bb_status add_stage(struct bb_scalable_bloom *bloom)
+{
+    if (bloom->stage_count == BB_SCALABLE_STAGES_MAX)
+        return bb_fail(BB_TOO_LARGE, "a scalable filter has %d stages, which is the limit",
+                       BB_SCALABLE_STAGES_MAX);
+    return append_stage(bloom, plan_stage(bloom, bloom->stage_count));
 }
 
 enum bb_status bb_scalable_bloom_init(struct bb_scalable_bloom *bloom, double target_rate,
@@ -154,11 +153,9 @@ uint64_t bb_scalable_bloom_key_count(const struct bb_scalable_bloom *bloom)
 
 enum bb_status bb_scalable_bloom_encode(const struct bb_scalable_bloom *bloom, struct bb_buf *buf)
 {
-    uint64_t ratio = 0;
-    memcpy(&ratio, &bloom->ratio, sizeof(ratio));
     enum bb_status status = bb_append_u64(buf, bloom->stage_count);
     if (status == BB_OK)
-        status = bb_append_u64(buf, ratio);
+        status = bb_append_double(buf, bloom->ratio);
     for (uint32_t i = 0; i < bloom->stage_count && status == BB_OK; i++) {
         const struct bb_scalable_stage *stage = &bloom->stages[i];
         uint8_t *entry = NULL;
@@ -199,27 +196,22 @@ bool bb_scalable_bloom_walk_next(struct bb_scalable_bloom_walk *walk, struct bb_
 
 double bb_scalable_bloom_ratio(struct bb_bytes payload)
 {
-    uint64_t bits = bb_load64(payload.data + 8);
-    double ratio = 0;
-    memcpy(&ratio, &bits, sizeof(ratio));
-    return ratio;
+    return bb_double_of_bits(bb_load64(payload.data + 8));
 }
 
 static enum bb_status copy_stage(struct bb_scalable_bloom *bloom, struct bb_bytes payload,
                                  const struct bb_scalable_entry *entry)
 {
     size_t size = bb_bloom_size(entry->bits);
-    struct bb_scalable_stage stage = {.key_count = entry->key_count,
-                                      .bits = entry->bits,
-                                      .probes = (uint32_t)entry->probes,
-                                      .payload = bb_alloc(size)};
-    if (stage.payload == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for stage %u of a scalable filter (%zu bytes)",
-                       bloom->stage_count, size);
-    memcpy(stage.payload, payload.data + entry->offset, size);
-    stage.set_count = bb_bloom_set_count(stage.payload, size);
-    limit_stage(bloom, bloom->stage_count, &stage);
-    bloom->stages[bloom->stage_count++] = stage;
+    enum bb_status status =
+        append_stage(bloom, (struct bb_scalable_stage){.key_count = entry->key_count,
+                                                       .bits = entry->bits,
+                                                       .probes = (uint32_t)entry->probes});
+    if (status != BB_OK)
+        return status;
+    struct bb_scalable_stage *stage = &bloom->stages[bloom->stage_count - 1];
+    memcpy(stage->payload, payload.data + entry->offset, size);
+    stage->set_count = bb_bloom_set_count(stage->payload, size);
     return BB_OK;
 }
 
