@@ -140,7 +140,7 @@ enum bb_status bb_counting_filter_encode_bloom(const struct bb_counting_filter *
     else
         status = bb_buf_extend(&bits, bb_bloom_size(fields.parameters[0]), &space);
     if (space != NULL)
-        bb_counting_bloom_encode_bits(filter->counters, fields.parameters[0], space);
+        bb_counting_bloom_fold(filter->counters, filter->fields.payload.size, 1, space);
     fields.payload = bb_buf_bytes(&bits);
     if (status == BB_OK)
         status = bb_envelope_append(&fields, envelope);

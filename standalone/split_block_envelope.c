@@ -2,8 +2,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "standalone/envelope/envelope.h"
-#include "standalone/sizing/rate_split_block.h"
+#include "standalone/bloom/cells.h"
 #include "standalone/bloom/split_block.h"
 
 enum bb_status bb_split_block_count(uint64_t key_count, double target_rate,
@@ -83,20 +82,12 @@ enum bb_status bb_split_block_decode(struct bb_bytes envelope, struct bb_bytes *
     if (status != BB_OK)
         return status;
     bool empty = fields.key_count == 0;
+    struct bb_cells cells = {0};
     *ret_bitset = empty ? (struct bb_bytes){no_keys, sizeof(no_keys)} : fields.payload;
     return BB_OK;
 }
 
 /* --- Folding --- */
-
-static void fold(uint8_t *folded, uint64_t folded_count, const uint8_t *bitset, uint64_t factor)
-{
-    size_t factor_size = (size_t)factor * BB_SPLIT_BLOCK_SIZE;
-    for (size_t block = 0; block < folded_count; block++)
-        for (size_t i = 0; i < factor_size; i++)
-            folded[block * BB_SPLIT_BLOCK_SIZE + i % BB_SPLIT_BLOCK_SIZE] |=
-                bitset[block * factor_size + i];
-}
 
 static enum bb_status append_folded(const struct bb_envelope *fields, uint64_t factor,
                                     double target_rate, struct bb_buf *envelope)
@@ -106,10 +97,12 @@ static enum bb_status append_folded(const struct bb_envelope *fields, uint64_t f
     uint8_t *space = NULL;
     if (fields->key_count == 0)
         return append_bitset(&folded, bb_buf_bytes(&bitset), envelope);
-    uint64_t count = fields->parameters[0] / factor;
-    enum bb_status status = bb_buf_extend(&bitset, (size_t)count * BB_SPLIT_BLOCK_SIZE, &space);
+    enum bb_status status = bb_cells_of(fields, &cells);
+    cells.unit_count /= factor;
+    if (status == BB_OK)
+        status = bb_buf_extend(&bitset, (size_t)cells.unit_count * BB_SPLIT_BLOCK_SIZE, &space);
     if (status == BB_OK) {
-        fold(space, count, fields->payload.data, factor);
+        bb_cells_fold(&cells, factor, fields, space);
         status = append_bitset(&folded, bb_buf_bytes(&bitset), envelope);
     }
     bb_buf_deinit(&bitset);

@@ -74,27 +74,14 @@ static void fold_lines(const struct bb_cells *cells, uint64_t factor, const uint
                 into[byte] |= payload[byte];
 }
 
-static void set_bit(uint8_t *bits, uint64_t bit)
-{
-    bits[bit / 8] |= (uint8_t)(1 << bit % 8);
-}
-
 /* Slices fold each for itself; since each shrinks by the factor, so do the positions of all. */
 static void fold_bits(uint64_t factor, const uint8_t *payload, size_t size, uint8_t *into)
 {
     for (size_t byte = 0; byte < size; byte++)
-        for (uint32_t rest = payload[byte]; rest != 0; rest &= rest - 1)
-            set_bit(into, ((uint64_t)byte * 8 + (uint64_t)__builtin_ctz(rest)) / factor);
-}
-
-static void fold_counters(uint64_t factor, struct bb_bytes counters, uint8_t *into)
-{
-    for (size_t byte = 0; byte < counters.size; byte++) {
-        if ((counters.data[byte] & 0x0f) != 0)
-            set_bit(into, (uint64_t)byte * 2 / factor);
-        if ((counters.data[byte] & 0xf0) != 0)
-            set_bit(into, ((uint64_t)byte * 2 + 1) / factor);
-    }
+        for (uint32_t rest = payload[byte]; rest != 0; rest &= rest - 1) {
+            uint64_t bit = ((uint64_t)byte * 8 + (uint64_t)__builtin_ctz(rest)) / factor;
+            into[bit / 8] |= (uint8_t)(1 << bit % 8);
+        }
 }
 
 void bb_cells_fold(const struct bb_cells *cells, uint64_t factor,
@@ -102,7 +89,7 @@ void bb_cells_fold(const struct bb_cells *cells, uint64_t factor,
 {
     struct bb_bytes payload = envelope->payload;
     if (envelope->kind == BB_FILTER_COUNTING)
-        fold_counters(factor, payload, into);
+        bb_counting_bloom_fold(payload.data, payload.size, factor, into);
     else if (cells->unit_bits > 1)
         fold_lines(cells, factor, payload.data, into);
     else if (factor > 1)

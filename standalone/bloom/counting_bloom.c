@@ -68,8 +68,9 @@ struct bb_counting_bloom_sums bb_counting_bloom_sums(const uint8_t *payload, siz
     return sums;
 }
 
-void bb_counting_bloom_encode_bits(const uint8_t *payload, uint64_t counter_count, uint8_t *bits)
+void bb_counting_bloom_fold(const uint8_t *payload, size_t size, uint64_t factor, uint8_t *bits)
 {
-    for (uint64_t c = 0; c < counter_count; c++)
-        bits[c / 8] |= (uint8_t)((counter(payload, c) != 0) << (c % 8));
+    for (uint64_t c = 0; c < (uint64_t)size * 2; c++)
+        if (counter(payload, c) != 0)
+            bits[c / factor / 8] |= (uint8_t)(1 << c / factor % 8);
 }

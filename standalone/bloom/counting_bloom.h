@@ -42,8 +42,7 @@ struct bb_counting_bloom_sums {
 };
 struct bb_counting_bloom_sums bb_counting_bloom_sums(const uint8_t *payload, size_t size);
 
-/* Writes a bit for every counter: set if it is above 0. bits: bb_bloom_size(counter_count) bytes,
- * all zero. */
-void bb_counting_bloom_encode_bits(const uint8_t *payload, uint64_t counter_count, uint8_t *bits);
+/* Sets a bit for every `factor` neighbouring counters of which one is above 0. */
+void bb_counting_bloom_fold(const uint8_t *payload, size_t size, uint64_t factor, uint8_t *bits);
 
 #endif
