@@ -117,15 +117,6 @@ static enum bb_status check_checksum(const uint8_t *header)
     return BB_OK;
 }
 
-static bool is_zero(const uint8_t *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (data[i] != 0)
-            return false;
-    }
-    return true;
-}
-
 static enum bb_status check_sizes(struct bb_bytes bytes)
 {
     uint16_t header_size = bb_load16(bytes.data + HEADER_SIZE);
@@ -148,13 +139,13 @@ static enum bb_status check_fields(const uint8_t *header)
         return bb_fail(BB_UNSUPPORTED,
                        "%s: at offset %d: has hash %u, which this library does not know",
                        nowhere.file, HASH, hash);
-    if (hash != BB_FILTER_HASH_KEYED && !is_zero(header + SECRET, BB_HASH_SECRET_SIZE))
+    if (hash != BB_FILTER_HASH_KEYED && !bb_envelope_is_zero(header + SECRET, BB_HASH_SECRET_SIZE))
         return bb_corrupt(nowhere, SECRET, "a secret for hash %u, which uses no secret", hash);
     if (bb_load64(header + PLANNED) > BB_FILTER_KEY_COUNT_MAX)
         return bb_corrupt(nowhere, PLANNED, "planned for %llu keys, the limit is %llu",
                           (unsigned long long)bb_load64(header + PLANNED),
                           (unsigned long long)BB_FILTER_KEY_COUNT_MAX);
-    if (!is_zero(header + RESERVED, CHECKSUM - RESERVED))
+    if (!bb_envelope_is_zero(header + RESERVED, CHECKSUM - RESERVED))
         return bb_corrupt(nowhere, RESERVED, "reserved bytes are not zero");
     return BB_OK;
 }

@@ -159,7 +159,7 @@ enum bb_status bb_envelope_check_without_payload(const struct bb_envelope *envel
     return BB_OK;
 }
 
-static bool is_zero(const uint8_t *data, size_t size)
+bool bb_envelope_is_zero(const uint8_t *data, size_t size)
 {
     return size == 0 || (data[0] == 0 && memcmp(data, data + 1, size - 1) == 0);
 }
@@ -172,7 +172,7 @@ enum bb_status bb_envelope_check_bits(const struct bb_envelope *envelope, size_t
     if (bit_count % 8 != 0 && bits[size - 1] >> (bit_count % 8) != 0)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + start + size - 1,
                           "bits are set after the last one of the filter");
-    if (key_count > 0 && is_zero(bits, size))
+    if (key_count > 0 && bb_envelope_is_zero(bits, size))
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + start,
                           "no bit is set for %llu keys", (unsigned long long)key_count);
     return BB_OK;

@@ -95,6 +95,8 @@ extern const struct bb_place bb_envelope_place;
 
 /* Fails with BB_CORRUPT: parameter number, which is called name, does not fit the rest. */
 enum bb_status bb_envelope_bad_parameter(const struct bb_envelope *envelope, unsigned number,
+/* All these bytes are 0. */
+bool bb_envelope_is_zero(const uint8_t *data, size_t size);
                                          const char *name) __attribute__((cold));
 /* Parameter 1 is a number of probes: 1 ... BB_BLOOM_PROBES_MAX. */
 enum bb_status bb_envelope_check_probes(const struct bb_envelope *envelope);
