@@ -115,9 +115,7 @@ enum bb_status bb_counting_filter_decode(struct bb_bytes envelope,
 {
     struct bb_envelope fields;
     struct bb_counting_filter *filter = NULL;
-    enum bb_status status = bb_envelope_decode(envelope, &fields);
-    if (status == BB_OK)
-        status = bb_envelope_check_kind(&fields, BB_FILTER_COUNTING);
+    enum bb_status status = bb_envelope_decode_kind(envelope, BB_FILTER_COUNTING, &fields);
     if (status == BB_OK)
         status = create(&fields, &filter);
     if (status != BB_OK)

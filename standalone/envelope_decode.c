@@ -50,3 +50,17 @@ enum bb_status bb_envelope_decode(struct bb_bytes bytes, struct bb_envelope *ret
         *ret_envelope = envelope;
     return status;
 }
+
+enum bb_status bb_envelope_decode_kind(struct bb_bytes bytes, enum bb_filter_kind kind,
+                                       struct bb_envelope *ret_envelope)
+{
+    struct bb_envelope envelope;
+    enum bb_status status = bb_envelope_decode(bytes, &envelope);
+    if (status != BB_OK)
+        return status;
+    if (envelope.kind != kind)
+        return bb_fail(BB_INVALID, "the filter is of kind %s, expected %s",
+                       bb_filter_kind_name(envelope.kind), bb_filter_kind_name(kind));
+    *ret_envelope = envelope;
+    return BB_OK;
+}

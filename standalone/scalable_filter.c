@@ -112,9 +112,7 @@ enum bb_status bb_scalable_filter_decode(struct bb_bytes envelope,
 {
     struct bb_envelope fields;
     struct bb_scalable_filter *filter = NULL;
-    enum bb_status status = bb_envelope_decode(envelope, &fields);
-    if (status == BB_OK)
-        status = bb_envelope_check_kind(&fields, BB_FILTER_SCALABLE);
+    enum bb_status status = bb_envelope_decode_kind(envelope, BB_FILTER_SCALABLE, &fields);
     if (status == BB_OK)
         status = create(fields.salt, &filter);
     if (status == BB_OK)

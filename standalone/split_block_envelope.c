@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "standalone/bloom/cells.h"
 #include "standalone/bloom/split_block.h"
+#include "standalone/sizing/rate_split_block.h"
 
 enum bb_status bb_split_block_count(uint64_t key_count, double target_rate,
                                     uint64_t *ret_block_count)
@@ -63,26 +64,14 @@ enum bb_status bb_split_block_encode(struct bb_bytes bitset, uint64_t key_count,
     return append_bitset(&fields, bitset, envelope);
 }
 
-static enum bb_status decode(struct bb_bytes bytes, struct bb_envelope *ret_envelope)
-{
-    struct bb_envelope envelope;
-    enum bb_status status = bb_envelope_decode(bytes, &envelope);
-    if (status == BB_OK)
-        status = bb_envelope_check_kind(&envelope, BB_FILTER_SPLIT_BLOCK);
-    if (status == BB_OK)
-        *ret_envelope = envelope;
-    return status;
-}
-
 enum bb_status bb_split_block_decode(struct bb_bytes envelope, struct bb_bytes *ret_bitset)
 {
     static const uint8_t no_keys[BB_SPLIT_BLOCK_SIZE];
     struct bb_envelope fields;
-    enum bb_status status = decode(envelope, &fields);
+    enum bb_status status = bb_envelope_decode_kind(envelope, BB_FILTER_SPLIT_BLOCK, &fields);
     if (status != BB_OK)
         return status;
     bool empty = fields.key_count == 0;
-    struct bb_cells cells = {0};
     *ret_bitset = empty ? (struct bb_bytes){no_keys, sizeof(no_keys)} : fields.payload;
     return BB_OK;
 }
@@ -93,6 +82,7 @@ static enum bb_status append_folded(const struct bb_envelope *fields, uint64_t f
                                     double target_rate, struct bb_buf *envelope)
 {
     struct bb_envelope folded = {.key_count = fields->key_count, .target_rate = target_rate};
+    struct bb_cells cells = {0};
     struct bb_buf bitset = {0};
     uint8_t *space = NULL;
     if (fields->key_count == 0)
@@ -113,7 +103,7 @@ enum bb_status bb_split_block_fold(struct bb_bytes envelope, uint64_t block_coun
                                    struct bb_buf *folded)
 {
     struct bb_envelope fields;
-    enum bb_status status = decode(envelope, &fields);
+    enum bb_status status = bb_envelope_decode_kind(envelope, BB_FILTER_SPLIT_BLOCK, &fields);
     if (status != BB_OK)
         return status;
     uint64_t blocks = fields.parameters[0];
@@ -142,7 +132,7 @@ enum bb_status bb_split_block_fold_to_rate(struct bb_bytes envelope, double targ
     struct bb_envelope fields;
     enum bb_status status = bb_envelope_check_plan(0, target_rate);
     if (status == BB_OK)
-        status = decode(envelope, &fields);
+        status = bb_envelope_decode_kind(envelope, BB_FILTER_SPLIT_BLOCK, &fields);
     if (status != BB_OK)
         return status;
     if (fields.key_count == 0)

@@ -69,14 +69,6 @@ enum bb_status bb_envelope_check_plan(uint64_t key_count, double target_rate)
     return BB_OK;
 }
 
-enum bb_status bb_envelope_check_kind(const struct bb_envelope *envelope, enum bb_filter_kind kind)
-{
-    if (envelope->kind == kind)
-        return BB_OK;
-    return bb_fail(BB_INVALID, "the filter is of kind %s, expected %s",
-                   bb_filter_kind_name(envelope->kind), bb_filter_kind_name(kind));
-}
-
 /* Magic, version and size: they must be right before the checksum can be located. */
 static enum bb_status check_frame(struct bb_bytes bytes)
 {

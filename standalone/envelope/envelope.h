@@ -64,6 +64,11 @@ struct bb_envelope {
 BB_MUST_CHECK enum bb_status bb_envelope_decode(struct bb_bytes bytes,
                                                 struct bb_envelope *ret_envelope);
 
+/* The same for an envelope that must be of this kind; BB_INVALID if it is of another. */
+BB_MUST_CHECK enum bb_status bb_envelope_decode_kind(struct bb_bytes bytes,
+                                                     enum bb_filter_kind kind,
+                                                     struct bb_envelope *ret_envelope);
+
 /* Checks the part that is the same for all kinds: size, checksum, number of keys. */
 BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
                                                       struct bb_envelope *ret_envelope);
@@ -84,19 +89,16 @@ BB_MUST_CHECK enum bb_status bb_envelope_append(const struct bb_envelope *envelo
 
 /* BB_INVALID for a target rate out of range, BB_TOO_LARGE for too many keys. */
 BB_MUST_CHECK enum bb_status bb_envelope_check_plan(uint64_t key_count, double target_rate);
-/* BB_INVALID unless the envelope is of that kind. */
-BB_MUST_CHECK enum bb_status bb_envelope_check_kind(const struct bb_envelope *envelope,
-                                                    enum bb_filter_kind kind);
 
 /* --- For the checks of the kinds --- */
 
 /* The place for bb_corrupt: offsets count from the first byte of the envelope. */
 extern const struct bb_place bb_envelope_place;
 
-/* Fails with BB_CORRUPT: parameter number, which is called name, does not fit the rest. */
-enum bb_status bb_envelope_bad_parameter(const struct bb_envelope *envelope, unsigned number,
 /* All these bytes are 0. */
 bool bb_envelope_is_zero(const uint8_t *data, size_t size);
+/* Fails with BB_CORRUPT: parameter number, which is called name, does not fit the rest. */
+enum bb_status bb_envelope_bad_parameter(const struct bb_envelope *envelope, unsigned number,
                                          const char *name) __attribute__((cold));
 /* Parameter 1 is a number of probes: 1 ... BB_BLOOM_PROBES_MAX. */
 enum bb_status bb_envelope_check_probes(const struct bb_envelope *envelope);

@@ -257,9 +257,7 @@ enum bb_status bb_count_sketch_decode(struct bb_bytes envelope, struct bb_count_
 {
     struct bb_envelope fields;
     struct bb_count_sketch *sketch = NULL;
-    enum bb_status status = bb_envelope_decode(envelope, &fields);
-    if (status == BB_OK)
-        status = bb_envelope_check_kind(&fields, BB_FILTER_COUNT_MIN);
+    enum bb_status status = bb_envelope_decode_kind(envelope, BB_FILTER_COUNT_MIN, &fields);
     if (status != BB_OK)
         return status;
     struct bb_count_sketch_head head = bb_count_sketch_head_decode(&fields);
