@@ -10,33 +10,16 @@
 #endif
 #define AND_HAS(part) &&HAS(part)
 
-static bool has_avx2(void)
+enum bb_cpu bb_cpu_best(void)
 {
-    return BB_CPU_AVX2_PARTS(HAS, AND_HAS);
-}
-
-static bool has_avx512(void)
-{
-    return BB_CPU_AVX512_PARTS(HAS, AND_HAS);
+    if (BB_CPU_AVX512_PARTS(HAS, AND_HAS))
+        return BB_CPU_AVX512;
+    return BB_CPU_AVX2_PARTS(HAS, AND_HAS) ? BB_CPU_AVX2 : BB_CPU_PORTABLE;
 }
 
 bool bb_cpu_has(enum bb_cpu cpu)
 {
-    switch (cpu) {
-    case BB_CPU_PORTABLE:
-        return true;
-    case BB_CPU_AVX2:
-        return has_avx2();
-    case BB_CPU_AVX512:
-        return has_avx512();
-    default:
-        return false;
-    }
-}
-
-enum bb_cpu bb_cpu_best(void)
-{
-    return has_avx512() ? BB_CPU_AVX512 : has_avx2() ? BB_CPU_AVX2 : BB_CPU_PORTABLE;
+    return cpu <= bb_cpu_best();
 }
 
 const char *bb_cpu_name(enum bb_cpu cpu)
