@@ -45,11 +45,6 @@ struct bb_file_pool {
     struct bb_file_pool_counters counters;
 };
 
-static struct bb_file_pool *pool_of(struct bb_file_system *fs)
-{
-    return (struct bb_file_pool *)fs; /* forward is the first member, and base its first */
-}
-
 static struct pooled_file *file_of(struct bb_file *file)
 {
     return (struct pooled_file *)file; /* base is the first member */
@@ -302,7 +297,8 @@ static enum bb_status open_first(struct bb_file_pool *pool, struct pooled_file *
 static enum bb_status open_for_reading(struct bb_file_system *fs, const char *path,
                                        struct bb_file **ret_file)
 {
-    struct bb_file_pool *pool = pool_of(fs);
+    /* forward is the first member, and base its first */
+    struct bb_file_pool *pool = (struct bb_file_pool *)fs;
     size_t path_size = strlen(path) + 1;
     struct pooled_file *file = bb_alloc(sizeof(*file) + path_size);
     if (file == NULL)

@@ -5,16 +5,16 @@
 #include <stdbool.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/region.h"
 
-#define GRANULE      ((size_t)BB_LARGE_PAGES_ALIGNMENT)
-#define PAGE_COUNT   (BB_REGION_SIZE / BB_REGION_PAGE_SIZE)
-#define PAGE_BITS    64u
-#define GRANULES     (PAGE_COUNT * PAGE_BITS)
-#define FULL_PAGES   (PAGE_COUNT / 16 * 15) /* in use: worth a large page */
-#define IDLE_PAGES   (PAGE_COUNT / 8)       /* worth giving back */
-#define PLACES_FIRST 4
+#define GRANULE    ((size_t)BB_LARGE_PAGES_ALIGNMENT)
+#define PAGE_COUNT (BB_REGION_SIZE / BB_REGION_PAGE_SIZE)
+#define PAGE_BITS  64u
+#define GRANULES   (PAGE_COUNT * PAGE_BITS)
+#define FULL_PAGES (PAGE_COUNT / 16 * 15) /* in use: worth a large page */
+#define IDLE_PAGES (PAGE_COUNT / 8)       /* worth giving back */
 
 static_assert(PAGE_BITS * BB_LARGE_PAGES_ALIGNMENT == BB_REGION_PAGE_SIZE, "a page is a word");
 
@@ -63,19 +63,10 @@ static size_t places_up_to(const struct bb_large_pages *pages, const uint8_t *me
 
 static bool reserve_place(struct bb_large_pages *pages)
 {
-    if (!bb_max_tree_reserve(&pages->free_runs, pages->count + 1) ||
-        !bb_max_tree_reserve(&pages->idles, pages->count + 1))
-        return false;
-    if (pages->count < pages->capacity)
-        return true;
-    size_t capacity = pages->capacity == 0 ? PLACES_FIRST : pages->capacity * 2;
-    struct bb_large_pages_place *places =
-        bb_realloc(pages->places, capacity * sizeof(pages->places[0]));
-    if (places == NULL)
-        return false;
-    pages->places = places;
-    pages->capacity = capacity;
-    return true;
+    return bb_max_tree_reserve(&pages->free_runs, pages->count + 1) &&
+           bb_max_tree_reserve(&pages->idles, pages->count + 1) &&
+           bb_array_reserve(&pages->places, pages->count, &pages->capacity,
+                            sizeof(pages->places[0]), "regions") == BB_OK;
 }
 
 /* REQUIRES: a place is reserved. */
