@@ -2,10 +2,6 @@
 #include "base/hash_wide.h"
 
 #if BB_HASH_WIDE
-#include <immintrin.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define FORM_TARGET "avx2"
 #define FORM_VECTOR XXH_AVX2
 #define FORM_NAME   bb_hash_bytes_avx2

@@ -4,10 +4,14 @@
  *     FORM_TARGET   the instruction set, as in a target attribute
  *     FORM_VECTOR   xxhash's name of the vectors
  *     FORM_NAME     the function
- *
- * System headers that declare functions for any processor must be included before it. */
+ */
 #ifndef BB_BASE_HASH_WIDE_FORM_H
 #define BB_BASE_HASH_WIDE_FORM_H
+
+/* Before the pragmas: they declare functions for any processor. */
+#include <immintrin.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A pragma does not expand macros, but the argument of _Pragma is expanded. */
 #define TEXT_PRAGMA(text) _Pragma(#text)
