@@ -209,21 +209,23 @@ double bb_block_filter_rate(const struct bb_block_filter_format *format, uint16_
 }
 
 static void ribbon_info(const struct bb_block_filter_format *format, uint16_t descriptor,
-                        struct bb_block_filter_info *info)
+                        double set_bits, struct bb_block_filter_info *info)
 {
     struct bb_descriptor parts = bb_descriptor_decode(descriptor);
     info->layout = parts.bit_exact ? "bit-exact" : "byte-grouped";
     info->slots = parts.bit_exact ? parts.size : parts.size * BB_RIBBON_GROUP_ROWS;
     info->seed = parts.seed;
     info->bits_per_probe = format->bits_per_probe + parts.step;
+    info->fill = set_bits / ((double)info->slots * info->bits_per_probe);
 }
 
-static void bloom_info(const struct bb_block_filter_format *format, struct bb_bytes payload,
+static void bloom_info(const struct bb_block_filter_format *format, double set_bits,
                        struct bb_block_filter_info *info)
 {
     info->layout = format->kind == BB_FILTER_BLOCKED_BLOOM ? "lines" : "bits";
-    info->slots = (uint32_t)payload.size * 8;
+    info->slots = info->size_bytes * 8;
     info->bits_per_probe = format->bits_per_probe;
+    info->fill = set_bits / info->slots;
 }
 
 bool bb_block_filter_info(const struct bb_block_filter_format *format, uint16_t descriptor,
@@ -236,17 +238,11 @@ bool bb_block_filter_info(const struct bb_block_filter_format *format, uint16_t 
                                         .size_bytes = (uint32_t)size,
                                         .predicted_rate =
                                             bb_block_filter_rate(format, descriptor, payload.data)};
-    if (size > 0) {
-        bool ribbon = format->kind == BB_FILTER_RIBBON;
-        double set = (double)bb_bloom_set_count(payload.data, payload.size);
-        info.fill = set / (double)(size * 8);
-        if (ribbon) {
-            ribbon_info(format, descriptor, &info);
-            info.fill = set / ((double)info.slots * info.bits_per_probe);
-        } else {
-            bloom_info(format, payload, &info);
-        }
-    }
+    double set_bits = (double)bb_bloom_set_count(payload.data, payload.size);
+    if (size > 0 && format->kind == BB_FILTER_RIBBON)
+        ribbon_info(format, descriptor, set_bits, &info);
+    else if (size > 0)
+        bloom_info(format, set_bits, &info);
     *ret_info = info;
     return true;
 }
