@@ -5,7 +5,7 @@
 #include "bloomblock/ribbon/ribbon_window_avx2.h"
 #include "bloomblock/ribbon/ribbon_window_avx512.h"
 #include "bloomblock/ribbon/ribbon_window_portable.h"
-#include "standalone/kind/kind_ribbon_probe_avx512.h"
+#include "standalone/kind/kind_ribbon_view.h"
 
 _Static_assert(BB_ENVELOPE_HEADER_SIZE + BB_SHARD_ENTRY_SIZE >= BB_FILTER_LEAD_BYTES,
                "probes may read the header and the directory before the first ribbon");

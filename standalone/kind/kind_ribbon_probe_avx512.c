@@ -1,9 +1,10 @@
 /* Batches of probes of standalone ribbons, eight at a time (ribbon_eight.h). This file loads the
  * fields of views into the lanes of vectors. */
-#include "standalone/kind/kind_ribbon_probe_avx512.h"
+#include "standalone/kind/kind_ribbon_probe.h"
 
 #include "base/assert.h"
 #include "bloomblock/ribbon/ribbon_eight.h"
+#include "standalone/kind/kind_ribbon_view.h"
 
 #if BB_CPU_X86
 #include <string.h>
