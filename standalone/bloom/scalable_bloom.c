@@ -158,13 +158,11 @@ enum bb_status bb_scalable_bloom_encode(const struct bb_scalable_bloom *bloom, s
         status = bb_append_double(buf, bloom->ratio);
     for (uint32_t i = 0; i < bloom->stage_count && status == BB_OK; i++) {
         const struct bb_scalable_stage *stage = &bloom->stages[i];
-        uint8_t *entry = NULL;
-        status = bb_buf_extend(buf, BB_SCALABLE_STAGE_ENTRY_SIZE, &entry);
-        if (status != BB_OK)
-            return status;
-        bb_store64(entry, stage->key_count);
-        bb_store64(entry + 8, stage->bits);
-        bb_store64(entry + 16, stage->probes);
+        status = bb_append_u64(buf, stage->key_count);
+        if (status == BB_OK)
+            status = bb_append_u64(buf, stage->bits);
+        if (status == BB_OK)
+            status = bb_append_u64(buf, stage->probes);
     }
     for (uint32_t i = 0; i < bloom->stage_count && status == BB_OK; i++)
         status = bb_buf_append(buf, bloom->stages[i].payload, bb_bloom_size(bloom->stages[i].bits));
