@@ -197,48 +197,44 @@ static enum bb_status decode_fields(struct bb_cursor *cursor, struct bb_place pl
     return BB_OK;
 }
 
-static enum bb_status check_range(struct bb_place place, const char *name, uint64_t value,
-                                  uint64_t low, uint64_t high)
-{
-    if (value >= low && value <= high)
-        return BB_OK;
-    return bb_corrupt(place, 0, "property %s is %" PRIu64 ", expected %" PRIu64 " ... %" PRIu64,
-                      name, value, low, high);
-}
+/* The numbers that a property may have. */
+struct limits {
+    const char *name;
+    uint64_t value;
+    uint64_t low;
+    uint64_t high;
+};
 
-/* 0 means "none, or unknown". */
-static enum bb_status check_oldest_tombstone(const struct bb_properties *p, struct bb_place place)
+static enum bb_status check_limits(const struct limits *limits, size_t count, struct bb_place place)
 {
-    bool has_any = p->tombstone_count > 0 || p->range_tombstone_count > 0;
-    if (p->tombstone_sequence_min == 0)
-        return BB_OK;
-    return check_range(place, "tombstone_sequence_min", p->tombstone_sequence_min,
-                       has_any ? p->sequence_min : 0, has_any ? p->sequence_max : 0);
+    for (size_t i = 0; i < count; i++)
+        if (limits[i].value < limits[i].low || limits[i].value > limits[i].high)
+            return bb_corrupt(place, 0,
+                              "property %s is %" PRIu64 ", expected %" PRIu64 " ... %" PRIu64,
+                              limits[i].name, limits[i].value, limits[i].low, limits[i].high);
+    return BB_OK;
 }
 
 static enum bb_status check_counts(const struct bb_properties *p, struct bb_place place)
 {
-    /* A table with range tombstones need not have entries. */
-    uint64_t least = p->range_tombstone_count == 0;
-    enum bb_status status = check_range(place, "entry_count", p->entry_count, least, UINT64_MAX);
-    if (status == BB_OK)
-        status = check_range(place, "key_count", p->key_count, p->entry_count > 0, p->entry_count);
-    if (status == BB_OK)
-        status = check_range(place, "largest_is_exclusive", p->largest_is_exclusive, 0,
-                             p->range_tombstone_count > 0);
-    if (status == BB_OK)
-        status = check_range(place, "tombstone_count", p->tombstone_count, 0, p->entry_count);
-    if (status == BB_OK)
-        status = check_range(place, "sequence_max", p->sequence_max, 0, BB_SEQUENCE_MAX);
-    if (status == BB_OK)
-        status = check_range(place, "sequence_min", p->sequence_min, 0, p->sequence_max);
-    if (status == BB_OK)
-        status = check_oldest_tombstone(p, place);
-    if (status == BB_OK)
-        status = check_range(place, "size of smallest", p->smallest.size, 0, BB_KEY_SIZE_MAX);
-    if (status == BB_OK)
-        status = check_range(place, "size of largest", p->largest.size, 0, BB_KEY_SIZE_MAX);
-    return status;
+    bool has_ranges = p->range_tombstone_count > 0;
+    bool has_any = p->tombstone_count > 0 || has_ranges;
+    /* 0 means "none, or unknown". */
+    bool is_age_known = p->tombstone_sequence_min != 0;
+    const struct limits limits[] = {
+        /* A table with range tombstones need not have entries. */
+        {"entry_count", p->entry_count, !has_ranges, UINT64_MAX},
+        {"key_count", p->key_count, p->entry_count > 0, p->entry_count},
+        {"largest_is_exclusive", p->largest_is_exclusive, 0, has_ranges},
+        {"tombstone_count", p->tombstone_count, 0, p->entry_count},
+        {"sequence_max", p->sequence_max, 0, BB_SEQUENCE_MAX},
+        {"sequence_min", p->sequence_min, 0, p->sequence_max},
+        {"tombstone_sequence_min", p->tombstone_sequence_min,
+         is_age_known && has_any ? p->sequence_min : 0, has_any ? p->sequence_max : 0},
+        {"size of smallest", p->smallest.size, 0, BB_KEY_SIZE_MAX},
+        {"size of largest", p->largest.size, 0, BB_KEY_SIZE_MAX},
+    };
+    return check_limits(limits, BB_ARRAY_LENGTH(limits), place);
 }
 
 /* 1 means "no filter". */
@@ -270,13 +266,12 @@ static enum bb_status check_predictions(const struct bb_properties *p, struct bb
 
 static enum bb_status check_filters(const struct bb_properties *p, struct bb_place place)
 {
-    enum bb_status status =
-        check_range(place, "filter_granularity", p->filter_granularity, 1, UINT32_MAX);
-    if (status == BB_OK)
-        status =
-            check_range(place, "filter_bits_per_probe", p->filter_bits_per_probe, 0, UINT32_MAX);
-    if (status == BB_OK)
-        status = check_range(place, "filter_kind", p->filter_kind, BB_FILTER_NONE, UINT32_MAX);
+    const struct limits limits[] = {
+        {"filter_granularity", p->filter_granularity, 1, UINT32_MAX},
+        {"filter_bits_per_probe", p->filter_bits_per_probe, 0, UINT32_MAX},
+        {"filter_kind", p->filter_kind, BB_FILTER_NONE, UINT32_MAX},
+    };
+    enum bb_status status = check_limits(limits, BB_ARRAY_LENGTH(limits), place);
     if (status != BB_OK)
         return status;
     if (!is_rate(p->table_filter_rate) || !is_rate(p->filter_rate))
