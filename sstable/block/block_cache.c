@@ -70,8 +70,8 @@ struct bb_block_cache {
     uint64_t capacity_bytes;
     size_t shard_count; /* a power of two */
     _Atomic uint64_t last_owner;
-    struct shard *shards;
     struct bb_block_spares spares;
+    struct shard shards[];
 };
 
 /* The place of an item: the upper half of the hash selects the shard, the lower half the chain. */
@@ -358,31 +358,22 @@ static void shard_deinit(struct shard *shard)
 enum bb_status bb_block_cache_create(uint64_t capacity_bytes, struct bb_block_cache **ret_cache)
 {
     size_t shard_count = shard_count_for(capacity_bytes);
-    struct bb_block_cache *cache =
-        bb_alloc_aligned(alignof(struct bb_block_cache), sizeof(struct bb_block_cache));
-    struct shard *shards =
-        bb_alloc_aligned(alignof(struct shard), shard_count * sizeof(struct shard));
+    size_t size = sizeof(struct bb_block_cache) + shard_count * sizeof(struct shard);
+    struct bb_block_cache *cache = bb_alloc_aligned(alignof(struct bb_block_cache), size);
     size_t done = 0;
-    if (cache == NULL || shards == NULL)
-        goto out;
-    memset(cache, 0, sizeof(*cache));
-    memset(shards, 0, shard_count * sizeof(struct shard));
-    bb_block_spares_init(&cache->spares);
-    while (done < shard_count && shard_init(&shards[done], capacity_bytes / shard_count))
-        done++;
-    if (done < shard_count)
-        goto out;
-    cache->capacity_bytes = capacity_bytes;
-    cache->shard_count = shard_count;
-    cache->shards = shards;
+    if (cache != NULL) {
+        memset(cache, 0, size);
+        while (done < shard_count && shard_init(&cache->shards[done], capacity_bytes / shard_count))
+            done++;
+        cache->capacity_bytes = capacity_bytes;
+        cache->shard_count = done;
+    }
+    if (done < shard_count) {
+        bb_block_cache_destroy(cache);
+        return bb_fail(BB_NO_MEMORY, "no memory for a block cache of %zu shards", shard_count);
+    }
     *ret_cache = cache;
     return BB_OK;
-out:
-    for (size_t i = 0; i < done; i++)
-        shard_deinit(&shards[i]);
-    bb_free_aligned(shards);
-    bb_free_aligned(cache);
-    return bb_fail(BB_NO_MEMORY, "no memory for a block cache of %zu shards", shard_count);
 }
 
 void bb_block_cache_destroy(struct bb_block_cache *cache)
@@ -391,7 +382,6 @@ void bb_block_cache_destroy(struct bb_block_cache *cache)
         return;
     for (size_t i = 0; i < cache->shard_count; i++)
         shard_deinit(&cache->shards[i]);
-    bb_free_aligned(cache->shards);
     bb_block_spares_deinit(&cache->spares);
     bb_free_aligned(cache);
 }
@@ -474,16 +464,6 @@ struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t
     return item;
 }
 
-bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
-{
-    struct place place = place_of(cache, owner, offset);
-    if (!bb_mutex_enter(&place.shard->mutex))
-        return false;
-    bool is_there = find_item(place, owner, offset) != NULL;
-    bb_mutex_unlock(&place.shard->mutex);
-    return is_there;
-}
-
 /* The mutex is held; no other thread sees the item yet. */
 static void attach(struct bb_block_cache *cache, struct place place, struct bb_cache_item *item)
 {
@@ -494,7 +474,7 @@ static void attach(struct bb_block_cache *cache, struct place place, struct bb_c
     item->hash = place.hash;
     chain_add(shard, item);
     ring_add_newest(shard, item);
-    atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+    pin(item);
     shard->item_count++;
     shard->used_bytes += item->charge;
 }

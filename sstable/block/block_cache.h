@@ -60,11 +60,9 @@ struct bb_block_spares *bb_block_cache_spares(struct bb_block_cache *cache);
 /* True when an item of this charge may be inserted. An item that takes a large part of a shard
  * would evict many others. */
 bool bb_block_cache_takes(const struct bb_block_cache *cache, uint64_t charge);
-/* Like find, but counts nothing. For statistics, not for reading. */
+/* Like find, but changes no order and counts nothing. For statistics, not for reading. */
 struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t owner,
                                           uint64_t offset);
-/* True when the item is in the cache. Changes no order and counts nothing. */
-bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint64_t offset);
 /* Inserts a freshly loaded item, which stays pinned by the caller. If another thread has inserted
  * the same item first, that one is pinned and returned instead, and the caller's is released. */
 struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64_t owner,

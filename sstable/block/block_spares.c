@@ -14,21 +14,6 @@ struct cells {
     size_t count;
 };
 
-static void empty(struct cells cells)
-{
-    for (size_t i = 0; i < cells.count; i++)
-        atomic_init(&cells.cells[i], NULL);
-}
-
-void bb_block_spares_init(struct bb_block_spares *spares)
-{
-    for (size_t line = 0; line < BB_SPARE_LINES; line++) {
-        empty((struct cells){spares->lines[line].cells, BB_SPARE_CELLS});
-        for (size_t i = 0; i < BB_SPARE_DOUBLINGS; i++)
-            empty((struct cells){spares->lines[line].large_cells[i], BB_SPARE_LARGE_CELLS});
-    }
-}
-
 static void release(struct cells cells)
 {
     for (size_t i = 0; i < cells.count; i++)

@@ -29,6 +29,7 @@
 #define BB_SPARE_DOUBLINGS   3 /* from large to the maximum */
 #define BB_SPARE_LARGE_CELLS 2
 
+/* A zeroed struct is valid and empty. */
 struct bb_block_spares {
     struct {
         _Alignas(64) _Atomic(void *) cells[BB_SPARE_CELLS];
@@ -39,7 +40,6 @@ struct bb_block_spares {
 static_assert(BB_SPARE_SIZE_LARGE << BB_SPARE_DOUBLINGS == BB_SPARE_SIZE_MAX,
               "each large size has cells");
 
-void bb_block_spares_init(struct bb_block_spares *spares);
 void bb_block_spares_deinit(struct bb_block_spares *spares);
 
 /* Returns memory of at least size bytes, from a spare or the allocator; *ret_size is its real size,

@@ -100,9 +100,12 @@ static bool is_block_cached(const struct bb_table_lookup *lookup, const struct b
                             uint32_t ordinal)
 {
     const struct bb_table *table = lookup->table;
-    return table->cache != NULL &&
-           bb_block_cache_contains(table->cache, table->cache_owner,
+    struct bb_cache_item *item = NULL;
+    if (table->cache != NULL)
+        item = bb_block_cache_peek(table->cache, table->cache_owner,
                                    bb_index_page_block_offset(page, ordinal));
+    bb_block_cache_item_unref(item);
+    return item != NULL;
 }
 
 /* True when the block that the search would have found is cached. This runs the search that was

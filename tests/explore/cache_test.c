@@ -64,7 +64,6 @@ static void make_scene_of(uint64_t capacity)
     use(insert(0));
     scene->loose = make_item();
     atomic_store(&scene->loose->base.references, 2);
-    bb_block_spares_init(&scene->spares);
 }
 
 static void make_scene(void)

@@ -5,6 +5,14 @@
 #include "sstable/block/block_cache.h"
 #include "tests/support/alloc/alloc_fault.h"
 
+/* Changes no order and counts nothing. */
+static bool contains(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
+{
+    struct bb_cache_item *item = bb_block_cache_peek(cache, owner, offset);
+    bb_block_cache_item_unref(item);
+    return item != NULL;
+}
+
 static enum bb_status create_and_destroy(void *context)
 {
     (void)context;
@@ -40,7 +48,7 @@ static void block_cache__growth_without_memory(void **state)
     assert_true(bb_alloc_fault_failures() > 0);
     bb_alloc_fault_disarm();
     for (uint64_t i = 0; i < COUNT; i++)
-        assert_true(bb_block_cache_contains(cache, 1, i));
+        assert_true(contains(cache, 1, i));
     bb_block_cache_destroy(cache);
 }
 

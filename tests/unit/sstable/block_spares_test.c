@@ -61,10 +61,9 @@ static void take_and_put(struct bb_block_spares *spares, struct bb_rng *rng)
 static void block_spares__give_each_piece_to_one(void **state)
 {
     (void)state;
-    struct bb_block_spares spares;
+    struct bb_block_spares spares = {0};
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("block_spares__give_each_piece_to_one", 3));
-    bb_block_spares_init(&spares);
     for (int round = 0; round < 10; round++)
         take_and_put(&spares, &rng);
     bb_block_spares_deinit(&spares);
@@ -73,10 +72,9 @@ static void block_spares__give_each_piece_to_one(void **state)
 static void block_spares__what_was_put_last_comes_first(void **state)
 {
     (void)state;
-    struct bb_block_spares spares;
+    struct bb_block_spares spares = {0};
     void *memory[3];
     size_t size = 0;
-    bb_block_spares_init(&spares);
     for (size_t i = 0; i < 3; i++)
         memory[i] = bb_block_spares_take(&spares, 4200, &size);
     for (size_t i = 0; i < 3; i++)
@@ -92,11 +90,10 @@ static void block_spares__what_was_put_last_comes_first(void **state)
 static void block_spares__of_different_sizes_do_not_replace_each_other(void **state)
 {
     (void)state;
-    struct bb_block_spares spares;
+    struct bb_block_spares spares = {0};
     void *memory[2];
     static const size_t wanted[2] = {33000, 66000};
     size_t size[2] = {0};
-    bb_block_spares_init(&spares);
     for (size_t i = 0; i < 2; i++)
         memory[i] = bb_block_spares_take(&spares, wanted[i], &size[i]);
     for (int round = 0; round < 3; round++) {
@@ -127,9 +124,8 @@ static void *work(void *argument)
 static void block_spares__of_many_threads(void **state)
 {
     (void)state;
-    struct bb_block_spares spares;
+    struct bb_block_spares spares = {0};
     struct worker workers[THREADS * BB_SPARE_LINES];
-    bb_block_spares_init(&spares);
     for (size_t i = 0; i < BB_ARRAY_LENGTH(workers); i++) {
         workers[i].spares = &spares;
         bb_rng_init(&workers[i].rng, i);
