@@ -53,13 +53,8 @@ struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t 
     return block;
 }
 
-enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block)
-{
-    return bb_block_create_from(NULL, capacity, ret_block);
-}
-
-enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t capacity,
-                                    struct bb_block **ret_block)
+enum bb_status bb_block_create(struct bb_block_spares *spares, uint32_t capacity,
+                               struct bb_block **ret_block)
 {
     uint32_t space = restart_space(capacity);
     size_t size = sizeof(struct bb_block) + space + capacity;
@@ -83,7 +78,7 @@ enum bb_status bb_block_create_over(const uint8_t *payload, uint32_t size,
                                     struct bb_block **ret_block)
 {
     struct bb_block *block = NULL;
-    enum bb_status status = bb_block_create(0, &block);
+    enum bb_status status = bb_block_create(NULL, 0, &block);
     if (status != BB_OK)
         return status;
     block->payload = (uint8_t *)(uintptr_t)payload;

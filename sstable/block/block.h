@@ -45,12 +45,10 @@ struct bb_block {
 /* The entries between two restarts, if they have 100 bytes. */
 #define BB_BLOCK_PREFETCH_BYTES 2048
 
-/* Creates a block with space for capacity bytes of payload, which the caller fills. One
- * reference. */
-BB_MUST_CHECK enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block);
-/* The same with memory from spares, which must outlive the block. NULL: from the allocator. */
-BB_MUST_CHECK enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t capacity,
-                                                  struct bb_block **ret_block);
+/* Creates a block with space for capacity bytes of payload, which the caller fills. One reference.
+ * Its memory is from spares, which must outlive the block. NULL: from the allocator. */
+BB_MUST_CHECK enum bb_status bb_block_create(struct bb_block_spares *spares, uint32_t capacity,
+                                             struct bb_block **ret_block);
 /* Creates a block over a payload of size bytes that must outlive it, and is only read. One
  * reference. */
 BB_MUST_CHECK enum bb_status bb_block_create_over(const uint8_t *payload, uint32_t size,

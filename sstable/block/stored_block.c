@@ -121,7 +121,7 @@ static enum bb_status fill(const uint8_t *stored, uint32_t size,
 {
     enum bb_status status = BB_OK;
     if (block == NULL)
-        status = bb_block_create_from(spares, info->raw_size, &block);
+        status = bb_block_create(spares, info->raw_size, &block);
     if (status == BB_OK)
         status = unpack(stored, info, size - BB_BLOCK_TRAILER_SIZE, place, block);
     if (status == BB_OK)

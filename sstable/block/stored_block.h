@@ -34,7 +34,7 @@ BB_MUST_CHECK enum bb_status bb_stored_block_decode(struct bb_block **block, uin
 
 /* The same for any verified stored bytes. With is_kept the result is a separate block, and scratch
  * may be NULL. Otherwise the result is in the scratch if it fits, and its payload is `stored`
- * itself if that is uncompressed. spares as for bb_block_create_from.
+ * itself if that is uncompressed. spares as for bb_block_create.
  *
  * REQUIRES: size >= BB_BLOCK_TRAILER_SIZE.
  */

@@ -180,19 +180,12 @@ static enum bb_status decode(struct salvage *salvage, const struct bb_block_plac
 {
     const uint8_t *stored = salvage->file.data + where->offset;
     struct bb_place place = {.file = salvage->path, .offset = where->offset};
-    struct bb_block *block = NULL;
     enum bb_status status = bb_stored_block_check(stored, where->size, salvage->table, place);
     if (status == BB_OK)
         status = bb_stored_block_info(stored, where->size, place, ret_info);
-    if (status == BB_OK)
-        status = bb_block_create(where->size, &block);
-    if (status != BB_OK)
-        return status;
-    memcpy(block->payload, stored, where->size);
-    status = bb_stored_block_decode(&block, where->size, salvage->comparator, place);
-    if (status == BB_OK)
-        *ret_block = block;
-    return status;
+    return status == BB_OK ? bb_stored_block_copy(stored, where->size, NULL, salvage->comparator,
+                                                  place, ret_block)
+                           : status;
 }
 
 static enum bb_status read_block(struct salvage *salvage, const struct bb_block_place *where)

@@ -196,7 +196,7 @@ enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uin
                                     struct bb_read_stats *stats, struct bb_block **ret_stored)
 {
     struct bb_block *stored = NULL;
-    enum bb_status status = bb_block_create_from(bb_table_spares(table), size, &stored);
+    enum bb_status status = bb_block_create(bb_table_spares(table), size, &stored);
     if (status != BB_OK)
         return status;
     status = read_stored(table, stored->payload, bb_table_place(table, offset), size, stats);

@@ -35,7 +35,7 @@ static struct bb_block *load(const uint8_t *data, size_t size, bool is_stored,
                              const struct bb_comparator *comparator)
 {
     struct bb_block *block = NULL;
-    if (bb_block_create((uint32_t)size, &block) != BB_OK)
+    if (bb_block_create(NULL, (uint32_t)size, &block) != BB_OK)
         return NULL;
     if (size > 0)
         memcpy(block->payload, data, size);

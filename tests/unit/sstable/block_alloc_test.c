@@ -35,7 +35,7 @@ static void sample_deinit(struct sample *sample)
 static enum bb_status load(const struct sample *sample, struct bb_block **ret_block)
 {
     struct bb_block *block = NULL;
-    enum bb_status status = bb_block_create((uint32_t)sample->payload.size, &block);
+    enum bb_status status = bb_block_create(NULL, (uint32_t)sample->payload.size, &block);
     if (status != BB_OK)
         return status;
     memcpy(block->payload, sample->payload.data, sample->payload.size);

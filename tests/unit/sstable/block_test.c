@@ -16,7 +16,7 @@ static enum bb_status load(struct bb_bytes payload, const struct bb_comparator *
                            struct bb_block **ret_block)
 {
     struct bb_block *block = NULL;
-    assert_ok(bb_block_create((uint32_t)payload.size, &block));
+    assert_ok(bb_block_create(NULL, (uint32_t)payload.size, &block));
     if (payload.size > 0)
         memcpy(block->payload, payload.data, payload.size);
     enum bb_status status = bb_block_index(block, (uint32_t)payload.size, comparator, place);
@@ -439,7 +439,7 @@ static enum bb_status load_large_value(uint32_t value_size)
     memcpy(payload, draft.bytes.data, draft.bytes.size);
     bb_store32(payload + size - BB_BLOCK_TAIL_SIZE, 1 | BB_RESTARTS_WIDE);
     struct bb_block *block = NULL;
-    assert_ok(bb_block_create(0, &block));
+    assert_ok(bb_block_create(NULL, 0, &block));
     block->payload = payload;
     block->capacity = (uint32_t)size;
     enum bb_status status = bb_block_index(block, (uint32_t)size, NULL, place);

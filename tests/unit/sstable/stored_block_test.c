@@ -48,7 +48,7 @@ static void encode(struct bb_bytes payload, enum bb_compression compression,
 static enum bb_status decode(const struct bb_buf *stored, struct bb_block **ret_block)
 {
     struct bb_block *block = NULL;
-    assert_ok(bb_block_create((uint32_t)stored->size, &block));
+    assert_ok(bb_block_create(NULL, (uint32_t)stored->size, &block));
     memcpy(block->payload, stored->data, stored->size);
     enum bb_status status = bb_stored_block_check(block->payload, stored->size, table, place);
     if (status != BB_OK) {
