@@ -71,49 +71,28 @@ static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct lis
     return true;
 }
 
-/* The arrays of the allocation, after the struct. */
-struct list_parts {
-    struct bb_table_filter_part *parts;
-    uint64_t *chunk_ends;
-    void *fences;
-    uint8_t *text;
-};
-
-/* The size of the whole allocation. memory may be NULL to compute only the size. */
-static size_t lay_out(const struct list_head *head, size_t text_size, uint8_t *memory,
-                      struct list_parts *ret_parts)
-{
-    size_t parts = (sizeof(struct bb_table_filter) + 7) & ~(size_t)7;
-    size_t chunk_ends = parts + head->part_count * sizeof(struct bb_table_filter_part);
-    size_t fences = chunk_ends + (size_t)head->chunk_count * sizeof(uint64_t);
-    size_t text = fences + bb_fence_index_memory(head->part_count - 1);
-    if (memory != NULL)
-        *ret_parts = (struct list_parts){
-            .parts = (struct bb_table_filter_part *)(void *)(memory + parts),
-            .chunk_ends = (uint64_t *)(void *)(memory + chunk_ends),
-            .fences = memory + fences,
-            .text = memory + text,
-        };
-    return text + text_size;
-}
-
+/* Makes one allocation: the struct, the parts, the ends of the chunks, memory for the fences, and
+ * their text. */
 static enum bb_status allocate(const struct list_head *head, size_t text_size,
-                               struct bb_table_filter **ret_filter, struct list_parts *ret_parts)
+                               struct bb_table_filter **ret_filter)
 {
-    size_t size = lay_out(head, text_size, NULL, NULL);
+    size_t size = sizeof(struct bb_table_filter) +
+                  head->part_count * sizeof(struct bb_table_filter_part) +
+                  (size_t)head->chunk_count * sizeof(uint64_t) +
+                  bb_fence_index_memory(head->part_count - 1) + text_size;
     struct bb_table_filter *filter = bb_alloc_aligned(alignof(struct bb_table_filter), size);
     if (filter == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the %zu bytes of a table filter's list", size);
+    struct bb_table_filter_part *parts = (struct bb_table_filter_part *)(void *)(filter + 1);
     *filter = (struct bb_table_filter){
         .chunk_shift = head->chunk_shift,
         .part_count = head->part_count,
         .chunk_count = (uint32_t)head->chunk_count,
         .shard_count = head->shard_count,
+        .parts = parts,
+        .chunk_ends = (uint64_t *)(void *)(parts + head->part_count),
         .memory_size = size,
     };
-    (void)lay_out(head, text_size, (uint8_t *)filter, ret_parts);
-    filter->parts = ret_parts->parts;
-    filter->chunk_ends = ret_parts->chunk_ends;
     *ret_filter = filter;
     return BB_OK;
 }
@@ -124,13 +103,12 @@ static uint32_t chunks_of(const struct bb_table_filter *filter, uint32_t shard_c
 }
 
 /* Cannot fail: read_head has checked the parts. */
-static void read_parts(const struct bb_table_filter *filter, struct bb_cursor *cursor,
-                       struct bb_table_filter_part *parts)
+static void read_parts(struct bb_table_filter *filter, struct bb_cursor *cursor)
 {
     uint64_t shard = 0;
     uint32_t chunk = 0;
     for (uint32_t i = 0; i < filter->part_count; i++) {
-        struct bb_table_filter_part *part = &parts[i];
+        struct bb_table_filter_part *part = &filter->parts[i];
         bool is_part = bb_decode_varint64(cursor, &part->key_count) &&
                        bb_decode_varint32(cursor, &part->shard_count);
         BB_ASSERT(is_part);
@@ -163,8 +141,8 @@ uint32_t bb_table_filter_chunk_shards(const struct bb_table_filter *filter, uint
 
 /* The chunks fill the section up to the list, and each has space for its directory. The size of the
  * section therefore bounds the number of shards. */
-static bool read_chunk_sizes(const struct bb_table_filter *filter, struct bb_cursor *cursor,
-                             uint64_t chunks_size, uint64_t *chunk_ends)
+static bool read_chunk_sizes(struct bb_table_filter *filter, struct bb_cursor *cursor,
+                             uint64_t chunks_size)
 {
     uint64_t end = 0;
     for (uint32_t i = 0; i < filter->chunk_count; i++) {
@@ -175,24 +153,25 @@ static bool read_chunk_sizes(const struct bb_table_filter *filter, struct bb_cur
             size < bb_shard_directory_size(shards) + BB_CHECKSUM_SIZE || size > chunks_size - end)
             return false;
         end += size;
-        chunk_ends[i] = end;
+        filter->chunk_ends[i] = end;
     }
     return end == chunks_size;
 }
 
 static enum bb_status read_list(const struct bb_table_filter_reading *reading, struct bb_bytes list,
-                                struct bb_cursor cursor, const struct list_parts *parts,
-                                struct bb_table_filter *filter)
+                                struct bb_cursor cursor, struct bb_table_filter *filter)
 {
     const char *problem = NULL;
-    read_parts(filter, &cursor, parts->parts);
-    if (!read_chunk_sizes(filter, &cursor, reading->size - list.size, parts->chunk_ends))
+    uint8_t *fences = (uint8_t *)(filter->chunk_ends + filter->chunk_count);
+    uint8_t *text = fences + bb_fence_index_memory(filter->part_count - 1);
+    read_parts(filter, &cursor);
+    if (!read_chunk_sizes(filter, &cursor, reading->size - list.size))
         return bad_list(reading, list, &cursor, "sizes that do not fill the section");
     size_t text_size = bb_cursor_left(&cursor);
-    const uint8_t *text = memcpy(parts->text, cursor.position, text_size);
+    memcpy(text, cursor.position, text_size);
     struct bb_cursor copy = bb_cursor_of(bb_bytes_of(text, text_size));
     bool is_read = bb_fence_index_init(&filter->fences, reading->comparator, &copy,
-                                       filter->part_count - 1, parts->fences, &problem);
+                                       filter->part_count - 1, fences, &problem);
     cursor.position += copy.position - text;
     if (!is_read)
         return bad_list(reading, list, &cursor, problem);
@@ -205,7 +184,6 @@ enum bb_status bb_table_filter_create(const struct bb_table_filter_reading *read
                                       struct bb_bytes list, struct bb_table_filter **ret_filter)
 {
     struct bb_table_filter *filter = NULL;
-    struct list_parts parts = {0};
     struct list_head head = {0};
     const char *what = NULL;
     enum bb_status status =
@@ -218,9 +196,9 @@ enum bb_status bb_table_filter_create(const struct bb_table_filter_reading *read
         bb_cursor_of(bb_bytes_of(list.data, list.size - BB_TABLE_FILTER_TAIL_SIZE));
     if (!read_head(&cursor, reading->size - list.size, &head, &what))
         return bad_list(reading, list, &cursor, what);
-    status = allocate(&head, bb_cursor_left(&cursor), &filter, &parts);
+    status = allocate(&head, bb_cursor_left(&cursor), &filter);
     if (status == BB_OK)
-        status = read_list(reading, list, cursor, &parts, filter);
+        status = read_list(reading, list, cursor, filter);
     if (status == BB_OK)
         *ret_filter = filter;
     else

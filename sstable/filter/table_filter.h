@@ -45,11 +45,11 @@ struct bb_table_filter {
     bb_filter_place *places;
     uint8_t *chunks;
     uint32_t part_count; /* 0: the list is damaged, and there is nothing to probe */
-    const struct bb_table_filter_part *parts;
+    struct bb_table_filter_part *parts;
     uint32_t chunk_shift;
     uint32_t chunk_count;
     uint64_t shard_count;
-    const uint64_t *chunk_ends;   /* end of each chunk, in the section */
+    uint64_t *chunk_ends;         /* end of each chunk, in the section */
     struct bb_fence_index fences; /* of parts 1 ... */
     struct bb_large_pages *pages; /* borrowed: memory of places and chunks; NULL: none */
     size_t pinned_size;           /* of places and chunks */

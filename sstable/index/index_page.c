@@ -70,16 +70,17 @@ static enum bb_status check_header(const struct page_header *header, const uint8
     return BB_OK;
 }
 
-/* The arrays of the allocation, after the struct. Arrays for a negative result are first: see
- * bb_index_page_prefetch. */
+/* The places of the arrays in the allocation, after the struct. Arrays for a negative result are
+ * first: see bb_index_page_prefetch. */
 struct page_parts {
-    uint32_t *shard_offsets;
-    uint16_t *descriptors;
-    void *fences;
-    uint32_t *block_ends;
-    uint16_t *group_shards;
-    uint8_t *text;
-    uint8_t *filters;
+    size_t shard_offsets;
+    size_t descriptors;
+    size_t fences;
+    size_t block_ends;
+    size_t group_shards;
+    size_t text;
+    size_t filters;
+    size_t end; /* of the whole allocation */
 };
 
 /* Returns the place of the next part, and advances *end. */
@@ -90,30 +91,20 @@ static size_t place_part(size_t *end, size_t size)
     return start;
 }
 
-/* The size of the whole allocation. memory may be NULL to compute only the size. */
-static size_t lay_out(const struct page_header *header, uint8_t *memory,
-                      struct page_parts *ret_parts)
+static struct page_parts lay_out(const struct page_header *header)
 {
+    struct page_parts parts = {.end = sizeof(struct bb_index_page)};
     size_t shards = header->shard_count;
-    size_t end = sizeof(struct bb_index_page);
-    size_t shard_offsets = place_part(&end, (shards + 1) * sizeof(uint32_t));
-    size_t descriptors = place_part(&end, shards * sizeof(uint16_t));
-    size_t fences = place_part(&end, bb_fence_index_memory(header->block_count - 1));
-    size_t block_ends = place_part(&end, header->block_count * sizeof(uint32_t));
-    size_t group_shards = place_part(&end, (header->group_count + (size_t)1) * sizeof(uint16_t));
-    size_t text = place_part(&end, header->fence_size);
-    size_t filters = place_part(&end, (size_t)header->filter_size + BB_FILTER_PAD_BYTES);
-    if (memory != NULL)
-        *ret_parts = (struct page_parts){
-            .shard_offsets = (uint32_t *)(void *)(memory + shard_offsets),
-            .descriptors = (uint16_t *)(void *)(memory + descriptors),
-            .fences = memory + fences,
-            .block_ends = (uint32_t *)(void *)(memory + block_ends),
-            .group_shards = (uint16_t *)(void *)(memory + group_shards),
-            .text = memory + text,
-            .filters = memory + filters,
-        };
-    return (end + BB_CACHE_LINE_SIZE - 1) & ~(size_t)(BB_CACHE_LINE_SIZE - 1);
+    size_t *end = &parts.end;
+    parts.shard_offsets = place_part(end, (shards + 1) * sizeof(uint32_t));
+    parts.descriptors = place_part(end, shards * sizeof(uint16_t));
+    parts.fences = place_part(end, bb_fence_index_memory(header->block_count - 1));
+    parts.block_ends = place_part(end, header->block_count * sizeof(uint32_t));
+    parts.group_shards = place_part(end, (header->group_count + (size_t)1) * sizeof(uint16_t));
+    parts.text = place_part(end, header->fence_size);
+    parts.filters = place_part(end, (size_t)header->filter_size + BB_FILTER_PAD_BYTES);
+    *end = (*end + BB_CACHE_LINE_SIZE - 1) & ~(size_t)(BB_CACHE_LINE_SIZE - 1);
+    return parts;
 }
 
 static void destroy_page(struct bb_cache_item *item)
@@ -122,31 +113,36 @@ static void destroy_page(struct bb_cache_item *item)
     bb_large_pages_free(page->memory, page, (size_t)item->charge);
 }
 
-static enum bb_status create_page(const struct page_header *header,
+static enum bb_status create_page(const struct page_header *header, const struct page_parts *parts,
                                   const struct bb_index_page_reading *reading,
-                                  struct bb_index_page **ret_page, struct page_parts *ret_parts)
+                                  struct bb_index_page **ret_page)
 {
-    size_t size = lay_out(header, NULL, NULL);
-    struct bb_index_page *page = bb_large_pages_alloc(reading->memory, size);
+    struct bb_index_page *page = bb_large_pages_alloc(reading->memory, parts->end);
     if (page == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for an index page of %zu bytes", size);
+        return bb_fail(BB_NO_MEMORY, "no memory for an index page of %zu bytes", parts->end);
+    uint8_t *memory = (uint8_t *)page;
     *page = (struct bb_index_page){
         .memory = reading->memory,
+        .filters = memory + parts->filters,
+        .shard_offsets = (uint32_t *)(void *)(memory + parts->shard_offsets),
+        .descriptors = (uint16_t *)(void *)(memory + parts->descriptors),
+        .granularity = reading->granularity,
+        .block_ends = (uint32_t *)(void *)(memory + parts->block_ends),
         .base_offset = header->base_offset,
         .block_count = header->block_count,
         .group_count = header->group_count,
         .shard_count = header->shard_count,
-        .granularity = reading->granularity,
         .filter_area_size = header->filter_size == 0 ? 0 : header->filter_size + BB_CHECKSUM_SIZE,
     };
-    bb_block_cache_item_init(&page->item, destroy_page, size);
-    (void)lay_out(header, (uint8_t *)page, ret_parts);
+    if (header->is_sharded)
+        page->group_shards = (uint16_t *)(void *)(memory + parts->group_shards);
+    bb_block_cache_item_init(&page->item, destroy_page, parts->end);
     *ret_page = page;
     return BB_OK;
 }
 
 static enum bb_status read_block_sizes(struct bb_index_page *page, struct bb_cursor *cursor,
-                                       uint32_t *ends, struct bb_place place)
+                                       struct bb_place place)
 {
     uint64_t end = 0;
     for (uint32_t i = 0; i < page->block_count; i++) {
@@ -160,9 +156,8 @@ static enum bb_status read_block_sizes(struct bb_index_page *page, struct bb_cur
             return bb_corrupt(place, BB_PAGE_HEADER_SIZE,
                               "the blocks of an index page end at %llu of at most %u",
                               (unsigned long long)end, BB_PAGE_DATA_SIZE_MAX);
-        ends[i] = (uint32_t)end;
+        page->block_ends[i] = (uint32_t)end;
     }
-    page->block_ends = ends;
     return BB_OK;
 }
 
@@ -196,16 +191,17 @@ static enum bb_status read_fence_area(const struct bb_index_page_reading *readin
                                       struct bb_index_page *page, struct bb_bytes area,
                                       bool has_heads, const struct page_parts *parts)
 {
-    const uint8_t *copy = memcpy(parts->text, area.data, area.size);
+    uint8_t *memory = (uint8_t *)page;
+    const uint8_t *copy = memcpy(memory + parts->text, area.data, area.size);
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(copy, area.size));
-    enum bb_status status = read_block_sizes(page, &cursor, parts->block_ends, reading->place);
+    enum bb_status status = read_block_sizes(page, &cursor, reading->place);
     if (status == BB_OK && has_heads)
         status = pass_heads(page, &cursor, offset_of(copy, &cursor), reading->place);
     if (status != BB_OK)
         return status;
     const char *problem = NULL;
     if (!bb_fence_index_init(&page->fences, reading->comparator, &cursor, page->block_count - 1,
-                             parts->fences, &problem))
+                             memory + parts->fences, &problem))
         return bb_corrupt(reading->place, offset_of(copy, &cursor), "an index page with %s",
                           problem);
     if (bb_cursor_left(&cursor) > 0)
@@ -215,65 +211,57 @@ static enum bb_status read_fence_area(const struct bb_index_page_reading *readin
 }
 
 /* Computes the first shard of each group from the stored counts. */
-static bool read_shard_counts(struct bb_index_page *page, struct bb_cursor *cursor,
-                              uint16_t *group_shards)
+static bool read_shard_counts(struct bb_index_page *page, struct bb_cursor *cursor)
 {
     uint32_t first = 0;
     for (uint32_t i = 0; i < page->group_count; i++) {
         uint16_t count = 0;
-        group_shards[i] = (uint16_t)first;
+        page->group_shards[i] = (uint16_t)first;
         if (!bb_decode_u16(cursor, &count) || count == 0 || count > page->shard_count - first)
             return false;
         first += count;
     }
-    group_shards[page->group_count] = (uint16_t)first;
-    page->group_shards = group_shards;
+    page->group_shards[page->group_count] = (uint16_t)first;
     return first == page->shard_count;
 }
 
 /* The sum is wider than the offsets, so a sum that does not fit them is not the size of the
  * area. */
 static bool read_descriptors(struct bb_index_page *page,
-                             const struct bb_block_filter_format *format, struct bb_cursor *cursor,
-                             uint32_t *offsets, uint16_t *descriptors)
+                             const struct bb_block_filter_format *format, struct bb_cursor *cursor)
 {
     uint64_t offset = 0;
     for (uint32_t i = 0; i < page->shard_count; i++) {
         size_t size = 0;
-        if (!bb_decode_u16(cursor, &descriptors[i]) ||
-            !bb_block_filter_size(format, descriptors[i], &size))
+        if (!bb_decode_u16(cursor, &page->descriptors[i]) ||
+            !bb_block_filter_size(format, page->descriptors[i], &size))
             return false;
-        offsets[i] = (uint32_t)offset;
+        page->shard_offsets[i] = (uint32_t)offset;
         offset += size;
     }
-    offsets[page->shard_count] = (uint32_t)offset;
-    page->shard_offsets = offsets;
-    page->descriptors = descriptors;
+    page->shard_offsets[page->shard_count] = (uint32_t)offset;
     return offset == bb_cursor_left(cursor);
 }
 
 /* False when the filters do not match their counts. */
 static bool read_filter_area(struct bb_index_page *page,
-                             const struct bb_block_filter_format *format, struct bb_bytes area,
-                             bool is_sharded, const struct page_parts *parts)
+                             const struct bb_block_filter_format *format, struct bb_bytes area)
 {
     struct bb_cursor cursor = bb_cursor_of(area);
-    if (is_sharded && !read_shard_counts(page, &cursor, parts->group_shards))
+    if (page->group_shards != NULL && !read_shard_counts(page, &cursor))
         return false;
-    if (!read_descriptors(page, format, &cursor, parts->shard_offsets, parts->descriptors))
+    if (!read_descriptors(page, format, &cursor))
         return false;
     size_t size = bb_cursor_left(&cursor);
     if (size > 0)
-        memcpy(parts->filters, cursor.position, size);
-    memset(parts->filters + size, 0, BB_FILTER_PAD_BYTES);
-    page->filters = parts->filters;
+        memcpy(page->filters, cursor.position, size);
+    memset(page->filters + size, 0, BB_FILTER_PAD_BYTES);
     return true;
 }
 
 /* Always verifies the checksum, so that a reader of every byte notices damage. */
 static void read_filters(const struct bb_index_page_reading *reading, struct bb_index_page *page,
-                         const struct page_header *header, struct bb_bytes stored,
-                         const struct page_parts *parts)
+                         const struct page_header *header, struct bb_bytes stored)
 {
     size_t start = (size_t)BB_PAGE_HEADER_SIZE + header->fence_size + BB_CHECKSUM_SIZE;
     struct bb_bytes area = {.data = stored.data + start, .size = header->filter_size};
@@ -282,8 +270,7 @@ static void read_filters(const struct bb_index_page_reading *reading, struct bb_
                                               reading->place.offset + start, area.data, area.size);
     if (is_sound && reading->filter_format != NULL) {
         page->has_filters =
-            page->group_count > 0 &&
-            read_filter_area(page, reading->filter_format, area, header->is_sharded, parts);
+            page->group_count > 0 && read_filter_area(page, reading->filter_format, area);
         is_sound = page->has_filters;
     }
     page->has_damaged_filters = !is_sound;
@@ -293,7 +280,6 @@ enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
                                     struct bb_bytes stored, struct bb_index_page **ret_page)
 {
     struct page_header header = {0};
-    struct page_parts parts = {0};
     struct bb_index_page *page = NULL;
     enum bb_status status = read_sizes(stored, reading->place, &header);
     if (status == BB_OK)
@@ -302,8 +288,10 @@ enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
                                    (size_t)BB_PAGE_HEADER_SIZE + header.fence_size, "index page");
     if (status == BB_OK)
         status = check_header(&header, stored.data, reading->granularity, reading->place);
-    if (status == BB_OK)
-        status = create_page(&header, reading, &page, &parts);
+    if (status != BB_OK)
+        return status;
+    struct page_parts parts = lay_out(&header);
+    status = create_page(&header, &parts, reading, &page);
     if (status != BB_OK)
         return status;
 
@@ -314,7 +302,7 @@ enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
         bb_index_page_unref(page);
         return status;
     }
-    read_filters(reading, page, &header, stored, &parts);
+    read_filters(reading, page, &header, stored);
     *ret_page = page;
     return BB_OK;
 }

@@ -52,17 +52,17 @@ struct bb_index_page {
 
     /* One cache line with all that a negative answer of a filter reads, including the first fields
      * of the fences. */
-    _Alignas(BB_CACHE_LINE_SIZE) const uint8_t *filters;
-    const uint32_t *shard_offsets; /* offsets in filters; one more than shards */
-    const uint16_t *descriptors;
+    _Alignas(BB_CACHE_LINE_SIZE) uint8_t *filters;
+    uint32_t *shard_offsets; /* offsets in filters; one more than shards */
+    uint16_t *descriptors;
     /* First shard of each group, one more than groups. NULL: one shard per group. */
-    const uint16_t *group_shards;
+    uint16_t *group_shards;
     uint32_t granularity;
     bool has_filters;         /* there are filters, and they are usable */
     bool has_damaged_filters; /* there should be filters, but they are not usable */
     struct bb_fence_index fences;
 
-    const uint32_t *block_ends; /* end of each block, relative to base_offset */
+    uint32_t *block_ends; /* end of each block, relative to base_offset */
     uint64_t base_offset;
     uint32_t block_count;
     uint32_t group_count;
