@@ -28,28 +28,16 @@ static size_t count_sections(struct bb_bytes file, size_t offset)
     return 0;
 }
 
-/* True when a whole directory is at the offset. */
-static bool is_directory(struct bb_bytes file, struct bb_table_id table, size_t offset,
-                         struct bb_bytes *ret_stored)
-{
-    size_t size = count_sections(file, offset) * BB_SECTION_ENTRY_SIZE;
-    if (size == 0 ||
-        !bb_checksum_matches(table, BB_STORED_DIRECTORY, offset, file.data + offset, size))
-        return false;
-    *ret_stored = bb_bytes_of(file.data + offset, size + BB_CHECKSUM_SIZE);
-    return true;
-}
-
-/* Searches from the end, where the directory of every file that was not truncated is. */
-static bool find_directory(struct bb_bytes file, struct bb_table_id table, size_t *ret_offset,
+/* Finds a whole directory. Searches from the end, where the directory of every file that was not
+ * truncated is. */
+static bool find_directory(struct bb_bytes file, struct bb_table_id table,
                            struct bb_bytes *ret_stored)
 {
-    const size_t size_min = BB_SECTION_ENTRY_SIZE + BB_CHECKSUM_SIZE;
-    if (file.size < size_min)
-        return false;
-    for (size_t offset = file.size - size_min + 1; offset > 0; offset--) {
-        if (is_directory(file, table, offset - 1, ret_stored)) {
-            *ret_offset = offset - 1;
+    for (size_t offset = file.size; offset-- > 0;) {
+        size_t size = count_sections(file, offset) * BB_SECTION_ENTRY_SIZE;
+        const uint8_t *stored = file.data + offset;
+        if (size > 0 && bb_checksum_matches(table, BB_STORED_DIRECTORY, offset, stored, size)) {
+            *ret_stored = bb_bytes_of(stored, size + BB_CHECKSUM_SIZE);
             return true;
         }
     }
@@ -58,9 +46,8 @@ static bool find_directory(struct bb_bytes file, struct bb_table_id table, size_
 
 bool bb_range_tombstone_salvage_has_directory(struct bb_bytes file, struct bb_table_id table)
 {
-    size_t offset = 0;
     struct bb_bytes stored;
-    return find_directory(file, table, &offset, &stored);
+    return find_directory(file, table, &stored);
 }
 
 /* Checks that the directory's section is inside the file. */
@@ -86,11 +73,10 @@ enum bb_status bb_range_tombstone_salvage(struct bb_bytes file, const char *path
     struct bb_place place = {.file = path};
     struct bb_bytes stored = {0};
     struct bb_table_directory directory;
-    size_t offset = 0;
     *ret_found = BB_RANGE_SALVAGE_UNTOLD;
-    if (!find_directory(file, table, &offset, &stored))
+    if (!find_directory(file, table, &stored))
         return BB_OK;
-    place.offset = offset;
+    place.offset = (uint64_t)(stored.data - file.data);
     if (bb_table_directory_decode(stored, table, place, &directory) != BB_OK)
         return BB_OK; /* written by a newer version, or maliciously */
     const struct bb_section *section =
