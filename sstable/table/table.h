@@ -142,6 +142,20 @@ BB_MUST_CHECK enum bb_status bb_table_block_show(struct bb_table *table,
                                                  struct bb_read_stats *stats,
                                                  struct bb_block **ret_block);
 
+/* Decodes a block from the map, if the table has one. *ret_block is unchanged if the map is missing
+ * or unsound, or the block in it is damaged: reading the file then reports the reason. Its pages
+ * may vanish at any time, so a result counts only if the map is sound afterwards. */
+BB_MUST_CHECK enum bb_status
+bb_table_block_take_mapped(struct bb_table *table, const struct bb_index_page *page,
+                           uint32_t ordinal, struct bb_block_scratch *scratch, bool is_kept,
+                           struct bb_read_stats *stats, struct bb_block **ret_block);
+
+/* Compares a block with its head, if it has one. Errors: BB_CORRUPT. */
+BB_MUST_CHECK enum bb_status bb_table_block_check_head(const struct bb_table *table,
+                                                       const struct bb_index_page *page,
+                                                       uint32_t page_index, uint32_t ordinal,
+                                                       const struct bb_block *block);
+
 /* Whether the value of an entry is in the map of the table. */
 bool bb_table_shows(const struct bb_table *table, struct bb_bytes value);
 /* BB_OK: the bytes of the value that were read are the file's; else BB_IO. REQUIRES: the table

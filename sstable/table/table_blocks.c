@@ -128,19 +128,23 @@ static enum bb_status read_piece(struct bb_table_blocks *blocks, struct piece pi
     return status;
 }
 
+/* The bytes of the block at this place, which `stored` has. */
+static const uint8_t *stored_at(const struct bb_table_blocks *blocks, struct bb_place place)
+{
+    return blocks->stored.data + (place.offset - blocks->stored_offset);
+}
+
 static enum bb_status check(const struct bb_table_blocks *blocks, uint32_t size,
                             struct bb_place place)
 {
-    const uint8_t *stored = blocks->stored.data + (place.offset - blocks->stored_offset);
-    return bb_stored_block_check(stored, size, blocks->table->id, place);
+    return bb_stored_block_check(stored_at(blocks, place), size, blocks->table->id, place);
 }
 
 /* Makes sure that `stored` has the block's bytes, verified. The data may be damaged on the way from
  * the disk, so a block with a wrong checksum is read again separately. */
-static enum bb_status have_stored(struct bb_table_blocks *blocks, uint32_t ordinal,
-                                  struct piece piece, struct bb_place place)
+static enum bb_status have_stored(struct bb_table_blocks *blocks, uint32_t size, struct piece piece,
+                                  struct bb_place place)
 {
-    uint32_t size = bb_index_page_block_size(blocks->page, ordinal);
     enum bb_status status = BB_OK;
     if (!is_stored(blocks, place.offset, size))
         status = read_piece(blocks, piece);
@@ -152,42 +156,26 @@ static enum bb_status have_stored(struct bb_table_blocks *blocks, uint32_t ordin
     return status == BB_OK ? check(blocks, size, place) : status;
 }
 
-static enum bb_status decode(struct bb_table_blocks *blocks, uint32_t ordinal,
-                             struct bb_place place)
+static enum bb_status decode_mapped(struct bb_table_blocks *blocks, uint32_t ordinal)
 {
-    const uint8_t *stored = blocks->stored.data + (place.offset - blocks->stored_offset);
-    return bb_stored_block_copy(stored, bb_index_page_block_size(blocks->page, ordinal),
-                                bb_table_spares(blocks->table), blocks->table->comparator, place,
-                                &blocks->block);
-}
-
-/* Decodes the block from the map. No block: the map is missing or unsound, or the block in it is
- * damaged. Reading the file then reports the reason. */
-static enum bb_status decode_mapped(struct bb_table_blocks *blocks, uint32_t ordinal,
-                                    struct bb_place place)
-{
-    struct bb_table *table = blocks->table;
-    uint32_t size = bb_index_page_block_size(blocks->page, ordinal);
-    const uint8_t *stored = bb_table_map_stored(&table->map, table->id, place, size,
-                                                blocks->page->first_block + ordinal);
-    if (stored == NULL)
-        return BB_OK;
-    enum bb_status status = bb_stored_block_copy(stored, size, bb_table_spares(table),
-                                                 table->comparator, place, &blocks->block);
-    if (!bb_table_map_is_sound(&table->map)) {
-        drop_block(blocks);
-        return BB_OK;
-    }
-    blocks->read_count++;
-    blocks->read_bytes += size;
+    struct bb_read_stats stats = {0};
+    enum bb_status status = bb_table_block_take_mapped(blocks->table, blocks->page, ordinal, NULL,
+                                                       true, &stats, &blocks->block);
+    blocks->read_count += stats.block_reads;
+    blocks->read_bytes += stats.block_read_bytes;
     return status;
 }
 
 static enum bb_status decode_read(struct bb_table_blocks *blocks, uint32_t ordinal,
                                   struct piece piece, struct bb_place place)
 {
-    enum bb_status status = have_stored(blocks, ordinal, piece, place);
-    return status == BB_OK ? decode(blocks, ordinal, place) : status;
+    struct bb_table *table = blocks->table;
+    uint32_t size = bb_index_page_block_size(blocks->page, ordinal);
+    enum bb_status status = have_stored(blocks, size, piece, place);
+    return status == BB_OK
+               ? bb_stored_block_copy(stored_at(blocks, place), size, bb_table_spares(table),
+                                      table->comparator, place, &blocks->block)
+               : status;
 }
 
 /* Loads a block of the current page, from the map or from the piece. */
@@ -199,7 +187,7 @@ static enum bb_status load(struct bb_table_blocks *blocks, uint32_t ordinal, str
     enum bb_status status = BB_OK;
     drop_block(blocks);
     if (blocks->uses_map)
-        status = decode_mapped(blocks, ordinal, place);
+        status = decode_mapped(blocks, ordinal);
     if (status == BB_OK && blocks->block == NULL)
         status = decode_read(blocks, ordinal, piece, place);
     if (status != BB_OK)

@@ -124,16 +124,11 @@ static struct bb_place place_of_page(const struct bb_table_iter *iter)
 /* Compares a block with its head. If the map is unsound, reports that instead of a difference. */
 static enum bb_status check_head(const struct bb_table_iter *iter, uint32_t ordinal)
 {
-    struct bb_block_head head = {0};
-    if (!bb_index_page_has_head(iter->page, ordinal))
-        return BB_OK;
-    struct bb_place place =
-        bb_table_place(iter->table, bb_index_page_block_offset(iter->page, ordinal));
-    enum bb_status status = bb_index_page_head(iter->page, ordinal, place_of_page(iter), &head);
-    if (status == BB_OK)
-        status = bb_block_head_check(&head, iter->block, place);
+    enum bb_status status =
+        bb_table_block_check_head(iter->table, iter->page, iter->page_index, ordinal, iter->block);
     if (iter->is_in_map && !bb_table_map_is_sound(&iter->table->map))
-        return bb_table_map_fail(place);
+        return bb_table_map_fail(
+            bb_table_place(iter->table, bb_index_page_block_offset(iter->page, ordinal)));
     return status;
 }
 

@@ -259,29 +259,10 @@ static enum bb_status read_block(struct bb_table *table, struct bb_block_scratch
     return status;
 }
 
-/* The block from the cache; or NULL, and whether the cache accepts it. size: as stored. */
-static struct bb_block *find_cached(struct bb_table *table, const struct bb_read_options *options,
-                                    uint64_t offset, uint32_t size, struct bb_read_stats *stats,
-                                    bool *ret_is_wanted)
-{
-    bool is_wanted = false;
-    struct bb_cache_item *item = NULL;
-    bb_counter_add(&stats->block_requests, 1);
-    if (table->cache != NULL)
-        item = bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset,
-                                            (uint64_t)(size * table->raw_share), &is_wanted);
-    *ret_is_wanted = is_wanted && !options->bypass_fill;
-    if (item != NULL)
-        bb_block_prefetch((struct bb_block *)item);
-    return (struct bb_block *)item;
-}
-
-/* Decodes a block from the map, if the table has one. *ret_block is NULL if the map is missing or
- * unsound, or the block in it is damaged: reading the file then reports the reason. Its pages may
- * vanish at any time, so a result counts only if the map is sound afterwards. */
-static enum bb_status take_mapped(struct bb_table *table, const struct bb_index_page *page,
-                                  uint32_t ordinal, struct bb_block_scratch *scratch, bool is_kept,
-                                  struct bb_read_stats *stats, struct bb_block **ret_block)
+enum bb_status bb_table_block_take_mapped(struct bb_table *table, const struct bb_index_page *page,
+                                          uint32_t ordinal, struct bb_block_scratch *scratch,
+                                          bool is_kept, struct bb_read_stats *stats,
+                                          struct bb_block **ret_block)
 {
     struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));
     uint32_t size = bb_index_page_block_size(page, ordinal);
@@ -328,6 +309,21 @@ enum bb_status bb_table_block_show(struct bb_table *table, const struct bb_index
     return status;
 }
 
+enum bb_status bb_table_block_check_head(const struct bb_table *table,
+                                         const struct bb_index_page *page, uint32_t page_index,
+                                         uint32_t ordinal, const struct bb_block *block)
+{
+    struct bb_block_head head = {0};
+    if (!bb_index_page_has_head(page, ordinal))
+        return BB_OK;
+    enum bb_status status = bb_index_page_head(
+        page, ordinal, bb_table_place(table, table->root.pages[page_index].page_offset), &head);
+    return status == BB_OK
+               ? bb_block_head_check(
+                     &head, block, bb_table_place(table, bb_index_page_block_offset(page, ordinal)))
+               : status;
+}
+
 bool bb_table_shows(const struct bb_table *table, struct bb_bytes value)
 {
     return bb_table_map_has(&table->map, value.data);
@@ -346,8 +342,18 @@ struct bb_block *bb_table_block_find(struct bb_table *table, const struct bb_rea
                                      const struct bb_index_page *page, uint32_t ordinal,
                                      struct bb_read_stats *stats, bool *ret_is_wanted)
 {
-    return find_cached(table, options, bb_index_page_block_offset(page, ordinal),
-                       bb_index_page_block_size(page, ordinal), stats, ret_is_wanted);
+    bool is_wanted = false;
+    struct bb_cache_item *item = NULL;
+    uint64_t size = (uint64_t)(bb_index_page_block_size(page, ordinal) * table->raw_share);
+    bb_counter_add(&stats->block_requests, 1);
+    if (table->cache != NULL)
+        item = bb_block_cache_find_or_judge(table->cache, table->cache_owner,
+                                            bb_index_page_block_offset(page, ordinal), size,
+                                            &is_wanted);
+    *ret_is_wanted = is_wanted && !options->bypass_fill;
+    if (item != NULL)
+        bb_block_prefetch((struct bb_block *)item);
+    return (struct bb_block *)item;
 }
 
 void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
@@ -368,7 +374,8 @@ enum bb_status bb_table_block_load(struct bb_table *table, const struct bb_read_
     struct bb_block *block = NULL;
     enum bb_status status = BB_OK;
     if (!options->bypass_fill) {
-        status = take_mapped(table, page, ordinal, scratch, is_kept || is_wanted, stats, &block);
+        status = bb_table_block_take_mapped(table, page, ordinal, scratch, is_kept || is_wanted,
+                                            stats, &block);
         if (status == BB_OK && block != NULL)
             block = keep(table, is_wanted, offset, block);
     }
@@ -425,7 +432,7 @@ enum bb_status bb_table_block_acquire_both(struct bb_table *table,
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
     bool is_wanted = false;
-    struct bb_block *block = find_cached(table, options, offset, size, stats, &is_wanted);
+    struct bb_block *block = bb_table_block_find(table, options, page, ordinal, stats, &is_wanted);
     struct bb_block *stored = NULL;
     enum bb_status status = BB_OK;
     if (block == NULL) {
@@ -471,7 +478,8 @@ enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_o
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
     struct bb_place place = bb_table_place(table, offset);
-    struct bb_block *block = find_cached(table, options, offset, size, stats, ret_is_wanted);
+    struct bb_block *block =
+        bb_table_block_find(table, options, page, ordinal, stats, ret_is_wanted);
     enum bb_status status = BB_OK;
     if (block == NULL && read_stored_now(table, scratch, place, size, stats)) {
         status = bb_stored_block_decode_scratch(scratch, scratch->stored, size, *ret_is_wanted,

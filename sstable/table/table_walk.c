@@ -106,19 +106,6 @@ enum bb_status bb_table_walk_next(struct bb_table_walk *walk, bool *ret_has_bloc
     return walk->page == NULL ? BB_OK : read_block_place(walk);
 }
 
-/* Compares the block with its head, if it has one. */
-static enum bb_status check_head(const struct bb_table_walk *walk, struct bb_place place)
-{
-    if (!bb_index_page_has_head(walk->page, walk->ordinal))
-        return BB_OK;
-    const struct bb_table *table = walk->table;
-    uint64_t page_offset = table->root.pages[walk->page_index].page_offset;
-    struct bb_block_head head = {0};
-    enum bb_status status =
-        bb_index_page_head(walk->page, walk->ordinal, bb_table_place(table, page_offset), &head);
-    return status == BB_OK ? bb_block_head_check(&head, walk->block, place) : status;
-}
-
 enum bb_status bb_table_walk_load(struct bb_table_walk *walk)
 {
     BB_ASSERT(walk->page != NULL);
@@ -133,7 +120,8 @@ enum bb_status bb_table_walk_load(struct bb_table_walk *walk)
     if (status == BB_OK)
         status = bb_stored_block_decode(&walk->block, walk->stored_size, table->comparator, place);
     if (status == BB_OK)
-        status = check_head(walk, place);
+        status = bb_table_block_check_head(table, walk->page, walk->page_index, walk->ordinal,
+                                           walk->block);
     if (status != BB_OK) {
         leave_block(walk);
         return status;
