@@ -342,16 +342,23 @@ const struct bb_run *bb_levels_oldest_run(const struct bb_levels *levels, int nu
     return level->run_count == 0 ? NULL : &level->runs[level->run_count - 1];
 }
 
+size_t bb_levels_first_older(const struct bb_levels *levels, int level, uint64_t run)
+{
+    size_t i = 0;
+    while (i < levels->turn_count &&
+           (levels->turns[i].level < level ||
+            (levels->turns[i].level == level && levels->turns[i].run->number >= run)))
+        i++;
+    return i;
+}
+
 const struct bb_run *bb_levels_run_below(const struct bb_levels *levels, int number, uint64_t run)
 {
     const struct bb_run *longest = NULL;
-    for (int next = number; next <= number + 1 && next < BB_LEVEL_COUNT; next++) {
-        const struct bb_level *level = &levels->levels[next];
-        for (size_t i = 0; i < level->run_count; i++) {
-            bool is_below = next > number || level->runs[i].number < run;
-            if (is_below && (longest == NULL || level->runs[i].count > longest->count))
-                longest = &level->runs[i];
-        }
+    size_t i = bb_levels_first_older(levels, number, run);
+    for (; i < levels->turn_count && levels->turns[i].level <= number + 1; i++) {
+        if (longest == NULL || levels->turns[i].run->count > longest->count)
+            longest = levels->turns[i].run;
     }
     return longest;
 }

@@ -95,6 +95,8 @@ static inline const struct bb_run *bb_levels_run(const struct bb_levels *levels,
 const struct bb_run *bb_levels_find_run(const struct bb_levels *levels, int level, uint64_t number);
 /* The oldest run of a level; NULL if none. */
 const struct bb_run *bb_levels_oldest_run(const struct bb_levels *levels, int level);
+/* Index in turns of the first run that is older than this run of a level. All after it are too. */
+size_t bb_levels_first_older(const struct bb_levels *levels, int level, uint64_t run);
 /* The longest of the runs that a later merge may read together with a run: the older runs of its
  * level and the runs of the next level. NULL without such runs. */
 const struct bb_run *bb_levels_run_below(const struct bb_levels *levels, int level, uint64_t run);

@@ -33,6 +33,7 @@ struct bb_compaction {
     struct bb_compact_output *outputs;
     size_t output_count;
     size_t output_capacity;
+    size_t older;                   /* bb_levels_first_older of the output's run */
     const struct bb_run *run_below; /* bb_levels_run_below; may be NULL */
     size_t below;                   /* index in it: the first table not passed yet */
     /* The value of below at the latest entry of the open output. */
@@ -121,6 +122,7 @@ enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *leve
     *plan = (struct bb_plan){0};
     c->levels = bb_levels_ref(levels);
     c->options = *options;
+    c->older = bb_levels_first_older(levels, c->plan.output_level, c->plan.output_run);
     c->run_below = bb_levels_run_below(levels, c->plan.output_level, c->plan.output_run);
     for (size_t i = 0; i < c->plan.input_count; i++) {
         c->counts.bytes_read += c->plan.inputs[i]->meta.file_size;
@@ -292,17 +294,12 @@ static bool is_full(struct bb_compaction *c, struct bb_bytes key)
            c->overlap_bytes > OVERLAP_TABLES_MAX * c->options.table_size_bytes;
 }
 
-/* True when no run older than the output may have the key, in its level or a deeper one. */
+/* True when no run older than the output may have the key. */
 static bool is_bottom(const struct bb_compaction *c, struct bb_bytes key)
 {
-    for (int number = c->plan.output_level; number < BB_LEVEL_COUNT; number++) {
-        const struct bb_level *level = &c->levels->levels[number];
-        for (size_t i = 0; i < level->run_count; i++) {
-            bool is_older =
-                number > c->plan.output_level || level->runs[i].number < c->plan.output_run;
-            if (is_older && bb_run_find(&level->runs[i], c->levels->comparator, key) != NULL)
-                return false;
-        }
+    for (size_t i = c->older; i < c->levels->turn_count; i++) {
+        if (bb_run_find(c->levels->turns[i].run, c->levels->comparator, key) != NULL)
+            return false;
     }
     return true;
 }
@@ -350,10 +347,7 @@ static enum bb_status merge_entry(struct bb_compaction *c)
     if (status != BB_OK)
         return status;
     c->counts.entries_in++;
-    if (keep)
-        return keep_entry(c, entry);
-    c->counts.entries_dropped++;
-    return BB_OK;
+    return keep ? keep_entry(c, entry) : BB_OK;
 }
 
 /* Checks that the number of entries read equals the number recorded in the inputs. */

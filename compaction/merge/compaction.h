@@ -47,7 +47,6 @@ struct bb_compact_output {
 struct bb_compact_counts {
     uint64_t entries_in;
     uint64_t entries_kept;
-    uint64_t entries_dropped;
     uint64_t entries_as_stored;   /* kept, with their stored blocks copied */
     uint64_t range_tombstones_in; /* as stored in the inputs */
     uint64_t bytes_read;          /* sizes of the inputs */

@@ -45,17 +45,13 @@ void bb_range_tombstone_cutter_deinit(struct bb_range_tombstone_cutter *cutter)
 static bool is_bottom(const struct bb_levels *levels, const struct bb_plan *plan,
                       struct bb_bytes low, struct bb_bytes high)
 {
-    for (int number = plan->output_level; number < BB_LEVEL_COUNT; number++) {
-        const struct bb_level *level = &levels->levels[number];
-        for (size_t i = 0; i < level->run_count; i++) {
-            const struct bb_run *run = &level->runs[i];
-            size_t first = 0;
-            size_t end = 0;
-            if (number > plan->output_level || run->number < plan->output_run)
-                bb_run_find_overlap(run, levels->comparator, low, high, &first, &end);
-            if (first < end)
-                return false;
-        }
+    size_t i = bb_levels_first_older(levels, plan->output_level, plan->output_run);
+    for (; i < levels->turn_count; i++) {
+        size_t first = 0;
+        size_t end = 0;
+        bb_run_find_overlap(levels->turns[i].run, levels->comparator, low, high, &first, &end);
+        if (first < end)
+            return false;
     }
     return true;
 }

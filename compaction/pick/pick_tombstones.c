@@ -9,8 +9,7 @@ struct place {
     int level;
     const struct bb_run *run;
     struct bb_table_file *file;
-    int older_level;
-    const struct bb_run *older; /* NULL: this is the bottom */
+    const struct bb_run_turn *older; /* NULL: this is the bottom */
 };
 
 static bool overlaps(const struct bb_levels *levels, const struct bb_run *run,
@@ -25,17 +24,11 @@ static bool overlaps(const struct bb_levels *levels, const struct bb_run *run,
 
 static void find_older(const struct bb_levels *levels, struct place *place)
 {
-    for (int level = place->level; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count; i++) {
-            const struct bb_run *run = bb_levels_run(levels, level, i);
-            bool is_older = level > place->level || run->number < place->run->number;
-            if (!is_older || !overlaps(levels, run, &place->file->meta))
-                continue;
-            place->older_level = level;
-            place->older = run;
-            return;
-        }
-    }
+    size_t i = bb_levels_first_older(levels, place->level, place->run->number);
+    while (i < levels->turn_count && !overlaps(levels, levels->turns[i].run, &place->file->meta))
+        i++;
+    if (i < levels->turn_count)
+        place->older = &levels->turns[i];
 }
 
 static bool has_due_tombstone(const struct bb_pick_options *options,
@@ -85,14 +78,16 @@ static enum bb_status sink(const struct bb_levels *levels, const struct place *p
                            struct bb_plan *plan)
 {
     const struct bb_table_meta *meta = &place->file->meta;
-    int output_level = place->older == NULL ? place->level : place->older_level;
+    bool is_bottom = place->older == NULL;
+    int output_level = is_bottom ? place->level : place->older->level;
     enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_TOMBSTONES, output_level);
     if (status != BB_OK)
         return status;
-    plan->output_run = place->older == NULL ? place->run->number : place->older->number;
+    plan->output_run = is_bottom ? place->run->number : place->older->run->number;
     bb_plan_add(plan, place->level, place->run->number, place->file);
-    bb_plan_add_overlap(plan, levels, output_level, place->older, bb_buf_bytes(&meta->smallest),
-                        bb_buf_bytes(&meta->largest));
+    if (!is_bottom)
+        bb_plan_add_overlap(plan, levels, output_level, place->older->run,
+                            bb_buf_bytes(&meta->smallest), bb_buf_bytes(&meta->largest));
     return BB_OK;
 }
 

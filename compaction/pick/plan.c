@@ -65,8 +65,6 @@ void bb_plan_add_overlap(struct bb_plan *plan, const struct bb_levels *levels, i
 {
     size_t first = 0;
     size_t end = 0;
-    if (run == NULL)
-        return;
     bb_run_find_overlap(run, levels->comparator, low, high, &first, &end);
     for (size_t i = first; i < end; i++)
         bb_plan_add(plan, level, run->number, run->files[i]);

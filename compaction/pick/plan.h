@@ -57,7 +57,7 @@ void bb_plan_add(struct bb_plan *plan, int level, uint64_t run, struct bb_table_
 void bb_plan_add_later(struct bb_plan *plan, int level, uint64_t run, struct bb_table_file *file);
 /* Adds all tables of a run. */
 void bb_plan_add_run(struct bb_plan *plan, int level, const struct bb_run *run);
-/* Adds the tables of a run (NULL: none) that have keys between low and high. */
+/* Adds the tables of a run that have keys between low and high. */
 void bb_plan_add_overlap(struct bb_plan *plan, const struct bb_levels *levels, int level,
                          const struct bb_run *run, struct bb_bytes low, struct bb_bytes high);
 
