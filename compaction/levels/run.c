@@ -141,13 +141,12 @@ void bb_run_forget_table_filter(const struct bb_run *run, const struct bb_table_
     }
 }
 
-/* Among the files from `low` to `high` - 1: the first that does not end before key. */
-static size_t search(const struct bb_run *run, const struct bb_comparator *comparator, size_t low,
-                     size_t high, struct bb_bytes key)
+size_t bb_run_search(struct bb_table_file *const *files, const struct bb_comparator *comparator,
+                     size_t low, size_t high, struct bb_bytes key)
 {
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (bb_table_file_ends_before(run->files[middle], comparator, key))
+        if (bb_table_file_ends_before(files[middle], comparator, key))
             low = middle + 1;
         else
             high = middle;
@@ -159,7 +158,7 @@ size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *c
                          struct bb_bytes key)
 {
     if (run->largest_prefixes == NULL)
-        return search(run, comparator, 0, run->count, key);
+        return bb_run_search(run->files, comparator, 0, run->count, key);
     int order = bb_prefix_compare(&run->shared, key);
     if (order != 0)
         return order < 0 ? run->count : 0;
@@ -167,7 +166,7 @@ size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *c
     uint32_t count = (uint32_t)run->count;
     uint32_t below = bb_prefix_search(run->largest_prefixes, count, prefix);
     uint32_t ties = bb_prefix_ties(run->largest_prefixes + below, count - below, prefix);
-    return search(run, comparator, below, (size_t)below + ties, key);
+    return bb_run_search(run->files, comparator, below, (size_t)below + ties, key);
 }
 
 struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comparator *comparator,
@@ -213,4 +212,13 @@ void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *com
     }
     *ret_first = first;
     *ret_end = end < first ? first : end;
+}
+
+uint64_t bb_run_bytes(const struct bb_run *run, size_t first, size_t end)
+{
+    BB_DEBUG_ASSERT(end <= run->count);
+    uint64_t bytes = 0;
+    for (size_t i = first; i < end; i++)
+        bytes += run->files[i]->meta.file_size;
+    return bytes;
 }

@@ -119,6 +119,9 @@ struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comp
 /* Index of the first table that does not end before key; count if none. */
 size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *comparator,
                          struct bb_bytes key);
+/* Among the files from `low` to `high` - 1 of a run: the first that does not end before key. */
+size_t bb_run_search(struct bb_table_file *const *files, const struct bb_comparator *comparator,
+                     size_t low, size_t high, struct bb_bytes key);
 /* Tables *ret_first ... *ret_end - 1 have bounds that overlap low ... high. */
 void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *comparator,
                          struct bb_bytes low, struct bb_bytes high, size_t *ret_first,
@@ -127,6 +130,9 @@ void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *c
 /* Tables *ret_first ... *ret_end - 1 overlap the key range. */
 void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *comparator,
                        const struct bb_key_range *range, size_t *ret_first, size_t *ret_end);
+
+/* The bytes of tables first ... end - 1. */
+uint64_t bb_run_bytes(const struct bb_run *run, size_t first, size_t end);
 
 /* Wasted requests of a lookup of an absent key, as planned: the mean of the target rates of the
  * tables, weighted by keys. */

@@ -155,22 +155,12 @@ static void seek_last(struct bb_iter *iter)
  * in one array, while the bounds themselves are scattered in memory. */
 static size_t find(const struct run_iter *run, struct bb_bytes key)
 {
-    if (run->run != NULL) {
-        size_t index = bb_run_find_index(run->run, run->comparator, key);
-        size_t end = run->run_first + run->count;
-        index = index < end ? index : end;
-        return index < run->run_first ? 0 : index - run->run_first;
-    }
-    size_t low = 0;
-    size_t high = run->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (bb_table_file_ends_before(run->files[middle], run->comparator, key))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    if (run->run == NULL)
+        return bb_run_search(run->files, run->comparator, 0, run->count, key);
+    size_t index = bb_run_find_index(run->run, run->comparator, key);
+    size_t end = run->run_first + run->count;
+    index = index < end ? index : end;
+    return index < run->run_first ? 0 : index - run->run_first;
 }
 
 static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)

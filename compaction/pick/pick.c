@@ -184,7 +184,7 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
     /* With weights, the last level may have few filters. If it overflows, it will soon not be the
      * last one: its filters are improved before the next level opens. */
     bool comes_first = !is_due || !bb_read_weights_are_plain(&options->weights);
-    if (comes_first && bb_pick_excess_is_due(levels, options))
+    if (comes_first)
         status = bb_pick_excess(levels, options, ret_plan);
     if (status != BB_OK || ret_plan->reason != BB_PLAN_NOTHING)
         return status;

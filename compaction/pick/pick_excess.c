@@ -58,10 +58,24 @@ static enum bb_status rewrite_in_place(const struct bb_levels *levels, const str
     return BB_OK;
 }
 
+/* True when the waste exceeds BB_RATES_EXCESS times the target. False without filters and with a
+ * budget. */
+static bool is_due(const struct bb_levels *levels, const struct bb_pick_options *options)
+{
+    if (!options->has_filters || options->rates_will_change ||
+        bb_filter_budget_is_given(&options->budget))
+        return false;
+    int last = bb_plan_rates_last_level(levels, options, bb_levels_deepest(levels));
+    return bb_rates_waste(levels, &options->weights, last) >
+           BB_RATES_EXCESS * options->target_wasted_reads;
+}
+
 enum bb_status bb_pick_excess(const struct bb_levels *levels, const struct bb_pick_options *options,
                               struct bb_plan *plan)
 {
     struct worst worst = {.file = NULL};
+    if (!is_due(levels, options))
+        return BB_OK;
     for (size_t i = 0; i < levels->turn_count; i++)
         look_at_run(levels, options, levels->turns[i].level, levels->turns[i].run, &worst);
     if (worst.file == NULL)
@@ -70,16 +84,6 @@ enum bb_status bb_pick_excess(const struct bb_levels *levels, const struct bb_pi
     if (worst.level == 0)
         return bb_pick_level0(levels, options, BB_PLAN_RATE_EXCESS, plan);
     return rewrite_in_place(levels, &worst, plan);
-}
-
-bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_options *options)
-{
-    if (!options->has_filters || options->rates_will_change ||
-        bb_filter_budget_is_given(&options->budget))
-        return false;
-    int last = bb_plan_rates_last_level(levels, options, bb_levels_deepest(levels));
-    return bb_rates_waste(levels, &options->weights, last) >
-           BB_RATES_EXCESS * options->target_wasted_reads;
 }
 
 /* ---- the budget ---- */

@@ -8,11 +8,9 @@
 #include "compaction/pick/pick_options.h"
 #include "compaction/pick/plan.h"
 
-/* True when the waste exceeds BB_RATES_EXCESS times the target. False without filters and with a
- * budget. */
-bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_options *options);
-/* Picks the table whose rewrite lowers the waste most; if it is in level 0, picks all of level 0.
- * Picks no table if no rewrite lowers a table's rate enough. */
+/* If the waste exceeds BB_RATES_EXCESS times the target, picks the table whose rewrite lowers it
+ * most; if that table is in level 0, picks all of level 0. Picks no table without filters, with a
+ * budget, and if no rewrite lowers a table's rate enough. */
 BB_MUST_CHECK enum bb_status bb_pick_excess(const struct bb_levels *levels,
                                             const struct bb_pick_options *options,
                                             struct bb_plan *plan);

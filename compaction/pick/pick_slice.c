@@ -42,28 +42,19 @@ static struct tier tier_of(const struct bb_levels *levels, int number,
 
 /* The number of tables that a slice takes from the beginning of a run. hull: of the tables taken
  * from newer runs; these are added. */
-static size_t cut(const struct tier *tier, const struct bb_run *run, struct bb_bytes last,
-                  struct bb_hull *hull)
+static size_t cut(const struct bb_run *run, struct bb_bytes last, struct bb_hull *hull)
 {
     size_t first = 0;
     size_t end = 0;
-    size_t count = bb_run_find_index(run, tier->comparator, last);
+    size_t count = bb_run_find_index(run, hull->comparator, last);
     bool ends_there =
         count < run->count &&
-        bb_key_compare(tier->comparator, bb_table_file_largest(run->files[count]), last) == 0;
+        bb_key_compare(hull->comparator, bb_table_file_largest(run->files[count]), last) == 0;
     count += ends_there;
-    bb_hull_find_overlap(hull, tier->comparator, run, &first, &end);
+    bb_hull_find_overlap(hull, run, &first, &end);
     count = end > count ? end : count;
-    bb_hull_add_run(hull, tier->comparator, run, count);
+    bb_hull_add_run(hull, run, count);
     return count;
-}
-
-static double bytes_of(const struct bb_run *run, size_t first, size_t end)
-{
-    double bytes = 0;
-    for (size_t i = first; i < end; i++)
-        bytes += (double)run->files[i]->meta.file_size;
-    return bytes;
 }
 
 /* The bytes of a slice up to a key. */
@@ -74,17 +65,17 @@ struct size {
 
 static struct size size_to(const struct tier *tier, struct bb_bytes last)
 {
-    struct bb_hull hull = {.has_any = false};
+    struct bb_hull hull = {.comparator = tier->comparator};
     struct size size = {0};
     size_t first = 0;
     size_t end = 0;
     for (size_t i = 0; i < tier->run_count; i++)
-        size.own += bytes_of(&tier->runs[i], 0, cut(tier, &tier->runs[i], last, &hull));
+        size.own += (double)bb_run_bytes(&tier->runs[i], 0, cut(&tier->runs[i], last, &hull));
     BB_DEBUG_ASSERT(hull.has_any);
     if (tier->receiver == NULL)
         return size;
-    bb_hull_find_overlap(&hull, tier->comparator, tier->receiver, &first, &end);
-    size.overlap = bytes_of(tier->receiver, first, end);
+    bb_hull_find_overlap(&hull, tier->receiver, &first, &end);
+    size.overlap = (double)bb_run_bytes(tier->receiver, first, end);
     return size;
 }
 
@@ -164,12 +155,12 @@ static void take(const struct tier *tier, struct bb_bytes last, struct bb_plan *
     size_t end = 0;
     for (size_t r = 0; r < tier->run_count; r++) {
         const struct bb_run *run = &tier->runs[r];
-        size_t count = cut(tier, run, last, hull);
+        size_t count = cut(run, last, hull);
         for (size_t i = 0; i < count; i++)
             bb_plan_add(plan, tier->level, run->number, run->files[i]);
     }
     if (tier->receiver != NULL)
-        bb_hull_find_overlap(hull, tier->comparator, tier->receiver, &first, &end);
+        bb_hull_find_overlap(hull, tier->receiver, &first, &end);
     for (size_t i = first; i < end; i++)
         bb_plan_add(plan, tier->level + 1, tier->receiver->number, tier->receiver->files[i]);
 }
@@ -178,17 +169,17 @@ static void take(const struct tier *tier, struct bb_bytes last, struct bb_plan *
 static void take_later(const struct tier *tier, struct bb_bytes last, const struct bb_hull *taken,
                        struct bb_plan *plan)
 {
-    struct bb_hull hull = {.has_any = false};
+    struct bb_hull hull = {.comparator = tier->comparator};
     size_t first = 0;
     size_t end = 0;
     for (size_t r = 0; r < tier->run_count; r++) {
         const struct bb_run *run = &tier->runs[r];
-        for (size_t i = cut(tier, run, last, &hull); i < run->count; i++)
+        for (size_t i = cut(run, last, &hull); i < run->count; i++)
             bb_plan_add_later(plan, tier->level, run->number, run->files[i]);
     }
     if (tier->receiver == NULL)
         return;
-    bb_hull_find_overlap(taken, tier->comparator, tier->receiver, &first, &end);
+    bb_hull_find_overlap(taken, tier->receiver, &first, &end);
     for (; end < tier->receiver->count; end++)
         bb_plan_add_later(plan, tier->level + 1, tier->receiver->number,
                           tier->receiver->files[end]);
@@ -199,7 +190,7 @@ enum bb_status bb_pick_slice(const struct bb_levels *levels, const struct bb_pic
 {
     BB_DEBUG_ASSERT(number > 0 && descent->first < levels->levels[number].run_count);
     struct tier tier = tier_of(levels, number, descent);
-    struct bb_hull hull = {.has_any = false};
+    struct bb_hull hull = {.comparator = levels->comparator};
     enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_LEVEL_SIZE, number + 1);
     if (status != BB_OK)
         return status;

@@ -9,15 +9,12 @@ uint64_t bb_pick_table_overlap_bytes(const struct bb_levels *levels, int level,
 {
     size_t first = 0;
     size_t end = 0;
-    uint64_t bytes = 0;
     const struct bb_run *below = bb_levels_oldest_run(levels, level + 1);
     if (below == NULL)
         return 0;
     bb_run_find_overlap(below, levels->comparator, bb_table_file_smallest(file),
                         bb_table_file_largest(file), &first, &end);
-    for (size_t i = first; i < end; i++)
-        bytes += below->files[i]->meta.file_size;
-    return bytes;
+    return bb_run_bytes(below, first, end);
 }
 
 enum bb_status bb_pick_table(const struct bb_levels *levels, const struct bb_pick_options *options,

@@ -29,12 +29,12 @@ static bool are_disjoint(const struct bb_levels *levels, const struct bb_level *
 {
     for (size_t i = first; i < end; i++) {
         const struct bb_run *run = &level->runs[i];
-        struct bb_hull hull = {.has_any = false};
+        struct bb_hull hull = {.comparator = levels->comparator};
         size_t begin = 0;
         size_t past = 0;
-        bb_hull_add_run(&hull, levels->comparator, run, run->count);
+        bb_hull_add_run(&hull, run, run->count);
         for (size_t j = first; j < i && begin == past; j++)
-            bb_hull_find_overlap(&hull, levels->comparator, &level->runs[j], &begin, &past);
+            bb_hull_find_overlap(&hull, &level->runs[j], &begin, &past);
         if (begin < past)
             return false;
     }
@@ -52,10 +52,10 @@ static void take(const struct bb_levels *levels, int number, size_t first, size_
     plan->is_move = are_disjoint(levels, level, first, end);
 }
 
-static enum bb_status merge_in_place(const struct bb_levels *levels, enum bb_plan_reason reason,
-                                     int number, size_t count, struct bb_plan *plan)
+static enum bb_status merge_in_place(const struct bb_levels *levels, int number, size_t count,
+                                     struct bb_plan *plan)
 {
-    enum bb_status status = bb_plan_init(plan, levels, reason, number);
+    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_RUNS, number);
     if (status != BB_OK)
         return status;
     plan->output_run = levels->levels[number].runs[count - 1].number;
@@ -70,17 +70,15 @@ static double overlap_bytes(const struct bb_levels *levels, int number,
                             const struct bb_descent *descent)
 {
     const struct bb_level *level = &levels->levels[number];
-    struct bb_hull hull = {.has_any = false};
+    struct bb_hull hull = {.comparator = levels->comparator};
     size_t first = 0;
     size_t end = 0;
-    double bytes = 0;
     for (size_t i = descent->first; i < level->run_count; i++)
-        bb_hull_add_run(&hull, levels->comparator, &level->runs[i], level->runs[i].count);
-    if (descent->receiver != NULL)
-        bb_hull_find_overlap(&hull, levels->comparator, descent->receiver, &first, &end);
-    for (; first < end; first++)
-        bytes += (double)descent->receiver->files[first]->meta.file_size;
-    return bytes;
+        bb_hull_add_run(&hull, &level->runs[i], level->runs[i].count);
+    if (descent->receiver == NULL)
+        return 0;
+    bb_hull_find_overlap(&hull, descent->receiver, &first, &end);
+    return (double)bb_run_bytes(descent->receiver, first, end);
 }
 
 /* The only run of the next level, if that level should have one only; NULL otherwise. */
@@ -142,7 +140,7 @@ enum bb_status bb_pick_tiers(const struct bb_levels *levels, const struct bb_pic
     double unit = is_level ? bb_shape_unit_bytes(shape, number + 1) : 0;
     bool is_down = is_level && (double)bytes >= UNIT_MIN * unit;
     if (!is_down && bb_shape_is_tiered(shape, number, bb_levels_deepest(levels)))
-        return merge_in_place(levels, BB_PLAN_RUNS, number, count, plan);
+        return merge_in_place(levels, number, count, plan);
     descent = (struct bb_descent){.receiver = only_run(levels, shape, number)};
     return descend(levels, options, number, &descent, plan);
 }
@@ -151,5 +149,5 @@ enum bb_status bb_pick_tiers_unite(const struct bb_levels *levels, int number, s
 {
     size_t count = levels->levels[number].run_count;
     BB_ASSERT(count > 1);
-    return merge_in_place(levels, BB_PLAN_RUNS, number, count, plan);
+    return merge_in_place(levels, number, count, plan);
 }

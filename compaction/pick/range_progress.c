@@ -53,10 +53,10 @@ static int deepest_level(const struct bb_range_progress *progress, const struct 
     return 0;
 }
 
-static void take(struct bb_plan *plan, const struct bb_levels *levels, int level,
-                 const struct bb_run *run, struct bb_table_file *file, struct bb_hull *hull)
+static void take(struct bb_plan *plan, int level, const struct bb_run *run,
+                 struct bb_table_file *file, struct bb_hull *hull)
 {
-    bb_hull_add(hull, levels->comparator, file);
+    bb_hull_add(hull, file);
     bb_plan_add(plan, level, run->number, file);
 }
 
@@ -144,8 +144,8 @@ static void take_runs(const struct bb_range_progress *progress, const struct bb_
         for (size_t i = 0; i < run->count; i++) {
             struct bb_table_file *file = run->files[i];
             bool is_wanted = progress != NULL && meets(progress, levels, file);
-            if (is_wanted || bb_hull_meets(hull, levels->comparator, file))
-                take(plan, levels, number, run, file, hull);
+            if (is_wanted || bb_hull_meets(hull, file))
+                take(plan, number, run, file, hull);
         }
     }
 }
@@ -196,7 +196,7 @@ static void take_level(const struct bb_range_progress *progress, const struct bb
             break;
         if (!is_taken)
             continue;
-        take(plan, levels, progress->level, run, file, hull);
+        take(plan, progress->level, run, file, hull);
         bytes += file->meta.file_size;
     }
 }
@@ -219,7 +219,7 @@ static void take_piece(struct bb_range_progress *progress, const struct bb_level
                        const struct goal *goal, struct bb_plan *plan)
 {
     bool is_bottom = progress->level > 0 && progress->level == goal->level;
-    struct bb_hull hull = {.has_any = false};
+    struct bb_hull hull = {.comparator = levels->comparator};
     progress->is_whole = progress->level == 0 || levels->levels[progress->level].run_count > 1;
     const struct bb_run *oldest = bb_levels_oldest_run(levels, plan->output_level);
     plan->output_run = oldest == NULL ? 0 : oldest->number;
