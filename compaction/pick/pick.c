@@ -2,7 +2,6 @@
 #include "compaction/pick/pick.h"
 
 #include "compaction/pick/pick_excess.h"
-#include "compaction/pick/pick_level0.h"
 #include "compaction/pick/pick_scans.h"
 #include "compaction/pick/pick_table.h"
 #include "compaction/pick/pick_tiers.h"
@@ -178,7 +177,7 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
     int best = greatest_score(levels, options, &score);
     *ret_plan = (struct bb_plan){0};
     if (score >= 1 && best == 0)
-        return bb_pick_level0(levels, options, BB_PLAN_LEVEL0_RUNS, ret_plan);
+        return bb_plan_level0(ret_plan, levels, &options->shape, BB_PLAN_LEVEL0_RUNS);
     enum bb_status status = BB_OK;
     bool is_due = score >= 1;
     /* With weights, the last level may have few filters. If it overflows, it will soon not be the

@@ -6,7 +6,7 @@
  * without a rewrite. Level 0 collects more runs during a series of flushes (kv/store/pace.h): a
  * merge rewrites all of level 1, however many runs it takes.
  *
- *     level 0    all of its runs (pick_level0.h)
+ *     level 0    all of its runs (bb_plan_level0)
  *     one run    leveled: the table with the smallest overlap below, relative to its size, with
  *                the tables that it overlaps
  *                last level of lazy leveling: the whole level moves down

@@ -1,7 +1,6 @@
 /* See pick_excess.h. */
 #include "compaction/pick/pick_excess.h"
 
-#include "compaction/pick/pick_level0.h"
 #include "compaction/pick/plan_rates.h"
 #include "compaction/rates/rates.h"
 
@@ -82,7 +81,7 @@ enum bb_status bb_pick_excess(const struct bb_levels *levels, const struct bb_pi
         return BB_OK;
     /* A run of level 0 cannot be rewritten in place: the new table would count as the newest. */
     if (worst.level == 0)
-        return bb_pick_level0(levels, options, BB_PLAN_RATE_EXCESS, plan);
+        return bb_plan_level0(plan, levels, &options->shape, BB_PLAN_RATE_EXCESS);
     return rewrite_in_place(levels, &worst, plan);
 }
 

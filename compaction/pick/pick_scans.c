@@ -2,7 +2,6 @@
 #include "compaction/pick/pick_scans.h"
 
 #include "base/assert.h"
-#include "compaction/pick/pick_level0.h"
 #include "compaction/pick/pick_table.h"
 
 static uint64_t level0_charge(const struct bb_levels *levels)
@@ -28,7 +27,7 @@ static enum bb_status pick_level0(const struct bb_levels *levels,
     bool is_only_run = bb_levels_run_count(levels) == 1;
     if (charge < BB_PICK_SCANS_BYTES_MIN || charge < levels->levels[0].file_bytes || is_only_run)
         return BB_OK;
-    enum bb_status status = bb_pick_level0(levels, options, BB_PLAN_SCANS, plan);
+    enum bb_status status = bb_plan_level0(plan, levels, &options->shape, BB_PLAN_SCANS);
     if (status == BB_OK && charge < cost_of(plan)) {
         bb_plan_deinit(plan);
         *plan = (struct bb_plan){0};

@@ -2,7 +2,6 @@
 #include "compaction/pick/pick_tombstones.h"
 
 #include "base/buf.h"
-#include "compaction/pick/pick_level0.h"
 
 /* A table, and the next older run with keys between its bounds. */
 struct place {
@@ -99,6 +98,6 @@ enum bb_status bb_pick_tombstones(const struct bb_levels *levels,
         return BB_OK;
     /* A run of level 0 cannot be rewritten in place: the new table would count as the newest. */
     if (place.level == 0)
-        return bb_pick_level0(levels, options, BB_PLAN_TOMBSTONES, plan);
+        return bb_plan_level0(plan, levels, &options->shape, BB_PLAN_TOMBSTONES);
     return sink(levels, &place, plan);
 }

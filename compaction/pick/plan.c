@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
+#include "compaction/levels/hull.h"
 
 enum bb_status bb_plan_init(struct bb_plan *plan, const struct bb_levels *levels,
                             enum bb_plan_reason reason, int output_level)
@@ -90,6 +91,23 @@ void bb_plan_aim(struct bb_plan *plan, const struct bb_levels *levels, const str
         return;
     plan->output_run = level->runs[0].number;
     bb_plan_add_overlap(plan, levels, number, &level->runs[0], low, high);
+}
+
+enum bb_status bb_plan_level0(struct bb_plan *plan, const struct bb_levels *levels,
+                              const struct bb_shape *shape, enum bb_plan_reason reason)
+{
+    const struct bb_level *level = &levels->levels[0];
+    struct bb_hull hull = {.comparator = levels->comparator};
+    BB_DEBUG_ASSERT(level->count > 0);
+    enum bb_status status = bb_plan_init(plan, levels, reason, 1);
+    if (status != BB_OK)
+        return status;
+    for (size_t i = 0; i < level->run_count; i++) {
+        bb_hull_add(&hull, level->files[i]);
+        bb_plan_add_run(plan, 0, &level->runs[i]);
+    }
+    bb_plan_aim(plan, levels, shape, hull.low, hull.high);
+    return BB_OK;
 }
 
 double bb_plan_moved_rate(const struct bb_plan *plan)

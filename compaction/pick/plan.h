@@ -67,6 +67,13 @@ void bb_plan_add_overlap(struct bb_plan *plan, const struct bb_levels *levels, i
 void bb_plan_aim(struct bb_plan *plan, const struct bb_levels *levels, const struct bb_shape *shape,
                  struct bb_bytes low, struct bb_bytes high);
 
+/* Plans a merge of all runs of level 0. In a shape that keeps level 1 as one run, they are merged
+ * with the tables of level 1 that they overlap; otherwise they become a new run of level 1.
+ * REQUIRES: level 0 has tables. */
+BB_MUST_CHECK enum bb_status bb_plan_level0(struct bb_plan *plan, const struct bb_levels *levels,
+                                            const struct bb_shape *shape,
+                                            enum bb_plan_reason reason);
+
 /* The mean rate of the inputs' filters, weighted by keys: the rate of the tables after a move. */
 double bb_plan_moved_rate(const struct bb_plan *plan);
 
