@@ -15,17 +15,33 @@ static struct bb_bytes lowest_key(const struct bb_levels *levels, const struct b
     return lowest;
 }
 
+struct bb_descent bb_descent_of(const struct bb_levels *levels, int number, size_t first,
+                                const struct bb_run *receiver)
+{
+    const struct bb_level *level = &levels->levels[number];
+    BB_DEBUG_ASSERT(first < level->run_count);
+    struct bb_descent descent = {.levels = levels,
+                                 .level = number,
+                                 .first = first,
+                                 .runs = &level->runs[first],
+                                 .run_count = level->run_count - first,
+                                 .receiver = receiver};
+    for (size_t i = 0; i < descent.run_count; i++)
+        descent.file_bytes += descent.runs[i].file_bytes;
+    return descent;
+}
+
 static uint64_t greater(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-/* Counts the receiver's tables that end before the descending runs begin. */
-static size_t count_before(const struct bb_levels *levels, int number,
-                           const struct bb_descent *descent)
+/* Counts the receiver's tables that end before run `first` and all older ones begin. */
+static size_t count_before(const struct bb_levels *levels, int number, size_t first,
+                           const struct bb_run *receiver)
 {
-    struct bb_bytes lowest = lowest_key(levels, &levels->levels[number], descent->first);
-    return bb_run_find_index(descent->receiver, levels->comparator, lowest);
+    struct bb_bytes lowest = lowest_key(levels, &levels->levels[number], first);
+    return bb_run_find_index(receiver, levels->comparator, lowest);
 }
 
 bool bb_descent_find(const struct bb_levels *levels, int number, struct bb_descent *ret_descent)
@@ -37,16 +53,17 @@ bool bb_descent_find(const struct bb_levels *levels, int number, struct bb_desce
     size_t passed = 0;
     if (number == BB_LEVEL_COUNT - 1 || levels->levels[number + 1].run_count == 0)
         return false;
-    struct bb_descent descent = {.receiver = bb_levels_run(levels, number + 1, 0)};
-    for (; descent.first < level->run_count; descent.first++) {
-        size_t before = count_before(levels, number, &descent);
+    const struct bb_run *receiver = bb_levels_run(levels, number + 1, 0);
+    for (size_t first = 0; first < level->run_count; first++) {
+        size_t before = count_before(levels, number, first, receiver);
         for (; passed < before; passed++)
-            newest = greater(newest, descent.receiver->files[passed]->number);
-        if (newest > level->runs[descent.first].files[0]->number)
-            break;
+            newest = greater(newest, receiver->files[passed]->number);
+        if (newest > level->runs[first].files[0]->number) {
+            *ret_descent = bb_descent_of(levels, number, first, receiver);
+            return true;
+        }
     }
-    *ret_descent = descent;
-    return descent.first < level->run_count;
+    return false;
 }
 
 /* A level that is one run has no descent: its tables leave it in any order. */
@@ -65,26 +82,26 @@ static double keys_of(const struct bb_run *run, size_t first, size_t end)
 }
 
 /* The keys of the descending runs and of their receiver. */
-static double all_keys(const struct bb_level *level, const struct bb_descent *descent)
+static double all_keys(const struct bb_descent *descent)
 {
     double keys = (double)descent->receiver->key_count;
-    for (size_t i = descent->first; i < level->run_count; i++)
-        keys += (double)level->runs[i].key_count;
+    for (size_t i = 0; i < descent->run_count; i++)
+        keys += (double)descent->runs[i].key_count;
     return keys;
 }
 
 /* The keys in tables of the descending runs that begin after the receiver's end. */
-static double keys_after(const struct bb_levels *levels, const struct bb_level *level,
-                         const struct bb_descent *descent)
+static double keys_after(const struct bb_descent *descent)
 {
     const struct bb_run *receiver = descent->receiver;
     struct bb_bytes last = bb_table_file_largest(receiver->files[receiver->count - 1]);
     double keys = 0;
-    for (size_t i = descent->first; i < level->run_count; i++) {
+    for (size_t i = 0; i < descent->run_count; i++) {
+        const struct bb_run *run = &descent->runs[i];
         size_t first = 0;
         size_t end = 0;
-        bb_run_find_overlap(&level->runs[i], levels->comparator, last, last, &first, &end);
-        keys += keys_of(&level->runs[i], end, level->runs[i].count);
+        bb_run_find_overlap(run, descent->levels->comparator, last, last, &first, &end);
+        keys += keys_of(run, end, run->count);
     }
     return keys;
 }
@@ -99,14 +116,11 @@ static double share_without(double part, double all)
 double bb_descent_share(const struct bb_levels *levels, int number, const struct bb_run *run)
 {
     struct bb_descent descent;
-    const struct bb_level *level = &levels->levels[number];
-    if (find_of_tier(levels, number, &descent) &&
-        run->number <= level->runs[descent.first].number) {
-        double before = keys_of(descent.receiver, 0, count_before(levels, number, &descent));
-        return share_without(before, all_keys(level, &descent));
+    if (find_of_tier(levels, number, &descent) && run->number <= descent.runs[0].number) {
+        size_t before = count_before(levels, number, descent.first, descent.receiver);
+        return share_without(keys_of(descent.receiver, 0, before), all_keys(&descent));
     }
     if (find_of_tier(levels, number - 1, &descent) && descent.receiver->number == run->number)
-        return share_without(keys_after(levels, level - 1, &descent),
-                             all_keys(level - 1, &descent));
+        return share_without(keys_after(&descent), all_keys(&descent));
     return 1;
 }

@@ -18,10 +18,18 @@
 #include "compaction/levels/levels.h"
 
 struct bb_descent {
-    size_t first; /* index of the newest descending run; all older ones descend too */
-    const struct bb_run *receiver;
+    const struct bb_levels *levels;
+    int level;
+    size_t first;              /* index of the newest descending run; all older ones descend too */
+    const struct bb_run *runs; /* from there on */
+    size_t run_count;
+    uint64_t file_bytes;           /* of these runs */
+    const struct bb_run *receiver; /* NULL: a new run */
 };
 
+/* A descent that begins with this run. */
+struct bb_descent bb_descent_of(const struct bb_levels *levels, int level, size_t first,
+                                const struct bb_run *receiver);
 /* False when no run of the level descends. REQUIRES: a level below level 0. */
 bool bb_descent_find(const struct bb_levels *levels, int level, struct bb_descent *ret_descent);
 

@@ -13,33 +13,6 @@
 /* As many ends of each run are compared. The time of a comparison grows with its tables. */
 #define ENDS_MAX 128
 
-/* Descending runs, newest first, and their receiver. */
-struct tier {
-    const struct bb_comparator *comparator;
-    int level;
-    const struct bb_run *runs;
-    size_t run_count;
-    const struct bb_run *receiver; /* NULL: a new run */
-    double bytes;
-    double tables;
-};
-
-static struct tier tier_of(const struct bb_levels *levels, int number,
-                           const struct bb_descent *descent)
-{
-    const struct bb_level *level = &levels->levels[number];
-    struct tier tier = {.comparator = levels->comparator,
-                        .level = number,
-                        .runs = &level->runs[descent->first],
-                        .run_count = level->run_count - descent->first,
-                        .receiver = descent->receiver};
-    for (size_t i = 0; i < tier.run_count; i++) {
-        tier.bytes += (double)tier.runs[i].file_bytes;
-        tier.tables += (double)tier.runs[i].count;
-    }
-    return tier;
-}
-
 /* The number of tables that a slice takes from the beginning of a run. hull: of the tables taken
  * from newer runs; these are added. */
 static size_t cut(const struct bb_run *run, struct bb_bytes last, struct bb_hull *hull)
@@ -63,9 +36,9 @@ struct size {
     double overlap; /* in the receiver */
 };
 
-static struct size size_to(const struct tier *tier, struct bb_bytes last)
+static struct size size_to(const struct bb_descent *tier, struct bb_bytes last)
 {
-    struct bb_hull hull = {.comparator = tier->comparator};
+    struct bb_hull hull = {.comparator = tier->levels->comparator};
     struct size size = {0};
     size_t first = 0;
     size_t end = 0;
@@ -81,15 +54,18 @@ static struct size size_to(const struct tier *tier, struct bb_bytes last)
 
 /* ---- the last key ---- */
 
-static double end_bytes(const struct tier *tier)
+static double end_bytes(const struct bb_descent *tier)
 {
-    return END_TABLES * (double)tier->run_count * tier->bytes / tier->tables;
+    size_t tables = 0;
+    for (size_t i = 0; i < tier->run_count; i++)
+        tables += tier->runs[i].count;
+    return END_TABLES * (double)tier->run_count * (double)tier->file_bytes / (double)tables;
 }
 
 /* The bytes that a slice writes for each byte that descends. */
-static double cost_of(const struct tier *tier, struct size size)
+static double cost_of(const struct bb_descent *tier, struct size size)
 {
-    bool is_rest = size.own >= tier->bytes;
+    bool is_rest = size.own >= (double)tier->file_bytes;
     return (size.own + size.overlap + (is_rest ? 0 : end_bytes(tier))) / size.own;
 }
 
@@ -109,7 +85,7 @@ static size_t step_of(const struct bb_run *run, double bytes_max)
 
 /* Compares the slices that end with a table of a run and have at most these bytes. Slices grow with
  * their last keys. */
-static void compare_ends(const struct tier *tier, const struct bb_run *run, double bytes_max,
+static void compare_ends(const struct bb_descent *tier, const struct bb_run *run, double bytes_max,
                          struct choice *best)
 {
     size_t step = step_of(run, bytes_max);
@@ -125,19 +101,19 @@ static void compare_ends(const struct tier *tier, const struct bb_run *run, doub
 }
 
 /* The end of the smallest slice. */
-static struct bb_bytes smallest_last(const struct tier *tier)
+static struct bb_bytes smallest_last(const struct bb_descent *tier)
 {
     struct bb_bytes least = bb_table_file_largest(tier->runs[0].files[0]);
     for (size_t i = 1; i < tier->run_count; i++) {
         struct bb_bytes end = bb_table_file_largest(tier->runs[i].files[0]);
-        least = bb_key_compare(tier->comparator, end, least) < 0 ? end : least;
+        least = bb_key_compare(tier->levels->comparator, end, least) < 0 ? end : least;
     }
     return least;
 }
 
 /* The last key of the slice with the lowest cost. So a slice ends before a gap in the keys of the
  * descending runs if the receiver has keys there. */
-static struct bb_bytes choose_last(const struct tier *tier, const struct bb_shape *shape)
+static struct bb_bytes choose_last(const struct bb_descent *tier, const struct bb_shape *shape)
 {
     double bytes_max = fmax(bb_shape_level_bytes(shape, 1), end_bytes(tier));
     struct choice best = {.last = smallest_last(tier), .cost = INFINITY};
@@ -148,7 +124,7 @@ static struct bb_bytes choose_last(const struct tier *tier, const struct bb_shap
 
 /* ---- the plan ---- */
 
-static void take(const struct tier *tier, struct bb_bytes last, struct bb_plan *plan,
+static void take(const struct bb_descent *tier, struct bb_bytes last, struct bb_plan *plan,
                  struct bb_hull *hull)
 {
     size_t first = 0;
@@ -166,10 +142,10 @@ static void take(const struct tier *tier, struct bb_bytes last, struct bb_plan *
 }
 
 /* Adds the tables of later slices, with the overlapped tables of the receiver. */
-static void take_later(const struct tier *tier, struct bb_bytes last, const struct bb_hull *taken,
-                       struct bb_plan *plan)
+static void take_later(const struct bb_descent *tier, struct bb_bytes last,
+                       const struct bb_hull *taken, struct bb_plan *plan)
 {
-    struct bb_hull hull = {.comparator = tier->comparator};
+    struct bb_hull hull = {.comparator = tier->levels->comparator};
     size_t first = 0;
     size_t end = 0;
     for (size_t r = 0; r < tier->run_count; r++) {
@@ -185,19 +161,12 @@ static void take_later(const struct tier *tier, struct bb_bytes last, const stru
                           tier->receiver->files[end]);
 }
 
-enum bb_status bb_pick_slice(const struct bb_levels *levels, const struct bb_pick_options *options,
-                             int number, const struct bb_descent *descent, struct bb_plan *plan)
+void bb_pick_slice(const struct bb_descent *descent, const struct bb_shape *shape,
+                   struct bb_plan *plan)
 {
-    BB_DEBUG_ASSERT(number > 0 && descent->first < levels->levels[number].run_count);
-    struct tier tier = tier_of(levels, number, descent);
-    struct bb_hull hull = {.comparator = levels->comparator};
-    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_LEVEL_SIZE, number + 1);
-    if (status != BB_OK)
-        return status;
-    plan->output_run =
-        tier.receiver != NULL ? tier.receiver->number : bb_plan_new_run(levels, number + 1);
-    struct bb_bytes last = choose_last(&tier, &options->shape);
-    take(&tier, last, plan, &hull);
-    take_later(&tier, last, &hull, plan);
-    return BB_OK;
+    BB_DEBUG_ASSERT(descent->level > 0 && plan->output_level == descent->level + 1);
+    struct bb_hull hull = {.comparator = descent->levels->comparator};
+    struct bb_bytes last = choose_last(descent, shape);
+    take(descent, last, plan, &hull);
+    take_later(descent, last, &hull, plan);
 }

@@ -22,9 +22,9 @@
 #include "compaction/pick/pick_options.h"
 #include "compaction/pick/plan.h"
 
-/* A receiver of NULL is a new run. The plan names the tables of later slices too. */
-BB_MUST_CHECK enum bb_status bb_pick_slice(const struct bb_levels *levels,
-                                           const struct bb_pick_options *options, int level,
-                                           const struct bb_descent *descent, struct bb_plan *plan);
+/* Adds the tables of the slice to the plan, and the tables of later slices. REQUIRES: the plan is
+ * empty, and its output goes to the next level. */
+void bb_pick_slice(const struct bb_descent *descent, const struct bb_shape *shape,
+                   struct bb_plan *plan);
 
 #endif

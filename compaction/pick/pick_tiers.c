@@ -66,17 +66,15 @@ static enum bb_status merge_in_place(const struct bb_levels *levels, int number,
 /* ---- to the next level ---- */
 
 /* The bytes of the receiver that the descending runs overlap. */
-static double overlap_bytes(const struct bb_levels *levels, int number,
-                            const struct bb_descent *descent)
+static double overlap_bytes(const struct bb_descent *descent)
 {
-    const struct bb_level *level = &levels->levels[number];
-    struct bb_hull hull = {.comparator = levels->comparator};
+    struct bb_hull hull = {.comparator = descent->levels->comparator};
     size_t first = 0;
     size_t end = 0;
-    for (size_t i = descent->first; i < level->run_count; i++)
-        bb_hull_add_run(&hull, &level->runs[i], level->runs[i].count);
     if (descent->receiver == NULL)
         return 0;
+    for (size_t i = 0; i < descent->run_count; i++)
+        bb_hull_add_run(&hull, &descent->runs[i], descent->runs[i].count);
     bb_hull_find_overlap(&hull, descent->receiver, &first, &end);
     return (double)bb_run_bytes(descent->receiver, first, end);
 }
@@ -97,30 +95,28 @@ static const struct bb_run *only_run(const struct bb_levels *levels, const struc
 static bool has_begun(const struct bb_levels *levels, const struct bb_shape *shape, int number,
                       struct bb_descent *ret_descent)
 {
-    const struct bb_level *level = &levels->levels[number];
-    double bytes = 0;
-    if (number == BB_LEVEL_COUNT - 1 || !bb_descent_find(levels, number, ret_descent))
-        return false;
-    for (size_t i = ret_descent->first; i < level->run_count; i++)
-        bytes += (double)level->runs[i].file_bytes;
-    return only_run(levels, shape, number) != NULL ||
-           overlap_bytes(levels, number, ret_descent) <= OVERLAP_MAX * bytes;
+    return bb_descent_find(levels, number, ret_descent) &&
+           (only_run(levels, shape, number) != NULL ||
+            overlap_bytes(ret_descent) <= OVERLAP_MAX * (double)ret_descent->file_bytes);
 }
 
 /* Moves runs that overlap nothing, and merges a slice of others. */
-static enum bb_status descend(const struct bb_levels *levels, const struct bb_pick_options *options,
-                              int number, const struct bb_descent *descent, struct bb_plan *plan)
+static enum bb_status descend(const struct bb_descent *descent, const struct bb_shape *shape,
+                              struct bb_plan *plan)
 {
-    const struct bb_level *level = &levels->levels[number];
-    if (overlap_bytes(levels, number, descent) > 0 ||
-        !are_disjoint(levels, level, descent->first, level->run_count))
-        return bb_pick_slice(levels, options, number, descent, plan);
-    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_LEVEL_SIZE, number + 1);
+    const struct bb_levels *levels = descent->levels;
+    int below = descent->level + 1;
+    size_t end = descent->first + descent->run_count;
+    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_LEVEL_SIZE, below);
     if (status != BB_OK)
         return status;
     plan->output_run =
-        descent->receiver != NULL ? descent->receiver->number : bb_plan_new_run(levels, number + 1);
-    take(levels, number, descent->first, level->run_count, plan);
+        descent->receiver != NULL ? descent->receiver->number : bb_plan_new_run(levels, below);
+    if (overlap_bytes(descent) > 0 ||
+        !are_disjoint(levels, &levels->levels[descent->level], descent->first, end))
+        bb_pick_slice(descent, shape, plan);
+    else
+        take(levels, descent->level, descent->first, end, plan);
     return BB_OK;
 }
 
@@ -134,15 +130,15 @@ enum bb_status bb_pick_tiers(const struct bb_levels *levels, const struct bb_pic
     const struct bb_level *level = &levels->levels[number];
     const struct bb_shape *shape = &options->shape;
     if (has_begun(levels, shape, number, &descent))
-        return descend(levels, options, number, &descent, plan);
+        return descend(&descent, shape, plan);
     size_t count = count_taken(level, &bytes);
     bool is_level = count == level->run_count && number < BB_LEVEL_COUNT - 1;
     double unit = is_level ? bb_shape_unit_bytes(shape, number + 1) : 0;
     bool is_down = is_level && (double)bytes >= UNIT_MIN * unit;
     if (!is_down && bb_shape_is_tiered(shape, number, bb_levels_deepest(levels)))
         return merge_in_place(levels, number, count, plan);
-    descent = (struct bb_descent){.receiver = only_run(levels, shape, number)};
-    return descend(levels, options, number, &descent, plan);
+    descent = bb_descent_of(levels, number, 0, only_run(levels, shape, number));
+    return descend(&descent, shape, plan);
 }
 
 enum bb_status bb_pick_tiers_unite(const struct bb_levels *levels, int number, struct bb_plan *plan)
