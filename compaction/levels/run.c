@@ -197,6 +197,15 @@ void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *c
     *ret_end = end;
 }
 
+bool bb_run_overlaps(const struct bb_run *run, const struct bb_comparator *comparator,
+                     struct bb_bytes low, struct bb_bytes high)
+{
+    size_t first = 0;
+    size_t end = 0;
+    bb_run_find_overlap(run, comparator, low, high, &first, &end);
+    return first < end;
+}
+
 void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *comparator,
                        const struct bb_key_range *range, size_t *ret_first, size_t *ret_end)
 {

@@ -126,6 +126,9 @@ size_t bb_run_search(struct bb_table_file *const *files, const struct bb_compara
 void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *comparator,
                          struct bb_bytes low, struct bb_bytes high, size_t *ret_first,
                          size_t *ret_end);
+/* True when there are such tables. */
+bool bb_run_overlaps(const struct bb_run *run, const struct bb_comparator *comparator,
+                     struct bb_bytes low, struct bb_bytes high);
 
 /* Tables *ret_first ... *ret_end - 1 overlap the key range. */
 void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *comparator,

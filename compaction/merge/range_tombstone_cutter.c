@@ -47,10 +47,7 @@ static bool is_bottom(const struct bb_levels *levels, const struct bb_plan *plan
 {
     size_t i = bb_levels_first_older(levels, plan->output_level, plan->output_run);
     for (; i < levels->turn_count; i++) {
-        size_t first = 0;
-        size_t end = 0;
-        bb_run_find_overlap(levels->turns[i].run, levels->comparator, low, high, &first, &end);
-        if (first < end)
+        if (bb_run_overlaps(levels->turns[i].run, levels->comparator, low, high))
             return false;
     }
     return true;

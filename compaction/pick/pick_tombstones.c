@@ -5,29 +5,21 @@
 
 /* A table, and the next older run with keys between its bounds. */
 struct place {
-    int level;
-    const struct bb_run *run;
+    const struct bb_run_turn *turn; /* of its run */
     struct bb_table_file *file;
     const struct bb_run_turn *older; /* NULL: this is the bottom */
 };
 
-static bool overlaps(const struct bb_levels *levels, const struct bb_run *run,
-                     const struct bb_table_meta *meta)
-{
-    size_t first = 0;
-    size_t end = 0;
-    bb_run_find_overlap(run, levels->comparator, bb_buf_bytes(&meta->smallest),
-                        bb_buf_bytes(&meta->largest), &first, &end);
-    return first < end;
-}
-
+/* The runs after a run in the order of turns are older. */
 static void find_older(const struct bb_levels *levels, struct place *place)
 {
-    size_t i = bb_levels_first_older(levels, place->level, place->run->number);
-    while (i < levels->turn_count && !overlaps(levels, levels->turns[i].run, &place->file->meta))
-        i++;
-    if (i < levels->turn_count)
-        place->older = &levels->turns[i];
+    struct bb_bytes low = bb_table_file_smallest(place->file);
+    struct bb_bytes high = bb_table_file_largest(place->file);
+    const struct bb_run_turn *end = levels->turns + levels->turn_count;
+    const struct bb_run_turn *older = place->turn + 1;
+    while (older < end && !bb_run_overlaps(older->run, levels->comparator, low, high))
+        older++;
+    place->older = older < end ? older : NULL;
 }
 
 static bool has_due_tombstone(const struct bb_pick_options *options,
@@ -64,8 +56,7 @@ static bool find_due(const struct bb_levels *levels, const struct bb_pick_option
     for (size_t r = 0; r < levels->turn_count; r++) {
         const struct bb_run_turn *turn = &levels->turns[r];
         for (size_t i = 0; i < turn->run->count; i++) {
-            *ret_place =
-                (struct place){.level = turn->level, .run = turn->run, .file = turn->run->files[i]};
+            *ret_place = (struct place){.turn = turn, .file = turn->run->files[i]};
             if (is_due(levels, options, ret_place))
                 return true;
         }
@@ -77,16 +68,15 @@ static enum bb_status sink(const struct bb_levels *levels, const struct place *p
                            struct bb_plan *plan)
 {
     const struct bb_table_meta *meta = &place->file->meta;
-    bool is_bottom = place->older == NULL;
-    int output_level = is_bottom ? place->level : place->older->level;
-    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_TOMBSTONES, output_level);
+    const struct bb_run_turn *output = place->older == NULL ? place->turn : place->older;
+    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_TOMBSTONES, output->level);
     if (status != BB_OK)
         return status;
-    plan->output_run = is_bottom ? place->run->number : place->older->run->number;
-    bb_plan_add(plan, place->level, place->run->number, place->file);
-    if (!is_bottom)
-        bb_plan_add_overlap(plan, levels, output_level, place->older->run,
-                            bb_buf_bytes(&meta->smallest), bb_buf_bytes(&meta->largest));
+    plan->output_run = output->run->number;
+    bb_plan_add(plan, place->turn->level, place->turn->run->number, place->file);
+    if (place->older != NULL)
+        bb_plan_add_overlap(plan, levels, output->level, output->run, bb_buf_bytes(&meta->smallest),
+                            bb_buf_bytes(&meta->largest));
     return BB_OK;
 }
 
@@ -97,7 +87,7 @@ enum bb_status bb_pick_tombstones(const struct bb_levels *levels,
     if (options->tombstone_horizon == 0 || !find_due(levels, options, &place))
         return BB_OK;
     /* A run of level 0 cannot be rewritten in place: the new table would count as the newest. */
-    if (place.level == 0)
+    if (place.turn->level == 0)
         return bb_plan_level0(plan, levels, &options->shape, BB_PLAN_TOMBSTONES);
     return sink(levels, &place, plan);
 }
