@@ -152,14 +152,6 @@ double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int l
     return fmax(0, planned_runs(request, level) - there);
 }
 
-bool bb_rate_request_is_planned(const struct bb_rate_request *request, int level,
-                                const struct bb_rate_part *part)
-{
-    BB_DEBUG_ASSERT(request->shape != NULL);
-    int last = bb_rate_request_last_level(request);
-    return part->runs + 1 <= bb_shape_run_count(request->shape, level, last);
-}
-
 bool bb_rate_request_fills_first(const struct bb_rate_request *request, int level)
 {
     if (request->shape == NULL)

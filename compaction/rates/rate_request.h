@@ -71,10 +71,6 @@ double bb_rate_request_full_keys(const struct bb_rate_request *request, int leve
  * the output. REQUIRES: a shape. */
 double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int level,
                                     const struct bb_rate_part *part);
-/* True when the output, as one more run of the level, does not exceed the number of runs that the
- * shape plans for the level. REQUIRES: a shape. */
-bool bb_rate_request_is_planned(const struct bb_rate_request *request, int level,
-                                const struct bb_rate_part *part);
 /* True when newer runs enter the level before the output is rewritten. They do in level 0, in all
  * levels above the output's, and in the output's level if it takes several runs. */
 bool bb_rate_request_fills_first(const struct bb_rate_request *request, int level);

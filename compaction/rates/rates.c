@@ -102,8 +102,9 @@ static double rival_keys_of(const struct bb_rate_request *request, const struct 
 {
     if (!bb_rate_request_fills_first(request, request->output_level) && request->output_level > 0)
         return free_keys;
-    bool is_planned =
-        request->shape != NULL && bb_rate_request_is_planned(request, request->output_level, own);
+    int last = bb_rate_request_last_level(request);
+    bool is_planned = request->shape != NULL &&
+                      own->runs < bb_shape_run_count(request->shape, request->output_level, last);
     return fmax(free_keys, (double)request->output_keys * (is_planned ? 0.25 : 2));
 }
 
