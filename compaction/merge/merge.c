@@ -67,8 +67,7 @@ static uint64_t code_of_key(const struct merge *merge, struct bb_bytes key)
         order = -1;
     if (order != 0)
         return order < 0 ? 0 : UINT64_MAX;
-    return size == 0 ? bb_bytes_prefix64(key)
-                     : bb_bytes_prefix64(bb_bytes_of(key.data + size, key.size - size));
+    return bb_bytes_prefix64(bb_bytes_after(key, size));
 }
 
 static uint64_t code_of(const struct merge *merge, uint32_t number)

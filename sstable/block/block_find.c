@@ -29,9 +29,7 @@ static enum scan_order classify(struct scan *scan)
     if (record->shared != scan->matched)
         return record->shared > scan->matched ? SCAN_BEFORE : SCAN_AFTER;
 
-    struct bb_bytes wanted = scan->key;
-    if (scan->matched > 0)
-        wanted = bb_bytes_of(scan->key.data + scan->matched, scan->key.size - scan->matched);
+    struct bb_bytes wanted = bb_bytes_after(scan->key, scan->matched);
     struct bb_bytes suffix = bb_block_record_suffix(record);
     size_t agreed = bb_bytes_shared_prefix(wanted, suffix);
     scan->matched += agreed;

@@ -465,18 +465,18 @@ static enum bb_status add_stored(struct bb_table_builder *builder, const struct 
     return write_stored_block(builder, stored);
 }
 
-static enum bb_status check_open(const struct bb_table_builder *builder)
+static enum bb_status check_open(const struct bb_table_builder *builder, const char *what)
 {
     if (builder->failure.status != BB_OK)
         return bb_error_restore(&builder->failure);
     if (builder->is_finished)
-        return bb_fail(BB_INVALID, "an entry for a table that is finished already");
+        return bb_fail(BB_INVALID, "%s for a table that is finished already", what);
     return BB_OK;
 }
 
 enum bb_status bb_table_builder_add(struct bb_table_builder *builder, const struct bb_entry *entry)
 {
-    enum bb_status status = check_open(builder);
+    enum bb_status status = check_open(builder, "an entry");
     return status == BB_OK ? stick(builder, add_entry(builder, entry)) : status;
 }
 
@@ -485,7 +485,7 @@ enum bb_status bb_table_builder_add_stored(struct bb_table_builder *builder,
                                            const struct bb_stored_entry *stored, bool *ret_is_taken)
 {
     bool takes = stands_alone(builder, entry) && stored->attempted == builder->options.compression;
-    enum bb_status status = check_open(builder);
+    enum bb_status status = check_open(builder, "an entry");
     if (status == BB_OK)
         status = stick(builder, takes ? add_stored(builder, entry, stored->block)
                                       : add_entry(builder, entry));
@@ -514,11 +514,8 @@ enum bb_status bb_table_builder_add_range_tombstone(struct bb_table_builder *bui
                                                     struct bb_bytes low, struct bb_bytes high,
                                                     uint64_t sequence)
 {
-    if (builder->failure.status != BB_OK)
-        return bb_error_restore(&builder->failure);
-    if (builder->is_finished)
-        return bb_fail(BB_INVALID, "a range tombstone for a table that is finished already");
-    return stick(builder, add_range(builder, low, high, sequence));
+    enum bb_status status = check_open(builder, "a range tombstone");
+    return status == BB_OK ? stick(builder, add_range(builder, low, high, sequence)) : status;
 }
 
 /* ---- finishing ---- */

@@ -44,7 +44,7 @@ static enum bb_status write_through(struct bb_table_writer *writer, struct bb_by
     if (size == 0)
         return BB_OK;
     enum bb_status status = bb_file_append(writer->file, bb_bytes_of(data->data, size));
-    *data = bb_bytes_of(data->data + size, data->size - size);
+    *data = bb_bytes_after(*data, size);
     return status;
 }
 
@@ -54,7 +54,7 @@ static enum bb_status fill(struct bb_table_writer *writer, struct bb_bytes *data
     size_t space = BUFFER_SIZE - writer->buffer.size;
     size_t size = data->size < space ? data->size : space;
     enum bb_status status = bb_buf_append(&writer->buffer, data->data, size);
-    *data = bb_bytes_of(data->data + size, data->size - size);
+    *data = bb_bytes_after(*data, size);
     return status;
 }
 

@@ -123,19 +123,13 @@ static inline uint32_t bb_table_filter_part(const struct bb_table_filter *filter
     return bb_fence_index_find(&filter->fences, comparator, key, BB_SEQUENCE_MAX);
 }
 
-static inline uint32_t bb_table_filter_shard(const struct bb_table_filter_part *part,
-                                             struct bb_block_filter_key key)
-{
-    return bb_block_filter_shard(key, part->shard_count);
-}
-
 /* REQUIRES: places are set. */
 static inline uint64_t bb_table_filter_place(const struct bb_table_filter *filter,
                                              const struct bb_table_filter_part *part,
                                              struct bb_block_filter_key key)
 {
     BB_DEBUG_ASSERT(filter->places != NULL);
-    return filter->places[part->first_shard + bb_table_filter_shard(part, key)];
+    return filter->places[part->first_shard + bb_block_filter_shard(key, part->shard_count)];
 }
 
 /* Prepares for bb_table_filter_denies. REQUIRES: places are set, there is one part, and the format

@@ -73,15 +73,12 @@ enum bb_status bb_table_filter_builder_add(struct bb_table_filter_builder *build
                                            uint64_t key_hash)
 {
     BB_DEBUG_ASSERT(builder->count <= builder->capacity);
-    if (builder->count == builder->capacity) {
-        enum bb_status status =
-            bb_array_reserve(&builder->hashes, builder->count, &builder->capacity,
-                             sizeof(builder->hashes[0]), "hashes of a table filter");
-        if (status != BB_OK)
-            return status;
-    }
-    builder->hashes[builder->count++] = bb_block_filter_key(&builder->format, key_hash).hash;
-    return BB_OK;
+    enum bb_status status =
+        bb_array_reserve(&builder->hashes, builder->count, &builder->capacity,
+                         sizeof(builder->hashes[0]), "hashes of a table filter");
+    if (status == BB_OK)
+        builder->hashes[builder->count++] = bb_block_filter_key(&builder->format, key_hash).hash;
+    return status;
 }
 
 size_t bb_table_filter_builder_key_count(const struct bb_table_filter_builder *builder)

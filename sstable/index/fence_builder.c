@@ -68,8 +68,7 @@ static size_t ties(const struct bb_fence_builder *builder, size_t common_size)
     size_t count = 0;
     for (size_t i = 0; i < builder->count; i++) {
         struct bb_bytes key = next_fence(&cursor).key;
-        uint64_t prefix =
-            bb_bytes_prefix64(bb_bytes_of(key.data + common_size, key.size - common_size));
+        uint64_t prefix = bb_bytes_prefix64(bb_bytes_after(key, common_size));
         count += i > 0 && prefix == previous;
         previous = prefix;
     }

@@ -122,10 +122,9 @@ static enum bb_status lose(struct salvage *salvage, uint64_t offset, uint64_t si
 /* True when the entry sorts after the last one passed to the visitor. */
 static bool is_in_order(const struct salvage *salvage, const struct bb_entry *entry)
 {
-    if (salvage->report.entries == 0)
-        return true;
-    int order = bb_key_compare(salvage->comparator, bb_buf_bytes(&salvage->last_key), entry->key);
-    return order < 0 || (order == 0 && salvage->last_sequence > entry->sequence);
+    return salvage->report.entries == 0 ||
+           bb_entry_compare(salvage->comparator, bb_buf_bytes(&salvage->last_key),
+                            salvage->last_sequence, entry->key, entry->sequence) < 0;
 }
 
 static enum bb_status give_entry(struct salvage *salvage, const struct bb_entry *entry)

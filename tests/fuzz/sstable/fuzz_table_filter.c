@@ -38,7 +38,7 @@ static bool ask_directory(const struct world *world, uint32_t part, struct bb_bl
 {
     const struct bb_table_filter *table_filter = world->table_filter;
     const struct bb_table_filter_part *p = &table_filter->parts[part];
-    uint32_t shard = bb_table_filter_shard(p, key);
+    uint32_t shard = bb_block_filter_shard(key, p->shard_count);
     uint32_t chunk = p->first_chunk + (shard >> table_filter->chunk_shift);
     uint64_t first = 0;
     uint32_t count = bb_table_filter_chunk_shards(table_filter, chunk, &first);
