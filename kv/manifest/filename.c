@@ -16,29 +16,19 @@ _Static_assert(BB_FILE_NUMBER_MAX < UINT64_C(10000000000000000000), "19 digits a
 
 /* A name is prefix, number, suffix, or one fixed word. */
 struct form {
-    enum bb_file_kind kind;
     const char *prefix;
     const char *suffix;
     bool has_number;
 };
 
+/* By kind. FOREIGN has no form. */
 static const struct form forms[] = {
-    {BB_FILE_CURRENT, "CURRENT", "", false},   {BB_FILE_LOCK, "LOCK", "", false},
-    {BB_FILE_MANIFEST, "MANIFEST-", "", true}, {BB_FILE_LOG, "", ".wal", true},
-    {BB_FILE_WINDOW, "", ".window", true},     {BB_FILE_TABLE, "", ".bbt", true},
-    {BB_FILE_NEW_TABLE, "", ".bbt.new", true}, {BB_FILE_INDEX, "", ".bbi", true},
-    {BB_FILE_TEMPORARY, "", ".tmp", true},
+    [BB_FILE_CURRENT] = {"CURRENT", "", false},   [BB_FILE_LOCK] = {"LOCK", "", false},
+    [BB_FILE_MANIFEST] = {"MANIFEST-", "", true}, [BB_FILE_LOG] = {"", ".wal", true},
+    [BB_FILE_WINDOW] = {"", ".window", true},     [BB_FILE_TABLE] = {"", ".bbt", true},
+    [BB_FILE_NEW_TABLE] = {"", ".bbt.new", true}, [BB_FILE_INDEX] = {"", ".bbi", true},
+    [BB_FILE_TEMPORARY] = {"", ".tmp", true},
 };
-
-/* NULL for FOREIGN. */
-static const struct form *form_of(enum bb_file_kind kind)
-{
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(forms); i++) {
-        if (forms[i].kind == kind)
-            return &forms[i];
-    }
-    return NULL;
-}
 
 /* 0 unless the digits are the canonical form of a number in range. */
 static uint64_t decode_number(struct bb_bytes digits)
@@ -77,10 +67,10 @@ struct bb_filename bb_filename_decode(struct bb_bytes name)
     struct bb_filename decoded = {.kind = BB_FILE_FOREIGN};
     if (name.size == 0 || name.size >= BB_FILENAME_SIZE_MAX)
         return decoded;
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(forms); i++) {
+    for (enum bb_file_kind kind = BB_FILE_CURRENT; kind < BB_ARRAY_LENGTH(forms); kind++) {
         uint64_t number = 0;
-        if (decode_form(&forms[i], name, &number))
-            return (struct bb_filename){.kind = forms[i].kind, .number = number};
+        if (decode_form(&forms[kind], name, &number))
+            return (struct bb_filename){.kind = kind, .number = number};
     }
     return decoded;
 }
@@ -88,8 +78,8 @@ struct bb_filename bb_filename_decode(struct bb_bytes name)
 void bb_filename_encode(enum bb_file_kind kind, uint64_t number,
                         char ret_name[BB_FILENAME_SIZE_MAX])
 {
-    const struct form *form = form_of(kind);
-    BB_ASSERT(form != NULL);
+    BB_ASSERT(kind != BB_FILE_FOREIGN && kind < BB_ARRAY_LENGTH(forms));
+    const struct form *form = &forms[kind];
     if (!form->has_number) {
         snprintf(ret_name, BB_FILENAME_SIZE_MAX, "%s", form->prefix);
         return;
