@@ -63,8 +63,8 @@ enum bb_status bb_manifest_check_comparator(const char *directory,
 
 /* The whole state as one edit. Its tables and the catalog are borrowed from the state, so only the
  * array must be freed. */
-static enum bb_status make_snapshot(const struct bb_manifest_state *state,
-                                    uint64_t next_file_number, struct bb_edit *ret_edit)
+static enum bb_status encode_snapshot(const struct bb_manifest_state *state,
+                                      uint64_t next_file_number, struct bb_buf *buf)
 {
     struct bb_edit edit = {
         .has_identity = true,
@@ -83,18 +83,7 @@ static enum bb_status make_snapshot(const struct bb_manifest_state *state,
         return bb_fail(BB_NO_MEMORY, "no memory for a snapshot of %zu tables", state->table_count);
     for (size_t i = 0; i < state->table_count; i++)
         edit.added[i] = *state->tables[i];
-    *ret_edit = edit;
-    return BB_OK;
-}
-
-static enum bb_status encode_snapshot(const struct bb_manifest_state *state,
-                                      uint64_t next_file_number, struct bb_buf *buf)
-{
-    struct bb_edit edit;
-    enum bb_status status = make_snapshot(state, next_file_number, &edit);
-    if (status != BB_OK)
-        return status;
-    status = bb_edit_encode(&edit, buf);
+    enum bb_status status = bb_edit_encode(&edit, buf);
     bb_free(edit.added);
     return status;
 }
