@@ -45,9 +45,8 @@ static void put_in_force(void *context)
 
 static enum bb_status install(struct change *change)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_placing placing = {.place = describe, .placed = put_in_force, .context = change};
-    bb_edit_init(&edit);
     enum bb_status status = bb_edit_install_replace_manifest(change->db);
     if (status == BB_OK)
         status = bb_edit_install_placed(change->db, &edit, &placing);

@@ -134,7 +134,7 @@ static enum bb_status describe_own(const struct checkpoint *c, struct bb_edit *e
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < c->own_count && status == BB_OK; i++)
-        status = bb_edit_add_table(edit, 0, c->own[i].number, &c->own[i].meta);
+        status = bb_edit_add_table(edit, 0, 0, c->own[i].number, &c->own[i].meta);
     return status;
 }
 
@@ -167,7 +167,7 @@ static enum bb_status describe_run(struct checkpoint *c, struct bb_edit *edit, i
     uint64_t number = level == 0 ? 0 : run->number;
     for (size_t i = 0; i < run->count && status == BB_OK; i++) {
         struct bb_table_file *file = run->files[i];
-        status = bb_edit_add_run_table(edit, level, number, file->number, &file->meta);
+        status = bb_edit_add_table(edit, level, number, file->number, &file->meta);
         if (status == BB_OK)
             status = add_index(c, file, edit);
     }
@@ -211,9 +211,8 @@ static uint64_t number_max(const struct checkpoint *c)
 
 static enum bb_status write_manifest(struct checkpoint *c)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_manifest_state state = {0};
-    bb_edit_init(&edit);
     enum bb_status status = describe(c, &edit);
     edit.log_number = c->log_number;
     edit.log_is_absent = true;

@@ -111,16 +111,15 @@ static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *
         BB_ASSERT(plan->input_levels[i] > 0);
         status = bb_edit_remove_table(edit, file->number);
         if (status == BB_OK)
-            status = bb_edit_add_run_table(edit, plan->output_level, plan->output_run, file->number,
-                                           &file->meta);
+            status = bb_edit_add_table(edit, plan->output_level, plan->output_run, file->number,
+                                       &file->meta);
     }
     return status;
 }
 
 static enum bb_status move_tables(struct bb_db *db, const struct bb_plan *plan)
 {
-    struct bb_edit edit;
-    bb_edit_init(&edit);
+    struct bb_edit edit = {0};
     enum bb_status status = describe_move(plan, &edit);
     if (status == BB_OK)
         status = bb_edit_install(db, &edit, NULL);
@@ -141,8 +140,7 @@ static void count_covered(struct bb_db *db, const struct bb_plan *plan)
 
 static enum bb_status remove_tables(struct bb_db *db, const struct bb_plan *plan)
 {
-    struct bb_edit edit;
-    bb_edit_init(&edit);
+    struct bb_edit edit = {0};
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
         status = bb_edit_remove_table(&edit, plan->inputs[i]->number);
@@ -201,8 +199,8 @@ static enum bb_status describe_result(const struct bb_compaction *compaction, st
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
         status = bb_edit_remove_table(edit, plan->inputs[i]->number);
     for (size_t i = 0; i < count && status == BB_OK; i++)
-        status = bb_edit_add_run_table(edit, plan->output_level, plan->output_run,
-                                       outputs[i].number, &outputs[i].meta);
+        status = bb_edit_add_table(edit, plan->output_level, plan->output_run, outputs[i].number,
+                                   &outputs[i].meta);
     return status;
 }
 
@@ -241,10 +239,9 @@ static enum bb_status place(void *context, struct bb_levels *levels, struct bb_e
 
 static enum bb_status finish(struct bb_db *db)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct result result = {.db = db};
     struct bb_placing placing = {.place = place, .context = &result};
-    bb_edit_init(&edit);
     enum bb_status status = describe_result(db->compaction, &edit);
     if (status == BB_OK)
         status = bb_edit_install_placed(db, &edit, &placing);

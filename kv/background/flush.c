@@ -141,7 +141,7 @@ static enum bb_status describe_table(struct bb_db *db, struct bb_memtable *memta
     plan_table(db, memtable, &options);
     enum bb_status status = write_table(db, memtable, &options, indexes, &number, &meta);
     if (status == BB_OK)
-        status = bb_edit_add_table(edit, 0, number, &meta);
+        status = bb_edit_add_table(edit, 0, 0, number, &meta);
     if (status == BB_OK) {
         bb_index_build_describe(indexes, edit);
         bb_index_build_commit(indexes);
@@ -193,7 +193,7 @@ static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buf
 
 enum bb_status bb_flush_oldest(struct bb_db *db)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     uint64_t begin = db->system->ops->now(db->system);
     bb_mutex_lock(&db->mutex);
     struct bb_write_buffer *buffer = NULL;
@@ -202,7 +202,6 @@ enum bb_status bb_flush_oldest(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
     if (buffer == NULL)
         return BB_OK;
-    bb_edit_init(&edit);
     enum bb_status status = flush_buffer(db, buffer, &edit);
     bb_work_end_pending(db, BB_WORK_FLUSH);
     if (status == BB_OK) {

@@ -76,7 +76,7 @@ static enum bb_status place(void *context, struct bb_levels *levels, struct bb_e
         return bb_fail(BB_NOT_FOUND, "the table was replaced");
     enum bb_status status = bb_edit_remove_table(edit, file->number);
     if (status == BB_OK)
-        status = bb_edit_add_run_table(edit, level, run, file->number, &file->meta);
+        status = bb_edit_add_table(edit, level, run, file->number, &file->meta);
     if (status == BB_OK)
         bb_edit_set_index(edit, installation->index->number);
     return status;
@@ -93,9 +93,8 @@ static void put_in_force(void *context)
  * (kv/manifest/orphans.h). */
 static enum bb_status install(struct bb_index_build *build, struct installation *installation)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_placing placing = {.place = place, .placed = put_in_force, .context = installation};
-    bb_edit_init(&edit);
     enum bb_status status = bb_edit_install_replace_manifest(build->db);
     if (status == BB_OK)
         status = bb_edit_install_placed(build->db, &edit, &placing);

@@ -95,8 +95,8 @@ static enum bb_status describe(struct bb_intake *intake, const struct bb_levels 
         int level = bb_intake_level(intake, levels, &table->meta);
         status = name_table(intake->db, level, table);
         if (status == BB_OK)
-            status = bb_edit_add_run_table(edit, level, bb_intake_run(levels, level), table->number,
-                                           &table->meta);
+            status = bb_edit_add_table(edit, level, bb_intake_run(levels, level), table->number,
+                                       &table->meta);
     }
     if (status == BB_OK)
         bb_index_build_describe(&intake->indexes, edit);
@@ -176,10 +176,9 @@ static void leave_in_doubt(struct ingest *ingest)
 static enum bb_status install(struct ingest *ingest)
 {
     struct bb_db *db = ingest->intake.db;
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_placing placing = {
         .place = place, .context = ingest, .sequence = ingest->intake.sequence};
-    bb_edit_init(&edit);
     enum bb_status status = bb_edit_install_placed(db, &edit, &placing);
     bb_intake_end_share(&ingest->intake);
     if (status == BB_OK) {

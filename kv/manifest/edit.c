@@ -10,12 +10,6 @@
 #include "kv/manifest/filename.h"
 #include "sstable/meta/table_meta.h"
 
-/* Maximum length of a printed key. */
-void bb_edit_init(struct bb_edit *edit)
-{
-    *edit = (struct bb_edit){0};
-}
-
 void bb_edit_deinit(struct bb_edit *edit)
 {
     for (size_t i = 0; i < edit->added_count; i++)
@@ -47,22 +41,23 @@ enum bb_status bb_edit_add_log_end(struct bb_edit *edit, const struct bb_wal_end
     return status;
 }
 
-enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, uint64_t number,
+enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, uint64_t run, uint64_t number,
                                  const struct bb_table_meta *meta)
 {
-    return bb_edit_add_run_table(edit, level, 0, number, meta);
+    const struct bb_edit_table table = {
+        .level = level, .run = run, .number = number, .meta = *meta}; /* borrowed */
+    return bb_edit_copy_table(edit, &table);
 }
 
-enum bb_status bb_edit_add_run_table(struct bb_edit *edit, int level, uint64_t run, uint64_t number,
-                                     const struct bb_table_meta *meta)
+enum bb_status bb_edit_copy_table(struct bb_edit *edit, const struct bb_edit_table *table)
 {
-    struct bb_edit_table table = {.level = level, .run = run, .number = number};
+    struct bb_edit_table copy = *table;
     enum bb_status status = bb_array_reserve(&edit->added, edit->added_count, &edit->added_capacity,
                                              sizeof(*edit->added), "added tables of an edit");
     if (status == BB_OK)
-        status = bb_table_meta_copy(meta, &table.meta);
+        status = bb_table_meta_copy(&table->meta, &copy.meta);
     if (status == BB_OK)
-        edit->added[edit->added_count++] = table;
+        edit->added[edit->added_count++] = copy;
     return status;
 }
 

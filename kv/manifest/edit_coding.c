@@ -67,6 +67,12 @@ static enum bb_status append_head(struct bb_buf *buf, uint64_t tag, size_t size)
     return status == BB_OK ? bb_append_varint(buf, size) : status;
 }
 
+static enum bb_status append_field(struct bb_buf *buf, uint64_t tag, const struct bb_buf *value)
+{
+    enum bb_status status = append_head(buf, tag, value->size);
+    return status == BB_OK ? bb_buf_append(buf, value->data, value->size) : status;
+}
+
 static enum bb_status encode_number(uint64_t tag, uint64_t number, struct bb_buf *buf)
 {
     if (number == 0)
@@ -157,9 +163,7 @@ static enum bb_status encode_table(const struct bb_edit_table *table, struct bb_
         status = encode_number(TABLE_TAG_INDEX, table->index_number, value);
     if (status == BB_OK)
         status = encode_predictions(&table->meta, value);
-    if (status == BB_OK)
-        status = append_head(buf, TAG_ADDED, value->size);
-    return status == BB_OK ? bb_buf_append(buf, value->data, value->size) : status;
+    return status == BB_OK ? append_field(buf, TAG_ADDED, value) : status;
 }
 
 static enum bb_status encode_counters(const struct bb_edit *edit, struct bb_buf *buf)
@@ -186,14 +190,6 @@ static enum bb_status encode_tables(const struct bb_edit *edit, struct bb_buf *b
     return status;
 }
 
-static enum bb_status encode_catalog(const struct bb_edit *edit, struct bb_buf *buf)
-{
-    if (!edit->has_catalog)
-        return BB_OK;
-    enum bb_status status = append_head(buf, TAG_CATALOG, edit->catalog.size);
-    return status == BB_OK ? bb_buf_append(buf, edit->catalog.data, edit->catalog.size) : status;
-}
-
 static enum bb_status encode_log_end(const struct bb_wal_end *end, struct bb_buf *buf)
 {
     enum bb_status status = bb_append_varint(buf, end->log_number);
@@ -209,9 +205,7 @@ static enum bb_status encode_close(const struct bb_edit *edit, struct bb_buf *bu
     for (size_t i = 0; i < edit->log_end_count && status == BB_OK; i++)
         status = encode_log_end(&edit->log_ends[i], &value);
     if (status == BB_OK)
-        status = append_head(buf, TAG_CLOSE, value.size);
-    if (status == BB_OK)
-        status = bb_buf_append(buf, value.data, value.size);
+        status = append_field(buf, TAG_CLOSE, &value);
     bb_buf_deinit(&value);
     return status;
 }
@@ -223,9 +217,7 @@ static enum bb_status encode_options(const struct bb_edit *edit, struct bb_buf *
         return BB_OK;
     enum bb_status status = bb_stored_options_encode(&edit->options, &value);
     if (status == BB_OK)
-        status = append_head(buf, TAG_OPTIONS, value.size);
-    if (status == BB_OK)
-        status = bb_buf_append(buf, value.data, value.size);
+        status = append_field(buf, TAG_OPTIONS, &value);
     bb_buf_deinit(&value);
     return status;
 }
@@ -240,8 +232,8 @@ enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf)
         status = encode_counters(edit, buf);
     if (status == BB_OK)
         status = encode_tables(edit, buf);
-    if (status == BB_OK)
-        status = encode_catalog(edit, buf);
+    if (status == BB_OK && edit->has_catalog)
+        status = append_field(buf, TAG_CATALOG, &edit->catalog);
     if (status == BB_OK && edit->is_close)
         status = encode_close(edit, buf);
     if (status == BB_OK)
@@ -463,11 +455,7 @@ static enum bb_status decode_table(struct decoder *decoder, const struct field *
     const char *defect = bb_edit_table_defect(&table);
     if (defect != NULL)
         return corrupt_at(decoder, field->start, defect);
-    status =
-        bb_edit_add_run_table(decoder->edit, table.level, table.run, table.number, &table.meta);
-    if (status == BB_OK)
-        bb_edit_set_index(decoder->edit, table.index_number);
-    return status;
+    return bb_edit_copy_table(decoder->edit, &table);
 }
 
 static enum bb_status decode_removed(struct decoder *decoder, const struct field *field)
@@ -571,11 +559,10 @@ static enum bb_status decode_fields(struct decoder *decoder, struct bb_cursor *c
 enum bb_status bb_edit_decode(struct bb_bytes bytes, struct bb_place place,
                               struct bb_edit *ret_edit)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct decoder decoder = {.begin = bytes.data, .place = place, .edit = &edit};
     struct bb_cursor cursor = bb_cursor_of(bytes);
     uint8_t version = 0;
-    bb_edit_init(&edit);
     if (bytes.size > BB_EDIT_SIZE_MAX)
         return bb_corrupt(place, 0, "an edit of %zu bytes, the limit is %" PRIu32, bytes.size,
                           BB_EDIT_SIZE_MAX);

@@ -209,10 +209,7 @@ static enum bb_status copy_table(const struct bb_edit_table *table, struct bb_ed
     struct bb_edit_table *copy = bb_alloc_zeroed(1, sizeof(*copy));
     if (copy == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the description of a table");
-    copy->level = table->level;
-    copy->run = table->run;
-    copy->number = table->number;
-    copy->index_number = table->index_number;
+    *copy = *table;
     enum bb_status status = bb_table_meta_copy(&table->meta, &copy->meta);
     if (status == BB_OK)
         *ret_copy = copy;

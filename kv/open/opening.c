@@ -171,12 +171,8 @@ static enum bb_status open_tables(struct bb_opening *opening)
     }
     bb_options_for_table(&db->options, db->files, &db->secret, db->cache, &db->table_env.options);
     enum bb_status status = bb_levels_create_empty(db->options.comparator, &empty);
-    for (size_t i = 0; i < opening->state.table_count && status == BB_OK; i++) {
-        const struct bb_edit_table *table = opening->state.tables[i];
-        status = bb_edit_add_run_table(&all, table->level, table->run, table->number, &table->meta);
-        if (status == BB_OK)
-            bb_edit_set_index(&all, table->index_number);
-    }
+    for (size_t i = 0; i < opening->state.table_count && status == BB_OK; i++)
+        status = bb_edit_copy_table(&all, opening->state.tables[i]);
     if (status == BB_OK)
         status = bb_edit_install_levels(db, empty, &all, &opening->levels);
     bb_edit_deinit(&all);
@@ -215,9 +211,8 @@ static enum bb_status create_buffer(struct bb_opening *opening)
 static enum bb_status publish_manifest(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     uint64_t number = 0;
-    bb_edit_init(&edit);
     edit.log_is_absent = opening->buffer->log == NULL;
     edit.log_number = opening->buffer->log_number;
     edit.options = db->stored_options;

@@ -175,12 +175,8 @@ static enum bb_status add_new(const struct bb_levels *levels, const struct bb_ma
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < state->table_count && status == BB_OK; i++) {
-        const struct bb_edit_table *table = state->tables[i];
-        if (is_in_levels(levels, table))
-            continue;
-        status = bb_edit_add_run_table(edit, table->level, table->run, table->number, &table->meta);
-        if (status == BB_OK)
-            bb_edit_set_index(edit, table->index_number);
+        if (!is_in_levels(levels, state->tables[i]))
+            status = bb_edit_copy_table(edit, state->tables[i]);
     }
     return status;
 }
@@ -188,9 +184,8 @@ static enum bb_status add_new(const struct bb_levels *levels, const struct bb_ma
 /* Makes the levels of the state; *levels (replaced) provides the files that are open already. */
 static enum bb_status update_levels(struct attempt *attempt, struct bb_levels **levels)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_levels *made = NULL;
-    bb_edit_init(&edit);
     enum bb_status status = remove_old(*levels, &attempt->state, &edit);
     if (status == BB_OK)
         status = add_new(*levels, &attempt->state, &edit);

@@ -209,12 +209,11 @@ struct replay {
 static enum bb_status add_table(struct replay *replay, uint64_t number,
                                 const struct bb_table_meta *meta, struct bb_index_build *indexes)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_levels *levels = NULL;
-    bb_edit_init(&edit);
     edit.next_file_number = atomic_load(&replay->db->next_file_number);
     edit.last_sequence = meta->sequence_max;
-    enum bb_status status = bb_edit_add_table(&edit, 0, number, meta);
+    enum bb_status status = bb_edit_add_table(&edit, 0, 0, number, meta);
     if (status == BB_OK)
         bb_index_build_describe(indexes, &edit);
     if (status == BB_OK)
@@ -341,10 +340,9 @@ static enum bb_status end_record(void *context)
  * again. */
 static enum bb_status note_sequence(struct replay *replay, uint64_t last_sequence)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     if (last_sequence <= replay->state->last_sequence)
         return BB_OK;
-    bb_edit_init(&edit);
     edit.last_sequence = last_sequence;
     enum bb_status status =
         bb_manifest_state_apply(replay->state, &edit, (struct bb_place){.file = "recovery"});

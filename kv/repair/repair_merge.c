@@ -237,11 +237,10 @@ static void replace_inputs(struct merging *merging, size_t first, size_t end)
 
 static enum bb_status keep_alone(struct merging *merging, const struct bb_edit_table *table)
 {
-    struct bb_edit *edit = &merging->repair->edit;
-    enum bb_status status = bb_edit_add_table(edit, merging->level, table->number, &table->meta);
-    if (status == BB_OK)
-        bb_edit_set_index(edit, table->index_number);
-    return status;
+    struct bb_edit_table kept = *table;
+    kept.level = merging->level;
+    kept.run = 0;
+    return bb_edit_copy_table(&merging->repair->edit, &kept);
 }
 
 static enum bb_status take_group(struct merging *merging, size_t first, size_t end)

@@ -62,8 +62,8 @@ enum bb_status bb_repair_table_finish(struct bb_repair_table *table)
         return BB_OK;
     enum bb_status status = bb_table_builder_finish(table->builder, &meta);
     if (status == BB_OK)
-        status = bb_edit_add_run_table(&table->repair->edit, table->level, table->run,
-                                       table->number, &meta);
+        status =
+            bb_edit_add_table(&table->repair->edit, table->level, table->run, table->number, &meta);
     bb_table_meta_deinit(&meta);
     bb_repair_table_abandon(table);
     return status;

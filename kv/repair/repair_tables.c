@@ -193,7 +193,7 @@ enum bb_status bb_repair_keep_table(struct bb_repair *repair, int level, uint64_
     repair->report.entries_kept += meta->entry_count;
     if (meta->sequence_max > repair->edit.last_sequence)
         repair->edit.last_sequence = meta->sequence_max;
-    return bb_edit_add_run_table(&repair->edit, level, run, number, meta);
+    return bb_edit_add_table(&repair->edit, level, run, number, meta);
 }
 
 static void lose(struct bb_repair *repair, const struct bb_edit_table *table)

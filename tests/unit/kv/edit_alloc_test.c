@@ -12,10 +12,9 @@ static enum bb_status encode(const void *object, struct bb_buf *buf)
 
 static struct bb_edit full_edit(void)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("edit_alloc_test", 5));
-    bb_edit_init(&edit);
     edit.has_identity = edit.is_close = edit.log_is_absent = true;
     edit.identity = sample_identity(1);
     edit.next_file_number = 1000;
@@ -51,10 +50,9 @@ static void edit__table_of_any_size_encoded_without_memory(void **state)
     (void)state;
     static const uint8_t key[200] = {0};
     for (size_t size = 0; size <= sizeof(key); size++) {
-        struct bb_edit edit;
+        struct bb_edit edit = {0};
         struct bb_rng rng;
         bb_rng_init(&rng, 5);
-        bb_edit_init(&edit);
         sample_add_table(&rng, &edit, 1, 500, BB_SEQUENCE_MAX);
         edit.added[0].run = BB_RUN_NUMBER_MAX;
         struct bb_table_meta *meta = &edit.added[0].meta;
@@ -76,8 +74,7 @@ static void edit__table_of_any_counts_encoded_without_memory(void **state)
     struct bb_rng rng;
     bb_rng_init(&rng, 5);
     for (size_t size = 0; size <= sizeof(key); size++) {
-        struct bb_edit edit;
-        bb_edit_init(&edit);
+        struct bb_edit edit = {0};
         sample_add_table(&rng, &edit, 1, UINT64_C(1) << 7 * (size % 8), BB_SEQUENCE_MAX);
         struct bb_table_meta *meta = &edit.added[0].meta;
         meta->range_tombstone_count = 4;

@@ -35,13 +35,12 @@ static inline void expect(struct bb_buf *bytes, enum bb_status status, const cha
 /* The value of an added table, without fields after it. */
 static inline struct bb_buf plain_table(int level)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_rng rng;
     struct bb_buf plain = {0};
     struct bb_buf value = {0};
     struct bb_bytes table;
     bb_rng_init(&rng, 4);
-    bb_edit_init(&edit);
     sample_add_table(&rng, &edit, level, 8, 100);  /* of run 0 */
     edit.added[0].meta.tombstone_sequence_min = 0; /* stored in a separate field */
     edit.added[0].meta.predicted_block_rate = 0;

@@ -97,10 +97,9 @@ static void edit_table__unknown_fields(void **state)
 static void expect_defect(const struct bb_table_meta *meta, int level, uint64_t number,
                           const char *message)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_buf bytes = {0};
-    bb_edit_init(&edit);
-    assert_ok(bb_edit_add_table(&edit, level, number, meta));
+    assert_ok(bb_edit_add_table(&edit, level, 0, number, meta));
     if (level >= 0) {
         assert_ok(bb_edit_encode(&edit, &bytes));
         struct bb_edit found;

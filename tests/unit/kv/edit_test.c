@@ -34,10 +34,9 @@ static bool is_canonical(struct bb_bytes bytes, bool may_be_shorter)
 
 static struct bb_edit full_edit(void)
 {
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_rng rng;
     bb_rng_init(&rng, 17);
-    bb_edit_init(&edit);
     edit.has_identity = true;
     edit.identity = sample_identity(1);
     edit.next_file_number = 1000;
@@ -300,8 +299,7 @@ static void edit__catalog_of_its_limit(void **state)
     expect(&bytes, BB_OK, NULL);
     add_field(&bytes, 16, catalog, BB_CATALOG_SIZE_MAX + 1);
     expect(&bytes, BB_CORRUPT, "a catalog beyond its limit");
-    struct bb_edit edit;
-    bb_edit_init(&edit);
+    struct bb_edit edit = {0};
     assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of(catalog, BB_CATALOG_SIZE_MAX)));
     assert_status(bb_edit_set_catalog(&edit, bb_bytes_of(catalog, BB_CATALOG_SIZE_MAX + 1)),
                   BB_TOO_LARGE);
@@ -340,7 +338,7 @@ static void edit__in_memory_is_named(void **state)
 static void edit__print(void **state)
 {
     (void)state;
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     struct bb_buf text = {0};
     struct bb_table_meta meta = {.table_id = {0xab, 1},
                                  .file_size = 5000,
@@ -359,7 +357,6 @@ static void edit__print(void **state)
                                  .predicted_table_filter_rate = 0.0625};
     assert_ok(bb_buf_append(&meta.smallest, "a\n", 2));
     assert_ok(bb_buf_append(&meta.largest, "zz", 2));
-    bb_edit_init(&edit);
     edit.has_identity = true;
     edit.identity = (struct bb_store_identity){.store_id = {0x12}, .comparator = "bytewise"};
     memset(edit.identity.secret.bytes, 0x77, sizeof(edit.identity.secret.bytes));
@@ -368,7 +365,7 @@ static void edit__print(void **state)
     edit.log_number = 11;
     edit.log_is_absent = true;
     assert_ok(bb_edit_remove_table(&edit, 4));
-    assert_ok(bb_edit_add_table(&edit, 2, 10, &meta));
+    assert_ok(bb_edit_add_table(&edit, 2, 0, 10, &meta));
     assert_ok(edit_print(&edit, &text));
     assert_ok(bb_append_u8(&text, 0));
     assert_string_equal(

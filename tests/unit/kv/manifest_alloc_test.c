@@ -13,13 +13,12 @@ static struct bb_table_meta meta;
 
 static enum bb_status append_tables(struct bb_manifest *manifest, uint64_t number, uint64_t removed)
 {
-    struct bb_edit edit;
-    bb_edit_init(&edit);
+    struct bb_edit edit = {0};
     edit.last_sequence = 1000;
     edit.next_file_number = 100;
-    enum bb_status status = bb_edit_add_table(&edit, 1, number, &meta);
+    enum bb_status status = bb_edit_add_table(&edit, 1, 0, number, &meta);
     if (status == BB_OK)
-        status = bb_edit_add_table(&edit, 2, number + 1, &meta);
+        status = bb_edit_add_table(&edit, 2, 0, number + 1, &meta);
     if (status == BB_OK && removed != 0)
         status = bb_edit_remove_table(&edit, removed);
     size_t before = bb_manifest_state_of(manifest)->table_count;

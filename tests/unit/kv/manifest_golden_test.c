@@ -37,7 +37,7 @@ static void add_to_run(struct bb_edit *edit, int level, uint64_t run, uint64_t n
                        const char *smallest, const char *largest)
 {
     struct bb_table_meta meta = make_meta(id, smallest, largest);
-    assert_ok(bb_edit_add_run_table(edit, level, run, number, &meta));
+    assert_ok(bb_edit_add_table(edit, level, run, number, &meta));
     bb_table_meta_deinit(&meta);
 }
 
@@ -60,7 +60,7 @@ static void add_ranges(struct bb_edit *edit, uint64_t number, uint64_t count, bo
         meta.predicted_block_rate = meta.predicted_table_filter_rate = 0; /* an older table */
         meta.largest_is_exclusive = true;
     }
-    assert_ok(bb_edit_add_table(edit, 0, number, &meta));
+    assert_ok(bb_edit_add_table(edit, 0, 0, number, &meta));
     bb_table_meta_deinit(&meta);
 }
 

@@ -100,7 +100,7 @@ static void add_new(struct life *life, struct bb_edit *edit, int level, uint64_t
         life->meta[number] = sample_meta(&life->rng, life->last_sequence);
         life->level[number] = level;
         life->run[number] = run;
-        assert_ok(bb_edit_add_run_table(edit, level, run, number, &life->meta[number]));
+        assert_ok(bb_edit_add_table(edit, level, run, number, &life->meta[number]));
     }
 }
 
@@ -126,7 +126,7 @@ static void move_part(struct life *life, struct bb_edit *edit, int from, int to,
         if (life->level[number] != from || !bb_rng_one_in(&life->rng, one_in))
             continue;
         assert_ok(bb_edit_remove_table(edit, number));
-        assert_ok(bb_edit_add_run_table(edit, to, run, number, &life->meta[number]));
+        assert_ok(bb_edit_add_table(edit, to, run, number, &life->meta[number]));
         life->level[number] = to;
         life->run[number] = run;
         life->moved_down += from != to;
@@ -252,8 +252,7 @@ static void assert_states_equal(const struct bb_manifest_state *a,
 static void assert_snapshot(const struct bb_manifest_state *state)
 {
     struct bb_manifest_state copy = {0};
-    struct bb_edit edit;
-    bb_edit_init(&edit);
+    struct bb_edit edit = {0};
     edit.has_identity = true;
     edit.identity = state->identity;
     edit.next_file_number = state->next_file_number;
@@ -262,8 +261,7 @@ static void assert_snapshot(const struct bb_manifest_state *state)
     edit.log_is_absent = state->log_is_absent;
     for (size_t i = state->table_count; i > 0; i--) { /* in any order */
         const struct bb_edit_table *table = state->tables[i - 1];
-        assert_ok(
-            bb_edit_add_run_table(&edit, table->level, table->run, table->number, &table->meta));
+        assert_ok(bb_edit_add_table(&edit, table->level, table->run, table->number, &table->meta));
     }
     assert_ok(bb_manifest_state_apply(&copy, &edit, here));
     assert_states_equal(&copy, state);
@@ -378,8 +376,7 @@ static void manifest_state__folds_like_the_model(void **unused)
     (void)unused;
     struct life *life = life_create(bb_rng_seed("manifest_state__folds_like_the_model", 9));
     for (size_t round = 0; round < ROUNDS; round++) {
-        struct bb_edit edit;
-        bb_edit_init(&edit);
+        struct bb_edit edit = {0};
         live(life, &edit);
         refuse_spoilt(life, &edit);
         take(life, &edit);
@@ -447,8 +444,7 @@ static void manifest_state__corrupt_counters(void **unused)
 
 static struct bb_edit with_table(struct bb_rng *rng, uint64_t number)
 {
-    struct bb_edit edit;
-    bb_edit_init(&edit);
+    struct bb_edit edit = {0};
     sample_add_table(rng, &edit, 1, number, 1000);
     return edit;
 }

@@ -154,9 +154,8 @@ static void manifest__refused_edits_do_no_harm(void **unused)
 {
     struct place *place = *unused;
     struct bb_manifest *manifest = create(place->fs, 1);
-    struct bb_edit edit;
+    struct bb_edit edit = {0};
     assert_ok(append_nth(manifest, &place->rng, 1));
-    bb_edit_init(&edit);
     assert_ok(bb_edit_remove_table(&edit, 7));
     assert_status(bb_manifest_append(manifest, &edit), BB_INVALID);
     assert_message(

@@ -65,7 +65,7 @@ static inline void sample_add_table(struct bb_rng *rng, struct bb_edit *edit, in
 {
     struct bb_table_meta meta = sample_meta(rng, sequence_limit);
     uint64_t run = level == 0 || number % 2 == 0 ? 0 : bb_rng_skewed(rng, BB_RUN_NUMBER_MAX);
-    assert_ok(bb_edit_add_run_table(edit, level, run, number, &meta));
+    assert_ok(bb_edit_add_table(edit, level, run, number, &meta));
     bb_table_meta_deinit(&meta);
 }
 
@@ -82,8 +82,7 @@ static inline void sample_add_log_end(struct bb_rng *rng, struct bb_edit *edit)
 /* Any fields, any numbers. */
 static inline struct bb_edit sample_edit(struct bb_rng *rng)
 {
-    struct bb_edit edit;
-    bb_edit_init(&edit);
+    struct bb_edit edit = {0};
     edit.has_identity = bb_rng_one_in(rng, 3);
     if (edit.has_identity)
         edit.identity = sample_identity(bb_rng_next(rng));

@@ -47,8 +47,7 @@ static inline struct bb_manifest *create(struct bb_file_system *fs, uint64_t num
 /* The i-th edit of a store's life: adds table 100 + i, and removes every second one again. */
 static inline struct bb_edit nth_edit(struct bb_rng *rng, uint64_t i)
 {
-    struct bb_edit edit;
-    bb_edit_init(&edit);
+    struct bb_edit edit = {0};
     edit.last_sequence = 10 * i;
     edit.next_file_number = 101 + i;
     edit.log_number = 50 + i;
