@@ -15,6 +15,7 @@
 #define MIB (KIB * 1024)
 #define GIB (MIB * 1024)
 
+#define TABLE_SIZE_MIN         (4 * KIB)
 #define TABLE_SIZE_DEFAULT_MAX (8 * MIB)
 #define SIZE_RATIO_LEVELED     10
 #define SIZE_RATIO_TIERED      4
@@ -26,22 +27,6 @@ struct range {
     uint64_t min;
     uint64_t max;
 };
-
-static const struct range write_buffer = {"write_buffer_bytes", 64 * MIB, 64 * KIB, 16 * GIB};
-static const struct range cache = {"cache_bytes", 64 * MIB, 64 * KIB, 1024 * GIB};
-static const struct range open_tables = {"open_tables_max", 1000, 16, 1000000};
-static const struct range granularity = {"filter_granularity", 1, 1, UINT32_MAX};
-static const struct range block_size = {"block_size_bytes", 4096, 64, 16 * MIB};
-static const struct range restart_interval = {"restart_interval", 16, 1, 1024};
-static const struct range table_size = {"table_size_bytes", 0, 4 * KIB, 64 * GIB};
-static const struct range level0_compact = {"level0_run_count_compact", 4, 1, 1000};
-static const struct range level0_busy = {"level0_run_count_busy", 0, 1, 9999};
-static const struct range level0_stop = {"level0_run_count_stop", 36, 2, 10000};
-static const struct range level1_size = {"level1_size_bytes", 0, 4 * KIB, 1024 * GIB};
-static const struct range size_ratio = {"level_size_ratio", 0, 2, 100};
-static const struct range background = {"background_bytes_per_second", 0, 64 * KIB, 1024 * GIB};
-static const struct range scrub_interval = {"scrub_interval_seconds", 0, 1, 1000000000};
-static const struct range wal_buffer = {"wal_buffer_bytes", 0, 0, 1 * GIB};
 
 static enum bb_status resolve64(const struct range *range, uint64_t *value)
 {
@@ -64,31 +49,35 @@ static enum bb_status resolve32(const struct range *range, uint32_t *value)
 static enum bb_status resolve_sizes(struct bb_db_options *o)
 {
     struct {
-        const struct range *range;
         uint64_t *value;
-    } wide[] = {{&write_buffer, &o->write_buffer_bytes},
-                {&cache, &o->cache_bytes},
-                {&table_size, &o->table_size_bytes},
-                {&level1_size, &o->level1_size_bytes},
-                {&background, &o->background_bytes_per_second},
-                {&scrub_interval, &o->scrub_interval_seconds}};
+        struct range range;
+    } wide[] = {
+        {&o->write_buffer_bytes, {"write_buffer_bytes", 64 * MIB, 64 * KIB, 16 * GIB}},
+        {&o->cache_bytes, {"cache_bytes", 64 * MIB, 64 * KIB, 1024 * GIB}},
+        {&o->table_size_bytes, {"table_size_bytes", 0, TABLE_SIZE_MIN, 64 * GIB}},
+        {&o->level1_size_bytes, {"level1_size_bytes", 0, 4 * KIB, 1024 * GIB}},
+        {&o->background_bytes_per_second, {"background_bytes_per_second", 0, 64 * KIB, 1024 * GIB}},
+        {&o->scrub_interval_seconds, {"scrub_interval_seconds", 0, 1, 1000000000}},
+    };
     struct {
-        const struct range *range;
         uint32_t *value;
-    } narrow[] = {{&open_tables, &o->open_tables_max},
-                  {&granularity, &o->filter_granularity},
-                  {&block_size, &o->block_size_bytes},
-                  {&restart_interval, &o->restart_interval},
-                  {&level0_compact, &o->level0_run_count_compact},
-                  {&level0_busy, &o->level0_run_count_busy},
-                  {&level0_stop, &o->level0_run_count_stop},
-                  {&size_ratio, &o->level_size_ratio},
-                  {&wal_buffer, &o->wal_buffer_bytes}};
+        struct range range;
+    } narrow[] = {
+        {&o->open_tables_max, {"open_tables_max", 1000, 16, 1000000}},
+        {&o->filter_granularity, {"filter_granularity", 1, 1, UINT32_MAX}},
+        {&o->block_size_bytes, {"block_size_bytes", 4096, 64, 16 * MIB}},
+        {&o->restart_interval, {"restart_interval", 16, 1, 1024}},
+        {&o->level0_run_count_compact, {"level0_run_count_compact", 4, 1, 1000}},
+        {&o->level0_run_count_busy, {"level0_run_count_busy", 0, 1, 9999}},
+        {&o->level0_run_count_stop, {"level0_run_count_stop", 36, 2, 10000}},
+        {&o->level_size_ratio, {"level_size_ratio", 0, 2, 100}},
+        {&o->wal_buffer_bytes, {"wal_buffer_bytes", 0, 0, 1 * GIB}},
+    };
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(wide) && status == BB_OK; i++)
-        status = resolve64(wide[i].range, wide[i].value);
+        status = resolve64(&wide[i].range, wide[i].value);
     for (size_t i = 0; i < BB_ARRAY_LENGTH(narrow) && status == BB_OK; i++)
-        status = resolve32(narrow[i].range, narrow[i].value);
+        status = resolve32(&narrow[i].range, narrow[i].value);
     return status;
 }
 
@@ -233,7 +222,7 @@ static uint64_t default_table_size(const struct bb_db_options *o)
     uint64_t size = o->level1_size_bytes / 8;
     if (size > TABLE_SIZE_DEFAULT_MAX)
         return TABLE_SIZE_DEFAULT_MAX;
-    return size < table_size.min ? table_size.min : size;
+    return size < TABLE_SIZE_MIN ? TABLE_SIZE_MIN : size;
 }
 
 /* During a series of flushes three times as many runs are collected, within the limits for
