@@ -6,6 +6,7 @@
 #include "kv/readonly/read_only_snapshot.h"
 #include "kv/store/current_view.h"
 #include "kv/store/inherited.h"
+#include "kv/write/commit.h"
 
 /* A snapshot is only valid for the state in which it was taken: the writer does not know the
  * readers' snapshots. The mutex is held. */
@@ -80,19 +81,18 @@ enum bb_status bb_read_only_start(struct bb_db *db)
 
 enum bb_status bb_db_refresh(struct bb_db *db)
 {
-    struct bb_commit commit = {.batch = NULL};
+    struct bb_commit commit;
     enum bb_status status = bb_inherited_check(db);
     if (status != BB_OK || !db->options.read_only)
         return status;
     bb_mutex_lock(&db->mutex);
     status = check_snapshots(db);
     bb_mutex_unlock(&db->mutex);
+    if (status == BB_OK) /* one refresh runs at a time */
+        status = bb_commit_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
-    /* One refresh runs at a time; an exclusive commit is never part of another's group. */
-    if (!bb_commit_queue_enter(&db->commits, &commit))
-        return bb_commit_queue_result(&commit);
     status = take_and_install(db);
-    bb_commit_queue_leave(&db->commits, &commit, BB_OK);
+    bb_commit_release_leader(db, &commit);
     return status;
 }
