@@ -21,16 +21,16 @@
 /* A freeze waits at most this long for each run of level 0 above the threshold. */
 #define SLOWDOWN_NANOSECONDS UINT64_C(20000000)
 
-static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wal_writer **ret_log)
+static enum bb_status create_log(struct bb_db *db, uint64_t *ret_number,
+                                 struct bb_wal_writer **ret_log)
 {
     char path[BB_PATH_SIZE_MAX];
-    struct bb_wal_writer *log = NULL;
-    bb_filename_path(db->directory, BB_FILE_LOG, number, path);
-    enum bb_status status = bb_wal_writer_create(db->system, path, number, db->store_id,
-                                                 db->options.wal_buffer_bytes, &log);
-    if (status == BB_OK)
-        *ret_log = log;
-    return status;
+    enum bb_status status = bb_file_number_new(db, ret_number);
+    if (status != BB_OK)
+        return status;
+    bb_filename_path(db->directory, BB_FILE_LOG, *ret_number, path);
+    return bb_wal_writer_create(db->system, path, *ret_number, db->store_id,
+                                db->options.wal_buffer_bytes, ret_log);
 }
 
 /* Takes the spare memtable if it has the capacity. */
@@ -44,39 +44,37 @@ static enum bb_status take_memtable(struct bb_db *db, size_t capacity_bytes,
     return BB_OK;
 }
 
-enum bb_status bb_freeze_new_buffer(struct bb_db *db, size_t capacity_bytes,
-                                    struct bb_write_buffer **ret_buffer)
+static enum bb_status new_buffer(struct bb_db *db, size_t capacity_bytes, bool has_log,
+                                 struct bb_write_buffer **ret_buffer)
 {
     struct bb_memtable *memtable = NULL;
     struct bb_wal_writer *log = NULL;
     uint64_t number = 0;
     enum bb_status status = take_memtable(db, capacity_bytes, &memtable);
-    if (status == BB_OK && !db->options.wal_off) {
-        status = bb_file_number_new(db, &number);
-        if (status == BB_OK)
-            status = create_log(db, number, &log);
-    }
+    if (status == BB_OK && has_log)
+        status = create_log(db, &number, &log);
     if (status == BB_OK)
         status = bb_write_buffer_create(memtable, log, number, &db->spare, ret_buffer);
     if (status != BB_OK) {
-        if (log != NULL)
-            (void)!bb_wal_writer_close(log);
+        (void)!bb_wal_writer_close(log);
         bb_memtable_destroy(memtable);
     }
     return status;
 }
 
+enum bb_status bb_freeze_new_buffer(struct bb_db *db, size_t capacity_bytes,
+                                    struct bb_write_buffer **ret_buffer)
+{
+    return new_buffer(db, capacity_bytes, !db->options.wal_off, ret_buffer);
+}
+
 enum bb_status bb_freeze_new_resting_buffer(struct bb_db *db, uint64_t old_log_number,
                                             struct bb_write_buffer **ret_buffer)
 {
-    struct bb_memtable *memtable = NULL;
-    enum bb_status status = take_memtable(db, (size_t)db->options.write_buffer_bytes, &memtable);
-    if (status == BB_OK)
-        status = bb_write_buffer_create(memtable, NULL, 0, &db->spare, ret_buffer);
+    enum bb_status status =
+        new_buffer(db, (size_t)db->options.write_buffer_bytes, false, ret_buffer);
     if (status == BB_OK)
         (*ret_buffer)->old_log_number = old_log_number;
-    else
-        bb_memtable_destroy(memtable);
     return status;
 }
 
@@ -94,28 +92,36 @@ static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseco
     bb_store_event(db, &event);
 }
 
-static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
+/* Three reasons to wait. The mutex is held. */
+static bool has_frozen(const struct bb_db *db)
+{
+    return bb_view_frozen_count(db->view) > 0;
+}
+
+static bool has_all_frozen(const struct bb_db *db)
 {
     BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
-    return reason == BB_STALL_MEMTABLES ? bb_view_frozen_count(db->view) == BB_FROZEN_MAX
-                                        : bb_compaction_work_is_level0_stopped(db);
+    return bb_view_frozen_count(db->view) == BB_FROZEN_MAX;
 }
 
-static enum bb_work work_of(enum bb_stall reason)
+static bool is_flush_failing(const struct bb_db *db)
 {
-    return reason == BB_STALL_MEMTABLES ? BB_WORK_FLUSH : BB_WORK_COMPACTION;
+    return bb_work_is_failing(db, BB_WORK_FLUSH);
 }
 
-/* Waits until the reason is gone, or the work that would remove it has failed. */
-static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
+/* Waits until the reason is gone, or the work that would remove it has failed. In deterministic
+ * mode this call does the work. */
+static enum bb_status wait_for(struct bb_db *db, enum bb_work work,
+                               bool (*is_blocked)(const struct bb_db *db))
 {
-    enum bb_work work = work_of(reason);
     struct bb_error failure = {.status = BB_OK};
+    if (db->options.deterministic)
+        return bb_workers_do_all(db, work);
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, work, 1);
-    while (is_stalled(db, reason) && !bb_work_wait_has_failed(&wait))
+    while (is_blocked(db) && !bb_work_wait_has_failed(&wait))
         bb_condvar_wait(&db->work_is_done, &db->mutex);
-    if (is_stalled(db, reason))
+    if (is_blocked(db))
         failure = db->workers[work].failure;
     bb_mutex_unlock(&db->mutex);
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
@@ -124,8 +130,10 @@ static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
 static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
 {
     uint64_t begin = db->system->ops->now(db->system);
-    enum bb_status status = db->options.deterministic ? bb_workers_do_all(db, work_of(reason))
-                                                      : wait_for_worker(db, reason);
+    enum bb_status status =
+        reason == BB_STALL_MEMTABLES
+            ? wait_for(db, BB_WORK_FLUSH, has_all_frozen)
+            : wait_for(db, BB_WORK_COMPACTION, bb_compaction_work_is_level0_stopped);
     count_stall(db, reason, bb_file_elapsed(db->system, begin));
     return status;
 }
@@ -142,25 +150,12 @@ static enum bb_status await_level0(struct bb_db *db, bool is_urgent)
     return is_full && !db->leader_yields ? stall(db, BB_STALL_LEVEL0) : BB_OK;
 }
 
-/* Waits until flushes succeed again, or another one fails. */
-static enum bb_status await_flush(struct bb_db *db)
-{
-    bb_mutex_lock(&db->mutex);
-    struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
-    while (bb_work_is_failing(db, BB_WORK_FLUSH) && !bb_work_wait_has_failed(&wait))
-        bb_condvar_wait(&db->work_is_done, &db->mutex);
-    struct bb_error failure = db->workers[BB_WORK_FLUSH].failure;
-    bb_mutex_unlock(&db->mutex);
-    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
-}
-
-/* Refuses writes while flushes fail, but only after one more attempt has failed too. In
- * deterministic mode this call makes the attempt. */
+/* Refuses writes while flushes fail, but only after one more attempt has failed too. */
 static enum bb_status check_failure(struct bb_db *db)
 {
-    if (!atomic_load_explicit(&db->workers[BB_WORK_FLUSH].is_failing, memory_order_acquire))
-        return BB_OK;
-    return db->options.deterministic ? bb_workers_do_all(db, BB_WORK_FLUSH) : await_flush(db);
+    bool is_failing =
+        atomic_load_explicit(&db->workers[BB_WORK_FLUSH].is_failing, memory_order_acquire);
+    return is_failing ? wait_for(db, BB_WORK_FLUSH, is_flush_failing) : BB_OK;
 }
 
 /* Moves the active buffer to the frozen ones, and replaces it by a new one. */
@@ -197,7 +192,7 @@ enum bb_status bb_freeze_memtable(struct bb_db *db, size_t capacity_bytes)
     struct bb_write_buffer *buffer = NULL;
     struct bb_view *blank = NULL;
     bb_mutex_lock(&db->mutex);
-    bool is_full = bb_view_frozen_count(db->view) == BB_FROZEN_MAX;
+    bool is_full = has_all_frozen(db);
     bb_mutex_unlock(&db->mutex);
     enum bb_status status = is_full ? stall(db, BB_STALL_MEMTABLES) : BB_OK;
     if (status == BB_OK)
@@ -220,17 +215,7 @@ enum bb_status bb_freeze_memtable(struct bb_db *db, size_t capacity_bytes)
 
 enum bb_status bb_freeze_drain(struct bb_db *db)
 {
-    if (db->options.deterministic)
-        return bb_workers_do_all(db, BB_WORK_FLUSH);
-    bb_mutex_lock(&db->mutex);
-    struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
-    while (bb_view_frozen_count(db->view) > 0 && !bb_work_wait_has_failed(&wait))
-        bb_condvar_wait(&db->work_is_done, &db->mutex);
-    struct bb_error failure = {.status = BB_OK};
-    if (bb_view_frozen_count(db->view) > 0)
-        failure = db->workers[BB_WORK_FLUSH].failure;
-    bb_mutex_unlock(&db->mutex);
-    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
+    return wait_for(db, BB_WORK_FLUSH, has_frozen);
 }
 
 /* The log has failed: its acknowledged writes are moved into a table before new ones are accepted,
@@ -302,14 +287,11 @@ static enum bb_status begin_log(struct bb_db *db)
 {
     struct bb_wal_writer *log = NULL;
     uint64_t number = 0;
-    enum bb_status status = bb_file_number_new(db, &number);
-    if (status == BB_OK)
-        status = create_log(db, number, &log);
+    enum bb_status status = create_log(db, &number, &log);
     if (status == BB_OK)
         status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
     if (status != BB_OK) {
-        if (log != NULL)
-            (void)!bb_wal_writer_close(log);
+        (void)!bb_wal_writer_close(log);
         return status;
     }
     /* A flush that ends now reads the number. */
@@ -352,7 +334,7 @@ enum bb_status bb_freeze_check_space(struct bb_db *db, const struct bb_write_spa
     if (status != BB_OK || (!db->is_log_failed && has_space(db->active, space)))
         return status;
     bb_mutex_lock(&db->mutex);
-    bool is_full = bb_view_frozen_count(db->view) == BB_FROZEN_MAX;
+    bool is_full = has_all_frozen(db);
     /* Frozen memtables may become runs before the write comes. */
     uint64_t runs = bb_levels_table_count(db->view->levels, 0) + bb_view_frozen_count(db->view);
     bool is_slow = runs >= slowdown_mark(db);
