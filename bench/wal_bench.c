@@ -49,7 +49,7 @@ static void measure_write(struct bb_file_system *fs, const char *path, const cha
     struct bb_batch batches[GROUP_MAX];
     struct bb_bytes payloads[GROUP_MAX];
     for (size_t i = 0; i < group; i++) {
-        bb_batch_init(&batches[i]);
+        batches[i] = (struct bb_batch){0};
         fill(&batches[i], i);
     }
     bench_must(bb_wal_writer_create(fs, path, 1, store_id, buffer_bytes, &writer));

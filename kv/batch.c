@@ -24,11 +24,6 @@
 /* The kind and the size of an empty key. */
 #define OPERATION_SIZE_MIN 2
 
-void bb_batch_init(struct bb_batch *batch)
-{
-    *batch = (struct bb_batch){0};
-}
-
 void bb_batch_deinit(struct bb_batch *batch)
 {
     bb_buf_deinit(&batch->payload);
@@ -36,10 +31,9 @@ void bb_batch_deinit(struct bb_batch *batch)
 
 enum bb_status bb_batch_create(struct bb_batch **ret_batch)
 {
-    struct bb_batch *batch = bb_alloc(sizeof(*batch));
+    struct bb_batch *batch = bb_alloc_zeroed(1, sizeof(*batch));
     if (batch == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a batch");
-    bb_batch_init(batch);
     *ret_batch = batch;
     return BB_OK;
 }
@@ -159,11 +153,6 @@ size_t bb_batch_count(const struct bb_batch *batch)
 size_t bb_batch_size_bytes(const struct bb_batch *batch)
 {
     return batch->payload.size + batch->tail.size;
-}
-
-uint64_t bb_batch_raw_bytes(const struct bb_batch *batch)
-{
-    return batch->raw_bytes;
 }
 
 struct bb_bytes bb_batch_stamp(const struct bb_batch *batch, uint64_t sequence)

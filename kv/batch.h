@@ -22,21 +22,17 @@
 struct bb_batch {
     struct bb_buf payload; /* empty, or the header and all operations */
     uint32_t count;
-    uint64_t raw_bytes;
+    uint64_t raw_bytes; /* the sum of the sizes of all keys and values */
     /* Borrowed. If not empty, it is the end of the payload, the last value. */
     struct bb_bytes tail;
 };
 
-void bb_batch_init(struct bb_batch *batch);
 void bb_batch_deinit(struct bb_batch *batch);
 
 /* A put whose value is not copied, for large values. The value must not change while the batch is
  * used. No operation may follow it. REQUIRES: an empty batch and a value that is not empty. */
 BB_MUST_CHECK enum bb_status bb_batch_put_borrowed(struct bb_batch *batch, struct bb_bytes key,
                                                    struct bb_bytes value);
-
-/* The sum of the sizes of all keys and values. */
-uint64_t bb_batch_raw_bytes(const struct bb_batch *batch);
 
 /* The batch as it is stored in the log, without the tail, which follows it. The i-th operation has
  * sequence `sequence` + i. Borrowed until the batch is changed or stamped again. This overwrites

@@ -45,7 +45,7 @@ static struct group measure_group(const struct bb_commit *leader, const struct b
     struct group group = {.leader = leader, .last = last};
     for (const struct bb_commit *commit = leader;; commit = commit->next) {
         group.space.entry_count += bb_batch_count(commit->batch);
-        group.space.raw_bytes += bb_batch_raw_bytes(commit->batch);
+        group.space.raw_bytes += commit->batch->raw_bytes;
         group.batch_count += bb_batch_count(commit->batch) > 0;
         if (commit == last)
             return group;
@@ -288,7 +288,7 @@ enum bb_status bb_db_write_check(struct bb_db *db, const struct bb_batch *batch)
     if (!bb_commit_queue_try_enter(&db->commits, &leader))
         return BB_WOULD_WAIT;
     const struct bb_write_space space = {.entry_count = bb_batch_count(batch),
-                                         .raw_bytes = bb_batch_raw_bytes(batch)};
+                                         .raw_bytes = batch->raw_bytes};
     status = bb_freeze_check_space(db, &space);
     bb_commit_release_leader(db, &leader);
     return status;
@@ -307,8 +307,7 @@ static enum bb_status write_made(struct bb_db *db, const struct bb_write_options
 enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *options,
                          struct bb_bytes key, struct bb_bytes value)
 {
-    struct bb_batch batch;
-    bb_batch_init(&batch);
+    struct bb_batch batch = {0};
     /* A value larger than a group is not copied, and forms its own group. */
     enum bb_status status = value.size > GROUP_SIZE_MAX_BYTES
                                 ? bb_batch_put_borrowed(&batch, key, value)
@@ -319,15 +318,13 @@ enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *option
 enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *options,
                             struct bb_bytes key)
 {
-    struct bb_batch batch;
-    bb_batch_init(&batch);
+    struct bb_batch batch = {0};
     return write_made(db, options, &batch, bb_batch_delete(&batch, key));
 }
 
 enum bb_status bb_db_delete_range(struct bb_db *db, const struct bb_write_options *options,
                                   struct bb_bytes low, struct bb_bytes high)
 {
-    struct bb_batch batch;
-    bb_batch_init(&batch);
+    struct bb_batch batch = {0};
     return write_made(db, options, &batch, bb_batch_delete_range(&batch, low, high));
 }

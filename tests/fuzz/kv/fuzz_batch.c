@@ -65,9 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] & 1)
         repair_count(bytes, size - 1);
 
-    struct bb_batch copy;
+    struct bb_batch copy = {0};
     uint64_t sequence = 0;
-    bb_batch_init(&copy);
     enum bb_status status = decode(payload, &copy, &sequence);
     BB_ASSERT(status == BB_NOT_FOUND || status == BB_CORRUPT);
     if (status == BB_NOT_FOUND && bb_batch_count(&copy) > 0)

@@ -36,15 +36,14 @@ static const uint8_t small_payload[] = {
 static void batch__payload_has_fixed_bytes(void **state)
 {
     (void)state;
-    struct bb_batch batch;
-    bb_batch_init(&batch);
+    struct bb_batch batch = {0};
     fill_small(&batch);
     struct bb_bytes payload = bb_batch_stamp(&batch, UINT64_C(0x0102030405));
     assert_int_equal(payload.size, sizeof(small_payload));
     assert_memory_equal(payload.data, small_payload, sizeof(small_payload));
     assert_int_equal(bb_batch_count(&batch), 3);
     assert_int_equal(bb_batch_size_bytes(&batch), sizeof(small_payload));
-    assert_int_equal(bb_batch_raw_bytes(&batch), 3 + 5 + 4);
+    assert_int_equal(batch.raw_bytes, 3 + 5 + 4);
     bb_batch_deinit(&batch);
 }
 
@@ -127,7 +126,7 @@ static void batch__random_round_trips(void **state)
         bb_batch_reset(batch);
         assert_int_equal(bb_batch_count(batch), 0);
         assert_int_equal(bb_batch_size_bytes(batch), 0);
-        assert_int_equal(bb_batch_raw_bytes(batch), 0);
+        assert_int_equal(batch->raw_bytes, 0);
     }
     bb_batch_destroy(batch);
     bb_batch_destroy(NULL);
@@ -138,8 +137,7 @@ static void batch__borrowed_value_of_another_size_is_corrupt(void **state)
 {
     (void)state;
     static const uint8_t value[30] = {1};
-    struct bb_batch batch;
-    bb_batch_init(&batch);
+    struct bb_batch batch = {0};
     assert_ok(bb_batch_put_borrowed(&batch, text("key"), bb_bytes_of(value, sizeof(value))));
     struct bb_bytes head = bb_batch_stamp(&batch, 7);
     for (size_t cut = 0; cut < 2; cut++) {
@@ -160,18 +158,16 @@ static void batch__borrowed_value_of_another_size_is_corrupt(void **state)
 static void batch__value_is_borrowed(void **state)
 {
     (void)state;
-    struct bb_batch copied;
-    struct bb_batch borrowed;
+    struct bb_batch copied = {0};
+    struct bb_batch borrowed = {0};
     struct bb_batch_cursor cursor;
     struct bb_entry entry = {0};
     struct bb_buf joined = {0};
     struct bb_bytes value = text("a value");
-    bb_batch_init(&copied);
-    bb_batch_init(&borrowed);
     assert_ok(bb_batch_put(&copied, text("key"), value));
     assert_ok(bb_batch_put_borrowed(&borrowed, text("key"), value));
     assert_int_equal(bb_batch_size_bytes(&borrowed), bb_batch_size_bytes(&copied));
-    assert_int_equal(bb_batch_raw_bytes(&borrowed), bb_batch_raw_bytes(&copied));
+    assert_int_equal(borrowed.raw_bytes, copied.raw_bytes);
     struct bb_bytes head = bb_batch_stamp(&borrowed, 7);
     assert_ok(bb_buf_append(&joined, head.data, head.size));
     assert_ok(bb_buf_append(&joined, borrowed.tail.data, borrowed.tail.size));
@@ -191,8 +187,7 @@ static void batch__borrowed_value_of_a_long_key_is_refused(void **state)
 {
     (void)state;
     static const uint8_t key[BB_KEY_SIZE_MAX + 1] = {1};
-    struct bb_batch batch;
-    bb_batch_init(&batch);
+    struct bb_batch batch = {0};
     assert_status(bb_batch_put_borrowed(&batch, bb_bytes_of(key, sizeof(key)), text("value")),
                   BB_TOO_LARGE);
     assert_int_equal(bb_batch_count(&batch), 0);
@@ -203,8 +198,7 @@ static void batch__borrowed_value_of_a_long_key_is_refused(void **state)
 static void batch__visitor_stops(void **state)
 {
     (void)state;
-    struct bb_batch batch;
-    bb_batch_init(&batch);
+    struct bb_batch batch = {0};
     struct seen seen = {.stop_at = 2};
     assert_ok(bb_batch_iterate(&batch, see, &seen)); /* empty */
     fill_small(&batch);
@@ -216,8 +210,7 @@ static void batch__visitor_stops(void **state)
 static void batch__limits(void **state)
 {
     (void)state;
-    struct bb_batch batch;
-    bb_batch_init(&batch);
+    struct bb_batch batch = {0};
     uint8_t *key = bb_must_alloc_zeroed(BB_KEY_SIZE_MAX + 1);
     assert_status(bb_batch_put(&batch, bb_bytes_of(key, BB_KEY_SIZE_MAX + 1), text("v")),
                   BB_TOO_LARGE);

@@ -57,11 +57,9 @@ static void append_to_end_of_block(struct bb_wal_writer *writer, struct bb_batch
 static void write_log(struct bb_file_system *fs)
 {
     struct bb_wal_writer *writer = NULL;
-    struct bb_batch batch;
-    struct bb_batch other;
+    struct bb_batch batch = {0};
+    struct bb_batch other = {0};
     uint64_t sequence = 1000;
-    bb_batch_init(&batch);
-    bb_batch_init(&other);
     assert_ok(bb_wal_writer_create(fs, PATH, LOG_NUMBER, store_id, 0, &writer));
     put(&batch, "apple", "red");
     put(&batch, "", "");
