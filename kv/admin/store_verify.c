@@ -138,7 +138,7 @@ static enum bb_status verify_log(struct verification *v, uint64_t number,
     char path[BB_PATH_SIZE_MAX];
     bb_filename_path(v->path, BB_FILE_LOG, number, path);
     return bb_replay_check_log(v->fs, path, number, v->state.identity.store_id, v->options.recovery,
-                               check);
+                               check, NULL, NULL);
 }
 
 /* Counts the operations of the log that an opening would drop, as kv/recovery/replay.c does. */
@@ -169,23 +169,6 @@ static enum bb_status verify_each_log(struct verification *v, const uint64_t *nu
     return status;
 }
 
-static void describe_recovery(struct verification *v, const struct bb_log_check *check,
-                              size_t log_count)
-{
-    bool is_empty = check->record_count == 0;
-    v->recovery.logs = log_count;
-    v->recovery.records = check->record_count;
-    v->recovery.sequence_first = is_empty ? 0 : v->state.last_sequence + 1;
-    v->recovery.sequence_last = is_empty ? 0 : check->expected_sequence - 1;
-    v->recovery.dropped_bytes = v->dropped.bytes;
-    v->recovery.dropped_logs = v->dropped.logs;
-    v->recovery.dropped_records = v->dropped.records;
-    v->recovery.dropped_sequence_first = v->dropped.sequence_first;
-    v->recovery.dropped_sequence_last = v->dropped.sequence_last;
-    v->recovery.zeroed_logs = check->zeroed_logs;
-    v->recovery.is_damaged = check->is_damaged;
-}
-
 static enum bb_status verify_logs(struct verification *v)
 {
     struct bb_log_check check = bb_replay_check_from(&v->state);
@@ -195,7 +178,7 @@ static enum bb_status verify_logs(struct verification *v)
     if (status == BB_OK)
         status = verify_each_log(v, numbers, count, &check);
     bb_free(numbers);
-    describe_recovery(v, &check, count);
+    bb_replay_describe(&check, &v->dropped, count, &v->recovery);
     v->last_sequence = check.expected_sequence - 1;
     v->report.log_records = check.record_count;
     v->report.log_bytes_dropped = check.dropped_bytes;

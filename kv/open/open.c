@@ -92,24 +92,14 @@ static void report_recovery(const struct bb_opening *opening)
 {
     struct bb_db_recovery *report = opening->db->options.recovery_report;
     const struct bb_replay_report *replay = &opening->replay;
-    const struct bb_dropped *dropped = &replay->dropped;
     if (report == NULL)
         return;
-    report->logs = replay->log_count;
-    report->records = replay->record_count;
-    report->sequence_first = replay->sequence_first;
-    report->sequence_last = replay->sequence_last;
-    report->dropped_bytes += dropped->bytes;
-    report->dropped_logs += dropped->logs;
-    report->dropped_records += dropped->records;
-    report->dropped_sequence_first = dropped->sequence_first;
-    report->dropped_sequence_last = dropped->sequence_last;
+    bb_replay_describe(&replay->check, &replay->dropped, replay->log_count, report);
     report->dropped_manifest_bytes = opening->manifest.dropped_bytes;
     report->files_set_aside += opening->tables_set_aside;
-    report->zeroed_logs = replay->zeroed_logs;
     if (opening->db->options.recovery == BB_RECOVERY_POINT_IN_TIME)
         report->files_set_aside += replay->cut_count;
-    report->is_damaged |= replay->is_damaged || opening->tables_set_aside > 0;
+    report->is_damaged |= opening->tables_set_aside > 0;
 }
 
 static enum bb_status open_to_write(struct bb_db *db)

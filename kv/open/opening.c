@@ -50,7 +50,6 @@ static enum bb_status rescan(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     bb_directory_deinit(&opening->directory);
-    opening->directory = (struct bb_directory){0};
     return bb_directory_scan(db->system, db->directory, &opening->directory);
 }
 
@@ -190,7 +189,7 @@ static bool is_at_rest(const struct bb_opening *opening)
     const struct bb_stored_options *wanted = &opening->db->stored_options;
     return state->is_closed && bb_stored_options_are_equal(&state->options, wanted) &&
            opening->manifest.is_whole && state->log_number != 0 &&
-           replay->log_count == named_logs && replay->record_count == 0 &&
+           replay->log_count == named_logs && replay->check.record_count == 0 &&
            replay->dropped.bytes == 0 && replay->cut_count == 0 &&
            bb_directory_is_clean(&opening->directory, state, opening->manifest.number);
 }
@@ -373,9 +372,7 @@ static bool is_undone(const struct bb_opening *opening)
 static void remove_attempt(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
-    bb_directory_deinit(&opening->directory);
-    opening->directory = (struct bb_directory){0};
-    if (bb_directory_scan(db->system, db->directory, &opening->directory) != BB_OK)
+    if (rescan(opening) != BB_OK)
         return;
     const struct bb_file_names *names = &opening->directory.names;
     for (size_t i = 0; i < names->count; i++) {

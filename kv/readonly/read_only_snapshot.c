@@ -281,7 +281,7 @@ static enum bb_status walk_log(struct attempt *attempt, uint64_t number)
     char path[BB_PATH_SIZE_MAX];
     bb_filename_path(db->directory, BB_FILE_LOG, number, path);
     enum bb_status status =
-        bb_replay_visit_log(db->system, path, number, db->store_id, recovery_of(db),
+        bb_replay_check_log(db->system, path, number, db->store_id, recovery_of(db),
                             &attempt->check, visit_operation, attempt);
     if (status == BB_NOT_FOUND)
         status =

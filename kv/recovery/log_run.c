@@ -317,9 +317,8 @@ static size_t skip_common(const struct bb_log_run *run, struct item *items, size
     size_t common = first.size - skip;
     for (size_t i = 1; i < count && common > 0; i++) {
         struct bb_bytes key = key_of(record_at(run, items[i].record));
-        size_t shared = bb_bytes_shared_prefix(bb_bytes_of(first.data + skip, common),
-                                               bb_bytes_of(key.data + skip, key.size - skip));
-        common = shared;
+        common = bb_bytes_shared_prefix(bb_bytes_of(first.data + skip, common),
+                                        bb_bytes_of(key.data + skip, key.size - skip));
     }
     for (size_t i = 0; i < count; i++)
         items[i] = item_of(key_of(record_at(run, items[i].record)), items[i].record, skip + common);

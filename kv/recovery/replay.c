@@ -21,6 +21,7 @@
 struct bb_log_check bb_replay_check_from(const struct bb_manifest_state *state)
 {
     return (struct bb_log_check){.expected_sequence = state->last_sequence + 1,
+                                 .first_sequence = state->last_sequence + 1,
                                  .ends = state->log_ends,
                                  .end_count = state->log_end_count};
 }
@@ -173,15 +174,7 @@ static enum bb_status open_and_walk(struct bb_file_system *fs, const uint8_t sto
     return status;
 }
 
-enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path, uint64_t number,
-                                   const uint8_t store_id[16], enum bb_recovery recovery,
-                                   struct bb_log_check *check)
-{
-    struct log_walk walk = {.path = path, .number = number, .recovery = recovery, .check = check};
-    return open_and_walk(fs, store_id, &walk);
-}
-
-enum bb_status bb_replay_visit_log(
+enum bb_status bb_replay_check_log(
     struct bb_file_system *fs, const char *path, uint64_t number, const uint8_t store_id[16],
     enum bb_recovery recovery, struct bb_log_check *check,
     enum bb_status (*visit)(void *context, const struct bb_entry *entry), void *context)
@@ -413,34 +406,41 @@ static enum bb_status replay_each(struct replay *replay, const uint64_t *numbers
     return status;
 }
 
-static void fill_report(const struct bb_log_check *check, uint64_t begin, size_t count,
-                        struct bb_replay_report *report)
-{
-    bool is_empty = check->record_count == 0;
-    report->log_count = count;
-    report->record_count = check->record_count;
-    report->sequence_first = is_empty ? 0 : begin;
-    report->sequence_last = is_empty ? 0 : check->expected_sequence - 1;
-    report->zeroed_logs = check->zeroed_logs;
-    report->is_damaged = check->is_damaged;
-}
-
 static enum bb_status replay_all(struct replay *replay, const uint64_t *numbers, size_t count,
                                  struct bb_replay_report *report)
 {
     struct bb_log_check check = bb_replay_check_from(replay->state);
-    uint64_t begin = check.expected_sequence;
     struct bb_wal_end *ends = replay->state->log_ends;
     replay->state->log_ends = NULL; /* the new tables change the state */
     replay->state->log_end_count = 0;
     enum bb_status status = replay_each(replay, numbers, count, &check, report);
-    fill_report(&check, begin, count, report);
     if (status == BB_OK)
         status = write_table(replay);
     if (status == BB_OK)
         status = note_sequence(replay, check.expected_sequence - 1);
     bb_free(ends);
+    check.ends = NULL;
+    check.end_count = 0;
+    report->log_count = count;
+    report->check = check;
     return status;
+}
+
+void bb_replay_describe(const struct bb_log_check *check, const struct bb_dropped *dropped,
+                        uint64_t log_count, struct bb_db_recovery *report)
+{
+    bool is_empty = check->record_count == 0;
+    report->logs = log_count;
+    report->records = check->record_count;
+    report->sequence_first = is_empty ? 0 : check->first_sequence;
+    report->sequence_last = is_empty ? 0 : check->expected_sequence - 1;
+    report->dropped_bytes += dropped->bytes;
+    report->dropped_logs += dropped->logs;
+    report->dropped_records += dropped->records;
+    report->dropped_sequence_first = dropped->sequence_first;
+    report->dropped_sequence_last = dropped->sequence_last;
+    report->zeroed_logs = check->zeroed_logs;
+    report->is_damaged |= check->is_damaged;
 }
 
 void bb_replay_report_deinit(struct bb_replay_report *report)

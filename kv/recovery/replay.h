@@ -12,20 +12,37 @@
 #include "kv/recovery/dropped.h"
 #include "kv/store/store.h"
 
+/* How far logs were read. */
+struct bb_log_check {
+    /* Of the next operation; 0 for any. Raised to the end of the read part. */
+    uint64_t expected_sequence;
+    uint64_t first_sequence; /* expected at the start */
+    /* Ends of the logs that the manifest lists; borrowed. */
+    const struct bb_wal_end *ends;
+    size_t end_count;
+    uint64_t record_count;
+    uint64_t dropped_bytes;
+    /* Logs that end in zeros: written bytes may be lost, and nothing shows how many. */
+    uint64_t zeroed_logs;
+    /* Durable data is missing or cannot be read: tolerated. */
+    bool is_damaged;
+    /* The log begins after the expected sequence, and ends the state. */
+    bool is_gap;
+};
+
 /* A zeroed struct is valid. */
 struct bb_replay_report {
     uint64_t log_count;
-    uint64_t record_count;
-    uint64_t sequence_first; /* of the records; 0 if none exist */
-    uint64_t sequence_last;
+    struct bb_log_check check;
     struct bb_dropped dropped;
-    uint64_t zeroed_logs; /* as in struct bb_log_check */
-    bool is_damaged;      /* some of the dropped bytes had been synced */
     /* Numbers of logs that are damaged or come later than the damage; owned. */
     uint64_t *cut;
     size_t cut_count;
 };
 void bb_replay_report_deinit(struct bb_replay_report *report);
+/* Adds the result of reading this many logs to the report of an opening. */
+void bb_replay_describe(const struct bb_log_check *check, const struct bb_dropped *dropped,
+                        uint64_t log_count, struct bb_db_recovery *report);
 
 /* Replays the logs that the state needs, in order, and each operation after state->last_sequence.
  * Adds tables to *levels (replaced) and *state; their files are synced, their names are not. Raises
@@ -42,30 +59,11 @@ BB_MUST_CHECK enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_di
 BB_MUST_CHECK enum bb_status bb_replay_keep_cut_logs(struct bb_db *db,
                                                      const struct bb_replay_report *report);
 
-/* Reads a log and checks all of its records without a store, for verification. */
-struct bb_log_check {
-    /* Of the next operation; 0 for any. Raised to the end of the read part. */
-    uint64_t expected_sequence;
-    /* Ends of the logs that the manifest lists; borrowed. */
-    const struct bb_wal_end *ends;
-    size_t end_count;
-    uint64_t record_count;
-    uint64_t dropped_bytes;
-    /* Logs that end in zeros: written bytes may be lost, and nothing shows how many. */
-    uint64_t zeroed_logs;
-    /* Durable data is missing or cannot be read: tolerated. */
-    bool is_damaged;
-    /* The log begins after the expected sequence, and ends the state. */
-    bool is_gap;
-};
 /* Starts a check at the manifest's state. */
 struct bb_log_check bb_replay_check_from(const struct bb_manifest_state *state);
-BB_MUST_CHECK enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path,
-                                                 uint64_t number, const uint8_t store_id[16],
-                                                 enum bb_recovery recovery,
-                                                 struct bb_log_check *check);
-/* The same, and passes every operation in order to visit, whose failure ends the check. */
-BB_MUST_CHECK enum bb_status bb_replay_visit_log(
+/* Reads a log and checks all of its records without a store, for verification.
+ * Passes every operation in order to visit, whose failure ends the check; NULL: only checks. */
+BB_MUST_CHECK enum bb_status bb_replay_check_log(
     struct bb_file_system *fs, const char *path, uint64_t number, const uint8_t store_id[16],
     enum bb_recovery recovery, struct bb_log_check *check,
     enum bb_status (*visit)(void *context, const struct bb_entry *entry), void *context);

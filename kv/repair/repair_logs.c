@@ -35,7 +35,7 @@ static enum bb_status check_logs(struct bb_repair *repair, const uint64_t *numbe
     for (size_t i = 0; i < count && status == BB_OK && !check->is_gap; i++) {
         bb_filename_path(repair->path, BB_FILE_LOG, numbers[i], path);
         status = bb_replay_check_log(repair->fs, path, numbers[i], repair->state.identity.store_id,
-                                     repair->options.recovery, check);
+                                     repair->options.recovery, check, NULL, NULL);
     }
     return status;
 }

@@ -34,7 +34,8 @@ static enum bb_status check(uint64_t first, uint64_t second, struct bb_log_check
     assert_ok(bb_wal_writer_close(writer));
     bb_batch_destroy(batch);
     check->expected_sequence = 10;
-    enum bb_status status = bb_replay_check_log(fs, PATH, 7, store_id, BB_RECOVERY_SYNCED, check);
+    enum bb_status status =
+        bb_replay_check_log(fs, PATH, 7, store_id, BB_RECOVERY_SYNCED, check, NULL, NULL);
     bb_file_memory_destroy(memory);
     return status;
 }
