@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/path.h"
 #include "base/status.h"
 #include "bb/db_files.h"
@@ -84,14 +83,6 @@ static enum bb_status verify_tables(struct verification *v)
     return status;
 }
 
-static bool ends_before(const struct verification *v, const struct bb_edit_table *a,
-                        const struct bb_edit_table *b)
-{
-    int order = bb_key_compare(v->options.comparator, bb_buf_bytes(&a->meta.largest),
-                               bb_buf_bytes(&b->meta.smallest));
-    return order < 0 || (order == 0 && a->meta.largest_is_exclusive);
-}
-
 /* The definitions of attributes and indexes. */
 static enum bb_status verify_catalog(const struct verification *v)
 {
@@ -118,18 +109,12 @@ static enum bb_status verify_stored_options(const struct verification *v)
 /* No two tables of a run may have the same key. */
 static enum bb_status verify_levels(struct verification *v)
 {
-    for (size_t i = 0; i < v->state.table_count; i++) {
-        const struct bb_edit_table *a = v->state.tables[i];
-        for (size_t j = i + 1; j < v->state.table_count && a->level > 0; j++) {
-            const struct bb_edit_table *b = v->state.tables[j];
-            if (a->level != b->level || a->run != b->run || ends_before(v, a, b) ||
-                ends_before(v, b, a))
-                continue;
-            return bb_fail(BB_CORRUPT, "%s: tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
-                           v->path, a->number, b->number, a->level);
-        }
-    }
-    return BB_OK;
+    const struct bb_edit_table *a = NULL;
+    const struct bb_edit_table *b = NULL;
+    if (!bb_manifest_state_find_overlap(&v->state, v->options.comparator, &a, &b))
+        return BB_OK;
+    return bb_fail(BB_CORRUPT, "%s: tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
+                   v->path, a->number, b->number, a->level);
 }
 
 static enum bb_status verify_log(struct verification *v, uint64_t number,

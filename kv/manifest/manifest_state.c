@@ -61,6 +61,37 @@ bool bb_manifest_state_has_index(const struct bb_manifest_state *state, uint64_t
     return false;
 }
 
+bool bb_manifest_state_ends_before(const struct bb_comparator *comparator,
+                                   const struct bb_table_meta *a, const struct bb_table_meta *b)
+{
+    int order = bb_key_compare(comparator, bb_buf_bytes(&a->largest), bb_buf_bytes(&b->smallest));
+    return order < 0 || (order == 0 && a->largest_is_exclusive);
+}
+
+static bool overlaps(const struct bb_comparator *comparator, const struct bb_edit_table *a,
+                     const struct bb_edit_table *b)
+{
+    return a->level == b->level && a->run == b->run &&
+           !bb_manifest_state_ends_before(comparator, &a->meta, &b->meta) &&
+           !bb_manifest_state_ends_before(comparator, &b->meta, &a->meta);
+}
+
+bool bb_manifest_state_find_overlap(const struct bb_manifest_state *state,
+                                    const struct bb_comparator *comparator,
+                                    const struct bb_edit_table **ret_a,
+                                    const struct bb_edit_table **ret_b)
+{
+    for (size_t i = 0; i < state->table_count; i++) {
+        *ret_a = state->tables[i];
+        for (size_t j = i + 1; j < state->table_count && (*ret_a)->level > 0; j++) {
+            *ret_b = state->tables[j];
+            if (overlaps(comparator, *ret_a, *ret_b))
+                return true;
+        }
+    }
+    return false;
+}
+
 static enum bb_status check_identity(const struct bb_manifest_state *state,
                                      const struct bb_edit *edit, struct bb_place place)
 {

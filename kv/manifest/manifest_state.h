@@ -41,6 +41,15 @@ const struct bb_edit_table *bb_manifest_state_find(const struct bb_manifest_stat
 /* True when a live table has the index file of that number. Checks every table. */
 bool bb_manifest_state_has_index(const struct bb_manifest_state *state, uint64_t index_number);
 
+/* True when all keys of table a are before all keys of table b. comparator NULL: bytewise. */
+bool bb_manifest_state_ends_before(const struct bb_comparator *comparator,
+                                   const struct bb_table_meta *a, const struct bb_table_meta *b);
+/* Finds two overlapping tables of one run, below level 0. False: not found. */
+bool bb_manifest_state_find_overlap(const struct bb_manifest_state *state,
+                                    const struct bb_comparator *comparator,
+                                    const struct bb_edit_table **ret_a,
+                                    const struct bb_edit_table **ret_b);
+
 /* Applies all of the edit or nothing. Errors: BB_CORRUPT (at place, where the edit was read) when
  * it contradicts the state: a second or missing identity, numbers that decrease, a removed table
  * that is not live, an added table that is live and not moved, a number not below next_file_number,

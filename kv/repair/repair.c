@@ -41,10 +41,17 @@ void bb_repair_set_aside(struct bb_repair *repair, const struct bb_directory_fil
     repair->aside[file - repair->directory.files] = true;
 }
 
-bool bb_repair_ends_before(const struct bb_repair *repair, const struct bb_table_meta *a,
-                           const struct bb_table_meta *b)
+void bb_repair_leave(struct bb_repair *repair, const struct bb_directory_file *file,
+                     const char *why)
 {
-    int order = bb_key_compare(repair->options.comparator, bb_buf_bytes(&a->largest),
-                               bb_buf_bytes(&b->smallest));
-    return order < 0 || (order == 0 && a->largest_is_exclusive);
+    bb_repair_tell(repair, "%s is not taken: %s", file->name, why);
+    repair->report.tables_unnamed++;
+    bb_repair_set_aside(repair, file);
+}
+
+bool bb_repair_lacks_first_log(const struct bb_repair *repair)
+{
+    const struct bb_manifest_state *state = &repair->state;
+    return state->log_number != 0 && !state->log_is_absent &&
+           bb_repair_find(repair, BB_FILE_LOG, state->log_number) == NULL;
 }

@@ -68,9 +68,11 @@ void bb_repair_tell(struct bb_repair *repair, const char *format, ...)
 const struct bb_directory_file *bb_repair_find(const struct bb_repair *repair,
                                                enum bb_file_kind kind, uint64_t number);
 void bb_repair_set_aside(struct bb_repair *repair, const struct bb_directory_file *file);
-/* True when all keys of table a are before all keys of table b. */
-bool bb_repair_ends_before(const struct bb_repair *repair, const struct bb_table_meta *a,
-                           const struct bb_table_meta *b);
+/* Reports why a table that the state does not name is not included, and sets it aside. */
+void bb_repair_leave(struct bb_repair *repair, const struct bb_directory_file *file,
+                     const char *why);
+/* True when the first log for recovery, according to the state, does not exist. */
+bool bb_repair_lacks_first_log(const struct bb_repair *repair);
 
 /* The number of the next file. Errors: BB_TOO_LARGE when all numbers are used up. */
 BB_MUST_CHECK enum bb_status bb_repair_new_number(struct bb_repair *repair, uint64_t *ret_number);
@@ -112,7 +114,7 @@ BB_MUST_CHECK enum bb_status bb_repair_publish(struct bb_repair *repair);
 void bb_repair_undo(struct bb_repair *repair);
 
 /* repair_table.c: a new table, written entry by entry. The first entry creates it. A dry run
- * creates no table, but counts it. */
+ * creates no table. */
 struct bb_repair_table {
     struct bb_repair *repair;
     int level;
@@ -120,7 +122,6 @@ struct bb_repair_table {
     double filter_rate; /* 0: the store's rate */
     struct bb_table_builder *builder;
     uint64_t number;
-    uint64_t entry_count;
 };
 BB_MUST_CHECK enum bb_status bb_repair_table_add(struct bb_repair_table *table,
                                                  const struct bb_entry *entry);

@@ -40,13 +40,6 @@ static enum bb_status check_logs(struct bb_repair *repair, const uint64_t *numbe
     return status;
 }
 
-static bool is_first_log_there(const struct bb_repair *repair)
-{
-    const struct bb_manifest_state *state = &repair->state;
-    return state->log_number == 0 || state->log_is_absent ||
-           bb_repair_find(repair, BB_FILE_LOG, state->log_number) != NULL;
-}
-
 /* *ret_is_replayable: an opening can replay the logs after the tables. An outdated state may end
  * before the first log that exists: that is not a gap in the logs. */
 static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *numbers,
@@ -54,7 +47,7 @@ static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *
 {
     struct bb_log_check check = bb_replay_check_from(&repair->state);
     *ret_is_replayable = false;
-    if (!is_first_log_there(repair) && !repair->is_outdated) {
+    if (bb_repair_lacks_first_log(repair) && !repair->is_outdated) {
         bb_repair_tell(repair, "%06" PRIu64 ".wal is missing", repair->state.log_number);
         repair->report.logs_lost++;
         repair->report.deletions_may_return = true;

@@ -89,7 +89,7 @@ static size_t group_end(const struct merging *merging, size_t first)
     size_t end = first + 1;
     for (; end < merging->inputs.added_count; end++) {
         const struct bb_table_meta *next = &input_at(merging, end)->meta;
-        if (bb_repair_ends_before(merging->repair, last, next))
+        if (bb_manifest_state_ends_before(comparator, last, next))
             break;
         int order =
             bb_key_compare(comparator, bb_buf_bytes(&next->largest), bb_buf_bytes(&last->largest));

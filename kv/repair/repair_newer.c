@@ -3,8 +3,6 @@
  *
  * They become the newest runs of level 0, in the order of their sequences.
  */
-#include <inttypes.h>
-
 #include "base/status.h"
 #include "kv/repair/repair.h"
 
@@ -50,11 +48,9 @@ static enum bb_status judge(struct bb_repair *repair, const struct bb_unnamed_ta
                        file->name);
         return BB_OK;
     }
-    bb_repair_tell(repair, "%s is not taken: %s", file->name,
-                   status == BB_CORRUPT ? bb_error_last()->message
-                                        : "the manifest does not name it");
-    repair->report.tables_unnamed++;
-    bb_repair_set_aside(repair, file);
+    bb_repair_leave(repair, file,
+                    status == BB_CORRUPT ? bb_error_last()->message
+                                         : "the manifest does not name it");
     return BB_OK;
 }
 

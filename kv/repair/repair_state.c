@@ -195,8 +195,7 @@ static bool is_missing_something(const struct bb_repair *repair)
         if (bb_repair_find(repair, BB_FILE_TABLE, state->tables[i]->number) == NULL)
             return true;
     }
-    return state->log_number != 0 && !state->log_is_absent &&
-           bb_repair_find(repair, BB_FILE_LOG, state->log_number) == NULL;
+    return bb_repair_lacks_first_log(repair);
 }
 
 /* True when there is a table that the state does not name. Edits in a damaged part may have added

@@ -26,7 +26,6 @@ static enum bb_status begin(struct bb_repair_table *table)
 enum bb_status bb_repair_table_add(struct bb_repair_table *table, const struct bb_entry *entry)
 {
     enum bb_status status = BB_OK;
-    table->entry_count++;
     if (entry->sequence > table->repair->edit.last_sequence)
         table->repair->edit.last_sequence = entry->sequence;
     if (table->repair->how.dry_run)
@@ -57,7 +56,6 @@ enum bb_status bb_repair_table_add_ranges(struct bb_repair_table *table,
 enum bb_status bb_repair_table_finish(struct bb_repair_table *table)
 {
     struct bb_table_meta meta = {0};
-    table->entry_count = 0;
     if (table->builder == NULL)
         return BB_OK;
     enum bb_status status = bb_table_builder_finish(table->builder, &meta);

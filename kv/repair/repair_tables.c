@@ -266,13 +266,6 @@ static enum bb_status judge_named(struct bb_repair *repair, const struct bb_edit
 
 /* ---- unnamed tables ---- */
 
-static void leave(struct bb_repair *repair, const struct bb_directory_file *file, const char *why)
-{
-    bb_repair_tell(repair, "%s is not taken: %s", file->name, why);
-    repair->report.tables_unnamed++;
-    bb_repair_set_aside(repair, file);
-}
-
 /* A table with another secret belongs to another store, and its sequences do not fit ours. (An
  * ingest rewrites its inputs with the store's secret.) */
 static bool has_our_secret(const struct bb_repair *repair, const struct bb_table *table)
@@ -299,9 +292,9 @@ static enum bb_status judge_sound(struct bb_repair *repair, const struct bb_dire
     if (status != BB_OK)
         return status;
     if (is_taken_already(repair, table))
-        leave(repair, file, "it is a copy of another one");
+        bb_repair_leave(repair, file, "it is a copy of another one");
     else if (!has_our_secret(repair, table))
-        leave(repair, file, "it was not written by this store");
+        bb_repair_leave(repair, file, "it was not written by this store");
     else
         status = bb_repair_keep_table(repair, 0, 0, file->is.number, bb_table_meta(table));
     bb_table_close(table);
@@ -346,7 +339,7 @@ static enum bb_status judge_all_unnamed(struct bb_repair *repair)
         if (repair->takes_unnamed)
             status = judge_unnamed(repair, file);
         else if (!may_be_newer(repair, file->is.number))
-            leave(repair, file, "the manifest does not name it");
+            bb_repair_leave(repair, file, "the manifest does not name it");
     }
     return status;
 }

@@ -1,6 +1,4 @@
 /* Repairs a store that is not open. bb/db_files.h has the manual, repair.h the steps. */
-#include <inttypes.h>
-
 #include "base/alloc.h"
 #include "base/path.h"
 #include "base/status.h"
@@ -77,27 +75,6 @@ static enum bb_status find_whole(struct bb_repair *repair, bool *ret_is_whole)
 
 /* ---- the result ---- */
 
-static bool overlaps(const struct bb_repair *repair, const struct bb_edit_table *a,
-                     const struct bb_edit_table *b)
-{
-    return a->level == b->level && a->run == b->run &&
-           !bb_repair_ends_before(repair, &a->meta, &b->meta) &&
-           !bb_repair_ends_before(repair, &b->meta, &a->meta);
-}
-
-/* Tables of one run must not overlap. */
-static bool has_broken_run(const struct bb_repair *repair)
-{
-    for (size_t i = 0; i < repair->state.table_count; i++) {
-        const struct bb_edit_table *table = repair->state.tables[i];
-        for (size_t j = i + 1; j < repair->state.table_count && table->level > 0; j++) {
-            if (overlaps(repair, table, repair->state.tables[j]))
-                return true;
-        }
-    }
-    return false;
-}
-
 /* Options that cannot be used are not worth the data: the given ones are used. */
 static void take_stored_options(struct bb_repair *repair)
 {
@@ -114,6 +91,8 @@ static void take_stored_options(struct bb_repair *repair)
 
 static enum bb_status begin(struct bb_repair *repair)
 {
+    const struct bb_edit_table *a = NULL;
+    const struct bb_edit_table *b = NULL;
     enum bb_status status = bb_repair_find_state(repair);
     if (status == BB_OK)
         take_stored_options(repair);
@@ -124,7 +103,8 @@ static enum bb_status begin(struct bb_repair *repair)
     if (status != BB_OK)
         return status;
     repair->edit.last_sequence = repair->state.last_sequence;
-    if (has_broken_run(repair)) {
+    /* Tables of one run must not overlap. */
+    if (bb_manifest_state_find_overlap(&repair->state, repair->options.comparator, &a, &b)) {
         repair->are_levels_unknown = true;
         repair->report.deletions_may_return = true;
     }
