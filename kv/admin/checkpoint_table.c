@@ -41,28 +41,6 @@ static void next(struct bb_iter *base)
 
 static const struct bb_iter_ops earlier_ops = {.seek_first = seek_first, .next = next};
 
-/* ---- range tombstones ---- */
-
-/* Those up to the sequence, as an owned list; NULL if none exist. */
-static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtable *memtable,
-                                  uint64_t sequence, struct bb_range_tombstones **ret_ranges)
-{
-    struct bb_range_tombstone_array array = {0};
-    size_t count = 0;
-    if (bb_memtable_ranges_count(memtable) == 0)
-        return BB_OK;
-    enum bb_status status = bb_memtable_ranges_list(memtable, &array);
-    for (size_t i = 0; i < array.count; i++) {
-        if (array.tombstones[i].sequence <= sequence)
-            array.tombstones[count++] = array.tombstones[i];
-    }
-    if (status == BB_OK && count > 0)
-        status = bb_range_tombstones_create_seen(array.tombstones, count, db->options.comparator,
-                                                 NULL, 0, ret_ranges);
-    bb_range_tombstone_array_deinit(&array);
-    return status;
-}
-
 /* ---- the table ---- */
 
 static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
@@ -103,7 +81,7 @@ enum bb_status bb_checkpoint_table_write(struct bb_db *db, const struct bb_memta
     struct earlier_iter iter = {.base.ops = &earlier_ops, .sequence = sequence};
     struct bb_range_tombstones *ranges = NULL;
     bool is_written = false;
-    enum bb_status status = list_ranges(db, memtable, sequence, &ranges);
+    enum bb_status status = bb_memtable_ranges_list_seen(memtable, sequence, NULL, 0, &ranges);
     if (status == BB_OK)
         status = bb_memtable_iter_create(memtable, &iter.stream);
     if (status == BB_OK)

@@ -102,17 +102,23 @@ static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct b
     return status;
 }
 
-static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *edit)
+static enum bb_status remove_inputs(const struct bb_plan *plan, struct bb_edit *edit)
 {
     enum bb_status status = BB_OK;
+    for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
+        status = bb_edit_remove_table(edit, plan->inputs[i]->number);
+    return status;
+}
+
+static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *edit)
+{
+    enum bb_status status = remove_inputs(plan, edit);
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++) {
         struct bb_table_file *file = plan->inputs[i];
         /* A table leaves level 0 only by being rewritten: its index file may be deferred. */
         BB_ASSERT(plan->input_levels[i] > 0);
-        status = bb_edit_remove_table(edit, file->number);
-        if (status == BB_OK)
-            status = bb_edit_add_table(edit, plan->output_level, plan->output_run, file->number,
-                                       &file->meta);
+        status = bb_edit_add_table(edit, plan->output_level, plan->output_run, file->number,
+                                   &file->meta);
     }
     return status;
 }
@@ -122,7 +128,7 @@ static enum bb_status move_tables(struct bb_db *db, const struct bb_plan *plan)
     struct bb_edit edit = {0};
     enum bb_status status = describe_move(plan, &edit);
     if (status == BB_OK)
-        status = bb_edit_install(db, &edit, NULL);
+        status = bb_edit_install(db, &edit);
     bb_edit_deinit(&edit);
     return status;
 }
@@ -141,11 +147,9 @@ static void count_covered(struct bb_db *db, const struct bb_plan *plan)
 static enum bb_status remove_tables(struct bb_db *db, const struct bb_plan *plan)
 {
     struct bb_edit edit = {0};
-    enum bb_status status = BB_OK;
-    for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
-        status = bb_edit_remove_table(&edit, plan->inputs[i]->number);
+    enum bb_status status = remove_inputs(plan, &edit);
     if (status == BB_OK)
-        status = bb_edit_install(db, &edit, NULL);
+        status = bb_edit_install(db, &edit);
     bb_edit_deinit(&edit);
     if (status == BB_OK)
         count_covered(db, plan);
@@ -195,9 +199,7 @@ static enum bb_status describe_result(const struct bb_compaction *compaction, st
     const struct bb_plan *plan = bb_compaction_plan(compaction);
     size_t count = 0;
     const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
-    enum bb_status status = BB_OK;
-    for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
-        status = bb_edit_remove_table(edit, plan->inputs[i]->number);
+    enum bb_status status = remove_inputs(plan, edit);
     for (size_t i = 0; i < count && status == BB_OK; i++)
         status = bb_edit_add_table(edit, plan->output_level, plan->output_run, outputs[i].number,
                                    &outputs[i].meta);
@@ -211,6 +213,16 @@ static void finish_range(struct bb_db *db)
     struct bb_range_request *request = bb_range_request_first(db);
     if (plan->reason == BB_PLAN_RANGE && request != NULL)
         bb_range_progress_finish(&request->progress, plan);
+}
+
+/* Ends the current compaction. Unless it is committed, this removes its outputs. */
+static void end_compaction(struct bb_db *db)
+{
+    bb_compaction_destroy(db->compaction);
+    db->compaction = NULL;
+    end_indexes(db);
+    db->compact_ticket = 0;
+    bb_work_end_pending(db, BB_WORK_COMPACTION);
 }
 
 /* A result while it is installed. */
@@ -254,12 +266,9 @@ static enum bb_status finish(struct bb_db *db)
         return status;
     count_compaction(db);
     finish_range(db);
-    bb_compaction_destroy(db->compaction);
-    db->compaction = NULL;
-    end_indexes(db);
-    bb_work_end_pending(db, BB_WORK_COMPACTION);
-    set_done(db, db->compact_ticket);
-    db->compact_ticket = 0;
+    uint64_t ticket = db->compact_ticket;
+    end_compaction(db);
+    set_done(db, ticket);
     return BB_OK;
 }
 
@@ -521,10 +530,6 @@ enum bb_status bb_compaction_work_do_some(struct bb_db *db, bool *ret_did)
 
 void bb_compaction_work_abandon(struct bb_db *db)
 {
-    bb_compaction_destroy(db->compaction);
-    db->compaction = NULL;
-    end_indexes(db);
-    db->compact_ticket = 0;
-    bb_work_end_pending(db, BB_WORK_COMPACTION);
+    end_compaction(db);
     end_merging(db);
 }

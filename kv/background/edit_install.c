@@ -241,9 +241,8 @@ enum bb_status bb_edit_install_placed(struct bb_db *db, struct bb_edit *edit,
     return status;
 }
 
-enum bb_status bb_edit_install(struct bb_db *db, struct bb_edit *edit,
-                               struct bb_write_buffer *flushed)
+enum bb_status bb_edit_install(struct bb_db *db, struct bb_edit *edit)
 {
-    const struct bb_placing placing = {.flushed = flushed};
+    const struct bb_placing placing = {.place = NULL};
     return bb_edit_install_placed(db, edit, &placing);
 }

@@ -13,10 +13,8 @@ BB_MUST_CHECK enum bb_status bb_edit_install_levels(struct bb_db *db, struct bb_
                                                     const struct bb_edit *edit,
                                                     struct bb_levels **ret_levels);
 
-/* Called by a worker. `flushed` (may be NULL) is the frozen buffer that the edit replaces. Sets the
- * edit's counters. */
-BB_MUST_CHECK enum bb_status bb_edit_install(struct bb_db *db, struct bb_edit *edit,
-                                             struct bb_write_buffer *flushed);
+/* Called by a worker. Sets the edit's counters. */
+BB_MUST_CHECK enum bb_status bb_edit_install(struct bb_db *db, struct bb_edit *edit);
 
 /* Places the tables of an edit, and learns when they become visible. */
 struct bb_placing {
@@ -27,7 +25,7 @@ struct bb_placing {
     void (*placed)(void *context);
     void *context;
     uint64_t sequence; /* of all their entries; later reads use at least this sequence */
-    struct bb_write_buffer *flushed; /* as of bb_edit_install */
+    struct bb_write_buffer *flushed; /* the frozen buffer that the edit replaces; may be NULL */
 };
 /* Like bb_edit_install. If `placing` has a sequence, the caller is the leader and the memtables are
  * empty. */

@@ -19,23 +19,6 @@
 #include "kv/store/work.h"
 #include "kv/wal/wal_writer.h"
 
-/* The visible range tombstones of the memtable, as an owned list; NULL if none exist. */
-static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtable *memtable,
-                                  const uint64_t *snapshots, size_t snapshot_count,
-                                  struct bb_range_tombstones **ret_ranges)
-{
-    struct bb_range_tombstone_array array = {0};
-    if (bb_memtable_ranges_count(memtable) == 0)
-        return BB_OK;
-    enum bb_status status = bb_memtable_ranges_list(memtable, &array);
-    if (status == BB_OK)
-        status =
-            bb_range_tombstones_create_seen(array.tombstones, array.count, db->options.comparator,
-                                            snapshots, snapshot_count, ret_ranges);
-    bb_range_tombstone_array_deinit(&array);
-    return status;
-}
-
 /* Writes a non-empty memtable to a table of level 0. The file is synced, but not its directory
  * entry. In a store without logs it has the name of a new table (BB_FILE_NEW_TABLE) until it is
  * installed. The caller owns *ret_meta. options: with filters by bb_waste_target_run_options. */
@@ -59,7 +42,8 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     bb_filename_path(db->directory, kind, number, path);
     status = bb_work_list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
-        status = list_ranges(db, memtable, snapshots, snapshot_count, &ranges);
+        status = bb_memtable_ranges_list_seen(memtable, BB_SEQUENCE_MAX, snapshots, snapshot_count,
+                                              &ranges);
     if (status == BB_OK)
         status = bb_memtable_iter_create(memtable, &iter);
     if (status == BB_OK)
@@ -161,11 +145,11 @@ static enum bb_status rename_table(void *context, struct bb_levels *levels, stru
 static enum bb_status install(struct bb_db *db, struct bb_write_buffer *buffer,
                               struct bb_edit *edit)
 {
-    struct bb_placing placing = {.place = rename_table, .context = db, .flushed = buffer};
+    struct bb_placing placing = {
+        .place = db->options.wal_off ? rename_table : NULL, .context = db, .flushed = buffer};
     enum bb_status status = set_log(db, buffer, edit);
     if (status == BB_OK)
-        status = db->options.wal_off ? bb_edit_install_placed(db, edit, &placing)
-                                     : bb_edit_install(db, edit, buffer);
+        status = bb_edit_install_placed(db, edit, &placing);
     if (status != BB_OK && db->options.wal_off && edit->added_count > 0)
         bb_filename_remove(db->system, db->directory, BB_FILE_NEW_TABLE,
                            edit->added[0].number); /* unless it was renamed */

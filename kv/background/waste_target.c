@@ -6,11 +6,6 @@
 #include "compaction/rates/table_filter_bits.h"
 #include "kv/options.h"
 
-static struct bb_read_weights weights_of(const struct bb_db *db)
-{
-    return (struct bb_read_weights){.absent_share = db->options.absent_share};
-}
-
 /* During a series of flushes level 0 collects more runs than level0_run_count_compact. They are not
  * planned for, because bits reserved for them would usually be unused. */
 static struct bb_filter_budget budget_given(const struct bb_db *db)
@@ -43,7 +38,7 @@ struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
                   .style = db->options.compaction_style},
         .has_filters = db->options.filter_kind != BB_FILTER_NONE,
         .target_wasted_reads = bb_options_target(&db->options),
-        .weights = weights_of(db),
+        .weights = {.absent_share = db->options.absent_share},
         .budget = budget_of(db, levels),
     };
 }

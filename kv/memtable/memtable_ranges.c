@@ -224,6 +224,24 @@ enum bb_status bb_memtable_ranges_list(const struct bb_memtable *memtable,
     return add_records(memtable, UINT64_MAX, array);
 }
 
+enum bb_status bb_memtable_ranges_list_seen(const struct bb_memtable *memtable, uint64_t sequence,
+                                            const uint64_t *snapshots, size_t snapshot_count,
+                                            struct bb_range_tombstones **ret_list)
+{
+    struct bb_range_tombstone_array array = {0};
+    size_t count = 0;
+    enum bb_status status = bb_memtable_ranges_list(memtable, &array);
+    for (size_t i = 0; i < array.count; i++) {
+        if (array.tombstones[i].sequence <= sequence)
+            array.tombstones[count++] = array.tombstones[i];
+    }
+    if (status == BB_OK && count > 0)
+        status = bb_range_tombstones_create_seen(array.tombstones, count, memtable->comparator,
+                                                 snapshots, snapshot_count, ret_list);
+    bb_range_tombstone_array_deinit(&array);
+    return status;
+}
+
 uint64_t bb_memtable_ranges_count(const struct bb_memtable *memtable)
 {
     return atomic_load_explicit(&memtable->ranges.count, memory_order_relaxed);

@@ -44,6 +44,14 @@ void bb_memtable_ranges_narrow(const struct bb_memtable *memtable, struct bb_byt
 BB_MUST_CHECK enum bb_status bb_memtable_ranges_list(const struct bb_memtable *memtable,
                                                      struct bb_range_tombstone_array *array);
 
+/* The visible ones of at most `sequence`, as an owned list; *ret_list stays unchanged if there are
+ * none. snapshots: ascending. */
+BB_MUST_CHECK enum bb_status bb_memtable_ranges_list_seen(const struct bb_memtable *memtable,
+                                                          uint64_t sequence,
+                                                          const uint64_t *snapshots,
+                                                          size_t snapshot_count,
+                                                          struct bb_range_tombstones **ret_list);
+
 /* Their number. Any thread; exact as of some moment. */
 uint64_t bb_memtable_ranges_count(const struct bb_memtable *memtable);
 
