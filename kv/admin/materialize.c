@@ -12,7 +12,6 @@
 #include "kv/indexes/index_file.h"
 #include "kv/store/call.h"
 #include "kv/store/current_view.h"
-#include "kv/store/inherited.h"
 #include "kv/store/work.h"
 
 struct materialization {
@@ -104,11 +103,9 @@ enum bb_status bb_db_index_materialize(struct bb_db *db,
     struct materialization m = {.db = db};
     struct bb_error before; /* the replacement of a table is an expected failure */
     bb_error_save(&before);
-    enum bb_status status = bb_inherited_check(db);
+    enum bb_status status = bb_call_begin_change(db, "building indexes");
     if (options != NULL)
         m.options = *options;
-    if (status == BB_OK)
-        status = bb_call_begin_change(db, "building indexes");
     if (status != BB_OK)
         return status;
     status = do_views(&m);

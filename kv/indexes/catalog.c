@@ -33,8 +33,8 @@ void bb_catalog_unref(struct bb_catalog *catalog)
         atomic_fetch_sub_explicit(&catalog->references, 1, memory_order_acq_rel) > 1)
         return;
     for (size_t i = 0; i < catalog->index_count; i++)
-        bb_free(catalog->indexes[i].name);
-    bb_free(catalog->indexes);
+        bb_free(catalog->names[i]);
+    bb_free(catalog->names);
     bb_free(catalog->specs);
     bb_schema_destroy(catalog->schema);
     bb_free(catalog);
@@ -43,24 +43,22 @@ void bb_catalog_unref(struct bb_catalog *catalog)
 static enum bb_status grow(struct bb_catalog *catalog)
 {
     size_t wanted = catalog->index_count + 1;
-    struct bb_catalog_index *indexes =
-        bb_realloc(catalog->indexes, wanted * sizeof(*catalog->indexes));
-    if (indexes != NULL)
-        catalog->indexes = indexes;
+    char **names = bb_realloc(catalog->names, wanted * sizeof(*catalog->names));
+    if (names != NULL)
+        catalog->names = names;
     struct bb_skip_spec *specs = bb_realloc(catalog->specs, wanted * sizeof(*catalog->specs));
     if (specs != NULL)
         catalog->specs = specs;
-    return indexes != NULL && specs != NULL ? BB_OK
-                                            : bb_fail(BB_NO_MEMORY, "no memory for an index");
+    return names != NULL && specs != NULL ? BB_OK : bb_fail(BB_NO_MEMORY, "no memory for an index");
 }
 
-static const struct bb_catalog_index *find_index(const struct bb_catalog *catalog, const char *name)
+static bool has_index(const struct bb_catalog *catalog, const char *name)
 {
     for (size_t i = 0; i < catalog->index_count; i++) {
-        if (strcmp(catalog->indexes[i].name, name) == 0)
-            return &catalog->indexes[i];
+        if (strcmp(catalog->names[i], name) == 0)
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 static enum bb_status check_name(const struct bb_catalog *catalog, const char *name)
@@ -74,7 +72,7 @@ static enum bb_status check_name(const struct bb_catalog *catalog, const char *n
             return bb_fail(BB_INVALID, "the name of an index has a control character at byte %zu",
                            i);
     }
-    if (find_index(catalog, name) != NULL)
+    if (has_index(catalog, name))
         return bb_fail(BB_EXISTS, "there is an index \"%s\" already", name);
     return BB_OK;
 }
@@ -93,7 +91,7 @@ static enum bb_status add_index(struct bb_catalog *catalog, const char *name, co
     char *copy = bb_strdup(name);
     if (copy == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an index");
-    catalog->indexes[catalog->index_count] = (struct bb_catalog_index){.name = copy, .spec = spec};
+    catalog->names[catalog->index_count] = copy;
     catalog->specs[catalog->index_count++] = spec;
     return BB_OK;
 }
@@ -104,7 +102,7 @@ static enum bb_status check_drops(const struct bb_catalog *catalog,
                                   const struct bb_catalog_change *change)
 {
     size_t attribute = 0;
-    if (change->drop_index != NULL && find_index(catalog, change->drop_index) == NULL)
+    if (change->drop_index != NULL && !has_index(catalog, change->drop_index))
         return bb_fail(BB_NOT_FOUND, "there is no index \"%s\"", change->drop_index);
     if (change->drop_attribute == NULL)
         return BB_OK;
@@ -112,9 +110,9 @@ static enum bb_status check_drops(const struct bb_catalog *catalog,
         BB_OK)
         return bb_fail(BB_NOT_FOUND, "there is no attribute \"%s\"", change->drop_attribute);
     for (size_t i = 0; i < catalog->index_count; i++) {
-        if (catalog->indexes[i].spec.attribute == attribute)
+        if (catalog->specs[i].attribute == attribute)
             return bb_fail(BB_INVALID, "the attribute \"%s\" has an index, \"%s\": drop that first",
-                           change->drop_attribute, catalog->indexes[i].name);
+                           change->drop_attribute, catalog->names[i]);
     }
     return BB_OK;
 }
@@ -153,7 +151,7 @@ static enum bb_status copy_index(const struct bb_catalog *from, size_t index, st
     if (status == BB_OK)
         status = bb_buf_append(&text, "", 1);
     if (status == BB_OK)
-        status = add_index(to, from->indexes[index].name, (const char *)text.data);
+        status = add_index(to, from->names[index], (const char *)text.data);
     bb_buf_deinit(&text);
     return status;
 }
@@ -162,8 +160,9 @@ static enum bb_status copy_indexes(const struct bb_catalog *from,
                                    const struct bb_catalog_change *change, struct bb_catalog *to)
 {
     enum bb_status status = BB_OK;
-    for (size_t i = 0; i < from->index_count && status == BB_OK; i++) {
-        if (!is_text(from->indexes[i].name, change->drop_index))
+    size_t count = change->drop_all_indexes ? 0 : from->index_count;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        if (!is_text(from->names[i], change->drop_index))
             status = copy_index(from, i, to);
     }
     if (status == BB_OK && change->add_index != NULL)
@@ -199,23 +198,6 @@ enum bb_status bb_catalog_change(const struct bb_catalog *catalog,
     return status;
 }
 
-enum bb_status bb_catalog_without_indexes(const struct bb_catalog *catalog,
-                                          struct bb_catalog **ret_catalog)
-{
-    static const struct bb_catalog_change nothing;
-    struct bb_catalog *made = NULL;
-    enum bb_status status = bb_catalog_create_empty(&made);
-    if (status == BB_OK) {
-        made->granule_bytes = catalog->granule_bytes;
-        status = copy_attributes(catalog, &nothing, made);
-    }
-    if (status == BB_OK)
-        *ret_catalog = made;
-    else
-        bb_catalog_unref(made);
-    return status;
-}
-
 /* ---- encoding ---- */
 
 static enum bb_status encode_index(const struct bb_catalog *catalog, size_t index,
@@ -224,7 +206,7 @@ static enum bb_status encode_index(const struct bb_catalog *catalog, size_t inde
     struct bb_buf text = {0};
     enum bb_status status = bb_skip_spec_print(&catalog->specs[index], catalog->schema, &text);
     if (status == BB_OK)
-        status = bb_append_bytes(bytes, bb_bytes_of_text(catalog->indexes[index].name));
+        status = bb_append_bytes(bytes, bb_bytes_of_text(catalog->names[index]));
     if (status == BB_OK)
         status = bb_append_bytes(bytes, bb_buf_bytes(&text));
     bb_buf_deinit(&text);

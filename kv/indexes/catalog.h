@@ -19,19 +19,14 @@
 
 #define BB_INDEX_NAME_MAX 64
 
-struct bb_catalog_index {
-    char *name; /* owned */
-    struct bb_skip_spec spec;
-};
-
 struct bb_catalog {
     _Atomic uint32_t references;
     /* Target for the bytes of a granule's values. A granule ends with the block that brings them
      * closest to it (bb_index_build_is_full). */
     uint64_t granule_bytes;
-    struct bb_schema *schema;         /* owned */
-    struct bb_catalog_index *indexes; /* owned */
-    struct bb_skip_spec *specs;       /* specs of the indexes in one array; owned */
+    struct bb_schema *schema;   /* owned */
+    char **names;               /* of the indexes; both owned */
+    struct bb_skip_spec *specs; /* of the indexes; owned */
     size_t index_count;
     /* Indexes created since the store was opened, including dropped ones. */
     uint64_t creation_count;
@@ -44,6 +39,7 @@ struct bb_catalog_change {
     const char *add_index;      /* a name, with add_spec */
     const char *add_spec;
     const char *drop_index; /* a name */
+    bool drop_all_indexes;
     uint64_t granule_bytes; /* 0: unchanged */
 };
 
@@ -57,9 +53,6 @@ BB_MUST_CHECK enum bb_status bb_catalog_decode(struct bb_bytes bytes, struct bb_
 BB_MUST_CHECK enum bb_status bb_catalog_change(const struct bb_catalog *catalog,
                                                const struct bb_catalog_change *change,
                                                struct bb_catalog **ret_catalog);
-/* The same attributes and granules, without indexes. *ret_catalog has one reference. */
-BB_MUST_CHECK enum bb_status bb_catalog_without_indexes(const struct bb_catalog *catalog,
-                                                        struct bb_catalog **ret_catalog);
 /* Appends the bytes. */
 BB_MUST_CHECK enum bb_status bb_catalog_encode(const struct bb_catalog *catalog,
                                                struct bb_buf *bytes);

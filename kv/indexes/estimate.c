@@ -228,16 +228,12 @@ static void fill_estimate(struct estimation *e)
 /* The store's attributes with only this index. */
 static enum bb_status make_catalog(struct estimation *e)
 {
-    struct bb_catalog *made = NULL;
+    const struct bb_catalog_change change = {.drop_all_indexes = true,
+                                             .add_index = "estimated",
+                                             .add_spec = e->options.spec,
+                                             .granule_bytes = e->options.granule_bytes};
     e->store_catalog = bb_store_catalog_ref(e->db);
-    enum bb_status status = bb_catalog_without_indexes(e->store_catalog, &made);
-    struct bb_catalog_change change = {.add_index = "estimated",
-                                       .add_spec = e->options.spec,
-                                       .granule_bytes = e->options.granule_bytes};
-    if (status == BB_OK)
-        status = bb_catalog_change(made, &change, &e->catalog);
-    bb_catalog_unref(made);
-    return status;
+    return bb_catalog_change(e->store_catalog, &change, &e->catalog);
 }
 
 static bool is_same(const struct bb_skip_spec *a, const struct bb_skip_spec *b)

@@ -28,7 +28,7 @@ static enum bb_status describe(const struct bb_catalog *catalog, size_t index,
     if (status == BB_OK)
         status = bb_buf_append(&text, "", 1);
     if (status == BB_OK) {
-        described->name = bb_strdup(catalog->indexes[index].name);
+        described->name = bb_strdup(catalog->names[index]);
         described->spec = bb_strdup((const char *)text.data);
         described->definition = bb_strdup(bb_schema_definition(catalog->schema, spec->attribute));
     }

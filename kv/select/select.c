@@ -75,7 +75,7 @@ static enum bb_status name_accounts(struct bb_select *select)
         return bb_fail(BB_NO_MEMORY, "no memory for the accounts of %zu indexes",
                        catalog->index_count);
     for (size_t i = 0; i < catalog->index_count; i++)
-        accounts[i] = (struct bb_select_index_account){.name = catalog->indexes[i].name,
+        accounts[i] = (struct bb_select_index_account){.name = catalog->names[i],
                                                        .rate = catalog->specs[i].rate};
     select->source.index_accounts = accounts;
     return BB_OK;
