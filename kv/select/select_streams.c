@@ -8,22 +8,15 @@
 #include "kv/memtable/memtable.h"
 #include "sstable/entry.h"
 
-static void add(struct bb_select_streams *streams, struct bb_iter *iter, size_t run,
-                bool is_only_version)
-{
-    streams->streams[streams->count++] =
-        (struct bb_select_stream){.iter = iter, .run = run, .is_only_version = is_only_version};
-}
-
 static enum bb_status add_memtable(struct bb_select_streams *streams,
-                                   const struct bb_write_buffer *buffer, size_t run)
+                                   struct bb_select_stream *stream)
 {
     struct bb_iter *iter = NULL;
-    enum bb_status status = bb_memtable_iter_create(buffer->memtable, &iter);
+    enum bb_status status =
+        bb_memtable_iter_create(bb_view_memtable(streams->view, stream->run), &iter);
     if (status == BB_OK)
-        status = bb_filtered_candidates_create(streams->source, iter, &iter);
-    if (status == BB_OK)
-        add(streams, iter, run, false);
+        status = bb_filtered_candidates_create(streams->source, iter, &stream->iter);
+    streams->count += status == BB_OK;
     return status;
 }
 
@@ -32,15 +25,15 @@ static enum bb_status add_memtable(struct bb_select_streams *streams,
 static enum bb_status open_candidates(void *context, struct bb_table_file *file,
                                       struct bb_iter **ret_iter)
 {
-    const struct bb_select_opening *opening = context;
-    const struct bb_candidate_source *source = opening->source;
-    struct bb_table_reading reading = {.view = opening->view,
+    const struct bb_select_stream *stream = context;
+    struct bb_candidate_source *source = stream->all->source;
+    struct bb_table_reading reading = {.view = stream->all->view,
                                        .comparator = source->comparator,
                                        .range = source->range,
                                        .sequence = source->sequence,
-                                       .run = opening->run,
+                                       .run = stream->run,
                                        .file = file};
-    return bb_table_candidates_create(opening->source, &reading, ret_iter);
+    return bb_table_candidates_create(source, &reading, ret_iter);
 }
 
 /* True when no key has two versions, and there are no range tombstones. */
@@ -54,33 +47,32 @@ static bool has_only_versions(struct bb_table_file *const *files, size_t count)
     return true;
 }
 
-static enum bb_status add_run(struct bb_select_streams *streams, const struct bb_run *run,
-                              size_t number, const struct bb_view *view)
+static enum bb_status add_run(struct bb_select_streams *streams, struct bb_select_stream *stream)
 {
-    struct bb_candidate_source *source = streams->source;
-    struct bb_select_opening *opening = &streams->openings[streams->count];
-    struct bb_run_opener opener = {.open = open_candidates, .context = opening};
-    struct bb_iter *iter = NULL;
+    const struct bb_candidate_source *source = streams->source;
+    const struct bb_run *run = bb_view_turn(streams->view, stream->run)->run;
+    struct bb_run_opener opener = {.open = open_candidates, .context = stream};
     size_t first = 0;
     size_t end = 0;
     bb_run_find_range(run, source->comparator, source->range, &first, &end);
     if (first == end)
         return BB_OK;
-    *opening = (struct bb_select_opening){.source = source, .view = view, .run = number};
+    stream->is_only_version = has_only_versions(&run->files[first], end - first);
     enum bb_status status = bb_run_iter_create_opened(&run->files[first], end - first,
-                                                      source->comparator, &opener, &iter);
-    if (status == BB_OK)
-        add(streams, iter, number, has_only_versions(&run->files[first], end - first));
+                                                      source->comparator, &opener, &stream->iter);
+    streams->count += status == BB_OK;
     return status;
 }
 
-static enum bb_status add_all(struct bb_select_streams *streams, const struct bb_view *view)
+static enum bb_status add_all(struct bb_select_streams *streams)
 {
     enum bb_status status = BB_OK;
-    for (size_t run = 0; run < bb_view_run_count(view) && status == BB_OK; run++)
-        status = run < view->buffer_count
-                     ? add_memtable(streams, view->buffers[run], run)
-                     : add_run(streams, bb_view_turn(view, run)->run, run, view);
+    for (size_t run = 0; run < bb_view_run_count(streams->view) && status == BB_OK; run++) {
+        struct bb_select_stream *stream = &streams->streams[streams->count];
+        *stream = (struct bb_select_stream){.all = streams, .run = run};
+        status = run < streams->view->buffer_count ? add_memtable(streams, stream)
+                                                   : add_run(streams, stream);
+    }
     return status;
 }
 
@@ -89,14 +81,12 @@ enum bb_status bb_select_streams_init(struct bb_select_streams *streams,
                                       const struct bb_view *view, bool is_backward)
 {
     size_t count_max = bb_view_run_count(view);
-    *streams = (struct bb_select_streams){.source = source, .is_backward = is_backward};
+    *streams =
+        (struct bb_select_streams){.source = source, .view = view, .is_backward = is_backward};
     streams->streams = bb_alloc_zeroed(count_max, sizeof(*streams->streams));
-    streams->openings = bb_alloc_zeroed(count_max, sizeof(*streams->openings));
-    enum bb_status status = BB_OK;
-    if (streams->streams == NULL || streams->openings == NULL)
-        status = bb_fail(BB_NO_MEMORY, "no memory for %zu streams", count_max);
-    if (status == BB_OK)
-        status = add_all(streams, view);
+    if (streams->streams == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu streams", count_max);
+    enum bb_status status = add_all(streams);
     if (status != BB_OK)
         bb_select_streams_deinit(streams);
     return status;
@@ -107,7 +97,6 @@ void bb_select_streams_deinit(struct bb_select_streams *streams)
     for (size_t i = 0; i < streams->count; i++)
         bb_iter_destroy(streams->streams[i].iter);
     bb_free(streams->streams);
-    bb_free(streams->openings);
     *streams = (struct bb_select_streams){0};
 }
 

@@ -10,28 +10,22 @@
 #include "kv/select/newest.h"
 
 struct bb_select_stream {
+    const struct bb_select_streams *all;
     struct bb_iter *iter; /* owned */
     size_t run;
     bool is_only_version; /* as in struct bb_found */
 };
 
-/* The context for opening the tables of a run. */
-struct bb_select_opening {
-    struct bb_candidate_source *source;
-    const struct bb_view *view;
-    size_t run;
-};
-
 struct bb_select_streams {
     struct bb_candidate_source *source; /* borrowed */
+    const struct bb_view *view;         /* borrowed */
     struct bb_select_stream *streams;   /* owned */
-    struct bb_select_opening *openings; /* one for each; owned */
     size_t count;
     bool is_backward;
     struct bb_select_stream *current; /* with the current candidate; NULL at the end */
 };
 
-/* Opens streams over the source's range. The view must outlive them. */
+/* Opens streams over the source's range. The view must outlive them, and *streams must not move. */
 BB_MUST_CHECK enum bb_status bb_select_streams_init(struct bb_select_streams *streams,
                                                     struct bb_candidate_source *source,
                                                     const struct bb_view *view, bool is_backward);
