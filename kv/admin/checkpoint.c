@@ -34,32 +34,27 @@ struct bb_checkpoint {
     uint64_t sequence;    /* later entries do not belong to the checkpoint */
 };
 
-/* A table that was written for the checkpoint. */
-struct own_table {
-    uint64_t number;
-    struct bb_table_meta meta;
-};
-
 /* The checkpoint as it is made. */
 struct checkpoint {
     struct bb_db *db;
     struct bb_file_system *fs;
     const char *directory; /* the new store's */
     const struct bb_view *view;
-    const struct bb_levels *levels; /* the view's */
     bool takes_memtables;
     /* Everything up to it is in tables. */
     uint64_t sequence;
-    /* The memtables of the view, oldest first. */
-    struct own_table own[BB_FROZEN_MAX + 1];
-    size_t own_count;
-    /* Of a log that is never begun; 0: not allocated yet. */
-    uint64_t log_number;
+    /* The snapshot of the manifest. It names the tables and index files in the directory; the last
+     * ones may be incomplete. Its log is never begun. */
+    struct bb_edit edit;
     /* Above the numbers of all tables; 0: not allocated yet. */
     uint64_t manifest_number;
-    uint64_t *index_numbers; /* of the index files added, perhaps partly; owned */
-    size_t index_count;
 };
+
+static void remove_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
+{
+    if (number != 0 || kind == BB_FILE_CURRENT)
+        bb_filename_remove(c->fs, c->directory, kind, number);
+}
 
 /* ---- tables ---- */
 
@@ -75,30 +70,44 @@ static enum bb_status add_file(struct checkpoint *c, enum bb_file_kind kind, uin
     return status;
 }
 
-/* Adds the table's present index file. It is held while the directory is filled, so that its name
- * exists. A missing one is omitted, as in the original store. */
-static enum bb_status add_index(struct checkpoint *c, struct bb_table_file *table,
-                                struct bb_edit *edit)
+/* Adds the index file of the table that was added last. It is held while the directory is filled,
+ * so that its name exists. A missing one is omitted, as in the original store. */
+static enum bb_status add_index(struct checkpoint *c, struct bb_table_file *table)
 {
     struct bb_companion *index = bb_table_file_companion(table);
     if (index == NULL)
         return BB_OK;
-    /* Listed first, because a failed copy leaves part of the file. */
-    c->index_numbers[c->index_count++] = index->number;
+    /* Named first, because a failed copy leaves part of the file. */
+    bb_edit_set_index(&c->edit, index->number);
     enum bb_status status = add_file(c, BB_FILE_INDEX, index->number);
-    if (status == BB_OK)
-        bb_edit_set_index(edit, index->number);
     bb_companion_unref(index);
-    return status == BB_NOT_FOUND ? BB_OK : status;
+    if (status != BB_NOT_FOUND)
+        return status;
+    bb_edit_set_index(&c->edit, 0);
+    return BB_OK;
+}
+
+static enum bb_status add_run(struct checkpoint *c, int level, const struct bb_run *run)
+{
+    enum bb_status status = BB_OK;
+    uint64_t number = level == 0 ? 0 : run->number;
+    for (size_t i = 0; i < run->count && status == BB_OK; i++) {
+        struct bb_table_file *file = run->files[i];
+        status = bb_edit_add_table(&c->edit, level, number, file->number, &file->meta);
+        if (status == BB_OK)
+            status = add_file(c, BB_FILE_TABLE, file->number);
+        if (status == BB_OK)
+            status = add_index(c, file);
+    }
+    return status;
 }
 
 static enum bb_status add_tables(struct checkpoint *c)
 {
+    const struct bb_levels *levels = c->view->levels;
     enum bb_status status = BB_OK;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < bb_levels_table_count(c->levels, level) && status == BB_OK; i++)
-            status = add_file(c, BB_FILE_TABLE, bb_levels_table(c->levels, level, i)->number);
-    }
+    for (size_t i = 0; i < levels->turn_count && status == BB_OK; i++)
+        status = add_run(c, levels->turns[i].level, levels->turns[i].run);
     return status;
 }
 
@@ -106,16 +115,21 @@ static enum bb_status add_tables(struct checkpoint *c)
 
 static enum bb_status write_memtable(struct checkpoint *c, const struct bb_write_buffer *buffer)
 {
-    struct own_table *own = &c->own[c->own_count];
+    struct bb_table_meta meta = {0};
     char path[BB_PATH_SIZE_MAX];
+    uint64_t number = 0;
     bool is_written = false;
-    enum bb_status status = bb_file_number_new(c->db, &own->number);
+    enum bb_status status = bb_file_number_new(c->db, &number);
     if (status != BB_OK)
         return status;
-    bb_filename_path(c->directory, BB_FILE_TABLE, own->number, path);
-    status = bb_checkpoint_table_write(c->db, buffer->memtable, c->sequence, path, &own->meta,
-                                       &is_written);
-    c->own_count += is_written;
+    bb_filename_path(c->directory, BB_FILE_TABLE, number, path);
+    status =
+        bb_checkpoint_table_write(c->db, buffer->memtable, c->sequence, path, &meta, &is_written);
+    if (is_written)
+        status = bb_edit_add_table(&c->edit, 0, 0, number, &meta);
+    if (status != BB_OK)
+        remove_file(c, BB_FILE_TABLE, number);
+    bb_table_meta_deinit(&meta);
     return status;
 }
 
@@ -130,20 +144,6 @@ static enum bb_status write_memtables(struct checkpoint *c)
     return status;
 }
 
-static enum bb_status describe_own(const struct checkpoint *c, struct bb_edit *edit)
-{
-    enum bb_status status = BB_OK;
-    for (size_t i = 0; i < c->own_count && status == BB_OK; i++)
-        status = bb_edit_add_table(edit, 0, 0, c->own[i].number, &c->own[i].meta);
-    return status;
-}
-
-static void release_own(struct checkpoint *c)
-{
-    for (size_t i = 0; i < c->own_count; i++)
-        bb_table_meta_deinit(&c->own[i].meta);
-}
-
 /* ---- manifest ---- */
 
 /* At least the sequence of every entry in the tables, and of every write before the call: a write
@@ -151,88 +151,63 @@ static void release_own(struct checkpoint *c)
 static uint64_t last_sequence(const struct checkpoint *c)
 {
     uint64_t sequence = c->sequence;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++) {
-            uint64_t max = bb_levels_table(c->levels, level, i)->meta.sequence_max;
-            sequence = max > sequence ? max : sequence;
-        }
+    for (size_t i = 0; i < c->edit.added_count; i++) {
+        uint64_t max = c->edit.added[i].meta.sequence_max;
+        sequence = max > sequence ? max : sequence;
     }
     return sequence;
-}
-
-static enum bb_status describe_run(struct checkpoint *c, struct bb_edit *edit, int level,
-                                   const struct bb_run *run)
-{
-    enum bb_status status = BB_OK;
-    uint64_t number = level == 0 ? 0 : run->number;
-    for (size_t i = 0; i < run->count && status == BB_OK; i++) {
-        struct bb_table_file *file = run->files[i];
-        status = bb_edit_add_table(edit, level, number, file->number, &file->meta);
-        if (status == BB_OK)
-            status = add_index(c, file, edit);
-    }
-    return status;
-}
-
-static enum bb_status describe_catalog(struct checkpoint *c, struct bb_edit *edit)
-{
-    struct bb_buf bytes = {0};
-    struct bb_catalog *catalog = bb_store_catalog_ref(c->db);
-    enum bb_status status = bb_catalog_encode(catalog, &bytes);
-    if (status == BB_OK && bytes.size > 0)
-        status = bb_edit_set_catalog(edit, bb_buf_bytes(&bytes));
-    bb_catalog_unref(catalog);
-    bb_buf_deinit(&bytes);
-    return status;
-}
-
-static enum bb_status describe(struct checkpoint *c, struct bb_edit *edit)
-{
-    enum bb_status status =
-        bb_manifest_identity_new(c->fs, c->db->options.comparator, &c->db->secret, &edit->identity);
-    edit->has_identity = true;
-    edit->last_sequence = last_sequence(c);
-    edit->options = c->db->stored_options;
-    for (size_t i = 0; i < c->levels->turn_count && status == BB_OK; i++)
-        status = describe_run(c, edit, c->levels->turns[i].level, c->levels->turns[i].run);
-    if (status == BB_OK)
-        status = describe_own(c, edit);
-    return status == BB_OK ? describe_catalog(c, edit) : status;
 }
 
 /* An index file may have got its number after the manifest. */
 static uint64_t number_max(const struct checkpoint *c)
 {
     uint64_t max = c->manifest_number;
-    for (size_t i = 0; i < c->index_count; i++)
-        max = c->index_numbers[i] > max ? c->index_numbers[i] : max;
+    for (size_t i = 0; i < c->edit.added_count; i++) {
+        uint64_t number = c->edit.added[i].index_number;
+        max = number > max ? number : max;
+    }
     return max;
+}
+
+static enum bb_status describe_catalog(struct checkpoint *c)
+{
+    struct bb_buf bytes = {0};
+    struct bb_catalog *catalog = bb_store_catalog_ref(c->db);
+    enum bb_status status = bb_catalog_encode(catalog, &bytes);
+    if (status == BB_OK && bytes.size > 0)
+        status = bb_edit_set_catalog(&c->edit, bb_buf_bytes(&bytes));
+    bb_catalog_unref(catalog);
+    bb_buf_deinit(&bytes);
+    return status;
+}
+
+static enum bb_status describe(struct checkpoint *c)
+{
+    struct bb_edit *edit = &c->edit;
+    edit->has_identity = true;
+    edit->last_sequence = last_sequence(c);
+    edit->log_is_absent = true;
+    edit->next_file_number = number_max(c) + 1;
+    edit->options = c->db->stored_options;
+    enum bb_status status =
+        bb_manifest_identity_new(c->fs, c->db->options.comparator, &c->db->secret, &edit->identity);
+    return status == BB_OK ? describe_catalog(c) : status;
 }
 
 static enum bb_status write_manifest(struct checkpoint *c)
 {
-    struct bb_edit edit = {0};
     struct bb_manifest_state state = {0};
-    enum bb_status status = describe(c, &edit);
-    edit.log_number = c->log_number;
-    edit.log_is_absent = true;
-    edit.next_file_number = number_max(c) + 1;
+    enum bb_status status = describe(c);
     if (status == BB_OK)
-        status = bb_manifest_state_apply(&state, &edit, (struct bb_place){.file = "a checkpoint"});
+        status =
+            bb_manifest_state_apply(&state, &c->edit, (struct bb_place){.file = "a checkpoint"});
     if (status == BB_OK)
         status = bb_manifest_write(c->fs, c->directory, c->manifest_number, true, &state);
     bb_manifest_state_deinit(&state);
-    bb_edit_deinit(&edit);
     return status;
 }
 
 /* ---- the checkpoint ---- */
-
-static void remove_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
-{
-    if (number != 0 || kind == BB_FILE_CURRENT)
-        bb_filename_remove(c->fs, c->directory, kind, number);
-}
 
 /* Removes the created files, if possible; the latest failure is kept. */
 static enum bb_status clear_away(struct checkpoint *c)
@@ -241,36 +216,19 @@ static enum bb_status clear_away(struct checkpoint *c)
     remove_file(c, BB_FILE_CURRENT, 0);
     remove_file(c, BB_FILE_TEMPORARY, c->manifest_number);
     remove_file(c, BB_FILE_MANIFEST, c->manifest_number);
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++)
-            remove_file(c, BB_FILE_TABLE, bb_levels_table(c->levels, level, i)->number);
+    for (size_t i = 0; i < c->edit.added_count; i++) {
+        remove_file(c, BB_FILE_TABLE, c->edit.added[i].number);
+        remove_file(c, BB_FILE_INDEX, c->edit.added[i].index_number);
     }
-    for (size_t i = 0; i < c->own_count; i++)
-        remove_file(c, BB_FILE_TABLE, c->own[i].number);
-    for (size_t i = 0; i < c->index_count; i++)
-        remove_file(c, BB_FILE_INDEX, c->index_numbers[i]);
     (void)!c->fs->ops->remove_directory(c->fs, c->directory);
     return bb_error_restore(&failure);
 }
 
-static enum bb_status reserve_indexes(struct checkpoint *c)
-{
-    size_t count = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        count += bb_levels_table_count(c->levels, level);
-    c->index_numbers = bb_alloc_zeroed(count + 1, sizeof(*c->index_numbers));
-    return c->index_numbers != NULL ? BB_OK
-                                    : bb_fail(BB_NO_MEMORY, "no memory for %zu numbers", count);
-}
-
 static enum bb_status fill_directory(struct checkpoint *c)
 {
-    c->levels = c->view->levels;
-    enum bb_status status = reserve_indexes(c);
+    enum bb_status status = write_memtables(c);
     if (status == BB_OK)
-        status = write_memtables(c);
-    if (status == BB_OK)
-        status = bb_file_number_new(c->db, &c->log_number);
+        status = bb_file_number_new(c->db, &c->edit.log_number);
     if (status == BB_OK)
         status = bb_file_number_new(c->db, &c->manifest_number);
     if (status == BB_OK)
@@ -281,8 +239,7 @@ static enum bb_status fill_directory(struct checkpoint *c)
         status = write_manifest(c);
     if (status != BB_OK)
         status = clear_away(c);
-    bb_free(c->index_numbers);
-    release_own(c);
+    bb_edit_deinit(&c->edit);
     return status;
 }
 
