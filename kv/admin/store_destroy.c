@@ -254,15 +254,11 @@ static enum bb_status lock_and_destroy(struct destruction *d)
 {
     char path[BB_PATH_SIZE_MAX];
     struct bb_file *lock = NULL;
-    bool is_directory = false;
-    uint64_t size = 0;
     bb_filename_path(d->path, BB_FILE_LOCK, 0, path);
-    enum bb_status status = d->fs->ops->status(d->fs, d->path, &is_directory, &size);
+    enum bb_status status = bb_directory_check(d->fs, d->path);
     if (status == BB_NOT_FOUND)
         status = bb_fail(BB_NOT_FOUND,
                          "%s: no such directory, so no file was removed: check the path", d->path);
-    if (status == BB_OK && !is_directory)
-        status = bb_fail(BB_INVALID, "%s: not a directory", d->path);
     if (status == BB_OK) {
         status = examine(d);
         /* A file disappeared during the checks: another process is active, and the lock shows

@@ -295,11 +295,7 @@ enum bb_status bb_store_verify_locked(struct bb_file_system *fs, const char *pat
  * tables between two reads, which would look like damage. */
 static enum bb_status check_is_store(struct verification *v)
 {
-    bool is_directory = false;
-    uint64_t size = 0;
-    enum bb_status status = v->fs->ops->status(v->fs, v->path, &is_directory, &size);
-    if (status == BB_OK && !is_directory)
-        status = bb_fail(BB_INVALID, "%s: not a directory", v->path);
+    enum bb_status status = bb_directory_check(v->fs, v->path);
     if (status == BB_OK)
         status = bb_directory_scan(v->fs, v->path, &v->directory);
     if (status == BB_OK && !v->directory.has_current && !bb_directory_has_store_file(&v->directory))

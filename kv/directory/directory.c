@@ -18,6 +18,16 @@
  * so a store never gets near this limit: at a thousand files a second it would take 34 years. */
 #define NUMBERS_AHEAD_MAX (UINT64_C(1) << 40)
 
+enum bb_status bb_directory_check(struct bb_file_system *fs, const char *path)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = fs->ops->status(fs, path, &is_directory, &size);
+    if (status == BB_OK && !is_directory)
+        return bb_fail(BB_INVALID, "%s: not a directory", path);
+    return status;
+}
+
 /* ---- scanning ---- */
 
 static int compare_files(const void *a, const void *b)

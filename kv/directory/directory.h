@@ -34,6 +34,8 @@ enum bb_file_verdict {
     BB_FILE_VERDICT_FOREIGN, /* not ours: kept */
 };
 
+/* Errors: BB_NOT_FOUND when the path does not exist, BB_INVALID when it is not a directory. */
+BB_MUST_CHECK enum bb_status bb_directory_check(struct bb_file_system *fs, const char *path);
 /* Lists and classifies the files. */
 BB_MUST_CHECK enum bb_status bb_directory_scan(struct bb_file_system *fs, const char *path,
                                                struct bb_directory *ret_directory);

@@ -23,12 +23,7 @@
 static enum bb_status make_directory(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
-    bool is_directory = false;
-    uint64_t size = 0;
-    enum bb_status status =
-        db->system->ops->status(db->system, db->directory, &is_directory, &size);
-    if (status == BB_OK)
-        return is_directory ? BB_OK : bb_fail(BB_INVALID, "%s: not a directory", db->directory);
+    enum bb_status status = bb_directory_check(db->system, db->directory);
     if (status != BB_NOT_FOUND)
         return status;
     if (!db->options.create_if_missing)

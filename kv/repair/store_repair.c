@@ -28,11 +28,7 @@ static enum bb_status check_file(struct bb_repair *repair, struct bb_directory_f
 
 static enum bb_status scan(struct bb_repair *repair)
 {
-    bool is_directory = false;
-    uint64_t size = 0;
-    enum bb_status status = repair->fs->ops->status(repair->fs, repair->path, &is_directory, &size);
-    if (status == BB_OK && !is_directory)
-        return bb_fail(BB_INVALID, "%s: not a directory", repair->path);
+    enum bb_status status = bb_directory_check(repair->fs, repair->path);
     bb_directory_deinit(&repair->directory);
     if (status == BB_OK)
         status = bb_directory_scan(repair->fs, repair->path, &repair->directory);
