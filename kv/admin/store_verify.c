@@ -89,8 +89,7 @@ static enum bb_status verify_catalog(const struct verification *v)
     struct bb_catalog *catalog = NULL;
     enum bb_status status = bb_catalog_decode(bb_buf_bytes(&v->state.catalog),
                                               (struct bb_place){.file = v->path}, &catalog);
-    if (status == BB_OK)
-        bb_catalog_unref(catalog);
+    bb_catalog_unref(catalog);
     return status;
 }
 

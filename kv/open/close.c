@@ -86,8 +86,7 @@ static void release_views(struct bb_db *db)
         db->view = NULL;
     }
     bb_current_view_reclaim(db);
-    if (db->active != NULL)
-        bb_write_buffer_unref(db->active);
+    bb_write_buffer_unref(db->active);
     db->active = NULL;
     bb_spare_memtable_deinit(&db->spare);
 }

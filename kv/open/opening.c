@@ -305,8 +305,7 @@ static void take_over(struct bb_opening *opening)
     atomic_store_explicit(&db->last_sequence, last, memory_order_release);
     bb_current_view_publish(db, opening->blank, &db->active, 1, opening->levels);
     bb_mutex_unlock(&db->mutex);
-    if (before != NULL)
-        bb_write_buffer_unref(before);
+    bb_write_buffer_unref(before);
     opening->manifest_in_force = NULL;
     opening->buffer = NULL;
     opening->blank = NULL;
@@ -381,8 +380,7 @@ static void remove_attempt(struct bb_opening *opening)
 bool bb_opening_undo(struct bb_opening *opening)
 {
     struct bb_error failure = *bb_error_last();
-    if (opening->buffer != NULL)
-        bb_write_buffer_unref(opening->buffer);
+    bb_write_buffer_unref(opening->buffer);
     opening->buffer = NULL;
     bb_levels_unref(opening->levels);
     opening->levels = NULL;
@@ -395,8 +393,7 @@ bool bb_opening_undo(struct bb_opening *opening)
 
 void bb_opening_deinit(struct bb_opening *opening)
 {
-    if (opening->buffer != NULL)
-        bb_write_buffer_unref(opening->buffer);
+    bb_write_buffer_unref(opening->buffer);
     bb_view_destroy(opening->blank);
     bb_levels_unref(opening->levels);
     bb_manifest_state_deinit(&opening->state);

@@ -50,8 +50,7 @@ static enum bb_status install(struct bb_db *db, struct bb_read_only_snapshot *sn
         bb_view_destroy(blank);
         return status;
     }
-    if (db->active != NULL)
-        bb_write_buffer_unref(db->active);
+    bb_write_buffer_unref(db->active);
     db->active = snapshot->buffer;
     snapshot->buffer = NULL;
     bb_read_only_snapshot_deinit(snapshot);

@@ -57,8 +57,7 @@ static void deinit_attempt(struct attempt *attempt)
 void bb_read_only_snapshot_deinit(struct bb_read_only_snapshot *snapshot)
 {
     bb_levels_unref(snapshot->levels);
-    if (snapshot->buffer != NULL)
-        bb_write_buffer_unref(snapshot->buffer);
+    bb_write_buffer_unref(snapshot->buffer);
     *snapshot = (struct bb_read_only_snapshot){0};
 }
 

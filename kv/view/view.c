@@ -36,8 +36,7 @@ void bb_view_destroy(struct bb_view *view)
     BB_ASSERT(atomic_load(&view->references) == 0);
     for (size_t i = view->buffer_count; i > 0; i--)
         bb_write_buffer_unref(view->buffers[i - 1]);
-    if (view->levels != NULL)
-        bb_levels_unref(view->levels);
+    bb_levels_unref(view->levels);
     bb_free(view);
 }
 

@@ -32,6 +32,8 @@ struct bb_write_buffer *bb_write_buffer_ref(struct bb_write_buffer *buffer)
 
 void bb_write_buffer_unref(struct bb_write_buffer *buffer)
 {
+    if (buffer == NULL)
+        return;
     uint32_t before = atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel);
     BB_ASSERT(before > 0);
     if (before > 1)

@@ -41,7 +41,7 @@ BB_MUST_CHECK enum bb_status bb_write_buffer_create(struct bb_memtable *memtable
                                                     struct bb_write_buffer **ret_buffer);
 struct bb_write_buffer *bb_write_buffer_ref(struct bb_write_buffer *buffer);
 /* The last reference closes the log, keeps its file, and keeps the memtable as the spare one or
- * releases it. Do not call under a mutex. */
+ * releases it. Do not call under a mutex. NULL is allowed. */
 void bb_write_buffer_unref(struct bb_write_buffer *buffer);
 
 #endif

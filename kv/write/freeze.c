@@ -207,8 +207,7 @@ enum bb_status bb_freeze_memtable(struct bb_db *db, size_t capacity_bytes)
         swap_active(db, blank, buffer);
         return BB_OK;
     }
-    if (buffer != NULL)
-        bb_write_buffer_unref(buffer);
+    bb_write_buffer_unref(buffer);
     bb_view_destroy(blank);
     return status;
 }
