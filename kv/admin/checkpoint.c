@@ -52,8 +52,7 @@ struct checkpoint {
 
 static void remove_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
 {
-    if (number != 0 || kind == BB_FILE_CURRENT)
-        bb_filename_remove(c->fs, c->directory, kind, number);
+    bb_filename_remove(c->fs, c->directory, kind, number);
 }
 
 /* ---- tables ---- */

@@ -57,19 +57,13 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     return status;
 }
 
-static void remove_file(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
-{
-    if (number != 0)
-        bb_filename_remove(db->system, db->directory, kind, number);
-}
-
 /* A log has a window only if its last write failed. */
 static void remove_logs(struct bb_db *db, const struct bb_write_buffer *buffer)
 {
-    remove_file(db, BB_FILE_LOG, buffer->log_number);
-    remove_file(db, BB_FILE_LOG, buffer->old_log_number);
+    bb_filename_remove(db->system, db->directory, BB_FILE_LOG, buffer->log_number);
+    bb_filename_remove(db->system, db->directory, BB_FILE_LOG, buffer->old_log_number);
     if (buffer->log != NULL && bb_wal_writer_has_window(buffer->log))
-        remove_file(db, BB_FILE_WINDOW, buffer->log_number);
+        bb_filename_remove(db->system, db->directory, BB_FILE_WINDOW, buffer->log_number);
 }
 
 /* Sets the first log that recovery needs once `flushed` is in a table: the log of the next newer

@@ -57,7 +57,7 @@ void bb_filename_path(const char *directory, enum bb_file_kind kind, uint64_t nu
                       char ret_path[BB_PATH_SIZE_MAX]);
 
 /* Removes the file if that is possible; one that remains is an orphan for the next opening. Keeps
- * the thread's latest failure. */
+ * the thread's latest failure. number 0: of no file, except for CURRENT and LOCK. */
 void bb_filename_remove(struct bb_file_system *fs, const char *directory, enum bb_file_kind kind,
                         uint64_t number);
 
