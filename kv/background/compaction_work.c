@@ -323,18 +323,13 @@ static bool is_quiet(struct bb_db *db)
     return has_ceased;
 }
 
-static void set_pace(struct bb_db *db, struct bb_pick_options *options)
-{
-    options->level0_run_count_due =
-        is_quiet(db) ? db->options.level0_run_count_compact : db->options.level0_run_count_busy;
-}
-
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
     options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     set_horizon(db, &options);
-    set_pace(db, &options);
+    options.level0_run_count_due =
+        is_quiet(db) ? db->options.level0_run_count_compact : db->options.level0_run_count_busy;
     const struct bb_range_request *request = bb_range_request_first(db);
     options.rates_will_change =
         request != NULL && bb_range_progress_is_full(&request->progress, levels);

@@ -287,11 +287,6 @@ static void enter_near(struct iter *iter, uint32_t leaf, struct bb_bytes key)
     prefetch_from(iter, find_index(iter, key, &is_equal));
 }
 
-static void find_near(struct iter *iter, struct bb_bytes key)
-{
-    enter_near(iter, bb_memtable_inner_find_leaf(iter->memtable, key, false, NULL), key);
-}
-
 /* A level of the tree for each step. The writer may split the leaf before the seek. The copy of it
  * in this iterator is still valid then, and has every entry that a reader may see, because its
  * sequence is older than the approach. */
@@ -321,7 +316,7 @@ static void iter_seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequen
     struct iter *iter = (struct iter *)base;
     start(iter);
     if (!iter->is_near)
-        find_near(iter, key);
+        enter_near(iter, bb_memtable_inner_find_leaf(iter->memtable, key, false, NULL), key);
     iter->is_near = false;
     bool is_equal = false;
     uint32_t index = find_index(iter, key, &is_equal);

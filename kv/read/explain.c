@@ -3,6 +3,7 @@
 #include "bb/db_explain.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/counter.h"
 #include "base/status.h"
 #include "kv/call_options.h"
@@ -31,14 +32,11 @@ static enum bb_status next_step(struct explaining *e, enum bb_explain_kind kind,
                                 struct bb_explain_step **ret_step)
 {
     struct bb_explain *explain = e->explain;
-    if (explain->step_count == e->step_capacity) {
-        size_t capacity = 2 * e->step_capacity + 8;
-        struct bb_explain_step *steps = bb_realloc(explain->steps, capacity * sizeof(*steps));
-        if (steps == NULL)
-            return bb_fail(BB_NO_MEMORY, "no memory for the %zu steps of a lookup", capacity);
-        explain->steps = steps;
-        e->step_capacity = capacity;
-    }
+    enum bb_status status =
+        bb_array_reserve(&explain->steps, explain->step_count, &e->step_capacity,
+                         sizeof(*explain->steps), "steps of a lookup");
+    if (status != BB_OK)
+        return status;
     struct bb_explain_step *step = &explain->steps[explain->step_count++];
     *step = (struct bb_explain_step){.kind = kind, .level = level};
     *ret_step = step;

@@ -17,7 +17,6 @@
 struct choice {
     struct bb_candidate_source *source;
     const struct bb_table_reading *reading;
-    struct bb_table_file *file;       /* its table */
     struct bb_companion *companion;   /* the index file; borrowed */
     struct bb_skip_file *index;       /* open */
     struct bb_skip_account *accounts; /* of the indexes of the file; the source owns them */
@@ -211,7 +210,7 @@ static bool judge(struct choice *choice, struct bb_table_granules *granules, siz
 static enum bb_status set_ends(struct choice *choice, struct bb_table_granules *granules)
 {
     struct bb_skip_granule_info granule = {0};
-    uint64_t end = choice->file->meta.block_count;
+    uint64_t end = choice->reading->file->meta.block_count;
     for (size_t i = granules->count; i > 0; i--) {
         bb_skip_file_granule(choice->index, i - 1, &granule);
         if (granule.place >= end)
@@ -257,7 +256,7 @@ static enum bb_status set_counting(struct choice *choice)
     struct bb_known_rows *known = NULL;
     status = bb_index_file_known_rows(choice->companion, bb_buf_bytes(&source->newer), &known);
     if (status == BB_OK)
-        bb_visible_rows_init(&choice->visible, source, choice->file, reading->run, known);
+        bb_visible_rows_init(&choice->visible, source, choice->reading->file, reading->run, known);
     else
         choice->counting = BB_COUNTING_NONE;
     return status;
@@ -277,7 +276,7 @@ static enum bb_status fill(struct choice *choice, struct bb_table_granules *gran
         return BB_OK;
     enum bb_status status = set_counting(choice);
     if (status == BB_OK)
-        status = bb_table_granules_init(granules, count, choice->file->meta.block_count);
+        status = bb_table_granules_init(granules, count, choice->reading->file->meta.block_count);
     if (status == BB_OK)
         status = set_ends(choice, granules);
     if (status == BB_OK && judge_all(choice, granules) > 0) {
@@ -292,7 +291,7 @@ static enum bb_status fill(struct choice *choice, struct bb_table_granules *gran
 static enum bb_status pass_over(struct choice *choice, struct bb_table_granules *granules)
 {
     choice->source->account.damaged_indexes++;
-    return bb_table_granules_init_all(granules, choice->file->meta.block_count);
+    return bb_table_granules_init_all(granules, choice->reading->file->meta.block_count);
 }
 
 static enum bb_status choose_by_index(struct choice *choice, struct bb_table_granules *granules)
@@ -341,8 +340,7 @@ enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
     struct bb_table_file *file = reading->file;
     struct bb_companion *companion =
         source->evaluator != NULL ? bb_table_file_companion(file) : NULL;
-    struct choice choice = {
-        .source = source, .reading = reading, .file = file, .companion = companion};
+    struct choice choice = {.source = source, .reading = reading, .companion = companion};
     uint64_t begin = source->system->ops->now(source->system);
     enum bb_status status = BB_OK;
     if (companion != NULL && !bb_index_file_is_tried(companion))

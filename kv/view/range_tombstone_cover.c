@@ -6,15 +6,6 @@
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_ranges.h"
 
-void bb_range_tombstone_cover_init(struct bb_range_tombstone_cover *cover,
-                                   const struct bb_view *view,
-                                   const struct bb_comparator *comparator, uint64_t sequence,
-                                   size_t run)
-{
-    *cover = (struct bb_range_tombstone_cover){
-        .view = view, .comparator = comparator, .sequence = sequence, .run = run};
-}
-
 /* ---- the runs of a view by number ---- */
 
 static bool has_ranges(const struct bb_view *view, size_t run)

@@ -15,6 +15,7 @@
 #include "kv/view/view.h"
 #include "sstable/ranges/range_tombstone_region.h"
 
+/* The caller sets the fields view to run; the others begin as zero. */
 struct bb_range_tombstone_cover {
     const struct bb_view *view; /* borrowed */
     const struct bb_comparator *comparator;
@@ -26,10 +27,6 @@ struct bb_range_tombstone_cover {
     uint64_t own;                            /* by the run itself, in the same region */
 };
 
-void bb_range_tombstone_cover_init(struct bb_range_tombstone_cover *cover,
-                                   const struct bb_view *view,
-                                   const struct bb_comparator *comparator, uint64_t sequence,
-                                   size_t run);
 /* True when the run or a newer one has a range tombstone. For the active memtable: as of now, which
  * is enough for everything committed earlier. */
 bool bb_range_tombstone_cover_is_needed(const struct bb_range_tombstone_cover *cover);

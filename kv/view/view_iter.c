@@ -30,10 +30,11 @@ struct streams {
  * wrapped to skip hidden entries. */
 static enum bb_status add(struct streams *streams, struct bb_iter *iter, bb_approach *approach)
 {
-    struct bb_range_tombstone_cover cover;
+    const struct bb_range_tombstone_cover cover = {.view = streams->view,
+                                                   .comparator = streams->comparator,
+                                                   .sequence = streams->sequence,
+                                                   .run = streams->run};
     enum bb_status status = BB_OK;
-    bb_range_tombstone_cover_init(&cover, streams->view, streams->comparator, streams->sequence,
-                                  streams->run);
     if (bb_range_tombstone_cover_is_needed(&cover)) {
         status = bb_uncovered_iter_create(iter, approach, &cover, &iter);
         approach = bb_uncovered_iter_approach;

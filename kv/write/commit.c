@@ -53,7 +53,7 @@ static struct group measure_group(const struct bb_commit *leader, const struct b
 }
 
 /* Numbers the records of a group consecutively, one for each batch. */
-static size_t stamp_group(const struct group *group, uint64_t sequence, struct bb_bytes *records)
+static void stamp_group(const struct group *group, uint64_t sequence, struct bb_bytes *records)
 {
     size_t count = 0;
     for (const struct bb_commit *commit = group->leader;; commit = commit->next) {
@@ -62,7 +62,7 @@ static size_t stamp_group(const struct group *group, uint64_t sequence, struct b
             records[count++] = bb_batch_stamp(commit->batch, sequence);
         sequence += operations;
         if (commit == group->last)
-            return count;
+            return;
     }
 }
 

@@ -138,11 +138,10 @@ static void check_seeks(struct bb_iter *iter, struct bb_rng *rng, const struct b
 static void check(const struct test *test, struct bb_rng *rng, size_t run, uint64_t sequence)
 {
     struct bb_entry shown[WRITES];
-    struct bb_range_tombstone_cover cover;
+    struct bb_range_tombstone_cover cover = {.view = &test->view, .sequence = sequence, .run = run};
     struct bb_iter *iter = NULL;
     size_t count = list_shown(test, run, sequence, shown);
     size_t index = 0;
-    bb_range_tombstone_cover_init(&cover, &test->view, NULL, sequence, run);
     if (!bb_range_tombstone_cover_is_needed(&cover)) {
         assert_int_equal(test->ranges[0].count + (run == 0 ? 0 : test->ranges[run].count), 0);
         return;
@@ -183,10 +182,10 @@ static void range_cover__region_has_one_answer(void **state)
     bb_rng_init(&rng, bb_rng_seed("uncovered_iter_test", 2));
     for (int round = 0; round < 60; round++) {
         struct test test;
-        struct bb_range_tombstone_cover cover;
         uint64_t sequence = bb_rng_between(&rng, 1, RUNS * WRITES);
+        struct bb_range_tombstone_cover cover = {
+            .view = &test.view, .sequence = sequence, .run = 1};
         test_init(&test, &rng);
-        bb_range_tombstone_cover_init(&cover, &test.view, NULL, sequence, 1);
         for (int i = 0; i < 100; i++) {
             struct bb_bytes key = key_of(bb_rng_below(&rng, KEYS));
             assert_ok(bb_range_tombstone_cover_find(&cover, key));
