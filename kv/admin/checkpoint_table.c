@@ -5,8 +5,6 @@
 #include "kv/background/waste_target.h"
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_ranges.h"
-#include "kv/options.h"
-#include "kv/store/current_view.h"
 
 /* ---- a stream without later entries, forward only ---- */
 
@@ -43,18 +41,6 @@ static const struct bb_iter_ops earlier_ops = {.seek_first = seek_first, .next =
 
 /* ---- the table ---- */
 
-static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
-                       struct bb_table_options *ret_options)
-{
-    bb_options_for_table(&db->options, db->system, &db->secret, NULL, ret_options);
-    bb_mutex_lock(&db->installing);
-    struct bb_levels *levels = bb_current_view_ref_levels(db);
-    (void)bb_waste_target_run_options(db, levels, 0, 0, bb_memtable_key_count(memtable),
-                                      bb_waste_share_others(db->shares, NULL), ret_options);
-    bb_levels_unref(levels);
-    bb_mutex_unlock(&db->installing);
-}
-
 static enum bb_status write_stream(struct bb_db *db, const struct bb_memtable *memtable,
                                    struct earlier_iter *iter,
                                    const struct bb_range_tombstones *ranges, const char *path,
@@ -66,7 +52,7 @@ static enum bb_status write_stream(struct bb_db *db, const struct bb_memtable *m
     bool is_empty = !iter->base.is_valid && ranges == NULL;
     if (is_empty || iter->base.status != BB_OK)
         return iter->base.status;
-    plan_table(db, memtable, &options);
+    bb_waste_target_plan_memtable(db, db->system, bb_memtable_key_count(memtable), NULL, &options);
     enum bb_status status =
         bb_compaction_to_table(&iter->base, ranges, path, &options, NULL, 0, &hooks, ret_meta);
     if (status == BB_OK)

@@ -9,11 +9,8 @@
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_demand.h"
 #include "kv/manifest/filename.h"
-#include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_ranges.h"
-#include "kv/options.h"
-#include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
 #include "kv/store/new_table.h"
 #include "kv/store/work.h"
@@ -93,30 +90,15 @@ static void report_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
     bb_store_event(db, &event);
 }
 
-/* The options for the table of a memtable. */
-static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
-                       struct bb_table_options *ret_options)
-{
-    bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_FLUSH), &db->secret, NULL,
-                         ret_options);
-    bb_mutex_lock(&db->installing);
-    struct bb_levels *levels = bb_current_view_ref_levels(db);
-    struct bb_waste_share *share = &db->work_shares[BB_WORK_FLUSH];
-    double waste =
-        bb_waste_target_run_options(db, levels, 0, 0, bb_memtable_key_count(memtable),
-                                    bb_waste_share_others(db->shares, share), ret_options);
-    bb_waste_share_set(&db->shares, share, waste);
-    bb_levels_unref(levels);
-    bb_mutex_unlock(&db->installing);
-}
-
 static enum bb_status describe_table(struct bb_db *db, struct bb_memtable *memtable,
                                      struct bb_index_build *indexes, struct bb_edit *edit)
 {
     struct bb_table_options options;
     struct bb_table_meta meta = {0};
     uint64_t number = 0;
-    plan_table(db, memtable, &options);
+    bb_waste_target_plan_memtable(db, bb_work_file_system(db, BB_WORK_FLUSH),
+                                  bb_memtable_key_count(memtable), &db->work_shares[BB_WORK_FLUSH],
+                                  &options);
     enum bb_status status = write_table(db, memtable, &options, indexes, &number, &meta);
     if (status == BB_OK)
         status = bb_edit_add_table(edit, 0, 0, number, &meta);

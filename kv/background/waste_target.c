@@ -5,6 +5,7 @@
 #include "compaction/rates/rates.h"
 #include "compaction/rates/table_filter_bits.h"
 #include "kv/options.h"
+#include "kv/store/current_view.h"
 
 /* During a series of flushes level 0 collects more runs than level0_run_count_compact. They are not
  * planned for, because bits reserved for them would usually be unused. */
@@ -66,6 +67,21 @@ double bb_waste_target_run_options(const struct bb_db *db, const struct bb_level
         request.merge = merge_of(db, levels);
     bb_table_filter_bits_set(&request, bb_rates_for_run(&request), table);
     return bb_rates_waste_added(&request, table->filter_rate);
+}
+
+void bb_waste_target_plan_memtable(struct bb_db *db, struct bb_file_system *file_system,
+                                   uint64_t key_count, struct bb_waste_share *share,
+                                   struct bb_table_options *ret_table)
+{
+    bb_options_for_table(&db->options, file_system, &db->secret, NULL, ret_table);
+    bb_mutex_lock(&db->installing);
+    struct bb_levels *levels = bb_current_view_ref_levels(db);
+    double others = bb_waste_share_others(db->shares, share);
+    double waste = bb_waste_target_run_options(db, levels, 0, 0, key_count, others, ret_table);
+    if (share != NULL)
+        bb_waste_share_set(&db->shares, share, waste);
+    bb_levels_unref(levels);
+    bb_mutex_unlock(&db->installing);
 }
 
 bool bb_waste_target_allows(const struct bb_db *db, const struct bb_levels *before,

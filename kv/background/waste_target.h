@@ -17,6 +17,12 @@ double bb_waste_target_run_options(const struct bb_db *db, const struct bb_level
                                    int level, uint64_t run, uint64_t key_count,
                                    double pending_waste, struct bb_table_options *table);
 
+/* The options for a table that a memtable with this many keys becomes, a new run of level 0. share:
+ * gets its waste; NULL: the table is not for this store. Installing is not held. */
+void bb_waste_target_plan_memtable(struct bb_db *db, struct bb_file_system *file_system,
+                                   uint64_t key_count, struct bb_waste_share *share,
+                                   struct bb_table_options *ret_table);
+
 /* True when the levels `after` an edit of the levels `before` keep the target, together with the
  * waste that other running work will add. Also true when the edit adds no waste. */
 bool bb_waste_target_allows(const struct bb_db *db, const struct bb_levels *before,
