@@ -3,9 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/alloc.h"
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "base/comparator.h"
 #include "base/file.h"
 #include "base/status.h"

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/coding.h"
 
 enum field_type {

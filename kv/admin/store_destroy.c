@@ -16,7 +16,6 @@
  * Threads: any; the lock keeps other users of the directory out.
  */
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "base/path.h"
 #include "base/status.h"
 #include "bb/db_files.h"

@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/coding.h"
-#include "bb/select.h"
 #include "skip/member/spec.h"
 
 /* ---- construction ---- */

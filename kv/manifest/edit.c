@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/assert.h"
-#include "bb/db.h"
 #include "kv/manifest/filename.h"
 #include "sstable/meta/table_meta.h"
 

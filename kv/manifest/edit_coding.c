@@ -28,7 +28,6 @@
 
 #include "base/bytes.h"
 #include "base/coding.h"
-#include "bb/db.h"
 #include "kv/manifest/filename.h"
 
 /* ON DISK: the values never change. */

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "base/comparator.h"
 #include "kv/manifest/current.h"
 #include "kv/manifest/filename.h"

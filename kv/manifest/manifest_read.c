@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/bytes.h"
 #include "kv/manifest/current.h"
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"

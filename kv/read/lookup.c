@@ -1,6 +1,5 @@
 /* A get: hashes the key once, pins the view, and searches every part that may have the key, newest
  * first. Allocates nothing when the value buffer has enough space and the block is cached. */
-#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/counter.h"
 #include "base/pinned.h"

@@ -1,10 +1,7 @@
 /* See kv/readonly/read_only_snapshot.h. */
 #include "kv/readonly/read_only_snapshot.h"
 
-#include <inttypes.h>
-
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "kv/background/edit_install.h"
 #include "kv/directory/directory.h"

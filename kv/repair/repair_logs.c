@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "compaction/merge/compaction.h"
 #include "kv/batch.h"
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_ranges.h"

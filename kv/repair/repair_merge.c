@@ -8,7 +8,6 @@
  * Overlapping tables are therefore merged entry by entry, and every version is kept; the sequences
  * determine which is newest. A table without overlap is kept unchanged.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -9,7 +9,6 @@
  * A higher number is a later state: an opening that crashed before it wrote CURRENT has stored the
  * whole previous state.
  */
-#include <inttypes.h>
 
 #include "base/alloc.h"
 #include "base/status.h"

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "compaction/levels/levels.h"
 #include "compaction/merge/run_iter.h"
 #include "kv/memtable/memtable.h"
 #include "sstable/entry.h"

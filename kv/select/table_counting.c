@@ -2,7 +2,6 @@
 #include "kv/select/table_counting.h"
 
 #include "base/bytes.h"
-#include "compaction/levels/levels.h"
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_ranges.h"
 #include "sstable/entry.h"

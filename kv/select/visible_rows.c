@@ -2,7 +2,6 @@
 #include "kv/select/visible_rows.h"
 
 #include "kv/select/newest.h"
-#include "skip/query/truth_bits.h"
 
 /* A granule while it is counted. */
 struct count {

@@ -2,8 +2,6 @@
 #include "kv/view/range_tombstone_cover.h"
 
 #include "base/buf.h"
-#include "compaction/levels/levels.h"
-#include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_ranges.h"
 
 /* ---- the runs of a view by number ---- */
