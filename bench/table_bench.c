@@ -251,11 +251,9 @@ static __attribute__((noinline)) void ask_run(struct split *split, enum bb_denia
         index = bb_run_find_index(run, NULL, key);
     struct bb_table_question question = {
         .key = key, .key_hash = hash, .sequence = BB_SEQUENCE_MAX, .value = &split->value};
-    struct bb_table_lookup lookup = {.table = split->level.tables[index],
-                                     .question = &question,
-                                     .stats = stats,
-                                     .state =
-                                         is_let_through ? BB_LOOKUP_LET_THROUGH : BB_LOOKUP_NEW};
+    struct bb_table_lookup lookup;
+    bb_table_lookup_init(&lookup, split->level.tables[index], &question, stats,
+                         is_let_through ? BB_LOOKUP_LET_THROUGH : BB_LOOKUP_NEW);
     bench_must(bb_table_lookup_run(&lookup));
 }
 

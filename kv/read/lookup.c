@@ -79,15 +79,19 @@ static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup,
                                                           struct bb_table_file *file,
                                                           enum bb_table_lookup_state state)
 {
-    struct bb_read_stats own = {0};
+    struct bb_read_stats own;
     struct bb_read_stats *counts = &lookup->counts->level_reads[level];
     struct bb_read_stats *wanted = lookup->options->stats;
-    struct bb_table_lookup in_table = {
-        .question = &lookup->ask, .stats = wanted == NULL ? counts : &own, .state = state};
+    struct bb_table_lookup in_table;
+    struct bb_table *table = NULL;
     bool waits = lookup->ask.is_immediate && !bb_table_file_is_open(file);
-    enum bb_status status = waits ? BB_WOULD_WAIT : bb_table_file_open(file, &in_table.table);
-    if (status == BB_OK)
-        status = bb_table_lookup_run(&in_table);
+    enum bb_status status = waits ? BB_WOULD_WAIT : bb_table_file_open(file, &table);
+    if (status != BB_OK)
+        return status;
+    if (wanted != NULL)
+        own = (struct bb_read_stats){0};
+    bb_table_lookup_init(&in_table, table, &lookup->ask, wanted == NULL ? counts : &own, state);
+    status = bb_table_lookup_run(&in_table);
     if (wanted != NULL) {
         bb_readers_add_stats(counts, &own);
         bb_readers_add_stats(wanted, &own);

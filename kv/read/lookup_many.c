@@ -214,10 +214,9 @@ static enum bb_status begin(struct question *question, size_t run, struct bb_tab
                             struct bb_read_stats *stats)
 {
     question->table_number = file->number;
-    question->in_table = (struct bb_table_lookup){
-        .question = &question->ask,
-        .stats = stats,
-        .state = has_bit(question->let_through, run) ? BB_LOOKUP_LET_THROUGH : BB_LOOKUP_NEW};
+    bb_table_lookup_init(&question->in_table, NULL, &question->ask, stats,
+                         has_bit(question->let_through, run) ? BB_LOOKUP_LET_THROUGH
+                                                             : BB_LOOKUP_NEW);
     enum bb_status status = bb_table_file_open(file, &question->in_table.table);
     return status == BB_OK ? bb_table_lookup_begin(&question->in_table) : status;
 }

@@ -22,8 +22,8 @@ enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *f
 {
     struct bb_read_stats unwanted = {0};
     struct bb_table_question question = *lookup->question;
-    struct bb_table_lookup check = {
-        .table = lookup->table, .question = &question, .stats = &unwanted};
+    struct bb_table_lookup check;
+    bb_table_lookup_init(&check, lookup->table, &question, &unwanted, BB_LOOKUP_NEW);
     if (lookup->visit != BB_VISIT_TABLE_FILTER_NEGATIVE &&
         lookup->visit != BB_VISIT_FILTER_NEGATIVE)
         return BB_OK;

@@ -162,8 +162,8 @@ enum bb_status bb_table_explain(struct bb_table *table, const struct bb_read_opt
                                          .sequence = sequence,
                                          .value = value,
                                          .options = bb_read_options_of(options)};
-    struct bb_table_lookup lookup = {
-        .table = table, .question = &question, .stats = &explain.stats};
+    struct bb_table_lookup lookup;
+    bb_table_lookup_init(&lookup, table, &question, &explain.stats, BB_LOOKUP_NEW);
     enum bb_status status = run(&lookup, &explain);
     if (stats != NULL)
         *stats = explain.stats;

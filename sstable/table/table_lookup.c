@@ -340,12 +340,10 @@ run(struct bb_table *table, const struct bb_table_question *question,
     enum bb_visit *ret_visit)
 {
     struct bb_read_stats unwanted;
-    struct bb_table_lookup lookup = {
-        .table = table, .question = question, .stats = stats, .state = state};
-    if (stats == NULL) {
+    struct bb_table_lookup lookup;
+    if (stats == NULL)
         unwanted = (struct bb_read_stats){0};
-        lookup.stats = &unwanted;
-    }
+    bb_table_lookup_init(&lookup, table, question, stats == NULL ? &unwanted : stats, state);
     enum bb_status status = bb_table_lookup_run(&lookup);
     if (status != BB_OK)
         return status;
