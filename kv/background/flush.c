@@ -18,7 +18,7 @@
 
 /* Writes a non-empty memtable to a table of level 0. The file is synced, but not its directory
  * entry. In a store without logs it has the name of a new table (BB_FILE_NEW_TABLE) until it is
- * installed. The caller owns *ret_meta. options: with filters by bb_waste_target_run_options. */
+ * installed. The caller owns *ret_meta. options: with filters by bb_waste_target_plan_memtable. */
 static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
                                   const struct bb_table_options *options,
                                   struct bb_index_build *indexes, uint64_t *ret_number,

@@ -32,7 +32,7 @@ struct bb_catalog {
     uint64_t creation_count;
 };
 
-/* The requested changes. NULL: no change of that kind. */
+/* The requested changes. NULL or false: no change of that kind. */
 struct bb_catalog_change {
     const char *add_attribute;  /* a definition */
     const char *drop_attribute; /* a name */

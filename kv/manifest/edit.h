@@ -86,10 +86,10 @@ void bb_edit_deinit(struct bb_edit *edit);
 /* A table that is both removed and added (with the same table id) moves to another level, or gets
  * another index file. */
 BB_MUST_CHECK enum bb_status bb_edit_remove_table(struct bb_edit *edit, uint64_t number);
-/* meta is copied. */
+/* Adds a table without an index file. meta is copied. */
 BB_MUST_CHECK enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, uint64_t run,
                                                uint64_t number, const struct bb_table_meta *meta);
-/* Adds a copy of the table, with its index file. */
+/* Adds a copy of the table, with its index file. table: not of this edit. */
 BB_MUST_CHECK enum bb_status bb_edit_copy_table(struct bb_edit *edit,
                                                 const struct bb_edit_table *table);
 /* Sets the index file of the table added last. REQUIRES: a table was added. */

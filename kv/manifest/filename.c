@@ -101,10 +101,10 @@ void bb_filename_path(const char *directory, enum bb_file_kind kind, uint64_t nu
 void bb_filename_remove(struct bb_file_system *fs, const char *directory, enum bb_file_kind kind,
                         uint64_t number)
 {
-    struct bb_error before = *bb_error_last();
     char path[BB_PATH_SIZE_MAX];
     if (number == 0 && forms[kind].has_number)
         return;
+    struct bb_error before = *bb_error_last();
     bb_filename_path(directory, kind, number, path);
     if (fs->ops->remove(fs, path) != BB_OK)
         (void)bb_error_restore(&before);

@@ -60,8 +60,7 @@ enum bb_status bb_manifest_check_comparator(const char *directory,
                    directory, identity->comparator, given);
 }
 
-/* The whole state as one edit. Its tables and the catalog are borrowed from the state, so only the
- * array must be freed. */
+/* Appends the whole state as one edit, which borrows its tables and the catalog from the state. */
 static enum bb_status encode_snapshot(const struct bb_manifest_state *state,
                                       uint64_t next_file_number, struct bb_buf *buf)
 {

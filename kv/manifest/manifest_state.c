@@ -82,11 +82,13 @@ bool bb_manifest_state_find_overlap(const struct bb_manifest_state *state,
                                     const struct bb_edit_table **ret_b)
 {
     for (size_t i = 0; i < state->table_count; i++) {
-        *ret_a = state->tables[i];
-        for (size_t j = i + 1; j < state->table_count && (*ret_a)->level > 0; j++) {
+        const struct bb_edit_table *a = state->tables[i];
+        for (size_t j = i + 1; j < state->table_count && a->level > 0; j++) {
+            if (!overlaps(comparator, a, state->tables[j]))
+                continue;
+            *ret_a = a;
             *ret_b = state->tables[j];
-            if (overlaps(comparator, *ret_a, *ret_b))
-                return true;
+            return true;
         }
     }
     return false;

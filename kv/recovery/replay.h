@@ -33,14 +33,15 @@ struct bb_log_check {
 /* A zeroed struct is valid. */
 struct bb_replay_report {
     uint64_t log_count;
-    struct bb_log_check check;
+    struct bb_log_check check; /* after the last log; without ends */
     struct bb_dropped dropped;
     /* Numbers of logs that are damaged or come later than the damage; owned. */
     uint64_t *cut;
     size_t cut_count;
 };
 void bb_replay_report_deinit(struct bb_replay_report *report);
-/* Adds the result of reading this many logs to the report of an opening. */
+/* Stores the result of reading this many logs in the report. What was dropped, and damage, is added
+ * to that of an earlier repair. */
 void bb_replay_describe(const struct bb_log_check *check, const struct bb_dropped *dropped,
                         uint64_t log_count, struct bb_db_recovery *report);
 
@@ -61,8 +62,8 @@ BB_MUST_CHECK enum bb_status bb_replay_keep_cut_logs(struct bb_db *db,
 
 /* Starts a check at the manifest's state. */
 struct bb_log_check bb_replay_check_from(const struct bb_manifest_state *state);
-/* Reads a log and checks all of its records without a store, for verification.
- * Passes every operation in order to visit, whose failure ends the check; NULL: only checks. */
+/* Reads a log and checks all of its records without a store. Every operation is passed in order to
+ * visit, whose failure ends the check; NULL: only checks. */
 BB_MUST_CHECK enum bb_status bb_replay_check_log(
     struct bb_file_system *fs, const char *path, uint64_t number, const uint8_t store_id[16],
     enum bb_recovery recovery, struct bb_log_check *check,

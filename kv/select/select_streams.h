@@ -10,8 +10,8 @@
 #include "kv/select/newest.h"
 
 struct bb_select_stream {
-    const struct bb_select_streams *all;
-    struct bb_iter *iter; /* owned */
+    const struct bb_select_streams *all; /* that it belongs to */
+    struct bb_iter *iter;                /* owned */
     size_t run;
     bool is_only_version; /* as in struct bb_found */
 };

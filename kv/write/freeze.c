@@ -92,7 +92,7 @@ static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseco
     bb_store_event(db, &event);
 }
 
-/* Three reasons to wait. The mutex is held. */
+/* Reasons to wait, besides a stopped level 0. The mutex is held. */
 static bool has_frozen(const struct bb_db *db)
 {
     return bb_view_frozen_count(db->view) > 0;
@@ -100,7 +100,6 @@ static bool has_frozen(const struct bb_db *db)
 
 static bool has_all_frozen(const struct bb_db *db)
 {
-    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     return bb_view_frozen_count(db->view) == BB_FROZEN_MAX;
 }
 
@@ -119,6 +118,7 @@ static enum bb_status wait_for(struct bb_db *db, enum bb_work work,
         return bb_workers_do_all(db, work);
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, work, 1);
+    BB_DEBUG_ASSERT(bb_mutex_is_held(&db->mutex));
     while (is_blocked(db) && !bb_work_wait_has_failed(&wait))
         bb_condvar_wait(&db->work_is_done, &db->mutex);
     if (is_blocked(db))
