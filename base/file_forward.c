@@ -196,7 +196,7 @@ static enum bb_status open_wrapped(struct bb_file_system *fs, const char *path, 
 {
     struct bb_file_forwarded *file = bb_alloc_zeroed(1, sizeof(*file));
     if (file == NULL)
-        return bb_fail(BB_NO_MEMORY, "%s: no memory to open it", path);
+        return bb_fail(BB_NO_MEMORY, "%s: no memory for the open file", path);
     enum bb_status status = open_inner(inner_of(fs), path, &file->inner);
     if (status != BB_OK) {
         bb_free(file);

@@ -34,11 +34,12 @@ struct bb_file_forwarded {
 void bb_file_forward_init(struct bb_file_forward *forward, struct bb_file_system *inner);
 
 /* Open, or create, a file of the inner system, and wrap it. fs begins with a struct
- * bb_file_forward. */
-enum bb_status bb_file_forward_open(struct bb_file_system *fs, const char *path,
-                                    struct bb_file **ret_file);
-enum bb_status bb_file_forward_create(struct bb_file_system *fs, const char *path,
-                                      struct bb_file **ret_file);
+ * bb_file_forward. The file has none of the optional calls map, forget and modified.
+ * REQUIRES: it is closed before fs ends. */
+BB_MUST_CHECK enum bb_status bb_file_forward_open(struct bb_file_system *fs, const char *path,
+                                                  struct bb_file **ret_file);
+BB_MUST_CHECK enum bb_status bb_file_forward_create(struct bb_file_system *fs, const char *path,
+                                                    struct bb_file **ret_file);
 
 /* The inner system of a file system that begins with a struct bb_file_forward. */
 static inline struct bb_file_system *bb_file_forward_inner(struct bb_file_system *fs)

@@ -1,8 +1,6 @@
 /* See file_meter.h. */
 #include "base/file_meter.h"
 
-#include "base/status.h"
-
 #define SECOND 1e9
 
 static uint64_t time_of(const struct bb_file_meter *meter, uint64_t bytes)

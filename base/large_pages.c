@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/assert.h"
 #include "base/region.h"
+#include "base/status.h"
 
 #define GRANULE    ((size_t)BB_LARGE_PAGES_ALIGNMENT)
 #define PAGE_COUNT (BB_REGION_SIZE / BB_REGION_PAGE_SIZE)
@@ -61,12 +62,17 @@ static size_t places_up_to(const struct bb_large_pages *pages, const uint8_t *me
     return low;
 }
 
+/* Leaves no error when it fails: the caller's memory comes from bb_alloc then. */
 static bool reserve_place(struct bb_large_pages *pages)
 {
-    return bb_max_tree_reserve(&pages->free_runs, pages->count + 1) &&
-           bb_max_tree_reserve(&pages->idles, pages->count + 1) &&
-           bb_array_reserve(&pages->places, pages->count, &pages->capacity,
-                            sizeof(pages->places[0]), "regions") == BB_OK;
+    struct bb_error before = *bb_error_last();
+    bool is_reserved = bb_max_tree_reserve(&pages->free_runs, pages->count + 1) &&
+                       bb_max_tree_reserve(&pages->idles, pages->count + 1) &&
+                       bb_array_reserve(&pages->places, pages->count, &pages->capacity,
+                                        sizeof(pages->places[0]), "regions") == BB_OK;
+    if (!is_reserved)
+        (void)bb_error_restore(&before);
+    return is_reserved;
 }
 
 /* REQUIRES: a place is reserved. */

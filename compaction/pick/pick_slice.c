@@ -36,37 +36,37 @@ struct size {
     double overlap; /* in the receiver */
 };
 
-static struct size size_to(const struct bb_descent *tier, struct bb_bytes last)
+static struct size size_to(const struct bb_descent *descent, struct bb_bytes last)
 {
-    struct bb_hull hull = {.comparator = tier->levels->comparator};
+    struct bb_hull hull = {.comparator = descent->levels->comparator};
     struct size size = {0};
     size_t first = 0;
     size_t end = 0;
-    for (size_t i = 0; i < tier->run_count; i++)
-        size.own += (double)bb_run_bytes(&tier->runs[i], 0, cut(&tier->runs[i], last, &hull));
+    for (size_t i = 0; i < descent->run_count; i++)
+        size.own += (double)bb_run_bytes(&descent->runs[i], 0, cut(&descent->runs[i], last, &hull));
     BB_DEBUG_ASSERT(hull.has_any);
-    if (tier->receiver == NULL)
+    if (descent->receiver == NULL)
         return size;
-    bb_hull_find_overlap(&hull, tier->receiver, &first, &end);
-    size.overlap = (double)bb_run_bytes(tier->receiver, first, end);
+    bb_hull_find_overlap(&hull, descent->receiver, &first, &end);
+    size.overlap = (double)bb_run_bytes(descent->receiver, first, end);
     return size;
 }
 
 /* ---- the last key ---- */
 
-static double end_bytes(const struct bb_descent *tier)
+static double end_bytes(const struct bb_descent *descent)
 {
     size_t tables = 0;
-    for (size_t i = 0; i < tier->run_count; i++)
-        tables += tier->runs[i].count;
-    return END_TABLES * (double)tier->run_count * (double)tier->file_bytes / (double)tables;
+    for (size_t i = 0; i < descent->run_count; i++)
+        tables += descent->runs[i].count;
+    return END_TABLES * (double)descent->run_count * (double)descent->file_bytes / (double)tables;
 }
 
 /* The bytes that a slice writes for each byte that descends. */
-static double cost_of(const struct bb_descent *tier, struct size size)
+static double cost_of(const struct bb_descent *descent, struct size size)
 {
-    bool is_rest = size.own >= (double)tier->file_bytes;
-    return (size.own + size.overlap + (is_rest ? 0 : end_bytes(tier))) / size.own;
+    bool is_rest = size.own >= (double)descent->file_bytes;
+    return (size.own + size.overlap + (is_rest ? 0 : end_bytes(descent))) / size.own;
 }
 
 struct choice {
@@ -85,14 +85,14 @@ static size_t step_of(const struct bb_run *run, double bytes_max)
 
 /* Compares the slices that end with a table of a run and have at most these bytes. Slices grow with
  * their last keys. */
-static void compare_ends(const struct bb_descent *tier, const struct bb_run *run, double bytes_max,
-                         struct choice *best)
+static void compare_ends(const struct bb_descent *descent, const struct bb_run *run,
+                         double bytes_max, struct choice *best)
 {
     size_t step = step_of(run, bytes_max);
     for (size_t i = step - 1; i < run->count; i += step) {
         struct bb_bytes last = bb_table_file_largest(run->files[i]);
-        struct size size = size_to(tier, last);
-        double cost = cost_of(tier, size);
+        struct size size = size_to(descent, last);
+        double cost = cost_of(descent, size);
         if (size.own + size.overlap > bytes_max)
             return;
         if (cost < best->cost)
@@ -101,64 +101,65 @@ static void compare_ends(const struct bb_descent *tier, const struct bb_run *run
 }
 
 /* The end of the smallest slice. */
-static struct bb_bytes smallest_last(const struct bb_descent *tier)
+static struct bb_bytes smallest_last(const struct bb_descent *descent)
 {
-    struct bb_bytes least = bb_table_file_largest(tier->runs[0].files[0]);
-    for (size_t i = 1; i < tier->run_count; i++) {
-        struct bb_bytes end = bb_table_file_largest(tier->runs[i].files[0]);
-        least = bb_key_compare(tier->levels->comparator, end, least) < 0 ? end : least;
+    struct bb_bytes least = bb_table_file_largest(descent->runs[0].files[0]);
+    for (size_t i = 1; i < descent->run_count; i++) {
+        struct bb_bytes end = bb_table_file_largest(descent->runs[i].files[0]);
+        least = bb_key_compare(descent->levels->comparator, end, least) < 0 ? end : least;
     }
     return least;
 }
 
 /* The last key of the slice with the lowest cost. So a slice ends before a gap in the keys of the
  * descending runs if the receiver has keys there. */
-static struct bb_bytes choose_last(const struct bb_descent *tier, const struct bb_shape *shape)
+static struct bb_bytes choose_last(const struct bb_descent *descent, const struct bb_shape *shape)
 {
-    double bytes_max = fmax(bb_shape_level_bytes(shape, 1), end_bytes(tier));
-    struct choice best = {.last = smallest_last(tier), .cost = INFINITY};
-    for (size_t i = 0; i < tier->run_count; i++)
-        compare_ends(tier, &tier->runs[i], bytes_max, &best);
+    double bytes_max = fmax(bb_shape_level_bytes(shape, 1), end_bytes(descent));
+    struct choice best = {.last = smallest_last(descent), .cost = INFINITY};
+    for (size_t i = 0; i < descent->run_count; i++)
+        compare_ends(descent, &descent->runs[i], bytes_max, &best);
     return best.last;
 }
 
 /* ---- the plan ---- */
 
-static void take(const struct bb_descent *tier, struct bb_bytes last, struct bb_plan *plan,
+static void take(const struct bb_descent *descent, struct bb_bytes last, struct bb_plan *plan,
                  struct bb_hull *hull)
 {
     size_t first = 0;
     size_t end = 0;
-    for (size_t r = 0; r < tier->run_count; r++) {
-        const struct bb_run *run = &tier->runs[r];
+    for (size_t r = 0; r < descent->run_count; r++) {
+        const struct bb_run *run = &descent->runs[r];
         size_t count = cut(run, last, hull);
         for (size_t i = 0; i < count; i++)
-            bb_plan_add(plan, tier->level, run->number, run->files[i]);
+            bb_plan_add(plan, descent->level, run->number, run->files[i]);
     }
-    if (tier->receiver != NULL)
-        bb_hull_find_overlap(hull, tier->receiver, &first, &end);
+    if (descent->receiver != NULL)
+        bb_hull_find_overlap(hull, descent->receiver, &first, &end);
     for (size_t i = first; i < end; i++)
-        bb_plan_add(plan, tier->level + 1, tier->receiver->number, tier->receiver->files[i]);
+        bb_plan_add(plan, descent->level + 1, descent->receiver->number,
+                    descent->receiver->files[i]);
 }
 
 /* Adds the tables of later slices, with the overlapped tables of the receiver. */
-static void take_later(const struct bb_descent *tier, struct bb_bytes last,
+static void take_later(const struct bb_descent *descent, struct bb_bytes last,
                        const struct bb_hull *taken, struct bb_plan *plan)
 {
-    struct bb_hull hull = {.comparator = tier->levels->comparator};
+    struct bb_hull hull = {.comparator = descent->levels->comparator};
     size_t first = 0;
     size_t end = 0;
-    for (size_t r = 0; r < tier->run_count; r++) {
-        const struct bb_run *run = &tier->runs[r];
+    for (size_t r = 0; r < descent->run_count; r++) {
+        const struct bb_run *run = &descent->runs[r];
         for (size_t i = cut(run, last, &hull); i < run->count; i++)
-            bb_plan_add_later(plan, tier->level, run->number, run->files[i]);
+            bb_plan_add_later(plan, descent->level, run->number, run->files[i]);
     }
-    if (tier->receiver == NULL)
+    if (descent->receiver == NULL)
         return;
-    bb_hull_find_overlap(taken, tier->receiver, &first, &end);
-    for (; end < tier->receiver->count; end++)
-        bb_plan_add_later(plan, tier->level + 1, tier->receiver->number,
-                          tier->receiver->files[end]);
+    bb_hull_find_overlap(taken, descent->receiver, &first, &end);
+    for (; end < descent->receiver->count; end++)
+        bb_plan_add_later(plan, descent->level + 1, descent->receiver->number,
+                          descent->receiver->files[end]);
 }
 
 void bb_pick_slice(const struct bb_descent *descent, const struct bb_shape *shape,

@@ -22,7 +22,7 @@ struct bb_log_check {
     size_t end_count;
     uint64_t record_count;
     uint64_t dropped_bytes;
-    /* Logs that end in zeros: written bytes may be lost, and nothing shows how many. */
+    /* Logs that end in zeros: written bytes may be lost, in an unknown number. */
     uint64_t zeroed_logs;
     /* Durable data is missing or cannot be read: tolerated. */
     bool is_damaged;
@@ -40,8 +40,8 @@ struct bb_replay_report {
     size_t cut_count;
 };
 void bb_replay_report_deinit(struct bb_replay_report *report);
-/* Stores the result of reading this many logs in the report. What was dropped, and damage, is added
- * to that of an earlier repair. */
+/* Stores the result of reading this many logs in the report. Dropped data and damage are added to
+ * the counts of an earlier repair. */
 void bb_replay_describe(const struct bb_log_check *check, const struct bb_dropped *dropped,
                         uint64_t log_count, struct bb_db_recovery *report);
 

@@ -121,9 +121,12 @@ static struct bb_place place_of_page(const struct bb_table_iter *iter)
     return bb_table_place(iter->table, iter->table->root.pages[iter->page_index].page_offset);
 }
 
-/* Compares a block with its head. If the map is unsound, reports that instead of a difference. */
+/* Compares a block with its head, if it has one. If the map is unsound, reports that instead of a
+ * difference. */
 static enum bb_status check_head(const struct bb_table_iter *iter, uint32_t ordinal)
 {
+    if (!bb_index_page_has_head(iter->page, ordinal))
+        return BB_OK;
     enum bb_status status =
         bb_table_block_check_head(iter->table, iter->page, iter->page_index, ordinal, iter->block);
     if (iter->is_in_map && !bb_table_map_is_sound(&iter->table->map))

@@ -15,11 +15,15 @@
 #ifndef BB_STANDALONE_BLOOM_SPLIT_BLOCK_H
 #define BB_STANDALONE_BLOOM_SPLIT_BLOCK_H
 
+#include <assert.h>
+
 #include "bb/filter.h"
 
 #define BB_SPLIT_BLOCK_WORDS     8
 #define BB_SPLIT_BLOCK_WORD_BITS 32
 #define BB_SPLIT_BLOCK_BITS      (BB_SPLIT_BLOCK_SIZE * 8)
+static_assert(BB_SPLIT_BLOCK_WORDS * BB_SPLIT_BLOCK_WORD_BITS == BB_SPLIT_BLOCK_BITS,
+              "a block consists of its words");
 
 /* ON DISK: Parquet's. */
 extern const uint32_t bb_split_block_salts[BB_SPLIT_BLOCK_WORDS];

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/large_pages.h"
 #include "base/region.h"
+#include "base/status.h"
 
 #define PIECES 9
 
@@ -120,7 +121,7 @@ static bool has_regions(void)
     return memory != NULL;
 }
 
-/* A failure in one way is avoided by the other. */
+/* A failure in one way is avoided by the other, and leaves the error of an earlier call. */
 static void large_pages_accounts__one_that_fails(void **state)
 {
     (void)state;
@@ -129,7 +130,9 @@ static void large_pages_accounts__one_that_fails(void **state)
         skip();
     do {
         arm(++nth, 1);
+        (void)!bb_fail(BB_INVALID, "an earlier failure");
         assert_int_equal(take_and_give(), PIECES);
+        assert_int_equal(bb_error_last()->status, BB_INVALID);
     } while (failures > 0);
     assert_true(nth > 12); /* accounts of six regions and their trees, and the list twice */
 }
