@@ -258,7 +258,7 @@ class Progress(ToolTest):
     def test_long_work_on_a_terminal_shows_a_bar_and_removes_it(self):
         shown = self.load_on_a_terminal(2)
         self.assertIn(b"\rloading", shown)
-        self.assertRegex(shown, rb"loading: [0-9.]+ (B|KiB), [0-9.]+ B/s")
+        self.assertRegex(shown, rb"loading: [0-9.]+ (B|KiB), [0-9.]+ (B|KiB)/s")
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-100:])
 
     def test_short_work_shows_none(self):
