@@ -1,8 +1,8 @@
 /* All constants of the table format, and the relations between them. docs/format.md draws the
  * bytes.
  *
- *     file := (block* index page)* [table filter] [range tombstones] root properties
- *             directory footer
+ *     file  := group* [table filter] [range tombstones] root properties directory footer
+ *     group := block* index page*
  */
 #ifndef BB_SSTABLE_FORMAT_H
 #define BB_SSTABLE_FORMAT_H
@@ -80,6 +80,9 @@ enum bb_stored_type {
 #define BB_PAGE_CUT_SIZE         1024
 #define BB_PAGE_CUT_FACTOR       16
 #define BB_PAGE_STORED_SIZE_MAX  (64 * 1024 * 1024)
+/* A writer ends a group when its pages have this size together. So the pages of a table of up to
+ * about 25 MB of blocks are in one piece, next to the table filter. */
+#define BB_PAGE_GROUP_SIZE (256 * 1024)
 /* The blocks of a page together. */
 #define BB_PAGE_DATA_SIZE_MAX UINT32_MAX
 /* The filter area starts with the number of shards of each group. */

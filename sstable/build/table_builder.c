@@ -1,5 +1,5 @@
 /* Takes entries in order and writes a table: cuts them into blocks, blocks into filter groups,
- * groups into index pages.
+ * groups into index pages, pages into page groups.
  *
  *     entry -> [first of a block: its fence; is the page cut?] -> filter -> block
  *           -> [block full: written -> group full: its filters built]
@@ -168,6 +168,7 @@ enum bb_status bb_table_builder_create(const char *path, const struct bb_table_o
     if (builder == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a table builder");
     builder->options = resolved;
+    builder->page_group_bytes = BB_PAGE_GROUP_SIZE;
     bb_block_builder_init(&builder->block, resolved.restart_interval);
     bb_index_page_builder_init(&builder->page, resolved.comparator);
     bb_root_builder_init(&builder->root, resolved.comparator);
@@ -186,6 +187,7 @@ void bb_table_builder_destroy(struct bb_table_builder *builder)
     bb_table_writer_abandon(&builder->writer);
     bb_block_builder_deinit(&builder->block);
     bb_index_page_builder_deinit(&builder->page);
+    bb_buf_deinit(&builder->pages);
     bb_root_builder_deinit(&builder->root);
     bb_block_filter_builder_destroy(builder->filters);
     bb_table_filter_builder_destroy(builder->table_filter);
@@ -197,13 +199,6 @@ void bb_table_builder_destroy(struct bb_table_builder *builder)
 }
 
 /* ---- cutting ---- */
-
-static enum bb_status finish_group(struct bb_table_builder *builder)
-{
-    BB_DEBUG_ASSERT(builder->filters != NULL);
-    builder->group_blocks = 0;
-    return bb_index_page_builder_add_group(&builder->page, builder->filters);
-}
 
 /* Releases the memory that a large value needed during compression. */
 static void release_large(struct bb_buf *buf)
@@ -238,7 +233,7 @@ static enum bb_status note_block(struct bb_table_builder *builder, size_t size, 
     builder->properties.block_count++;
     builder->properties.data_size += size;
     if (builder->filters != NULL && ++builder->group_blocks == builder->options.filter_granularity)
-        status = finish_group(builder);
+        status = bb_table_builder_finish_group(builder);
     return status;
 }
 
@@ -275,53 +270,6 @@ static enum bb_status write_stored_block(struct bb_table_builder *builder, struc
     return status == BB_OK ? note_block(builder, stored.size, true) : status;
 }
 
-static enum bb_status write_page(struct bb_table_builder *builder)
-{
-    BB_DEBUG_ASSERT(builder->page.block_count > 0);
-    enum bb_status status = BB_OK;
-    size_t filter_size = 0;
-    if (builder->group_blocks > 0)
-        status = finish_group(builder);
-    if (status == BB_OK)
-        status = bb_index_page_builder_finish(&builder->page, builder->id, builder->writer.offset,
-                                              &builder->stored, &filter_size);
-    if (status == BB_OK)
-        status = bb_table_writer_append(&builder->writer, bb_buf_bytes(&builder->stored));
-    if (status == BB_OK)
-        status = bb_root_builder_add_page(&builder->root, builder->page.data_size,
-                                          builder->stored.size, builder->page.block_count);
-    if (status != BB_OK)
-        return status;
-    builder->properties.page_count++;
-    builder->properties.index_size += builder->stored.size;
-    builder->properties.filter_size += filter_size;
-    bb_index_page_builder_start(&builder->page, builder->writer.offset);
-    return BB_OK;
-}
-
-/* True when the page should end before a block with this fence. */
-static bool is_page_cut(const struct bb_table_builder *builder, const struct bb_fence *fence)
-{
-    const struct bb_index_page_builder *page = &builder->page;
-    const struct bb_table_options *options = &builder->options;
-    if (page->block_count == BB_PAGE_BLOCK_COUNT_MAX)
-        return true;
-    if (page->data_size >
-        BB_PAGE_DATA_SIZE_MAX - (uint64_t)BB_BLOCK_RAW_SIZE_MAX - BB_BLOCK_TRAILER_SIZE)
-        return true;
-    size_t size = bb_index_page_builder_size_estimate(page);
-    if (builder->group_blocks > 0)
-        size += bb_block_filter_builder_size_estimate(builder->filters);
-    if (size >= BB_PAGE_CUT_FACTOR * (size_t)options->index_page_size_bytes)
-        return true;
-    if (page->block_count < BB_PAGE_CUT_BLOCK_COUNT || size < BB_PAGE_CUT_SIZE)
-        return false;
-    /* The next block is expected to take as much space as the others. */
-    bool is_full = page->block_count >= BB_PAGE_FULL_BLOCK_COUNT &&
-                   size + size / page->block_count > options->index_page_size_bytes;
-    return is_full || bb_fence_builder_collapses(&page->fences, fence);
-}
-
 /* Starts a block with its first entry. */
 static enum bb_status start_block(struct bb_table_builder *builder, const struct bb_entry *entry)
 {
@@ -331,9 +279,9 @@ static enum bb_status start_block(struct bb_table_builder *builder, const struct
     struct bb_fence fence =
         bb_fence_between(builder->options.comparator, bb_buf_bytes(&builder->block.last_key),
                          builder->last_sequence, entry->key);
-    if (!is_page_cut(builder, &fence))
+    if (!bb_table_builder_is_page_cut(builder, &fence))
         return bb_index_page_builder_add_fence(&builder->page, &fence);
-    enum bb_status status = write_page(builder);
+    enum bb_status status = bb_table_builder_finish_page(builder);
     if (status == BB_OK)
         status = bb_root_builder_add_fence(&builder->root, &fence);
     return status;
@@ -498,7 +446,7 @@ uint64_t bb_table_builder_size_estimate(const struct bb_table_builder *builder)
 {
     uint64_t open_block =
         builder->block.entry_count == 0 ? 0 : bb_block_builder_size(&builder->block);
-    return builder->writer.offset + open_block;
+    return builder->writer.offset + builder->pages.size + open_block;
 }
 
 static enum bb_status add_range(struct bb_table_builder *builder, struct bb_bytes low,
@@ -541,7 +489,9 @@ static enum bb_status finish_entries(struct bb_table_builder *builder)
         bb_buf_assign(&builder->properties.largest, bb_buf_bytes(&builder->block.last_key));
     if (status == BB_OK && builder->block.entry_count > 0)
         status = write_block(builder);
-    return status == BB_OK ? write_page(builder) : status;
+    if (status == BB_OK)
+        status = bb_table_builder_finish_page(builder);
+    return status == BB_OK ? bb_table_builder_write_pages(builder) : status;
 }
 
 static enum bb_status finish_table(struct bb_table_builder *builder)

@@ -1,5 +1,5 @@
-/* Internals of the table builder. table_builder.c takes entries and cuts blocks and pages;
- * table_builder_end.c writes all that follows the last page. */
+/* Internals of the table builder. table_builder.c takes entries and cuts blocks;
+ * table_builder_page.c cuts pages; table_builder_end.c writes all that follows the last page. */
 #ifndef BB_SSTABLE_BUILD_TABLE_BUILDER_H
 #define BB_SSTABLE_BUILD_TABLE_BUILDER_H
 
@@ -34,6 +34,8 @@ struct bb_table_builder {
     uint32_t last_value_size;
     uint64_t last_hash; /* of the last key; set when there is any filter */
     struct bb_index_page_builder page;
+    struct bb_buf pages;     /* finished pages of the open group, without checksums */
+    size_t page_group_bytes; /* of its pages, at which the group ends */
     struct bb_root_builder root;
     struct bb_block_filter_builder *filters;      /* of the open group; NULL without filters */
     uint32_t group_blocks;                        /* closed blocks of the open group */
@@ -71,6 +73,21 @@ static inline void bb_table_builder_set_filter_part(struct bb_table_builder *bui
 {
     builder->table_filter_part_keys = key_count;
 }
+
+/* For tests: groups of pages smaller than BB_PAGE_GROUP_SIZE. Call before the first entry. */
+static inline void bb_table_builder_set_page_group(struct bb_table_builder *builder, size_t bytes)
+{
+    builder->page_group_bytes = bytes;
+}
+
+/* table_builder_page.c. finish_group ends the open filter group. finish_page ends the open page,
+ * and its group of pages if that is full. write_pages ends the open group of pages, if any.
+ * is_page_cut: the page should end before a block with this fence. */
+BB_MUST_CHECK enum bb_status bb_table_builder_finish_group(struct bb_table_builder *builder);
+BB_MUST_CHECK enum bb_status bb_table_builder_finish_page(struct bb_table_builder *builder);
+BB_MUST_CHECK enum bb_status bb_table_builder_write_pages(struct bb_table_builder *builder);
+bool bb_table_builder_is_page_cut(const struct bb_table_builder *builder,
+                                  const struct bb_fence *fence);
 
 /* table_builder_end.c: table filter, root, properties, directory, footer. */
 BB_MUST_CHECK enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder);

@@ -140,59 +140,69 @@ static enum bb_status append_heads(const struct bb_index_page_builder *builder, 
     return status == BB_OK ? bb_buf_append(page, builder->heads.data, builder->heads.size) : status;
 }
 
-/* Appends header and fence area, with their checksum. */
+/* Appends header and fence area, with space for their checksum. */
 static enum bb_status append_fences(const struct bb_index_page_builder *builder,
-                                    struct bb_table_id table, uint64_t page_offset,
-                                    struct bb_buf *page)
+                                    struct bb_buf *pages)
 {
+    size_t start = pages->size;
     uint8_t *header = NULL;
-    enum bb_status status = bb_buf_extend(page, BB_PAGE_HEADER_SIZE, &header);
+    enum bb_status status = bb_buf_extend(pages, BB_PAGE_HEADER_SIZE, &header);
     if (status == BB_OK)
-        status = bb_buf_append(page, builder->sizes.data, builder->sizes.size);
+        status = bb_buf_append(pages, builder->sizes.data, builder->sizes.size);
     if (status == BB_OK)
-        status = append_heads(builder, page);
+        status = append_heads(builder, pages);
     if (status == BB_OK)
-        status = bb_fence_builder_encode(&builder->fences, page);
+        status = bb_fence_builder_encode(&builder->fences, pages);
     if (status != BB_OK)
         return status;
-    encode_header(builder, page->size - BB_PAGE_HEADER_SIZE, page->data);
-    return bb_append_u64(page,
-                         bb_checksum(table, BB_STORED_FENCES, page_offset, page->data, page->size));
+    encode_header(builder, pages->size - start - BB_PAGE_HEADER_SIZE, pages->data + start);
+    return bb_append_u64(pages, 0);
 }
 
 static enum bb_status append_filters(const struct bb_index_page_builder *builder,
-                                     struct bb_table_id table, uint64_t page_offset,
-                                     struct bb_buf *page)
+                                     struct bb_buf *pages)
 {
-    size_t start = page->size;
     enum bb_status status = BB_OK;
     if (is_sharded(builder))
-        status = bb_buf_append(page, builder->shard_counts.data, builder->shard_counts.size);
+        status = bb_buf_append(pages, builder->shard_counts.data, builder->shard_counts.size);
     if (status == BB_OK)
-        status = bb_buf_append(page, builder->descriptors.data, builder->descriptors.size);
+        status = bb_buf_append(pages, builder->descriptors.data, builder->descriptors.size);
     if (status == BB_OK)
-        status = bb_buf_append(page, builder->filters.data, builder->filters.size);
-    if (status != BB_OK)
-        return status;
-    uint64_t checksum = bb_checksum(table, BB_STORED_FILTERS, page_offset + start,
-                                    page->data + start, page->size - start);
-    return bb_append_u64(page, checksum);
+        status = bb_buf_append(pages, builder->filters.data, builder->filters.size);
+    return status == BB_OK ? bb_append_u64(pages, 0) : status;
 }
 
 enum bb_status bb_index_page_builder_finish(struct bb_index_page_builder *builder,
-                                            struct bb_table_id table, uint64_t page_offset,
-                                            struct bb_buf *ret_page, size_t *ret_filter_size)
+                                            struct bb_buf *pages, size_t *ret_size,
+                                            size_t *ret_filter_size)
 {
-    BB_ASSERT(builder->block_count > 0 && page_offset == builder->base_offset + builder->data_size);
-    bb_buf_reset(ret_page);
-    enum bb_status status = append_fences(builder, table, page_offset, ret_page);
-    size_t fences_end = ret_page->size;
+    BB_ASSERT(builder->block_count > 0);
+    size_t start = pages->size;
+    enum bb_status status = append_fences(builder, pages);
+    size_t fences_end = pages->size;
     if (status == BB_OK && builder->group_count > 0)
-        status = append_filters(builder, table, page_offset, ret_page);
-    if (status == BB_OK && ret_page->size > BB_PAGE_STORED_SIZE_MAX)
+        status = append_filters(builder, pages);
+    if (status == BB_OK && pages->size - start > BB_PAGE_STORED_SIZE_MAX)
         status = bb_fail(BB_TOO_LARGE, "an index page of %zu bytes: the limit is %d",
-                         ret_page->size, BB_PAGE_STORED_SIZE_MAX);
-    if (status == BB_OK)
-        *ret_filter_size = ret_page->size - fences_end;
-    return status;
+                         pages->size - start, BB_PAGE_STORED_SIZE_MAX);
+    if (status != BB_OK)
+        return status;
+    *ret_size = pages->size - start;
+    *ret_filter_size = pages->size - fences_end;
+    return BB_OK;
+}
+
+size_t bb_index_page_builder_seal(uint8_t *page, struct bb_table_id table, uint64_t page_offset)
+{
+    size_t fences_end = BB_PAGE_HEADER_SIZE + (size_t)bb_load32(page);
+    size_t filters = fences_end + BB_CHECKSUM_SIZE;
+    size_t filter_size = bb_load32(page + 4);
+    bb_store64(page + fences_end,
+               bb_checksum(table, BB_STORED_FENCES, page_offset, page, fences_end));
+    if (filter_size == 0)
+        return filters;
+    bb_store64(
+        page + filters + filter_size,
+        bb_checksum(table, BB_STORED_FILTERS, page_offset + filters, page + filters, filter_size));
+    return filters + filter_size + BB_CHECKSUM_SIZE;
 }

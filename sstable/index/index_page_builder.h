@@ -2,7 +2,8 @@
  * bytes.
  *
  * Call order: init (start add_block (add_fence add_block)* finish)* deinit, add_head after a block
- * that has a head, and add_group after the last block of each filter group. One thread.
+ * that has a head, and add_group after the last block of each filter group. A page gets its
+ * checksums when its place is known (bb_index_page_builder_seal). One thread.
  */
 #ifndef BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
 #define BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
@@ -52,12 +53,13 @@ bb_index_page_builder_add_group(struct bb_index_page_builder *builder,
 
 /* The approximate size of the page if it ended now, without the filters of the open group. */
 size_t bb_index_page_builder_size_estimate(const struct bb_index_page_builder *builder);
-/* Makes the page as it is stored at page_offset, after its blocks, in *ret_page (replaced).
- * *ret_filter_size is the size of its filter area, including the checksum. */
+/* Appends the page, with zeros instead of its checksums. *ret_filter_size is the size of its filter
+ * area, including the checksum. */
 BB_MUST_CHECK enum bb_status bb_index_page_builder_finish(struct bb_index_page_builder *builder,
-                                                          struct bb_table_id table,
-                                                          uint64_t page_offset,
-                                                          struct bb_buf *ret_page,
+                                                          struct bb_buf *pages, size_t *ret_size,
                                                           size_t *ret_filter_size);
+
+/* Sets the checksums of a finished page that will be stored at page_offset. Returns its size. */
+size_t bb_index_page_builder_seal(uint8_t *page, struct bb_table_id table, uint64_t page_offset);
 
 #endif

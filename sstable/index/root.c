@@ -54,8 +54,8 @@ enum bb_status bb_root_builder_encode(const struct bb_root_builder *builder, str
 
 static bool decode_page(struct bb_cursor *cursor, struct bb_root *root, struct bb_root_page *page)
 {
-    uint32_t data_size = 0;
-    if (!bb_decode_varint32(cursor, &data_size) || !bb_decode_varint32(cursor, &page->page_size) ||
+    if (!bb_decode_varint32(cursor, &page->data_size) ||
+        !bb_decode_varint32(cursor, &page->page_size) ||
         !bb_decode_varint32(cursor, &page->block_count))
         return false;
     if (page->block_count == 0 || page->block_count > BB_PAGE_BLOCK_COUNT_MAX)
@@ -64,10 +64,18 @@ static bool decode_page(struct bb_cursor *cursor, struct bb_root *root, struct b
         return false;
     page->data_offset = root->data_end;
     page->first_block = root->block_count;
-    page->page_offset = root->data_end + data_size;
-    root->data_end = page->page_offset + page->page_size;
+    root->data_end += page->data_size;
     root->block_count += page->block_count;
     return true;
+}
+
+/* Places the pages of a group after its blocks. */
+static void place_pages(struct bb_root *root, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end; i++) {
+        root->pages[i].page_offset = root->data_end;
+        root->data_end += root->pages[i].page_size;
+    }
 }
 
 /* Page 0 has no fence; a table with only range tombstones has no pages. */
@@ -93,19 +101,35 @@ static enum bb_status read_page_count(struct bb_root *root, struct bb_cursor *cu
     return BB_OK;
 }
 
+static enum bb_status read_pages(struct bb_root *root, uint64_t group_bytes,
+                                 struct bb_cursor *cursor, struct bb_place place)
+{
+    uint32_t group_begin = 0;
+    uint64_t size = 0; /* of the group's pages */
+    for (uint32_t i = 0; i < root->page_count; i++) {
+        size_t at = (size_t)(cursor->position - root->text.data);
+        if (!decode_page(cursor, root, &root->pages[i]))
+            return bb_corrupt(place, at, "entry %u of %u of the root is out of range", i,
+                              root->page_count);
+        size += root->pages[i].page_size;
+        if (size < group_bytes && i + 1 < root->page_count)
+            continue;
+        place_pages(root, group_begin, i + 1);
+        group_begin = i + 1;
+        size = 0;
+    }
+    return BB_OK;
+}
+
 static enum bb_status read_root(struct bb_root *root, const struct bb_comparator *comparator,
-                                struct bb_place place)
+                                uint64_t group_bytes, struct bb_place place)
 {
     struct bb_cursor cursor = bb_cursor_of(bb_buf_bytes(&root->text));
     enum bb_status status = read_page_count(root, &cursor, place);
+    if (status == BB_OK)
+        status = read_pages(root, group_bytes, &cursor, place);
     if (status != BB_OK)
         return status;
-    for (uint32_t i = 0; i < root->page_count; i++) {
-        size_t at = (size_t)(cursor.position - root->text.data);
-        if (!decode_page(&cursor, root, &root->pages[i]))
-            return bb_corrupt(place, at, "entry %u of %u of the root is out of range", i,
-                              root->page_count);
-    }
     const char *problem = NULL;
     bool is_list = bb_fence_index_init(&root->fences, comparator, &cursor, fence_count(root),
                                        root->pages + root->page_count, &problem);
@@ -119,14 +143,31 @@ static enum bb_status read_root(struct bb_root *root, const struct bb_comparator
 }
 
 enum bb_status bb_root_init(struct bb_root *root, const struct bb_comparator *comparator,
-                            struct bb_buf *section, struct bb_place place)
+                            uint64_t group_bytes, struct bb_buf *section, struct bb_place place)
 {
     *root = (struct bb_root){.text = *section};
     *section = (struct bb_buf){0};
-    enum bb_status status = read_root(root, comparator, place);
+    enum bb_status status = read_root(root, comparator, group_bytes, place);
     if (status != BB_OK)
         bb_root_deinit(root);
     return status;
+}
+
+static bool is_adjacent(const struct bb_root_page *page, const struct bb_root_page *next)
+{
+    return page->page_offset + page->page_size == next->page_offset;
+}
+
+struct bb_root_group bb_root_group_of(const struct bb_root *root, uint32_t index)
+{
+    struct bb_root_group group = {.begin = index, .end = index + 1};
+    BB_DEBUG_ASSERT(index < root->page_count);
+    while (group.begin > 0 && is_adjacent(&root->pages[group.begin - 1], &root->pages[group.begin]))
+        group.begin--;
+    while (group.end < root->page_count &&
+           is_adjacent(&root->pages[group.end - 1], &root->pages[group.end]))
+        group.end++;
+    return group;
 }
 
 void bb_root_deinit(struct bb_root *root)

@@ -3,10 +3,14 @@
  *     section := varint pages | (varint data size | varint page size | varint blocks) per page
  *                | fence list of pages 1 ...
  *
- * Data size is the size of the page's blocks together. Blocks and pages fill the file from offset 0
- * without a gap: the blocks of page 0, page 0, the blocks of page 1, page 1, ... So places are sums
- * of sizes, and the sections start at the sum of all sizes. The fence of page 0 is not stored,
- * because page 0 is the first.
+ * Data size is the size of the page's blocks together. Consecutive pages are in groups. Groups fill
+ * the file from offset 0 without a gap: the blocks of all pages of a group, then these pages:
+ *
+ *     blocks of page 0 | blocks of page 1 | page 0 | page 1 | blocks of page 2 | page 2 | sections
+ *
+ * A group ends with the page that brings the size of its pages to `group_bytes`, and with the last
+ * page. So places are sums of sizes, and the sections start at the sum of all sizes. The fence of
+ * page 0 is not stored, because page 0 is the first.
  * Threads: constant after init.
  */
 #ifndef BB_SSTABLE_INDEX_ROOT_H
@@ -20,6 +24,7 @@ struct bb_root_page {
     uint64_t data_offset; /* of its first block */
     uint64_t first_block; /* its number, counted over the table */
     uint64_t page_offset;
+    uint32_t data_size; /* of its blocks */
     uint32_t page_size;
     uint32_t block_count;
 };
@@ -27,7 +32,7 @@ struct bb_root_page {
 struct bb_root {
     uint32_t page_count;
     uint64_t block_count;
-    uint64_t data_end; /* end of the last page */
+    uint64_t data_end; /* end of the last group */
     struct bb_root_page *pages;
     struct bb_fence_index fences;
     void *memory;       /* owned: pages and fences */
@@ -35,10 +40,12 @@ struct bb_root {
     uint64_t memory_size;
 };
 
-/* Takes ownership of the stored section, also on failure. Errors: BB_CORRUPT. */
+/* Takes ownership of the stored section, also on failure. group_bytes is the table's property; 0:
+ * each group has one page. Errors: BB_CORRUPT. */
 BB_MUST_CHECK enum bb_status bb_root_init(struct bb_root *root,
                                           const struct bb_comparator *comparator,
-                                          struct bb_buf *section, struct bb_place place);
+                                          uint64_t group_bytes, struct bb_buf *section,
+                                          struct bb_place place);
 void bb_root_deinit(struct bb_root *root);
 
 /* The number of the page for the position (key, sequence). */
@@ -48,6 +55,14 @@ static inline uint32_t bb_root_find(const struct bb_root *root,
 {
     return bb_fence_index_find(&root->fences, comparator, key, sequence);
 }
+
+/* A range of pages. */
+struct bb_root_group {
+    uint32_t begin;
+    uint32_t end;
+};
+/* The pages of the group that has page `index`: they are contiguous in the file. */
+struct bb_root_group bb_root_group_of(const struct bb_root *root, uint32_t index);
 
 /* Call order: init (add_page (add_fence add_page)* encode) deinit. */
 struct bb_root_builder {

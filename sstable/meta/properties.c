@@ -58,6 +58,7 @@ static const struct bb_property_field fields[] = {
     FIELD(80, NUMBER, hash_id, 0),
     FIELD(81, SECRET, hash_secret, BB_HASH_SECRET_SIZE),
     OPTIONAL(BB_PROPERTY_MANDATORY | 28, NUMBER, head_count),
+    OPTIONAL(BB_PROPERTY_MANDATORY | 29, NUMBER, page_group_bytes),
 };
 
 const struct bb_property_field *bb_property_fields(size_t *ret_count)

@@ -74,6 +74,9 @@ struct bb_properties {
     /* Blocks with a head in their index page. Omitted when 0. WHY it is mandatory: version 0.1.0
      * does not know heads. So it refuses the table when it opens it, not in the middle. */
     uint64_t head_count;
+    /* The size of pages at which a group ends (sstable/index/root.h). Omitted when 0: each group
+     * has one page, as in tables of version 0.1.0, which rejects other tables. */
+    uint64_t page_group_bytes;
 };
 
 /* The target rate of the block filters, without the table filter. */

@@ -20,6 +20,11 @@ struct search {
     uint64_t hash_budget;
     uint64_t boundaries[BOUNDARY_COUNT]; /* of the current gap: a ring */
     size_t boundary_count;
+    /* The known parts, in the order of the file: blocks, then the pages of their group. */
+    uint64_t blocks_end;  /* of the last listed block */
+    uint64_t pages_begin; /* of the first page after it */
+    uint64_t pages_end;   /* of the last page, or of a block found after it */
+    uint64_t gap;         /* bytes since the last block that are in no page */
 };
 
 void bb_block_places_deinit(struct bb_block_places *places)
@@ -53,41 +58,49 @@ static bool is_sound(struct search *search, enum bb_stored_type type, uint64_t o
 
 struct page {
     uint64_t first_block;
+    uint64_t blocks_end;
+    uint64_t offset;
     uint64_t end; /* end of the page, including its filters */
     uint32_t block_count;
     uint32_t sizes[BB_PAGE_BLOCK_COUNT_MAX];
 };
 
-/* Checks that the block sizes in the fence area fill the file from the first block up to the
- * page. */
-static bool read_sizes(struct bb_bytes fences, uint64_t data_size, struct page *page)
+/* Reads the block sizes of the fence area. False if the blocks end after the limit. */
+static bool read_sizes(struct bb_bytes fences, uint64_t limit, struct page *page)
 {
     struct bb_cursor cursor = bb_cursor_of(fences);
-    uint64_t sum = 0;
+    page->blocks_end = page->first_block;
     for (uint32_t i = 0; i < page->block_count; i++) {
         if (!bb_decode_varint32(&cursor, &page->sizes[i]) ||
-            page->sizes[i] <= BB_BLOCK_TRAILER_SIZE || page->sizes[i] > data_size - sum)
+            page->sizes[i] <= BB_BLOCK_TRAILER_SIZE || page->sizes[i] > limit - page->blocks_end)
             return false;
-        sum += page->sizes[i];
+        page->blocks_end += page->sizes[i];
     }
-    return sum == data_size;
+    return true;
 }
 
-/* True when a page begins at the offset, with its blocks at or after `floor`. */
-static bool read_page(struct search *search, uint64_t floor, uint64_t offset, struct page *page)
+/* True when the blocks of the page precede the known pages: it is of the same group. */
+static bool is_of_group(const struct search *search, const struct page *page)
+{
+    return page->first_block < search->pages_end;
+}
+
+/* True when a page begins at the offset, with its blocks after the known ones. */
+static bool read_page(struct search *search, uint64_t offset, struct page *page)
 {
     const uint8_t *header = search->file.data + offset;
     uint64_t space = search->file.size - offset - BB_PAGE_HEADER_SIZE;
+    page->offset = offset;
     page->first_block = bb_load64(header + 8);
-    if (page->first_block < floor || page->first_block >= offset)
+    uint64_t limit = is_of_group(search, page) ? search->pages_begin : offset;
+    if (page->first_block < search->blocks_end || page->first_block >= limit)
         return false;
     uint32_t fence_size = bb_load32(header);
     page->block_count = bb_load16(header + 16);
     if (page->block_count == 0 || page->block_count > BB_PAGE_BLOCK_COUNT_MAX ||
         fence_size > BB_PAGE_STORED_SIZE_MAX || space < fence_size + (uint64_t)BB_CHECKSUM_SIZE)
         return false;
-    if (!read_sizes(bb_bytes_of(header + BB_PAGE_HEADER_SIZE, fence_size),
-                    offset - page->first_block, page) ||
+    if (!read_sizes(bb_bytes_of(header + BB_PAGE_HEADER_SIZE, fence_size), limit, page) ||
         !is_sound(search, BB_STORED_FENCES, offset, BB_PAGE_HEADER_SIZE + (size_t)fence_size))
         return false;
     uint64_t filter_size = bb_load32(header + 4);
@@ -99,18 +112,21 @@ static bool read_page(struct search *search, uint64_t floor, uint64_t offset, st
     return true;
 }
 
-/* gap: the bytes before its first block. */
-static enum bb_status add_page(struct search *search, const struct page *page, uint64_t gap)
+static enum bb_status add_page(struct search *search, const struct page *page)
 {
-    struct bb_block_place place = {.offset = page->first_block, .gap = gap};
+    struct bb_block_place place = {.offset = page->first_block, .gap = search->gap};
     enum bb_status status = BB_OK;
     for (uint32_t i = 0; i < page->block_count && status == BB_OK; i++) {
         place.size = page->sizes[i];
         status = add_place(search->places, place);
         place = (struct bb_block_place){.offset = place.offset + place.size};
     }
+    if (!is_of_group(search, page))
+        search->pages_begin = page->offset;
     search->places->page_count++;
-    search->places->end = page->end;
+    search->blocks_end = page->blocks_end;
+    search->pages_end = page->end;
+    search->gap = 0;
     return status;
 }
 
@@ -200,53 +216,63 @@ static bool may_end_here(const struct search *search, uint64_t end)
     return compression == BB_COMPRESSION_NONE || compression == BB_COMPRESSION_LZ4;
 }
 
-/* Finds the blocks from floor up to limit. *ret_end: the end of the last one, or floor. */
-static enum bb_status search_gap(struct search *search, uint64_t floor, uint64_t limit,
-                                 uint64_t *ret_end)
+/* Finds the blocks from floor up to limit. */
+static enum bb_status search_gap(struct search *search, uint64_t floor, uint64_t limit)
 {
-    struct bb_block_places *places = search->places;
     enum bb_status status = BB_OK;
     search->boundary_count = 0;
-    *ret_end = floor;
     for (uint64_t end = floor + BB_BLOCK_TRAILER_SIZE; end <= limit && status == BB_OK; end++) {
         struct bb_block_place place;
-        if (!may_end_here(search, end) || !find_block(search, *ret_end, end, &place))
+        if (!may_end_here(search, end) || !find_block(search, floor, end, &place))
             continue;
-        place.gap = place.offset - *ret_end;
-        status = add_place(places, place);
-        *ret_end = end;
+        place.gap = search->gap + place.offset - floor;
+        status = add_place(search->places, place);
+        floor = end;
+        search->gap = 0;
         search->boundary_count = 0;
         end += BB_BLOCK_TRAILER_SIZE - 1; /* the next block has at least a trailer */
     }
+    search->gap += limit - floor;
     return status;
+}
+
+/* Finds the blocks of a group after the last listed one: the page that lists them is damaged. */
+static enum bb_status end_group(struct search *search)
+{
+    return search_gap(search, search->blocks_end, search->pages_begin);
 }
 
 /* ---- the whole ---- */
 
 static enum bb_status take_page(struct search *search, const struct page *page)
 {
-    uint64_t end = 0;
-    uint64_t floor = search->places->end;
-    enum bb_status status = search_gap(search, floor, page->first_block, &end);
-    return status == BB_OK ? add_page(search, page, page->first_block - end) : status;
+    bool is_first = !is_of_group(search, page);
+    uint64_t floor = is_first ? search->pages_end : search->blocks_end;
+    enum bb_status status = is_first ? end_group(search) : BB_OK;
+    if (status == BB_OK)
+        status = search_gap(search, floor, page->first_block);
+    return status == BB_OK ? add_page(search, page) : status;
 }
 
 static enum bb_status search_file(struct search *search)
 {
-    struct bb_block_places *places = search->places;
     struct page page;
     enum bb_status status = BB_OK;
     uint64_t offset = BB_BLOCK_TRAILER_SIZE;
     while (offset + BB_PAGE_HEADER_SIZE <= search->file.size && status == BB_OK) {
-        if (!read_page(search, places->end, offset, &page)) {
+        if (!read_page(search, offset, &page)) {
             offset++;
             continue;
         }
         status = take_page(search, &page);
-        offset = page.end + BB_BLOCK_TRAILER_SIZE;
+        offset = page.end;
     }
-    return status == BB_OK ? search_gap(search, places->end, search->file.size, &places->end)
-                           : status;
+    if (status == BB_OK)
+        status = end_group(search);
+    if (status == BB_OK)
+        status = search_gap(search, search->pages_end, search->file.size);
+    search->places->tail = search->gap;
+    return status;
 }
 
 enum bb_status bb_block_places_find(struct bb_bytes file, struct bb_table_id table,

@@ -1,12 +1,13 @@
 /* Finds the blocks of a damaged table without footer, directory and root.
  *
- *     ... block block page | block blo#### ##ge | block block page | sections footer
- *         `--- known ---'    `-- searched ---'    `--- known ---'    `- searched -'
+ *     ... block block page | block blo#### ##ge | block block page page | sections footer
+ *         `--- known ---'    `-- searched ---'    `----- known -----'    `- searched -'
  *
  * An index page lists the places of its blocks, and its checksum proves that it is one, so every
- * offset is checked for a page. The gaps between pages and their blocks are searched for the
- * trailers of blocks. An uncompressed block is found anywhere, since its trailer has its size. A
- * compressed block is found when something that can end a block precedes it.
+ * offset is checked for a page. The gaps between pages and listed blocks are searched for the
+ * trailers of blocks. Consecutive pages describe the blocks before the first of them
+ * (sstable/index/root.h). An uncompressed block is found anywhere, since its trailer has its size.
+ * A compressed block is found when something that can end a block precedes it.
  *
  * Checksums are bound to table and offset. No block is found by accident, and no block of another
  * table or of another place in this one.
@@ -32,7 +33,8 @@ struct bb_block_places {
     size_t count;
     size_t capacity;
     uint64_t page_count; /* number of whole pages found */
-    uint64_t end;        /* end of the last page or block found */
+    /* Bytes after the last block that are in no page, sections included. */
+    uint64_t tail;
 };
 
 void bb_block_places_deinit(struct bb_block_places *places);

@@ -240,7 +240,7 @@ static enum bb_status salvage_file(struct salvage *salvage)
     if (status == BB_OK)
         status = read_ranges(salvage);
     salvage->report.pages = places.page_count;
-    salvage->report.tail_bytes = salvage->file.size - places.end;
+    salvage->report.tail_bytes = places.tail;
     bb_block_places_deinit(&places);
     return status;
 }

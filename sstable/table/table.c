@@ -134,7 +134,8 @@ static enum bb_status load_root(struct bb_table *table, const struct tail *tail)
     struct bb_place place = {0};
     enum bb_status status = load_section(table, tail, BB_SECTION_ROOT, &bytes, &place);
     if (status == BB_OK)
-        status = bb_root_init(&table->root, table->comparator, &bytes, place);
+        status = bb_root_init(&table->root, table->comparator, table->properties.page_group_bytes,
+                              &bytes, place);
     bb_buf_deinit(&bytes);
     if (status != BB_OK)
         return status;

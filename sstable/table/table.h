@@ -78,7 +78,6 @@ struct bb_table {
 
     /* One slot per pinned page; NULL until first used. */
     _Atomic(struct bb_index_page *) *pages;
-    _Atomic uint32_t page_loads;   /* into slots */
     _Atomic uint64_t pinned_bytes; /* of pages and table filter */
 };
 

@@ -144,10 +144,13 @@ static enum bb_status pin_chunks(struct bb_table *table, struct bb_table_filter 
     return pinned > 0 ? BB_OK : status;
 }
 
+/* Announces the whole section first: then the device is asked once, not for list and chunks. */
 static enum bb_status load(struct bb_table *table, struct bb_read_stats *stats,
                            struct bb_table_filter **ret_table_filter)
 {
+    const struct bb_table_filter_reading *reading = &table->table_filter_reading;
     struct bb_table_filter *table_filter = NULL;
+    bb_file_will_need(table->file, reading->place.offset, reading->size);
     enum bb_status status = bb_table_load_filter(table, stats, &table_filter);
     if (status == BB_OK)
         status = pin_chunks(table, table_filter, stats);

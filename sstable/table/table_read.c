@@ -14,9 +14,6 @@
 #include "base/counter.h"
 #include "sstable/block/stored_block.h"
 
-/* When a table has loaded one in this many of its index pages, it announces the others. */
-#define PAGES_PER_LOAD 8
-
 /* ---- index pages ---- */
 
 /* Checks that the page is where the root expects it, and has the expected contents. */
@@ -24,14 +21,15 @@ static enum bb_status check_page(const struct bb_index_page *page,
                                  const struct bb_root_page *expected, struct bb_place place)
 {
     uint64_t end = page->base_offset + page->block_ends[page->block_count - 1];
+    uint64_t expected_end = expected->data_offset + expected->data_size;
     if (page->block_count != expected->block_count)
         return bb_corrupt(place, 16, "an index page of %u blocks, the root has %u",
                           page->block_count, expected->block_count);
-    if (page->base_offset != expected->data_offset || end != expected->page_offset)
+    if (page->base_offset != expected->data_offset || end != expected_end)
         return bb_corrupt(place, 8,
                           "the blocks of an index page are at %" PRIu64 " ... %" PRIu64
                           ", the root says %" PRIu64 " ... %" PRIu64,
-                          page->base_offset, end, expected->data_offset, expected->page_offset);
+                          page->base_offset, end, expected->data_offset, expected_end);
     return BB_OK;
 }
 
@@ -93,23 +91,25 @@ enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
     return load_page(table, index, NULL, stats, ret_page);
 }
 
-/* Announces the reads of all pages that are not in their slots. */
-static void announce_pages(struct bb_table *table)
+static uint32_t count_loaded(const struct bb_table *table, struct bb_root_group group)
 {
-    for (uint32_t i = 0; i < table->root.page_count; i++) {
-        const struct bb_root_page *where = &table->root.pages[i];
-        if (atomic_load_explicit(&table->pages[i], memory_order_relaxed) == NULL)
-            bb_file_will_need(table->file, where->page_offset, where->page_size);
-    }
+    uint32_t count = 0;
+    for (uint32_t i = group.begin; i < group.end; i++)
+        count += atomic_load_explicit(&table->pages[i], memory_order_relaxed) != NULL;
+    return count;
 }
 
-/* Lookups at random places load all pages, and would wait for the device once per page. So the
- * system fetches the last ones together. A table with few lookups does not cause these reads. */
-static void note_page_load(struct bb_table *table)
+/* Lookups at random places load all pages of a group, and would wait for the device once per page.
+ * So the second load of a group announces it: the system reads it in one piece. A group with one
+ * lookup does not cause this read. */
+static void announce_group(struct bb_table *table, uint32_t index)
 {
-    uint32_t loads = atomic_fetch_add_explicit(&table->page_loads, 1, memory_order_relaxed) + 1;
-    if (loads == 1 + table->root.page_count / PAGES_PER_LOAD)
-        announce_pages(table);
+    struct bb_root_group group = bb_root_group_of(&table->root, index);
+    const struct bb_root_page *first = &table->root.pages[group.begin];
+    const struct bb_root_page *last = &table->root.pages[group.end - 1];
+    if (group.end - group.begin > 2 && count_loaded(table, group) == 2)
+        bb_file_will_need(table->file, first->page_offset,
+                          last->page_offset + last->page_size - first->page_offset);
 }
 
 /* Two threads may load the same page; the slower one uses the other's. */
@@ -124,7 +124,7 @@ static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
     if (atomic_compare_exchange_strong_explicit(&table->pages[index], &winner, page,
                                                 memory_order_acq_rel, memory_order_acquire)) {
         atomic_fetch_add_explicit(&table->pinned_bytes, page->item.charge, memory_order_relaxed);
-        note_page_load(table);
+        announce_group(table, index);
         *ret_page = page;
         return BB_OK;
     }

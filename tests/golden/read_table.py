@@ -40,11 +40,11 @@ PROPERTIES = {
     74: ("predicted_block_rate", REAL),
     75: ("predicted_table_filter_rate", REAL),
     80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
-    0x8000 | 28: ("head_count", NUMBER),
+    0x8000 | 28: ("head_count", NUMBER), 0x8000 | 29: ("page_group_bytes", NUMBER),
 }
 OPTIONAL = ("range_tombstone_count", "largest_is_exclusive", "tombstone_sequence_min",
             "filter_excess", "table_filter_excess", "predicted_block_rate",
-            "predicted_table_filter_rate", "head_count")  # left out when they are 0
+            "predicted_table_filter_rate", "head_count", "page_group_bytes")  # left out when they are 0
 
 
 def mix(x):
@@ -114,10 +114,7 @@ class Table:
         self.read_directory()
         self.read_properties()
         self.read_root()
-        at = 0
-        for number, page in enumerate(self.pages):
-            at = self.read_page(number, at, *page)
-        must(at == self.sections[0][2], "the pages do not end where the sections start")
+        must(self.read_groups() == self.sections[0][2], "the pages do not end where the sections start")
         self.read_table_filter()
         self.read_ranges()
         self.check_counts()
@@ -232,8 +229,19 @@ class Table:
         fences = [None] + self.read_fences(cursor, max(len(pages) - 1, 0))
         self.pages = [(*page, fence) for page, fence in zip(pages, fences)]
 
-    def read_page(self, number, data_at, data_size, page_size, root_blocks, fence):
-        at = data_at + data_size
+    def read_groups(self):
+        """Reads the blocks and pages of each group, and returns where the last group ends."""
+        data_at, group = 0, []
+        for number, (data_size, page_size, *rest) in enumerate(self.pages):
+            group.append((number, data_at, data_size, page_size, *rest))
+            data_at += data_size
+            if sum(page[3] for page in group) >= self.properties["page_group_bytes"] or number + 1 == len(self.pages):
+                for page in group:
+                    data_at = self.read_page(data_at, *page)
+                group = []
+        return data_at
+
+    def read_page(self, at, number, data_at, data_size, page_size, root_blocks, fence):
         page = self.data[at:at + page_size]
         fence_size, filter_size, base, blocks, groups, shards, flags, zero = struct.unpack_from("<IIQHHHBB", page)
         fences_end = 24 + fence_size

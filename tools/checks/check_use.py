@@ -25,6 +25,7 @@ FOR_TESTS = {
     "bb_file_pool_counters": "how many descriptors are open, which the pool must keep below a limit",
     "bb_process_use_id": "makes a process compute its number as a system without fork handlers does",
     "bb_table_builder_set_filter_part": "parts of a table filter in tables of a few keys",
+    "bb_table_builder_set_page_group": "groups of index pages in tables of a few keys",
     "bb_wal_writer_durable": "the end of the log that a crash must keep",
     "bb_words_are_built": "whether the build splits words by the Unicode rules",
 }

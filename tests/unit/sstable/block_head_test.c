@@ -123,8 +123,10 @@ static void sample_init(struct sample *sample, uint32_t block_count, uint64_t bi
             assert_ok(bb_index_page_builder_add_head(&builder, &head));
     }
     size_t estimate = bb_index_page_builder_size_estimate(&builder);
-    assert_ok(bb_index_page_builder_finish(&builder, id, BASE + sample->data_size, &sample->bytes,
-                                           &filter_size));
+    size_t size = 0;
+    assert_ok(bb_index_page_builder_finish(&builder, &sample->bytes, &size, &filter_size));
+    assert_int_equal(bb_index_page_builder_seal(sample->bytes.data, id, BASE + sample->data_size),
+                     size);
     assert_true(estimate >= sample->bytes.size);
     bb_index_page_builder_deinit(&builder);
     sample->reading = (struct bb_index_page_reading){

@@ -53,7 +53,7 @@ static bool finds_block(size_t false_ends, uint64_t *ret_hashed)
     }
     assert_int_equal(places.count, is_found);
     assert_int_equal(places.page_count, 0);
-    assert_int_equal(places.end, is_found ? file.size : 0);
+    assert_int_equal(places.tail, is_found ? 0 : file.size);
     bb_block_places_deinit(&places);
     bb_buf_deinit(&file);
     return is_found;

@@ -83,8 +83,11 @@ static void sample_init(struct sample *sample, uint32_t block_count, uint32_t gr
     bb_index_page_builder_init(&builder, NULL);
     build_page(sample, &builder, filters);
     size_t estimate = bb_index_page_builder_size_estimate(&builder);
-    assert_ok(bb_index_page_builder_finish(&builder, table, BASE + sample->data_size,
-                                           &sample->bytes, &filter_size));
+    size_t size = 0;
+    assert_ok(bb_index_page_builder_finish(&builder, &sample->bytes, &size, &filter_size));
+    assert_int_equal(size, sample->bytes.size);
+    assert_int_equal(
+        bb_index_page_builder_seal(sample->bytes.data, table, BASE + sample->data_size), size);
     assert_true(estimate >= sample->bytes.size);
     assert_int_equal(filter_size > 0, filters != NULL);
     bb_index_page_builder_deinit(&builder);

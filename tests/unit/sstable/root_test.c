@@ -31,7 +31,7 @@ static void root__round_trip(void **state)
             assert_ok(bb_root_builder_add_page(&builder, 14 + i, 100 + i, 1 + i % 64));
         }
         assert_ok(bb_root_builder_encode(&builder, &section));
-        assert_ok(bb_root_init(&root, NULL, &section, place));
+        assert_ok(bb_root_init(&root, NULL, 0, &section, place));
         assert_int_equal(root.page_count, pages);
         for (size_t i = 0; i < pages; i++) {
             assert_true(root.pages[i].data_offset == end);
@@ -48,6 +48,46 @@ static void root__round_trip(void **state)
         bb_root_deinit(&root);
         bb_root_builder_deinit(&builder);
         entry_list_deinit(&fences);
+    }
+}
+
+/* Pages of 60 bytes after blocks of 100: groups of 1 page, of 3 and of all. */
+static void root__groups(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t group_bytes;
+        uint32_t pages;
+    } rows[] = {{0, 1}, {1, 1}, {60, 1}, {61, 2}, {180, 3}, {480, 8}, {481, 8}, {UINT64_MAX, 8}};
+    for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+        struct bb_root_builder builder;
+        struct bb_root root;
+        struct bb_buf section = {0};
+        uint32_t pages = rows[row].pages;
+        bb_root_builder_init(&builder, NULL);
+        for (uint32_t i = 0; i < 8; i++) {
+            char text[] = {(char)('a' + i), 0};
+            struct bb_fence fence = {.key = bb_bytes_of_text(text), .sequence = BB_SEQUENCE_MAX};
+            if (i > 0)
+                assert_ok(bb_root_builder_add_fence(&builder, &fence));
+            assert_ok(bb_root_builder_add_page(&builder, 100, 60, 2));
+        }
+        assert_ok(bb_root_builder_encode(&builder, &section));
+        assert_ok(bb_root_init(&root, NULL, rows[row].group_bytes, &section, place));
+        for (uint32_t i = 0; i < 8; i++) {
+            uint32_t begin = i / pages * pages;
+            uint32_t end = begin + pages < 8 ? begin + pages : 8;
+            struct bb_root_group group = bb_root_group_of(&root, i);
+            assert_int_equal(root.pages[i].data_offset, begin * 160 + (i - begin) * 100);
+            assert_int_equal(root.pages[i].page_offset,
+                             begin * 160 + (end - begin) * 100 + (i - begin) * 60);
+            assert_int_equal(root.pages[i].first_block, 2 * i);
+            assert_int_equal(group.begin, begin);
+            assert_int_equal(group.end, end);
+        }
+        assert_int_equal(root.data_end, 8 * 160);
+        bb_root_deinit(&root);
+        bb_root_builder_deinit(&builder);
     }
 }
 
@@ -75,7 +115,7 @@ static struct bb_buf sound_section(uint64_t page_count)
 static void assert_refused(struct bb_buf *section, const char *part)
 {
     struct bb_root root;
-    assert_status(bb_root_init(&root, NULL, section, place), BB_CORRUPT);
+    assert_status(bb_root_init(&root, NULL, 0, section, place), BB_CORRUPT);
     assert_message(part);
     assert_message("/file");
     assert_null(section->data); /* taken over */
@@ -92,7 +132,7 @@ static void root__corrupt_page_count(void **state)
     }
     struct bb_buf sound = sound_section(2);
     struct bb_root root;
-    assert_ok(bb_root_init(&root, NULL, &sound, place));
+    assert_ok(bb_root_init(&root, NULL, 0, &sound, place));
     bb_root_deinit(&root);
     struct bb_buf empty = {0};
     assert_refused(&empty, "0 bytes");
@@ -147,9 +187,9 @@ static void root__corrupt_truncation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(root__round_trip),         cmocka_unit_test(root__corrupt_page_count),
-        cmocka_unit_test(root__corrupt_page),       cmocka_unit_test(root__corrupt_fences),
-        cmocka_unit_test(root__corrupt_truncation),
+        cmocka_unit_test(root__round_trip),         cmocka_unit_test(root__groups),
+        cmocka_unit_test(root__corrupt_page_count), cmocka_unit_test(root__corrupt_page),
+        cmocka_unit_test(root__corrupt_fences),     cmocka_unit_test(root__corrupt_truncation),
     };
     return cmocka_run_group_tests_name("root", tests, NULL, NULL);
 }

@@ -246,7 +246,7 @@ static void stored_block__too_short(void **state)
     assert_message("shorter than its trailer");
 }
 
-/* LZ4 saves nothing of a few bytes. */
+/* LZ4 does not make a few bytes smaller. */
 static void stored_block__of_a_few_bytes_is_raw(void **state)
 {
     (void)state;

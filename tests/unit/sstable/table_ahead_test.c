@@ -152,12 +152,13 @@ static void table_ahead__nothing_after_the_range_is_read(void **state)
         uint64_t bytes = world.stats.block_read_bytes;
         bb_table_iter_init(&iter, world.faulty.table, NULL, &range, &world.stats);
         assert_true(scan(&world, &iter.base, 0, KEY_COUNT) >= end);
-        uint64_t last = bb_index_page_block_offset(iter.page, iter.ordinal) +
-                        bb_index_page_block_size(iter.page, iter.ordinal);
-        uint64_t pages = 0;
+        const struct bb_root_page *pages = world.faulty.table->root.pages;
+        uint64_t expected = bb_index_page_block_offset(iter.page, iter.ordinal) +
+                            bb_index_page_block_size(iter.page, iter.ordinal) -
+                            pages[iter.page_index].data_offset;
         for (uint32_t i = 0; i < iter.page_index; i++)
-            pages += world.faulty.table->root.pages[i].page_size;
-        assert_int_equal(world.stats.block_read_bytes - bytes, last - pages);
+            expected += pages[i].data_size;
+        assert_int_equal(world.stats.block_read_bytes - bytes, expected);
         bb_table_iter_deinit(&iter);
     }
     world_deinit(&world);

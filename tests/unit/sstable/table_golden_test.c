@@ -233,6 +233,7 @@ struct golden {
     struct bb_hash_secret secret;
     struct bb_table_options options;
     size_t table_filter_part; /* keys; 0: any number */
+    size_t page_group_bytes;  /* 0: the default */
     struct bb_filter_excess excess;
     struct entry_list list;
     const struct bb_range_tombstone *ranges;
@@ -254,6 +255,8 @@ static void build_parts(struct golden *golden)
     assert_ok(bb_table_builder_create(FIXTURE_PATH, &golden->options, &builder));
     if (golden->table_filter_part > 0)
         bb_table_builder_set_filter_part(builder, golden->table_filter_part);
+    if (golden->page_group_bytes > 0)
+        bb_table_builder_set_page_group(builder, golden->page_group_bytes);
     bb_table_builder_set_excess(builder, golden->excess);
     for (size_t i = 0; i < golden->list.count; i++)
         assert_ok(bb_table_builder_add(builder, &golden->list.entries[i]));
@@ -329,24 +332,56 @@ static void table_golden__small(void **state)
     CHECK_GOLDEN(&golden, "table_small");
 }
 
-/* Several pages, fences with and without sequences, a filter for two blocks, in the default order.
- */
+static void pages_init(struct golden *golden, uint64_t key_count)
+{
+    golden_init(golden, 2);
+    golden->options.block_size_bytes = 128;
+    golden->options.index_page_size_bytes = 256;
+    golden->options.filter_granularity = 2;
+    for (uint64_t i = 0; i < key_count; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "number %06" PRIu64, i * i);
+        entry_list_add_text(&golden->list, key, i + 1, i % 10 == 3 ? NULL : "vvvvvvvvvvvvvvvv");
+    }
+}
+
+/* Several pages in a group, fences with and without sequences, a filter for two blocks, in the
+ * default order. */
 static void table_golden__pages(void **state)
 {
     (void)state;
     struct golden golden;
-    golden_init(&golden, 2);
-    golden.options.block_size_bytes = 128;
-    golden.options.index_page_size_bytes = 256;
-    golden.options.filter_granularity = 2;
-    for (uint64_t i = 0; i < 400; i++) {
-        char key[32];
-        snprintf(key, sizeof(key), "number %06" PRIu64, i * i);
-        entry_list_add_text(&golden.list, key, i + 1, i % 10 == 3 ? NULL : "vvvvvvvvvvvvvvvv");
-    }
+    pages_init(&golden, 400);
     for (uint64_t i = 0; i < 40; i++)
         entry_list_add_text(&golden.list, "number 000100", 1000 + i, "one of many versions");
     CHECK_GOLDEN(&golden, "table_pages");
+}
+
+/* Two groups of pages. The last one ends before its pages have the size. */
+static void table_golden__page_groups(void **state)
+{
+    (void)state;
+    struct golden golden;
+    pages_init(&golden, 1000);
+    golden.page_group_bytes = 1000;
+    CHECK_GOLDEN(&golden, "table_page_groups");
+}
+
+/* The first of these tables, as it was before groups: each page follows its blocks. */
+static void table_golden__pages_apart(void **state)
+{
+    (void)state;
+    struct golden golden;
+    struct bb_buf listing = {0};
+    struct bb_table_verify_report report;
+    golden_init(&golden, 2);
+    check_reading(&golden, GOLDEN_PATH("table_pages_apart.bin"),
+                  GOLDEN_PATH("table_pages_apart.txt"), &listing);
+    assert_ok(bb_table_verify(FIXTURE_PATH, &golden.options, &report));
+    assert_int_equal(report.entries, 440);
+    assert_int_equal(report.pages, 2);
+    bb_buf_deinit(&listing);
+    bb_file_memory_destroy(golden.memory);
 }
 
 /* LZ4, wide restart offsets, an entry in a separate block with a head, groups of several
@@ -532,6 +567,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_golden__small),
         cmocka_unit_test(table_golden__pages),
+        cmocka_unit_test(table_golden__page_groups),
+        cmocka_unit_test(table_golden__pages_apart),
         cmocka_unit_test(table_golden__large_blocks),
         cmocka_unit_test(table_golden__heads),
         cmocka_unit_test(table_golden__without_heads),

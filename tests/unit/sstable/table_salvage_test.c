@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sstable/build/table_builder.h"
 #include "sstable/salvage/table_salvage.h"
 #include "sstable/table/table_walk.h"
 
@@ -56,6 +57,18 @@ static void find_blocks(struct world *world)
     bb_table_close(table);
 }
 
+/* A table in which most groups have several pages. */
+static void build_groups(const struct world *world)
+{
+    struct bb_table_builder *builder = NULL;
+    assert_ok(bb_table_builder_create(FIXTURE_PATH, &world->options, &builder));
+    bb_table_builder_set_page_group(builder, 1500);
+    for (size_t i = 0; i < world->list.count; i++)
+        assert_ok(bb_table_builder_add(builder, &world->list.entries[i]));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+}
+
 static void world_init(struct world *world, enum bb_compression compression, size_t key_count)
 {
     struct bb_rng rng;
@@ -69,7 +82,7 @@ static void world_init(struct world *world, enum bb_compression compression, siz
     bb_rng_init(&rng, 17);
     entry_list_add_random(&world->list, &rng, key_count, 120);
     entry_list_sort(&world->list, NULL);
-    build_table(FIXTURE_PATH, &world->options, &world->list, NULL);
+    build_groups(world);
     find_blocks(world);
     assert_ok(
         bb_file_read_whole(world->options.file_system, FIXTURE_PATH, SIZE_MAX, &world->original));
@@ -243,34 +256,71 @@ static void salvage__a_wrong_byte_costs_one_block(void **state)
     }
 }
 
+/* The place of a page in the original file. */
+static struct bb_root_page page_of(const struct world *world, uint32_t index, uint32_t *ret_count)
+{
+    struct bb_table *table = NULL;
+    assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &table));
+    *ret_count = table->root.page_count;
+    struct bb_root_page page = table->root.pages[index];
+    bb_table_close(table);
+    return page;
+}
+
+/* A page is damaged, at any place in its group. All blocks are found by the ends of others. */
+static void salvage__finds_blocks_of_a_damaged_page(void **state)
+{
+    (void)state;
+    for (int compression = BB_COMPRESSION_NONE; compression <= BB_COMPRESSION_LZ4; compression++) {
+        struct world world;
+        uint32_t count = 1;
+        world_init(&world, (enum bb_compression)compression, 1500);
+        for (uint32_t i = 0; i < count; i++) {
+            struct bb_root_page page = page_of(&world, i, &count);
+            restore(&world);
+            memset(world.damaged.data + page.page_offset, 0, page.page_size);
+            assert_ok(salvage(&world, world.id));
+            assert_int_equal(world.given, world.list.count);
+            assert_int_equal(world.report.pages, count - 1);
+            assert_int_equal(world.report.blocks_lost, 0);
+        }
+        assert_true(count > 6);
+        world_deinit(&world);
+    }
+}
+
+/* Returns the number of groups. */
 static uint64_t wipe_pages(struct world *world)
 {
     struct bb_table *table = NULL;
     assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &table));
     const struct bb_root *root = &table->root;
-    uint64_t count = root->page_count;
-    for (uint32_t i = 0; i < root->page_count; i++)
+    uint64_t groups = 0;
+    for (uint32_t i = 0; i < root->page_count; i++) {
         memset(world->damaged.data + root->pages[i].page_offset, 0, root->pages[i].page_size);
+        groups += bb_root_group_of(root, i).begin == i;
+    }
+    assert_true(groups < root->page_count);
     bb_table_close(table);
-    return count;
+    return groups;
 }
 
 /* Without any page every raw block is found. A compressed one is found by the end of the previous
- * block, so the first block after each page is lost. */
+ * block, so the first block after each group of pages is lost. */
 static void salvage__finds_blocks_without_pages(void **state)
 {
     (void)state;
     for (int compression = BB_COMPRESSION_NONE; compression <= BB_COMPRESSION_LZ4; compression++) {
         struct world world;
-        world_init(&world, (enum bb_compression)compression, 300);
-        uint64_t pages = wipe_pages(&world);
-        assert_true(pages > 2);
+        world_init(&world, (enum bb_compression)compression, 1500);
+        uint64_t groups = wipe_pages(&world);
+        assert_true(groups > 2);
         assert_ok(salvage(&world, world.id));
         assert_int_equal(world.report.pages, 0);
         if (compression == BB_COMPRESSION_NONE)
             assert_int_equal(world.given, world.list.count);
-        assert_true(world.report.blocks + pages - 1 >= world.block_count);
-        assert_true(world.lost_stretches >= pages - 1);
+        assert_true(world.report.blocks + groups - 1 >= world.block_count);
+        assert_true(world.lost_stretches >= groups - 1);
         world_deinit(&world);
     }
 }
@@ -357,6 +407,7 @@ int main(void)
         cmocka_unit_test(salvage__gives_nothing_of_another_table),
         cmocka_unit_test(salvage__of_a_cut_table_gives_all_whole_blocks),
         cmocka_unit_test(salvage__a_wrong_byte_costs_one_block),
+        cmocka_unit_test(salvage__finds_blocks_of_a_damaged_page),
         cmocka_unit_test(salvage__finds_blocks_without_pages),
         cmocka_unit_test(salvage__moved_blocks_are_not_given),
         cmocka_unit_test(salvage__any_damage_gives_what_was_written_or_nothing),
