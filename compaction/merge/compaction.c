@@ -49,23 +49,61 @@ static bool is_same_run(const struct bb_plan *plan, size_t a, size_t b)
            plan->input_runs[a] == plan->input_runs[b];
 }
 
+static bool begins_above(const struct bb_compaction *c, const struct bb_table_file *file)
+{
+    const struct bb_bytes *high = c->options.range.high;
+    return high != NULL &&
+           bb_key_compare(c->levels->comparator, bb_buf_bytes(&file->meta.smallest), *high) >= 0;
+}
+
+static bool ends_below(const struct bb_compaction *c, const struct bb_table_file *file)
+{
+    const struct bb_bytes *low = c->options.range.low;
+    return low != NULL && bb_table_file_ends_before(file, c->levels->comparator, *low);
+}
+
+/* Opens the stream over inputs [begin, end), which are a run, if any is in the range. */
+static enum bb_status open_run(struct bb_compaction *c, size_t begin, size_t end,
+                               struct bb_iter **streams, size_t *count)
+{
+    static const struct bb_read_options options = {.bypass_fill = true};
+    while (begin < end && ends_below(c, c->plan.inputs[begin]))
+        begin++;
+    while (begin < end && begins_above(c, c->plan.inputs[end - 1]))
+        end--;
+    if (begin == end)
+        return BB_OK;
+    enum bb_status status =
+        bb_run_iter_create(&c->plan.inputs[begin], end - begin, c->levels->comparator,
+                           &c->options.range, &options, &c->reads, &streams[*count]);
+    if (status == BB_OK)
+        bb_run_iter_keep_stored(streams[(*count)++]);
+    return status;
+}
+
 /* Opens the streams of the inputs: one for each run, newest first. */
 static enum bb_status open_streams(struct bb_compaction *c, struct bb_iter **streams, size_t *count)
 {
-    static const struct bb_read_options options = {.bypass_fill = true};
     enum bb_status status = BB_OK;
     size_t i = 0;
     while (i < c->plan.input_count && status == BB_OK) {
         size_t end = i + 1;
         while (end < c->plan.input_count && is_same_run(&c->plan, i, end))
             end++;
-        status = bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator, NULL,
-                                    &options, &c->reads, &streams[*count]);
-        if (status == BB_OK)
-            bb_run_iter_keep_stored(streams[(*count)++]);
+        status = open_run(c, i, end, streams, count);
         i = end;
     }
     return status;
+}
+
+/* The block of the first entry may have entries before the range. */
+static void seek_begin(struct bb_compaction *c)
+{
+    const struct bb_bytes *low = c->options.range.low;
+    if (low == NULL)
+        bb_iter_seek_first(c->stream);
+    else
+        bb_iter_seek(c->stream, *low, BB_SEQUENCE_MAX);
 }
 
 static enum bb_status open_stream(struct bb_compaction *c)
@@ -84,7 +122,7 @@ static enum bb_status open_stream(struct bb_compaction *c)
     }
     bb_free(streams);
     if (status == BB_OK)
-        bb_iter_seek_first(c->stream);
+        seek_begin(c);
     return status;
 }
 
@@ -350,36 +388,41 @@ static enum bb_status merge_entry(struct bb_compaction *c)
     return keep ? keep_entry(c, entry) : BB_OK;
 }
 
-/* Checks that the number of entries read equals the number recorded in the inputs. */
-static enum bb_status check_counts(const struct bb_compaction *c)
+enum bb_status bb_compaction_check(const struct bb_compaction *c, const struct bb_compaction *other)
 {
+    uint64_t entries = c->counts.entries_in + (other == NULL ? 0 : other->counts.entries_in);
     uint64_t expected = 0;
     for (size_t i = 0; i < c->plan.input_count; i++)
         expected += c->plan.inputs[i]->meta.entry_count;
-    if (c->counts.entries_in == expected)
+    if (entries == expected)
         return BB_OK;
     return bb_fail(BB_CORRUPT,
                    "a compaction of %zu tables has read %llu entries, their properties record %llu",
-                   c->plan.input_count, (unsigned long long)c->counts.entries_in,
-                   (unsigned long long)expected);
+                   c->plan.input_count, (unsigned long long)entries, (unsigned long long)expected);
+}
+
+/* True when an entry of the range is next. */
+static bool has_entry(const struct bb_compaction *c)
+{
+    const struct bb_bytes *high = c->options.range.high;
+    return c->stream->is_valid &&
+           (high == NULL || bb_key_compare(c->levels->comparator, c->stream->entry.key, *high) < 0);
 }
 
 enum bb_status bb_compaction_step(struct bb_compaction *c, uint64_t entry_count_max,
                                   bool *ret_is_done)
 {
     enum bb_status status = c->stream->status;
-    for (uint64_t i = 0; i < entry_count_max && c->stream->is_valid && status == BB_OK; i++) {
+    for (uint64_t i = 0; i < entry_count_max && status == BB_OK && has_entry(c); i++) {
         status = merge_entry(c);
         if (status == BB_OK) {
             bb_iter_next(c->stream);
             status = c->stream->status;
         }
     }
-    bool is_done = status == BB_OK && !c->stream->is_valid;
+    bool is_done = status == BB_OK && !has_entry(c);
     if (is_done)
         status = close_output(c, NULL);
-    if (status == BB_OK && is_done)
-        status = check_counts(c);
     if (status == BB_OK)
         *ret_is_done = is_done;
     return status;

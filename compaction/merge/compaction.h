@@ -6,9 +6,12 @@
  * the same places (compaction/merge/range_tombstone_cutter.h). Where range tombstones overlap much
  * of that run without entries, they get separate outputs.
  *
- * Call order: create step* (until done) outputs, optionally commit, destroy. Outputs that were not
- * committed are removed. The inputs are only read.
- * Threads: one.
+ * Two compactions can carry out one plan, each for a part of the keys (`range`). Then two threads
+ * may merge at the same time (kv/background/upper_merge.h).
+ *
+ * Call order: create step* (until done) check outputs, optionally commit, destroy. Outputs that
+ * were not committed are removed. The inputs are only read.
+ * Threads: one for each compaction.
  */
 #ifndef BB_COMPACTION_MERGE_COMPACTION_H
 #define BB_COMPACTION_MERGE_COMPACTION_H
@@ -37,6 +40,9 @@ struct bb_compact_options {
     enum bb_status (*new_number)(void *context, uint64_t *ret_number);
     void *context;
     struct bb_output_hooks hooks;
+    /* The part of the keys that is merged; borrowed. Zeroed: all. REQUIRES: no input has range
+     * tombstones if there is a bound. */
+    struct bb_key_range range;
 };
 
 struct bb_compact_output {
@@ -64,6 +70,11 @@ void bb_compaction_destroy(struct bb_compaction *compaction);
 /* Merges up to entry_count_max entries. After a failure the compaction can only be destroyed. */
 BB_MUST_CHECK enum bb_status bb_compaction_step(struct bb_compaction *compaction,
                                                 uint64_t entry_count_max, bool *ret_is_done);
+
+/* Checks that as many entries were read as the inputs record. The compaction is done; other: the
+ * one of the other part of the keys, done as well, or NULL. Errors: BB_CORRUPT. */
+BB_MUST_CHECK enum bb_status bb_compaction_check(const struct bb_compaction *compaction,
+                                                 const struct bb_compaction *other);
 
 const struct bb_plan *bb_compaction_plan(const struct bb_compaction *compaction);
 const struct bb_compact_counts *bb_compaction_counts(const struct bb_compaction *compaction);

@@ -6,6 +6,18 @@
 #include "base/status.h"
 #include "compaction/levels/hull.h"
 
+/* Space for this many tables. On failure the plan is empty. */
+static enum bb_status reserve(struct bb_plan *plan, size_t count)
+{
+    plan->inputs = bb_alloc_zeroed(count + 1, sizeof(struct bb_table_file *));
+    plan->input_levels = bb_alloc_zeroed(count + 1, sizeof(int));
+    plan->input_runs = bb_alloc_zeroed(count + 1, sizeof(uint64_t));
+    if (plan->inputs != NULL && plan->input_levels != NULL && plan->input_runs != NULL)
+        return BB_OK;
+    bb_plan_deinit(plan);
+    return bb_fail(BB_NO_MEMORY, "no memory for a plan over %zu tables", count);
+}
+
 enum bb_status bb_plan_init(struct bb_plan *plan, const struct bb_levels *levels,
                             enum bb_plan_reason reason, int output_level)
 {
@@ -14,13 +26,7 @@ enum bb_status bb_plan_init(struct bb_plan *plan, const struct bb_levels *levels
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         count += levels->levels[level].count;
     *plan = (struct bb_plan){.reason = reason, .output_level = output_level};
-    plan->inputs = bb_alloc_zeroed(count + 1, sizeof(struct bb_table_file *));
-    plan->input_levels = bb_alloc_zeroed(count + 1, sizeof(int));
-    plan->input_runs = bb_alloc_zeroed(count + 1, sizeof(uint64_t));
-    if (plan->inputs != NULL && plan->input_levels != NULL && plan->input_runs != NULL)
-        return BB_OK;
-    bb_plan_deinit(plan);
-    return bb_fail(BB_NO_MEMORY, "no memory for a plan over %zu tables", count);
+    return reserve(plan, count);
 }
 
 void bb_plan_deinit(struct bb_plan *plan)
@@ -40,6 +46,20 @@ static void put(struct bb_plan *plan, size_t place, int level, uint64_t run,
     plan->input_levels[place] = level;
     plan->input_runs[place] = run;
     plan->inputs[place] = bb_table_file_ref(file);
+}
+
+enum bb_status bb_plan_copy(const struct bb_plan *plan, struct bb_plan *ret_copy)
+{
+    *ret_copy = (struct bb_plan){.reason = plan->reason,
+                                 .output_level = plan->output_level,
+                                 .output_run = plan->output_run,
+                                 .is_move = plan->is_move,
+                                 .is_full = plan->is_full};
+    enum bb_status status = reserve(ret_copy, plan->input_count);
+    for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
+        put(ret_copy, ret_copy->input_count++, plan->input_levels[i], plan->input_runs[i],
+            plan->inputs[i]);
+    return status;
 }
 
 void bb_plan_add(struct bb_plan *plan, int level, uint64_t run, struct bb_table_file *file)

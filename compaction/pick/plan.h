@@ -49,6 +49,8 @@ struct bb_plan {
 BB_MUST_CHECK enum bb_status bb_plan_init(struct bb_plan *plan, const struct bb_levels *levels,
                                           enum bb_plan_reason reason, int output_level);
 void bb_plan_deinit(struct bb_plan *plan);
+/* A copy without later tables. It has separate references. */
+BB_MUST_CHECK enum bb_status bb_plan_copy(const struct bb_plan *plan, struct bb_plan *ret_copy);
 
 /* Takes a reference to the file. Call in ascending order of levels, and in the level's order of
  * runs. */

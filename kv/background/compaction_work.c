@@ -10,6 +10,7 @@
 #include "kv/background/deferred.h"
 #include "kv/background/edit_install.h"
 #include "kv/background/range_request.h"
+#include "kv/background/upper_merge.h"
 #include "kv/background/waste_target.h"
 #include "kv/indexes/index_build.h"
 #include "kv/options.h"
@@ -84,7 +85,13 @@ static enum bb_status begin_with(struct bb_db *db, struct bb_levels *levels, str
         .hooks = bb_index_build_hooks(db->index_build),
     };
     db->compaction_begin = db->system->ops->now(db->system);
-    return bb_compaction_create(plan, levels, &options, &db->compaction);
+    db->is_lower_done = false;
+    enum bb_status status = bb_upper_merge_create(db, plan, levels, &options, &db->upper_merge);
+    if (db->upper_merge != NULL)
+        options.range = bb_upper_merge_rest(db->upper_merge);
+    if (status == BB_OK)
+        status = bb_compaction_create(plan, levels, &options, &db->compaction);
+    return status;
 }
 
 static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
@@ -176,33 +183,62 @@ static enum bb_status remove_covered(struct bb_db *db, bool *ret_did)
     return status;
 }
 
+/* The upper part of the current compaction; NULL if it has none. */
+static struct bb_compaction *upper_part(const struct bb_db *db)
+{
+    return db->upper_merge == NULL ? NULL : bb_upper_merge_compaction(db->upper_merge);
+}
+
+/* Both parts count all inputs as read. */
+static struct bb_compact_counts counts_of(const struct bb_db *db)
+{
+    struct bb_compact_counts counts = *bb_compaction_counts(db->compaction);
+    if (upper_part(db) != NULL)
+        counts.bytes_written += bb_compaction_counts(upper_part(db))->bytes_written;
+    return counts;
+}
+
 static void count_compaction(struct bb_db *db)
 {
-    const struct bb_compact_counts *counts = bb_compaction_counts(db->compaction);
+    const struct bb_compact_counts counts = counts_of(db);
     struct bb_event event = {.kind = BB_EVENT_COMPACTION,
                              .level = bb_compaction_plan(db->compaction)->output_level,
                              .nanoseconds = bb_file_elapsed(db->system, db->compaction_begin),
-                             .bytes_read = counts->bytes_read,
-                             .bytes_written = counts->bytes_written,
+                             .bytes_read = counts.bytes_read,
+                             .bytes_written = counts.bytes_written,
                              .message = ""};
     bb_mutex_lock(&db->mutex);
     db->counts.compactions++;
-    db->counts.compaction_bytes_read += counts->bytes_read;
-    db->counts.compaction_bytes_written += counts->bytes_written;
-    db->counts.compaction_range_tombstones += counts->range_tombstones_in;
+    db->counts.divided_compactions +=
+        db->upper_merge != NULL && bb_upper_merge_had_thread(db->upper_merge);
+    db->counts.compaction_bytes_read += counts.bytes_read;
+    db->counts.compaction_bytes_written += counts.bytes_written;
+    db->counts.compaction_range_tombstones += counts.range_tombstones_in;
     bb_mutex_unlock(&db->mutex);
     bb_store_event(db, &event);
 }
 
-static enum bb_status describe_result(const struct bb_compaction *compaction, struct bb_edit *edit)
+static enum bb_status describe_outputs(const struct bb_compaction *compaction, struct bb_edit *edit)
 {
     const struct bb_plan *plan = bb_compaction_plan(compaction);
     size_t count = 0;
     const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
-    enum bb_status status = remove_inputs(plan, edit);
+    enum bb_status status = BB_OK;
     for (size_t i = 0; i < count && status == BB_OK; i++)
         status = bb_edit_add_table(edit, plan->output_level, plan->output_run, outputs[i].number,
                                    &outputs[i].meta);
+    return status;
+}
+
+static enum bb_status describe_result(const struct bb_db *db, struct bb_edit *edit)
+{
+    enum bb_status status = bb_compaction_check(db->compaction, upper_part(db));
+    if (status == BB_OK)
+        status = remove_inputs(bb_compaction_plan(db->compaction), edit);
+    if (status == BB_OK)
+        status = describe_outputs(db->compaction, edit);
+    if (status == BB_OK && upper_part(db) != NULL)
+        status = describe_outputs(upper_part(db), edit);
     return status;
 }
 
@@ -219,7 +255,9 @@ static void finish_range(struct bb_db *db)
 static void end_compaction(struct bb_db *db)
 {
     bb_compaction_destroy(db->compaction);
+    bb_upper_merge_destroy(db->upper_merge);
     db->compaction = NULL;
+    db->upper_merge = NULL;
     end_indexes(db);
     db->compact_ticket = 0;
     bb_work_end_pending(db, BB_WORK_COMPACTION);
@@ -245,6 +283,8 @@ static enum bb_status place(void *context, struct bb_levels *levels, struct bb_e
         return bb_fail(BB_BUSY, "an index was created during a compaction");
     bb_index_build_describe(db->index_build, edit);
     bb_compaction_commit(db->compaction);
+    if (upper_part(db) != NULL)
+        bb_compaction_commit(upper_part(db));
     bb_index_build_commit(db->index_build);
     return BB_OK;
 }
@@ -254,7 +294,7 @@ static enum bb_status finish(struct bb_db *db)
     struct bb_edit edit = {0};
     struct result result = {.db = db};
     struct bb_placing placing = {.place = place, .context = &result};
-    enum bb_status status = describe_result(db->compaction, &edit);
+    enum bb_status status = describe_result(db, &edit);
     if (status == BB_OK)
         status = bb_edit_install_placed(db, &edit, &placing);
     bb_edit_deinit(&edit);
@@ -272,6 +312,36 @@ static enum bb_status finish(struct bb_db *db)
     return BB_OK;
 }
 
+/* Memtables waiting for a flush mean that one ends soon. */
+static bool is_quiet(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    bool has_ceased = bb_pace_is_quiet(&db->pace) && bb_view_frozen_count(db->view) == 0;
+    bb_mutex_unlock(&db->mutex);
+    return has_ceased;
+}
+
+/* A caller waits for a request; otherwise the thread waits for a pause of the writes. */
+static bool is_upper_merge_due(struct bb_db *db)
+{
+    enum bb_plan_reason reason = bb_compaction_plan(db->compaction)->reason;
+    return db->upper_merge != NULL &&
+           (reason == BB_PLAN_REQUEST || reason == BB_PLAN_RANGE || is_quiet(db));
+}
+
+/* Merges some entries: of the lower part, then of the upper one. */
+static enum bb_status merge_some(struct bb_db *db, bool *ret_is_done)
+{
+    if (is_upper_merge_due(db))
+        bb_upper_merge_start(db->upper_merge);
+    if (db->is_lower_done)
+        return bb_upper_merge_step(db->upper_merge, STEP_ENTRY_COUNT, ret_is_done);
+    enum bb_status status =
+        bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &db->is_lower_done);
+    *ret_is_done = db->is_lower_done && db->upper_merge == NULL;
+    return status;
+}
+
 /* An index that is created during a compaction would be missing from its outputs, even if
  * bb_db_index_materialize has since built it for all inputs. The compaction begins again, which
  * costs less than reading the outputs again. */
@@ -282,7 +352,7 @@ static enum bb_status step(struct bb_db *db)
         bb_compaction_work_abandon(db);
         return BB_OK;
     }
-    enum bb_status status = bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &is_done);
+    enum bb_status status = merge_some(db, &is_done);
     return status == BB_OK && is_done ? finish(db) : status;
 }
 
@@ -312,15 +382,6 @@ static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
     bb_mutex_lock(&db->mutex);
     options->oldest_snapshot = bb_snapshots_oldest(&db->snapshots);
     bb_mutex_unlock(&db->mutex);
-}
-
-/* Memtables waiting for a flush mean that one ends soon. */
-static bool is_quiet(struct bb_db *db)
-{
-    bb_mutex_lock(&db->mutex);
-    bool has_ceased = bb_pace_is_quiet(&db->pace) && bb_view_frozen_count(db->view) == 0;
-    bb_mutex_unlock(&db->mutex);
-    return has_ceased;
 }
 
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)

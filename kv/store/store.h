@@ -38,6 +38,7 @@
 
 struct bb_catalog;
 struct bb_compaction;
+struct bb_upper_merge;
 struct bb_file_limit;
 struct bb_file_pool;
 struct bb_index_build;
@@ -50,6 +51,7 @@ struct bb_store_counts {
     uint64_t flushes;
     uint64_t flush_bytes_written;
     uint64_t compactions;
+    uint64_t divided_compactions; /* of these: the upper part had a thread */
     uint64_t compaction_bytes_read;
     uint64_t compaction_bytes_written;
     uint64_t compaction_range_tombstones;
@@ -189,6 +191,8 @@ struct bb_db {
 
     /* The compacting worker's fields. */
     struct bb_compaction *compaction;   /* in progress, or NULL */
+    struct bb_upper_merge *upper_merge; /* the upper part of its keys, or NULL */
+    bool is_lower_done;                 /* the compaction has merged its part */
     uint64_t compaction_begin;          /* its start, by the clock */
     struct bb_index_build *index_build; /* of its outputs; owned, or NULL */
     bool has_deferred;                  /* tables lacked index files at its last look */

@@ -20,6 +20,15 @@ struct bb_fence bb_fence_index_get(const struct bb_fence_index *index, uint32_t 
     return fence;
 }
 
+enum bb_status bb_fence_index_key(const struct bb_fence_index *index, uint32_t i,
+                                  struct bb_buf *ret_key)
+{
+    struct bb_fence fence = bb_fence_index_get(index, i);
+    enum bb_status status =
+        bb_buf_assign(ret_key, bb_bytes_of(index->common.bytes, index->common.size));
+    return status == BB_OK ? bb_buf_append(ret_key, fence.key.data, fence.key.size) : status;
+}
+
 /* Compares a fence with (suffix, sequence), where suffix is the key after the common prefix. */
 static int compare_suffix(const struct bb_fence_index *index, uint32_t i,
                           const struct bb_comparator *comparator, struct bb_bytes suffix,

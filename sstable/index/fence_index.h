@@ -41,6 +41,9 @@ uint32_t bb_fence_index_find(const struct bb_fence_index *index,
                              const struct bb_comparator *comparator, struct bb_bytes key,
                              uint64_t sequence);
 
+/* The whole key of fence number i. */
+BB_MUST_CHECK enum bb_status bb_fence_index_key(const struct bb_fence_index *index, uint32_t i,
+                                                struct bb_buf *ret_key);
 /* Returns the suffix and sequence of fence number i, borrowed. Its key is the common prefix
  * followed by the suffix. */
 struct bb_fence bb_fence_index_get(const struct bb_fence_index *index, uint32_t i);

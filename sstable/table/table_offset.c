@@ -1,8 +1,15 @@
 /* The position of a key in a table's file, which is the position of its block: bounds -> root ->
- * index page. Any thread. */
+ * index page; and the key in the middle. Any thread. */
 #include "sstable/table/table.h"
 
-/* The size of all blocks and index pages before the block for the first entry of key. */
+/* Pages of the same group that describe blocks before those of page `index`. */
+static uint64_t size_of_earlier_pages(const struct bb_root *root, uint32_t index)
+{
+    struct bb_root_group group = bb_root_group_of(root, index);
+    return root->pages[index].page_offset - root->pages[group.begin].page_offset;
+}
+
+/* The size of all blocks before the block for the first entry of key, and of their index pages. */
 static enum bb_status find_block(struct bb_table *table, struct bb_bytes key,
                                  struct bb_read_stats *stats, uint64_t *ret_offset)
 {
@@ -12,7 +19,8 @@ static enum bb_status find_block(struct bb_table *table, struct bb_bytes key,
     if (status != BB_OK)
         return status;
     uint32_t ordinal = bb_index_page_find(page, table->comparator, key, BB_SEQUENCE_MAX);
-    *ret_offset = bb_index_page_block_offset(page, ordinal);
+    *ret_offset =
+        bb_index_page_block_offset(page, ordinal) + size_of_earlier_pages(&table->root, index);
     bb_table_page_release(table, page);
     return BB_OK;
 }
@@ -44,4 +52,11 @@ enum bb_status bb_table_offset(struct bb_table *table, struct bb_bytes key,
     uint64_t sections = table->file_size - table->root.data_end;
     *ret_offset = offset + (uint64_t)(share * (double)sections);
     return BB_OK;
+}
+
+enum bb_status bb_table_middle_key(const struct bb_table *table, struct bb_buf *ret_key)
+{
+    uint32_t middle = table->root.page_count / 2;
+    bb_buf_reset(ret_key);
+    return middle == 0 ? BB_OK : bb_fence_index_key(&table->root.fences, middle - 1, ret_key);
 }

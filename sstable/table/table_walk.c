@@ -39,13 +39,8 @@ static enum bb_status read_fence(struct bb_table_walk *walk)
     walk->fence_sequence = BB_SEQUENCE_MAX;
     if (ordinal == 0)
         return BB_OK;
-    struct bb_fence fence = bb_fence_index_get(fences, ordinal - 1);
-    walk->fence_sequence = fence.sequence;
-    enum bb_status status =
-        bb_buf_append(&walk->fence_key, fences->common.bytes, fences->common.size);
-    if (status == BB_OK)
-        status = bb_buf_append(&walk->fence_key, fence.key.data, fence.key.size);
-    return status;
+    walk->fence_sequence = bb_fence_index_get(fences, ordinal - 1).sequence;
+    return bb_fence_index_key(fences, ordinal - 1, &walk->fence_key);
 }
 
 static void read_group(struct bb_table_walk *walk)

@@ -4,27 +4,18 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-static enum bb_status copy_fence(const struct bb_fence_index *fences, uint32_t i,
-                                 struct bb_buf *key)
-{
-    struct bb_fence fence = bb_fence_index_get(fences, i);
-    enum bb_status status =
-        bb_buf_assign(key, bb_bytes_of(fences->common.bytes, fences->common.size));
-    return status == BB_OK ? bb_buf_append(key, fence.key.data, fence.key.size) : status;
-}
-
 enum bb_status table_page_range(const struct bb_table *table, uint32_t page_index,
                                 struct bb_buf *first, struct bb_buf *end)
 {
     /* The fence of page i + 1 has number i: page 0 has no fence before it. */
     enum bb_status status = page_index == 0
                                 ? bb_buf_assign(first, bb_buf_bytes(&table->meta.smallest))
-                                : copy_fence(&table->root.fences, page_index - 1, first);
+                                : bb_fence_index_key(&table->root.fences, page_index - 1, first);
     if (status != BB_OK)
         return status;
     return page_index + 1 == table->root.page_count
                ? bb_buf_assign(end, bb_buf_bytes(&table->meta.largest))
-               : copy_fence(&table->root.fences, page_index, end);
+               : bb_fence_index_key(&table->root.fences, page_index, end);
 }
 
 enum bb_status table_block_range(const struct bb_table_walk *walk, struct bb_buf *first,
@@ -34,6 +25,6 @@ enum bb_status table_block_range(const struct bb_table_walk *walk, struct bb_buf
     if (status == BB_OK && walk->has_fence)
         status = bb_buf_assign(first, bb_buf_bytes(&walk->fence_key));
     if (status == BB_OK && walk->ordinal + 1 < walk->page->block_count)
-        status = copy_fence(&walk->page->fences, walk->ordinal, end);
+        status = bb_fence_index_key(&walk->page->fences, walk->ordinal, end);
     return status;
 }

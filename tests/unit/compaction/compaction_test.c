@@ -3,145 +3,14 @@
  * steps and table sizes, compared with a judge that walks a sorted list and implements the
  * definition of required entries; every call of the file seam fails one by one; inputs that
  * contradict their properties. */
-#include "tests/unit/compaction/shelf.h"
+#include "tests/unit/compaction/merge_scene.h"
 #include "tests/unit/compaction/table_bounds.h"
 
-#include "compaction/merge/compaction.h"
 #include "tests/support/file_fault.h"
-#include "tests/support/must_alloc.h"
-
-#define RUNS_MAX      4
-#define TABLES_MAX    200
-#define SNAPSHOTS_MAX 4
-
-/* A store's levels: runs of level 0, a run each in level 1 and 2 and, below the output, in level 3.
- */
-struct store {
-    struct shelf shelf;
-    const struct bb_comparator *comparator;
-    struct bb_entry_array inputs; /* of the levels that will be merged */
-    struct bb_levels *levels;
-    uint64_t snapshots[SNAPSHOTS_MAX];
-    size_t snapshot_count;
-    size_t value_size_max;
-};
-
-/* One of few keys, so that there are many versions. */
-static struct bb_bytes draw_key(struct bb_rng *rng, uint8_t *key, uint64_t key_count)
-{
-    uint64_t number = bb_rng_below(rng, key_count);
-    memset(key, 'k', 4);
-    key[4] = (uint8_t)(number >> 8);
-    key[5] = (uint8_t)number;
-    return bb_bytes_of(key, 4 + 2 + number % 3 * (number % 2));
-}
-
-/* Entries with sequences from *sequence on, in sorted order; the array also gets them. */
-static void draw_run(struct store *store, struct bb_rng *rng, size_t count, uint64_t *sequence,
-                     uint64_t key_count, struct bb_entry_array *run)
-{
-    uint8_t key[8] = {0};
-    uint8_t *value = bb_must_realloc(NULL, store->value_size_max);
-    run->comparator = store->comparator;
-    for (size_t i = 0; i < count; i++) {
-        struct bb_entry entry = {.key = draw_key(rng, key, key_count), .sequence = ++*sequence};
-        memset(value, (int)(*sequence & 0xff), store->value_size_max);
-        if (store->value_size_max > 1000) /* of which some should not compress */
-            bb_rng_bytes(rng, value, bb_rng_below(rng, store->value_size_max));
-        if (!bb_rng_one_in(rng, 3)) {
-            entry.kind = BB_ENTRY_PUT;
-            entry.value = bb_bytes_of(value, bb_rng_below(rng, store->value_size_max));
-        }
-        bb_entry_array_add(run, &entry);
-    }
-    bb_entry_array_sort(run);
-    free(value);
-}
-
-static void add_run(struct store *store, struct bb_rng *rng, int level, size_t count,
-                    uint64_t *sequence, uint64_t key_count)
-{
-    struct bb_table_file *files[TABLES_MAX];
-    struct bb_level_change changes[TABLES_MAX];
-    struct bb_levels *next = NULL;
-    struct bb_entry_array run = {0};
-    draw_run(store, rng, count, sequence, key_count, &run);
-    size_t tables =
-        shelf_put_run(&store->shelf, &run, level == 0 ? run.count + 1 : 1 + run.count / 4, files);
-    for (size_t i = 0; i < tables; i++)
-        changes[i] = (struct bb_level_change){.level = level, .file = files[i]};
-    assert_ok(bb_levels_apply(store->levels, NULL, 0, changes, tables, &next));
-    bb_levels_unref(store->levels);
-    store->levels = next;
-    for (size_t i = 0; i < tables; i++)
-        bb_table_file_unref(files[i]);
-    for (size_t i = 0; i < run.count && level < 3; i++)
-        bb_entry_array_add(&store->inputs, &run.entries[i]);
-    bb_entry_array_deinit(&run);
-}
-
-static void store_init_with(struct store *store, struct bb_rng *rng,
-                            const struct bb_comparator *comparator, size_t value_size_max)
-{
-    uint64_t sequence = 0;
-    uint64_t key_count = 1 + bb_rng_below(rng, 2) * 700 + bb_rng_skewed(rng, 400);
-    *store = (struct store){.comparator = comparator,
-                            .inputs = {.comparator = comparator},
-                            .value_size_max = value_size_max};
-    shelf_init(&store->shelf, comparator);
-    assert_ok(bb_levels_create_empty(comparator, &store->levels));
-    /* The oldest first: greater sequences are newer. */
-    for (int level = 3; level > 0; level--)
-        add_run(store, rng, level, (size_t)bb_rng_skewed(rng, 300), &sequence, key_count);
-    for (uint64_t runs = 1 + bb_rng_below(rng, RUNS_MAX); runs > 0; runs--)
-        add_run(store, rng, 0, 1 + (size_t)bb_rng_below(rng, 60), &sequence, key_count);
-    bb_entry_array_sort(&store->inputs);
-    while (store->snapshot_count < SNAPSHOTS_MAX && bb_rng_one_in(rng, 2)) {
-        uint64_t after =
-            store->snapshot_count == 0 ? 0 : store->snapshots[store->snapshot_count - 1] + 1;
-        store->snapshots[store->snapshot_count++] = after + bb_rng_below(rng, sequence);
-    }
-}
-
-static void store_init(struct store *store, struct bb_rng *rng,
-                       const struct bb_comparator *comparator)
-{
-    store_init_with(store, rng, comparator, 60);
-}
-
-static void store_deinit(struct store *store)
-{
-    bb_levels_unref(store->levels);
-    bb_entry_array_deinit(&store->inputs);
-    shelf_deinit(&store->shelf);
-}
-
-/* Levels 0, 1 and 2 into level 2. */
-static void store_plan(const struct store *store, struct bb_plan *plan)
-{
-    assert_ok(bb_plan_init(plan, store->levels, BB_PLAN_REQUEST, 2));
-    for (int level = 0; level <= 2; level++) {
-        for (size_t i = 0; i < store->levels->levels[level].run_count; i++)
-            bb_plan_add_run(plan, level, bb_levels_run(store->levels, level, i));
-    }
-}
-
-static struct bb_compact_options options_of(struct store *store, uint64_t table_size_bytes)
-{
-    struct bb_compact_options options = {.env = &store->shelf.env,
-                                         .table = store->shelf.env.options,
-                                         .table_size_bytes = table_size_bytes,
-                                         .snapshots = store->snapshots,
-                                         .snapshot_count = store->snapshot_count,
-                                         .new_number = shelf_new_number,
-                                         .context = &store->shelf};
-    options.table.filter_rate = 0.02;
-    return options;
-}
 
 /* ---- the judge ---- */
 
-static bool is_below(const struct store *store, struct bb_bytes key)
+static bool is_below(const struct merge_scene *store, struct bb_bytes key)
 {
     for (size_t i = 0; i < bb_levels_table_count(store->levels, 3); i++) {
         if (table_bounds_contain(bb_levels_table(store->levels, 3, i), store->comparator, key))
@@ -150,7 +19,7 @@ static bool is_below(const struct store *store, struct bb_bytes key)
     return false;
 }
 
-static bool is_needed(const struct store *store, size_t index)
+static bool is_needed(const struct merge_scene *store, size_t index)
 {
     const struct bb_entry *entry = &store->inputs.entries[index];
     bool is_newest = index == 0 || !is_same_key(&store->inputs, index - 1, index);
@@ -167,7 +36,7 @@ static bool is_needed(const struct store *store, size_t index)
     return is_seen && !is_idle;
 }
 
-static void expect(const struct store *store, struct bb_entry_array *ret_expected)
+static void expect(const struct merge_scene *store, struct bb_entry_array *ret_expected)
 {
     ret_expected->comparator = store->comparator;
     for (size_t i = 0; i < store->inputs.count; i++) {
@@ -178,7 +47,7 @@ static void expect(const struct store *store, struct bb_entry_array *ret_expecte
 
 /* ---- checking the outputs ---- */
 
-static void read_output(struct store *store, const struct bb_compact_output *output,
+static void read_output(struct merge_scene *store, const struct bb_compact_output *output,
                         struct bb_entry_array *all)
 {
     static const struct bb_read_options options;
@@ -198,7 +67,7 @@ static void read_output(struct store *store, const struct bb_compact_output *out
     bb_table_close(table);
 }
 
-static uint64_t overlap_below(const struct store *store, const struct bb_table_meta *meta)
+static uint64_t overlap_below(const struct merge_scene *store, const struct bb_table_meta *meta)
 {
     uint64_t bytes = 0;
     size_t first = 0;
@@ -210,7 +79,7 @@ static uint64_t overlap_below(const struct store *store, const struct bb_table_m
     return bytes;
 }
 
-static uint64_t largest_below(const struct store *store)
+static uint64_t largest_below(const struct merge_scene *store)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < bb_levels_table_count(store->levels, 3); i++) {
@@ -220,17 +89,15 @@ static uint64_t largest_below(const struct store *store)
     return bytes;
 }
 
-static void check_result(struct store *store, const struct bb_compaction *compaction,
-                         uint64_t table_size_bytes)
+/* Reads the outputs, and returns the size of their files. */
+static uint64_t read_outputs(struct merge_scene *store, const struct bb_compaction *compaction,
+                             uint64_t table_size_bytes, struct bb_entry_array *found)
 {
-    struct bb_entry_array found = {.comparator = store->comparator};
-    struct bb_entry_array expected = {0};
     size_t count = 0;
     uint64_t written = 0;
     const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
-    const struct bb_compact_counts *counts = bb_compaction_counts(compaction);
     for (size_t i = 0; i < count; i++) {
-        read_output(store, &outputs[i], &found);
+        read_output(store, &outputs[i], found);
         written += outputs[i].meta.file_size;
         assert_true(outputs[i].meta.filter_rate == 0.02);
         /* It may end before the table that exceeded the limit does, and begins in an uncounted
@@ -238,6 +105,16 @@ static void check_result(struct store *store, const struct bb_compaction *compac
         assert_true(overlap_below(store, &outputs[i].meta) <=
                     10 * table_size_bytes + 3 * largest_below(store));
     }
+    return written;
+}
+
+static void check_result(struct merge_scene *store, const struct bb_compaction *compaction,
+                         uint64_t table_size_bytes)
+{
+    struct bb_entry_array found = {.comparator = store->comparator};
+    struct bb_entry_array expected = {0};
+    const struct bb_compact_counts *counts = bb_compaction_counts(compaction);
+    uint64_t written = read_outputs(store, compaction, table_size_bytes, &found);
     expect(store, &expected);
     assert_true(bb_entry_array_equal(&found, &expected));
     assert_int_equal(counts->entries_in, store->inputs.count);
@@ -256,6 +133,12 @@ static enum bb_status run_all(struct bb_compaction *compaction, uint64_t step)
     return status;
 }
 
+static enum bb_status run_and_check(struct bb_compaction *compaction, uint64_t step)
+{
+    enum bb_status status = run_all(compaction, step);
+    return status == BB_OK ? bb_compaction_check(compaction, NULL) : status;
+}
+
 static int compare_backward(void *context, struct bb_bytes a, struct bb_bytes b)
 {
     (void)context;
@@ -271,7 +154,7 @@ static void compaction__keeps_what_is_needed(void **state)
     size_t cuts = 0;
     bb_rng_init(&rng, bb_rng_seed("compaction__keeps_what_is_needed", 17));
     for (int round = 0; round < 150; round++) {
-        struct store store;
+        struct merge_scene store;
         struct bb_plan plan = {0};
         struct bb_compaction *compaction = NULL;
         size_t count = 0;
@@ -281,7 +164,7 @@ static void compaction__keeps_what_is_needed(void **state)
         struct bb_compact_options options = options_of(&store, table_size_bytes);
         assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
         assert_null(plan.inputs);
-        assert_ok(run_all(compaction, 1 + bb_rng_skewed(&rng, 500)));
+        assert_ok(run_and_check(compaction, 1 + bb_rng_skewed(&rng, 500)));
         check_result(&store, compaction, table_size_bytes);
         (void)bb_compaction_outputs(compaction, &count);
         cuts += count > 1;
@@ -292,6 +175,43 @@ static void compaction__keeps_what_is_needed(void **state)
     assert_true(cuts > 50);
 }
 
+/* Two compactions of one plan, each for a part of the keys, give the same entries as one. */
+static void compaction__in_two_parts(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("compaction__in_two_parts", 19));
+    for (int round = 0; round < 100; round++) {
+        struct merge_scene store;
+        struct bb_plan plans[2] = {{0}, {0}};
+        struct bb_compaction *parts[2] = {NULL, NULL};
+        uint64_t table_size_bytes = 300 + bb_rng_skewed(&rng, 10000);
+        store_init(&store, &rng, round % 5 == 4 ? &backward : NULL);
+        struct bb_bytes key = store.inputs.entries[bb_rng_below(&rng, store.inputs.count)].key;
+        store_plan(&store, &plans[0]);
+        assert_ok(bb_plan_copy(&plans[0], &plans[1]));
+        for (int part = 0; part < 2; part++) {
+            struct bb_compact_options options = options_of(&store, table_size_bytes);
+            options.range = part == 0 ? (struct bb_key_range){.high = &key}
+                                      : (struct bb_key_range){.low = &key};
+            assert_ok(bb_compaction_create(&plans[part], store.levels, &options, &parts[part]));
+            assert_ok(run_all(parts[part], 1 + bb_rng_skewed(&rng, 500)));
+        }
+        struct bb_entry_array found = {.comparator = store.comparator};
+        struct bb_entry_array expected = {0};
+        (void)read_outputs(&store, parts[0], table_size_bytes, &found);
+        (void)read_outputs(&store, parts[1], table_size_bytes, &found);
+        expect(&store, &expected);
+        assert_true(bb_entry_array_equal(&found, &expected));
+        assert_ok(bb_compaction_check(parts[0], parts[1]));
+        bb_entry_array_deinit(&found);
+        bb_entry_array_deinit(&expected);
+        bb_compaction_destroy(parts[0]);
+        bb_compaction_destroy(parts[1]);
+        store_deinit(&store);
+    }
+}
+
 /* A value with a separate block is copied in its stored form. */
 static void compaction__passes_large_values_on(void **state)
 {
@@ -300,14 +220,14 @@ static void compaction__passes_large_values_on(void **state)
     uint64_t as_stored = 0;
     bb_rng_init(&rng, bb_rng_seed("compaction__passes_large_values_on", 18));
     for (int round = 0; round < 6; round++) {
-        struct store store;
+        struct merge_scene store;
         struct bb_plan plan = {0};
         struct bb_compaction *compaction = NULL;
         store_init_with(&store, &rng, round % 3 == 2 ? &backward : NULL, 30000);
         store_plan(&store, &plan);
         struct bb_compact_options options = options_of(&store, 100 << 10);
         assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
-        assert_ok(run_all(compaction, 1 + bb_rng_skewed(&rng, 500)));
+        assert_ok(run_and_check(compaction, 1 + bb_rng_skewed(&rng, 500)));
         check_result(&store, compaction, 100 << 10);
         as_stored += bb_compaction_counts(compaction)->entries_as_stored;
         bb_compaction_destroy(compaction);
@@ -320,7 +240,7 @@ static void compaction__committed_outputs_stay(void **state)
 {
     (void)state;
     struct bb_rng rng;
-    struct store store;
+    struct merge_scene store;
     struct bb_plan plan = {0};
     struct bb_compaction *compaction = NULL;
     size_t count = 0;
@@ -329,7 +249,7 @@ static void compaction__committed_outputs_stay(void **state)
     store_plan(&store, &plan);
     struct bb_compact_options options = options_of(&store, 2000);
     assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
-    assert_ok(run_all(compaction, 100));
+    assert_ok(run_and_check(compaction, 100));
     const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
     uint64_t number = outputs[count - 1].number;
     assert_true(count > 1);
@@ -346,7 +266,7 @@ static void compaction__abandoned_half_way(void **state)
     struct bb_rng rng;
     bb_rng_init(&rng, 5);
     for (uint64_t steps = 0; steps < 30; steps++) {
-        struct store store;
+        struct merge_scene store;
         struct bb_plan plan = {0};
         struct bb_compaction *compaction = NULL;
         bool is_done = false;
@@ -369,7 +289,7 @@ static void compaction__abandoned_half_way(void **state)
 static void check_cuts(uint64_t older_count)
 {
     enum { BELOW = 60 };
-    struct store store = {0};
+    struct merge_scene store = {0};
     struct bb_plan plan = {0};
     struct bb_compaction *compaction = NULL;
     struct bb_level_change changes[BELOW + 2];
@@ -401,7 +321,7 @@ static void check_cuts(uint64_t older_count)
     uint64_t table_size_bytes = files[0]->meta.file_size;
     struct bb_compact_options options = options_of(&store, table_size_bytes);
     assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
-    assert_ok(run_all(compaction, 1000));
+    assert_ok(run_and_check(compaction, 1000));
     const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
     assert_int_equal(count, (BELOW + 10) / 11);
     for (size_t i = 0; i < count; i++)
@@ -425,7 +345,7 @@ static void compaction__cuts_where_too_much_lies_below(void **state)
 static void compaction__everything_deleted_leaves_nothing(void **state)
 {
     (void)state;
-    struct store store = {0};
+    struct merge_scene store = {0};
     struct bb_plan plan = {0};
     struct bb_compaction *compaction = NULL;
     struct bb_level_change changes[2];
@@ -443,7 +363,7 @@ static void compaction__everything_deleted_leaves_nothing(void **state)
     store_plan(&store, &plan);
     struct bb_compact_options options = options_of(&store, 500);
     assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
-    assert_ok(run_all(compaction, 1));
+    assert_ok(run_and_check(compaction, 1));
     (void)bb_compaction_outputs(compaction, &count);
     assert_int_equal(count, 0);
     assert_int_equal(bb_compaction_counts(compaction)->entries_in, 2);
@@ -463,7 +383,7 @@ static void compaction__corrupt_entry_count(void **state)
 {
     (void)state;
     struct bb_rng rng;
-    struct store store;
+    struct merge_scene store;
     struct bb_plan plan = {0};
     struct bb_compaction *compaction = NULL;
     bb_rng_init(&rng, 6);
@@ -474,7 +394,7 @@ static void compaction__corrupt_entry_count(void **state)
     store_plan(&store, &plan);
     struct bb_compact_options options = options_of(&store, 500);
     assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
-    assert_status(run_all(compaction, 50), BB_CORRUPT);
+    assert_status(run_and_check(compaction, 50), BB_CORRUPT);
     bb_compaction_destroy(compaction);
     assert_true(store.shelf.removed_count > 0);
     store_deinit(&store);
@@ -484,7 +404,7 @@ static void compaction__corrupt_entry_count(void **state)
 static bool compact_with_fault(enum bb_file_call call, uint64_t nth)
 {
     struct bb_rng rng;
-    struct store store;
+    struct merge_scene store;
     struct bb_plan plan = {0};
     struct bb_compaction *compaction = NULL;
     bb_rng_init(&rng, 9);
@@ -498,7 +418,7 @@ static bool compact_with_fault(enum bb_file_call call, uint64_t nth)
     bb_file_fault_arm(fault, &fails);
     enum bb_status status = bb_compaction_create(&plan, store.levels, &options, &compaction);
     if (status == BB_OK)
-        status = run_all(compaction, 40);
+        status = run_and_check(compaction, 40);
     bool was_hit = bb_file_fault_hits(fault) > 0;
     bb_file_fault_disarm(fault);
     assert_int_equal(status, was_hit ? BB_IO : BB_OK);
@@ -556,7 +476,7 @@ static void compaction_to_table__drops_what_nobody_sees(void **state)
     assert_int_equal(meta.entry_count, 4);
     assert_int_equal(meta.key_count, 2);
     assert_int_equal(meta.tombstone_count, 1);
-    struct store store = {.shelf = shelf};
+    struct merge_scene store = {.shelf = shelf};
     struct bb_compact_output output = {.number = 1, .meta = meta};
     read_output(&store, &output, &found);
     assert_true(bb_entry_array_equal(&found, &expected));
@@ -572,6 +492,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compaction__keeps_what_is_needed),
+        cmocka_unit_test(compaction__in_two_parts),
         cmocka_unit_test(compaction__passes_large_values_on),
         cmocka_unit_test(compaction__committed_outputs_stay),
         cmocka_unit_test(compaction__abandoned_half_way),
