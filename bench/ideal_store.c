@@ -10,11 +10,18 @@
 
 #include "base/hash.h"
 #include "bench/die.h"
+#include "bench/large_memory.h"
 
 #define LINE_SIZE         64
 #define FILTER_BITS       10
 #define READ_ON_SIZE_MAX  (1 << 20)
 #define STORED_BUFFER(it) ((size_t)LZ4_compressBound((int)(it)->raw_size) + READ_ON_SIZE_MAX)
+
+/* The part of the filter that a run has. */
+struct run_lines {
+    const uint8_t *lines;
+    uint64_t count;
+};
 
 struct ideal_store {
     int fd;
@@ -24,6 +31,8 @@ struct ideal_store {
     uint64_t *offsets; /* of each block, and the end */
     uint64_t line_count;
     uint8_t *lines;
+    struct run_lines *runs;
+    size_t run_count;
     uint8_t *raw;
     uint8_t *stored;
     uint64_t stored_offset; /* of the first byte in `stored` */
@@ -70,9 +79,7 @@ static void write_blocks(struct ideal_store *store, const struct workload *workl
 static void make_filter(struct ideal_store *store, uint64_t key_count)
 {
     store->line_count = key_count * FILTER_BITS / (LINE_SIZE * 8) + 1;
-    store->lines = aligned_alloc(LINE_SIZE, store->line_count * LINE_SIZE);
-    if (store->lines == NULL)
-        bench_die("no memory for the filter of the ideal store");
+    store->lines = large_memory_allocate(store->line_count * LINE_SIZE);
     memset(store->lines, 0x5a, store->line_count * LINE_SIZE);
 }
 
@@ -104,6 +111,7 @@ void ideal_store_destroy(struct ideal_store *store)
     (void)close(store->fd);
     free(store->offsets);
     free(store->lines);
+    free(store->runs);
     free(store->raw);
     free(store->stored);
     free(store);
@@ -124,12 +132,42 @@ double ideal_store_stored_size(const struct ideal_store *store)
     return (double)store->offsets[store->block_count] / (double)store->block_count;
 }
 
-uint64_t ideal_store_probe(const struct ideal_store *store, struct bb_bytes key)
+static uint64_t probe_lines(struct run_lines run, uint64_t hash)
 {
-    uint64_t hash = bb_hash_bytes(key.data, key.size);
-    uint64_t line = hash % store->line_count;
+    uint64_t line = bb_hash_range64(hash, run.count);
     uint64_t word = 0;
-    memcpy(&word, store->lines + line * LINE_SIZE + hash % (LINE_SIZE / 8) * 8, sizeof(word));
+    memcpy(&word, run.lines + line * LINE_SIZE + hash % (LINE_SIZE / 8) * 8, sizeof(word));
+    return word;
+}
+
+void ideal_store_set_runs(struct ideal_store *store, const uint64_t *key_counts, size_t run_count)
+{
+    uint64_t key_total = 0;
+    uint64_t keys_before = 0;
+    for (size_t i = 0; i < run_count; i++)
+        key_total += key_counts[i];
+    free(store->runs);
+    store->runs = bench_allocate(run_count * sizeof(*store->runs));
+    store->run_count = run_count;
+    for (size_t i = 0; i < run_count; i++) {
+        uint64_t first = store->line_count * keys_before / key_total;
+        uint64_t count = store->line_count * key_counts[i] / key_total;
+        store->runs[i] = (struct run_lines){.lines = store->lines + first * LINE_SIZE,
+                                            .count = count == 0 ? 1 : count};
+        keys_before += key_counts[i];
+    }
+}
+
+uint64_t ideal_store_probe(const struct ideal_store *store, uint64_t hash)
+{
+    return probe_lines((struct run_lines){store->lines, store->line_count}, hash);
+}
+
+uint64_t ideal_store_probe_runs(const struct ideal_store *store, uint64_t hash)
+{
+    uint64_t word = 0;
+    for (size_t i = 0; i < store->run_count; i++)
+        word ^= probe_lines(store->runs[i], hash);
     return word;
 }
 

@@ -4,7 +4,9 @@
  *
  *     file      the workload's entries in order: a key and a value each, in blocks of the given
  *               size, each compressed by LZ4; one after the other
- *     filter    memory of 10 bits per key; a probe reads one cache line of it
+ *     filter    memory of 10 bits per key; a probe reads one cache line of it. It may be divided
+ *               among runs, as the filters of a store are; then a probe of all runs reads one line
+ *               of each part
  *
  * Threads: one.
  */
@@ -26,8 +28,12 @@ uint64_t ideal_store_entries_per_block(const struct ideal_store *store);
 /* Mean size of a compressed block, in bytes. */
 double ideal_store_stored_size(const struct ideal_store *store);
 
-/* Hashes the key, and reads the line of the filter that the hash chooses. */
-uint64_t ideal_store_probe(const struct ideal_store *store, struct bb_bytes key);
+/* Divides the filter among runs with these numbers of keys. REQUIRES: one key at least. */
+void ideal_store_set_runs(struct ideal_store *store, const uint64_t *key_counts, size_t run_count);
+/* Reads the line of the filter that the hash of a key chooses. */
+uint64_t ideal_store_probe(const struct ideal_store *store, uint64_t hash);
+/* Reads such a line of each run's part. No read waits for another one. */
+uint64_t ideal_store_probe_runs(const struct ideal_store *store, uint64_t hash);
 /* Reads a block from the page cache, into a buffer that the next call uses again. Returns its
  * compressed bytes. */
 struct bb_bytes ideal_store_read(struct ideal_store *store, uint64_t block);
