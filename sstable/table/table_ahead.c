@@ -33,10 +33,10 @@ static size_t size_of_piece(const struct bb_table_ahead *ahead, const struct bb_
 {
     size_t size = bb_index_page_block_size(page, ordinal);
     for (uint32_t i = ordinal + 1; i <= last && i - ordinal < ahead->passed; i++) {
-        size_t next = size + bb_index_page_block_size(page, i);
-        if (next > BB_TABLE_AHEAD_MAX)
+        uint32_t next = bb_index_page_block_size(page, i);
+        if (next > BB_BLOCK_SCRATCH_SIZE || size + next > BB_TABLE_AHEAD_MAX)
             break;
-        size = next;
+        size += next;
     }
     return size;
 }

@@ -5,7 +5,7 @@
  * WHY: a system call takes a third of the time of reading a small block from the page cache. A
  * range query that passes few blocks reads one at a time. A scan needs at least half of the bytes
  * that it reads, unless the cache has some of the blocks. A piece ends with the index page of its
- * blocks. One thread.
+ * blocks, and before a large block, which the iterator reads separately. One thread.
  */
 #ifndef BB_SSTABLE_TABLE_TABLE_AHEAD_H
 #define BB_SSTABLE_TABLE_TABLE_AHEAD_H

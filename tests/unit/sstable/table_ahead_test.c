@@ -106,6 +106,39 @@ static void table_ahead__a_scan_reads_each_block_once_in_few_calls(void **state)
     check_whole_scan(4096);
 }
 
+/* A large block is not part of a piece: the iterator would read it again. */
+static void table_ahead__a_scan_reads_a_large_block_once(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(3);
+    struct bb_table_options options = {.file_system = bb_file_memory_system(memory),
+                                       .compression = BB_COMPRESSION_NONE,
+                                       .block_size_bytes = 512};
+    struct entry_list list = {0};
+    struct bb_table *table = NULL;
+    struct bb_iter *iter = NULL;
+    struct bb_read_stats stats = {0};
+    uint8_t large[20000] = {1};
+    for (int i = 0; i < 200; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "%06d", i);
+        entry_list_add(&list, bb_bytes_of_text(key), 1, BB_ENTRY_PUT,
+                       bb_bytes_of(large, i % 40 == 39 ? sizeof(large) : 60));
+    }
+    build_table(FIXTURE_PATH, &options, &list, NULL);
+    assert_ok(bb_table_open(FIXTURE_PATH, &options, &table));
+    assert_ok(bb_table_iter_create(table, NULL, &stats, &iter));
+    for (bb_iter_seek_first(iter); iter->is_valid; bb_iter_next(iter)) {
+    }
+    assert_ok(iter->status);
+    assert_int_equal(stats.block_read_bytes, table->properties.data_size);
+    assert_true(stats.blocks_ahead > 10);
+    bb_iter_destroy(iter);
+    bb_table_close(table);
+    entry_list_deinit(&list);
+    bb_file_memory_destroy(memory);
+}
+
 /* A range query that passes few blocks reads only these. A longer one needs at least half of the
  * bytes that it reads. */
 static void table_ahead__short_ranges_read_what_they_need(void **state)
@@ -224,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_ahead__a_scan_reads_each_block_once_in_few_calls),
+        cmocka_unit_test(table_ahead__a_scan_reads_a_large_block_once),
         cmocka_unit_test(table_ahead__short_ranges_read_what_they_need),
         cmocka_unit_test(table_ahead__nothing_after_the_range_is_read),
         cmocka_unit_test(table_ahead__a_failed_read_is_reported),
