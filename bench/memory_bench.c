@@ -15,9 +15,9 @@
  *     tables          1.2 per key: filters and roots
  *     fences          48 for each data block: its place and key range, in the index pages,
  *                     which are pinned by default (index_residency)
- *     builders        for the table of a flush and for a compaction's, as stated in bb/table.h:
- *                     8 per key, with the number of keys rounded up to a power of two, and
- *                     twice the table filter
+ *     builders        for the table of a flush and for two of a divided merge, as stated in
+ *                     bb/table.h: 8 per key, with the number of keys rounded up to a power of two,
+ *                     twice the table filter, and 256 KiB of index pages
  *     the rest        8 MiB: blocks and pages in use, stacks, memory kept by the allocator
  */
 #include <inttypes.h>
@@ -45,8 +45,9 @@
 #define REST_BYTES      (8 * MIB)
 #define LOOKUP_COUNT    200000
 /* The log is filled up to this share of the write buffer, so that no second log begins. */
-#define LOG_FULL       0.98
-#define TABLE_SIZE_MAX (8 * MIB)
+#define LOG_FULL        0.98
+#define TABLE_SIZE_MAX  (8 * MIB)
+#define PAGE_GROUP_SIZE (MIB / 4)
 
 struct bench {
     const char *directory;
@@ -62,7 +63,7 @@ struct bench {
 static uint64_t builder_bytes(double key_count)
 {
     double places = exp2(ceil(log2(key_count < 1 ? 1 : key_count)));
-    return (uint64_t)(8 * places + 2 * 5.0 / 8 * key_count);
+    return (uint64_t)(8 * places + 2 * 5.0 / 8 * key_count) + PAGE_GROUP_SIZE;
 }
 
 static uint64_t print_part(const char *name, uint64_t bytes)
@@ -83,7 +84,7 @@ static uint64_t print_bound(const struct bench *bench)
         "fences", (uint64_t)(BYTES_PER_BLOCK * (double)bench->key_count * entry_size / BLOCK_SIZE));
     sum += print_part("builders", builder_bytes((double)bench->write_buffer_bytes / entry_size) +
                                       /* compressed to no less than half */
-                                      builder_bytes(2 * (double)TABLE_SIZE_MAX / entry_size));
+                                      2 * builder_bytes(2 * (double)TABLE_SIZE_MAX / entry_size));
     sum += print_part("the rest", REST_BYTES);
     print_part("sum", sum);
     return sum;

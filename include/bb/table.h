@@ -252,10 +252,10 @@ struct bb_table_meta {
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 
 /* Builder. Call order: create, add (any number), finish, destroy. Destroying it before finish
- * removes the file. Memory: one block, one index page with its filters, and the root (about 30
- * bytes per page). A table filter needs 8 bytes per key, rounded up to a power of two of keys and
- * at most 64 MiB, plus its stored size (about table_filter_bits / 8 bytes per key, up to twice that
- * while it grows). After the first failure every call returns it. */
+ * removes the file. Memory: one block, 256 KiB of index pages with their filters and one page more,
+ * and the root (about 30 bytes per page). A table filter needs 8 bytes per key, rounded up to a
+ * power of two of keys and at most 64 MiB, plus its stored size (about table_filter_bits / 8 bytes
+ * per key, up to twice that while it grows). After the first failure every call returns it. */
 struct bb_table_builder;
 /* Creates the file; BB_EXISTS if it exists. Options are copied. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_create(const char *path,
