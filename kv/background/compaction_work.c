@@ -312,33 +312,17 @@ static enum bb_status finish(struct bb_db *db)
     return BB_OK;
 }
 
-/* Memtables waiting for a flush mean that one ends soon. */
-static bool is_quiet(struct bb_db *db)
-{
-    bb_mutex_lock(&db->mutex);
-    bool has_ceased = bb_pace_is_quiet(&db->pace) && bb_view_frozen_count(db->view) == 0;
-    bb_mutex_unlock(&db->mutex);
-    return has_ceased;
-}
-
-/* A caller waits for a request; otherwise the thread waits for a pause of the writes. */
-static bool is_upper_merge_due(struct bb_db *db)
-{
-    enum bb_plan_reason reason = bb_compaction_plan(db->compaction)->reason;
-    return db->upper_merge != NULL &&
-           (reason == BB_PLAN_REQUEST || reason == BB_PLAN_RANGE || is_quiet(db));
-}
-
 /* Merges some entries: of the lower part, then of the upper one. */
 static enum bb_status merge_some(struct bb_db *db, bool *ret_is_done)
 {
-    if (is_upper_merge_due(db))
-        bb_upper_merge_start(db->upper_merge);
-    if (db->is_lower_done)
-        return bb_upper_merge_step(db->upper_merge, STEP_ENTRY_COUNT, ret_is_done);
+    struct bb_upper_merge *upper = db->upper_merge;
+    if (upper != NULL)
+        bb_upper_merge_start(upper);
+    if (db->is_lower_done || (upper != NULL && bb_upper_merge_has_failed(upper)))
+        return bb_upper_merge_step(upper, STEP_ENTRY_COUNT, ret_is_done);
     enum bb_status status =
         bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &db->is_lower_done);
-    *ret_is_done = db->is_lower_done && db->upper_merge == NULL;
+    *ret_is_done = db->is_lower_done && upper == NULL;
     return status;
 }
 
@@ -382,6 +366,15 @@ static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
     bb_mutex_lock(&db->mutex);
     options->oldest_snapshot = bb_snapshots_oldest(&db->snapshots);
     bb_mutex_unlock(&db->mutex);
+}
+
+/* Memtables waiting for a flush mean that one ends soon. */
+static bool is_quiet(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    bool has_ceased = bb_pace_is_quiet(&db->pace) && bb_view_frozen_count(db->view) == 0;
+    bb_mutex_unlock(&db->mutex);
+    return has_ceased;
 }
 
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)

@@ -26,6 +26,7 @@ struct bb_upper_merge {
     /* The thread's, until it is joined. */
     bool is_done;
     struct bb_error failure; /* status BB_OK: none */
+    _Atomic bool has_failed;
 };
 
 /* ---- dividing ---- */
@@ -168,7 +169,8 @@ static bool should_end(struct bb_upper_merge *upper)
     bb_mutex_lock(&db->mutex);
     bool is_wanted = !db->is_closing && db->yield_count == 0;
     bb_mutex_unlock(&db->mutex);
-    return !is_wanted || atomic_load(&upper->is_cancelled);
+    return !is_wanted || atomic_load(&upper->is_cancelled) ||
+           bb_index_build_is_outdated(db->index_build);
 }
 
 static void run(void *argument)
@@ -177,21 +179,40 @@ static void run(void *argument)
     enum bb_status status = BB_OK;
     while (status == BB_OK && !upper->is_done && !should_end(upper))
         status = bb_compaction_step(upper->compaction, STEP_ENTRY_COUNT, &upper->is_done);
-    if (status != BB_OK)
+    if (status != BB_OK) {
         upper->failure = *bb_error_last();
+        atomic_store(&upper->has_failed, true);
+    }
+}
+
+/* True when writes have paused, or a caller waits for merges. */
+static bool is_due(struct bb_upper_merge *upper)
+{
+    struct bb_db *db = upper->db;
+    uint64_t now = db->system->ops->now(db->system);
+    bb_mutex_lock(&db->mutex);
+    bool has_paused = bb_pace_has_paused(&db->pace, now) && bb_view_frozen_count(db->view) == 0;
+    bool is_waited_for = db->compact_requested > db->compact_done || db->range_requests != NULL;
+    bb_mutex_unlock(&db->mutex);
+    return db->limit == NULL && (has_paused || is_waited_for);
 }
 
 /* A thread that cannot be created is no failure: the worker merges the part. */
 void bb_upper_merge_start(struct bb_upper_merge *upper)
 {
     struct bb_error before = *bb_error_last();
-    if (upper->was_started)
+    if (upper->was_started || !is_due(upper))
         return;
     upper->was_started = true;
     upper->has_thread = bb_thread_create(&upper->thread, run, upper) == BB_OK;
     upper->had_thread = upper->has_thread;
     if (!upper->has_thread)
         (void)bb_error_restore(&before);
+}
+
+bool bb_upper_merge_has_failed(const struct bb_upper_merge *upper)
+{
+    return atomic_load(&upper->has_failed);
 }
 
 bool bb_upper_merge_had_thread(const struct bb_upper_merge *upper)

@@ -4,13 +4,13 @@
  *     tables      [a ... f] [g ... m] [n ... z]
  *     merges      lower: the worker  | upper: from a key in the middle of the largest run on
  *
- * The thread starts when it takes no processor from writes: when they pause, or when a caller waits
- * for the merge. Otherwise the worker merges the upper part after the lower one. Both parts are
- * installed together. The thread ends early when the store is being closed, or a flush needs the
- * space of the merge.
+ * The thread starts when writes pause, or when a caller waits for the merge. It continues if writes
+ * begin. If it does not start, the worker merges the upper part after the lower one. Both parts are
+ * installed together. The thread ends early when the store is being closed, a flush needs the space
+ * of the merge, or an index was created.
  *
  * A merge is not divided if it is small, has range tombstones, or builds index files, whose builder
- * sees one table after the other.
+ * sees one table after the other. Under background_bytes_per_second no thread starts.
  *
  * Threads: the compacting worker's.
  */
@@ -33,10 +33,12 @@ void bb_upper_merge_destroy(struct bb_upper_merge *upper);
 /* The range of the lower part, borrowed. */
 struct bb_key_range bb_upper_merge_rest(const struct bb_upper_merge *upper);
 
-/* Starts the thread, unless it has run. */
+/* Starts the thread if it is due, unless it has run. */
 void bb_upper_merge_start(struct bb_upper_merge *upper);
-/* Called when the lower part is done: waits for the thread, or merges up to entry_count_max
- * entries. Errors: also those of the thread. */
+/* True when the thread has failed: step reports it. */
+bool bb_upper_merge_has_failed(const struct bb_upper_merge *upper);
+/* Called when the lower part is done, or the thread has failed: waits for the thread, or merges up
+ * to entry_count_max entries. Errors: also those of the thread. */
 BB_MUST_CHECK enum bb_status bb_upper_merge_step(struct bb_upper_merge *upper,
                                                  uint64_t entry_count_max, bool *ret_is_done);
 

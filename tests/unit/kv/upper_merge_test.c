@@ -193,11 +193,35 @@ static void upper_merge__failure_of_either_part(void **state)
     assert_true(failures >= 5);
 }
 
+struct caller {
+    struct bb_db *db;
+    struct bb_thread thread;
+    _Atomic bool has_returned;
+};
+
 static void compact(void *argument)
 {
-    struct world *world = argument;
-    enum bb_status status = bb_db_compact(world->store.db);
+    struct caller *caller = argument;
+    enum bb_status status = bb_db_compact(caller->db);
     assert_true(status == BB_OK || status == BB_BUSY);
+    caller->has_returned = true;
+}
+
+static bool is_calling(const struct caller *caller)
+{
+    bb_mutex_lock(&caller->db->mutex);
+    bool is_calling = caller->db->call_count > 0;
+    bb_mutex_unlock(&caller->db->mutex);
+    return is_calling;
+}
+
+/* Returns after the call has begun: a store must not be closed before. */
+static void begin_compaction(struct caller *caller, struct bb_db *db)
+{
+    *caller = (struct caller){.db = db};
+    assert_ok(bb_thread_create(&caller->thread, compact, caller));
+    while (!caller->has_returned && !is_calling(caller))
+        bb_thread_yield();
 }
 
 static void rest(uint64_t microseconds)
@@ -214,12 +238,12 @@ static void upper_merge__ends_when_the_store_is_closed(void **state)
     world_init(&world, false);
     load(&world);
     for (int round = 0; round < 20; round++) {
-        struct bb_thread thread;
+        struct caller caller;
         write_some(&world, (uint32_t)(ROUNDS + 1 + round));
-        assert_ok(bb_thread_create(&thread, compact, &world));
+        begin_compaction(&caller, world.store.db);
         rest(bb_rng_below(&world.rng, 8000));
         assert_ok(bb_db_close(world.store.db));
-        bb_thread_join(&thread);
+        bb_thread_join(&caller.thread);
         world.store.db = NULL;
         (void)store_verify(&world.store);
         store_open(&world.store);
