@@ -1,6 +1,6 @@
 /* An index page: fences, places and filters of up to 64 consecutive blocks.
  *
- * It is stored directly after its blocks and read in one piece:
+ * It is stored after the blocks of its group (root.h) and read in one piece:
  *
  *     header  0  u32  size of the fence area
  *             4  u32  size of the filter area without its checksum; 0: neither exists
@@ -18,9 +18,9 @@
  *                     | u16 descriptor of each shard | payloads
  *     u64 checksum    of the filter area
  *
- * The blocks fill the file from the header's offset up to the page without gaps. The fence of block
- * 0 is in the root. A group is `granularity` consecutive blocks of the page; the last may have
- * fewer. The descriptors before a payload determine where it starts.
+ * The blocks are contiguous, from the header's offset. The fence of block 0 is in the root. A group
+ * is `granularity` consecutive blocks of the page; the last may have fewer. The descriptors before
+ * a payload determine where it starts.
  *
  * Damage in the filter area costs only the filters: the page then returns maybe for every key.
  *

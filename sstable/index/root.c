@@ -74,6 +74,7 @@ static void place_pages(struct bb_root *root, uint32_t begin, uint32_t end)
 {
     for (uint32_t i = begin; i < end; i++) {
         root->pages[i].page_offset = root->data_end;
+        root->pages[i].group_begin = begin;
         root->data_end += root->pages[i].page_size;
     }
 }
@@ -153,21 +154,13 @@ enum bb_status bb_root_init(struct bb_root *root, const struct bb_comparator *co
     return status;
 }
 
-static bool is_adjacent(const struct bb_root_page *page, const struct bb_root_page *next)
+uint32_t bb_root_group_end(const struct bb_root *root, uint32_t index)
 {
-    return page->page_offset + page->page_size == next->page_offset;
-}
-
-struct bb_root_group bb_root_group_of(const struct bb_root *root, uint32_t index)
-{
-    struct bb_root_group group = {.begin = index, .end = index + 1};
+    uint32_t end = index + 1;
     BB_DEBUG_ASSERT(index < root->page_count);
-    while (group.begin > 0 && is_adjacent(&root->pages[group.begin - 1], &root->pages[group.begin]))
-        group.begin--;
-    while (group.end < root->page_count &&
-           is_adjacent(&root->pages[group.end - 1], &root->pages[group.end]))
-        group.end++;
-    return group;
+    while (end < root->page_count && root->pages[end].group_begin == root->pages[index].group_begin)
+        end++;
+    return end;
 }
 
 void bb_root_deinit(struct bb_root *root)

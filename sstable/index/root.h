@@ -27,6 +27,7 @@ struct bb_root_page {
     uint32_t data_size; /* of its blocks */
     uint32_t page_size;
     uint32_t block_count;
+    uint32_t group_begin; /* number of the first page of its group */
 };
 
 struct bb_root {
@@ -56,13 +57,9 @@ static inline uint32_t bb_root_find(const struct bb_root *root,
     return bb_fence_index_find(&root->fences, comparator, key, sequence);
 }
 
-/* A range of pages. */
-struct bb_root_group {
-    uint32_t begin;
-    uint32_t end;
-};
-/* The pages of the group that has page `index`: they are contiguous in the file. */
-struct bb_root_group bb_root_group_of(const struct bb_root *root, uint32_t index);
+/* The end of the group that has page `index`. Pages group_begin ... end - 1 are contiguous in the
+ * file. */
+uint32_t bb_root_group_end(const struct bb_root *root, uint32_t index);
 
 /* Call order: init (add_page (add_fence add_page)* encode) deinit. */
 struct bb_root_builder {

@@ -12,8 +12,9 @@
  * Checksums are bound to table and offset. No block is found by accident, and no block of another
  * table or of another place in this one.
  *
- * Time: a few scans of the bytes. The bytes hashed stay in proportion to the file, even for hostile
- * files.
+ * Time: a few scans of the bytes. A page or a compressed block is hashed only where its bytes have
+ * the right form, so that the bytes of values are rarely hashed. The bytes hashed in vain stay in
+ * proportion to the file, even for hostile files, which may hide pages in that way, but no blocks.
  * Threads: one.
  */
 #ifndef BB_SSTABLE_SALVAGE_BLOCK_PLACES_H
@@ -24,17 +25,25 @@
 struct bb_block_place {
     uint64_t offset;
     uint32_t size; /* as stored, trailer included */
-    uint64_t gap;  /* bytes before it that are in no page or block */
 };
 
-/* Ascending, without overlap. Owned: bb_block_places_deinit. A zeroed struct is valid and empty. */
+/* Bytes that are in no page or block. */
+struct bb_lost_bytes {
+    uint64_t offset;
+    uint64_t size;
+};
+
+/* Both lists ascend, without overlap. Owned: bb_block_places_deinit. A zeroed struct is valid and
+ * empty. */
 struct bb_block_places {
     struct bb_block_place *places;
     size_t count;
     size_t capacity;
+    struct bb_lost_bytes *lost; /* before the end of the last page or block found */
+    size_t lost_count;
+    size_t lost_capacity;
     uint64_t page_count; /* number of whole pages found */
-    /* Bytes after the last block that are in no page, sections included. */
-    uint64_t tail;
+    uint64_t end;        /* of the last page or block found */
 };
 
 void bb_block_places_deinit(struct bb_block_places *places);

@@ -204,16 +204,28 @@ static enum bb_status read_block(struct salvage *salvage, const struct bb_block_
     return status;
 }
 
+/* Reports lost bytes from number *lost on that are before the offset. */
+static enum bb_status lose_before(struct salvage *salvage, const struct bb_block_places *places,
+                                  uint64_t offset, size_t *lost)
+{
+    enum bb_status status = BB_OK;
+    while (status == BB_OK && *lost < places->lost_count && places->lost[*lost].offset < offset) {
+        const struct bb_lost_bytes *bytes = &places->lost[(*lost)++];
+        status = lose(salvage, bytes->offset, bytes->size);
+    }
+    return status;
+}
+
 static enum bb_status read_blocks(struct salvage *salvage, const struct bb_block_places *places)
 {
     enum bb_status status = BB_OK;
+    size_t lost = 0;
     for (size_t i = 0; i < places->count && status == BB_OK; i++) {
-        const struct bb_block_place *where = &places->places[i];
-        status = lose(salvage, where->offset - where->gap, where->gap);
+        status = lose_before(salvage, places, places->places[i].offset, &lost);
         if (status == BB_OK)
-            status = read_block(salvage, where);
+            status = read_block(salvage, &places->places[i]);
     }
-    return status;
+    return status == BB_OK ? lose_before(salvage, places, UINT64_MAX, &lost) : status;
 }
 
 static enum bb_status read_ranges(struct salvage *salvage)
@@ -240,7 +252,7 @@ static enum bb_status salvage_file(struct salvage *salvage)
     if (status == BB_OK)
         status = read_ranges(salvage);
     salvage->report.pages = places.page_count;
-    salvage->report.tail_bytes = places.tail;
+    salvage->report.tail_bytes = salvage->file.size - places.end;
     bb_block_places_deinit(&places);
     return status;
 }

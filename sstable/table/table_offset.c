@@ -2,11 +2,11 @@
  * index page; and the key in the middle. Any thread. */
 #include "sstable/table/table.h"
 
-/* Pages of the same group that describe blocks before those of page `index`. */
+/* Of the pages of its group that describe blocks before those of page `index`. */
 static uint64_t size_of_earlier_pages(const struct bb_root *root, uint32_t index)
 {
-    struct bb_root_group group = bb_root_group_of(root, index);
-    return root->pages[index].page_offset - root->pages[group.begin].page_offset;
+    const struct bb_root_page *page = &root->pages[index];
+    return page->page_offset - root->pages[page->group_begin].page_offset;
 }
 
 /* The size of all blocks before the block for the first entry of key, and of their index pages. */

@@ -91,25 +91,19 @@ enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
     return load_page(table, index, NULL, stats, ret_page);
 }
 
-static uint32_t count_loaded(const struct bb_table *table, struct bb_root_group group)
-{
-    uint32_t count = 0;
-    for (uint32_t i = group.begin; i < group.end; i++)
-        count += atomic_load_explicit(&table->pages[i], memory_order_relaxed) != NULL;
-    return count;
-}
-
 /* Lookups at random places load all pages of a group, and would wait for the device once per page.
  * So the second load of a group announces it: the system reads it in one piece. A group with one
  * lookup does not cause this read. */
-static void announce_group(struct bb_table *table, uint32_t index)
+static void note_page_load(struct bb_table *table, uint32_t index)
 {
-    struct bb_root_group group = bb_root_group_of(&table->root, index);
-    const struct bb_root_page *first = &table->root.pages[group.begin];
-    const struct bb_root_page *last = &table->root.pages[group.end - 1];
-    if (group.end - group.begin > 2 && count_loaded(table, group) == 2)
-        bb_file_will_need(table->file, first->page_offset,
-                          last->page_offset + last->page_size - first->page_offset);
+    const struct bb_root_page *pages = table->root.pages;
+    uint32_t begin = pages[index].group_begin;
+    if (atomic_fetch_add_explicit(&table->group_loads[begin], 1, memory_order_relaxed) != 1)
+        return;
+    const struct bb_root_page *last = &pages[bb_root_group_end(&table->root, index) - 1];
+    if (last - &pages[begin] > 1)
+        bb_file_will_need(table->file, pages[begin].page_offset,
+                          last->page_offset + last->page_size - pages[begin].page_offset);
 }
 
 /* Two threads may load the same page; the slower one uses the other's. */
@@ -124,7 +118,7 @@ static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
     if (atomic_compare_exchange_strong_explicit(&table->pages[index], &winner, page,
                                                 memory_order_acq_rel, memory_order_acquire)) {
         atomic_fetch_add_explicit(&table->pinned_bytes, page->item.charge, memory_order_relaxed);
-        announce_group(table, index);
+        note_page_load(table, index);
         *ret_page = page;
         return BB_OK;
     }

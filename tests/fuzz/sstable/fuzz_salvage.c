@@ -99,7 +99,7 @@ static enum bb_status on_block(void *context, const struct bb_block_place *place
     (void)compression;
     (void)raw_size;
     BB_ASSERT(place->offset < salvaging->file_size &&
-              place->size <= salvaging->file_size - place->offset && place->gap <= place->offset);
+              place->size <= salvaging->file_size - place->offset);
     return BB_OK;
 }
 

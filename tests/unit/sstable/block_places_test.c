@@ -49,11 +49,11 @@ static bool finds_block(size_t false_ends, uint64_t *ret_hashed)
     if (is_found) {
         assert_int_equal(places.places[0].offset, 0);
         assert_int_equal(places.places[0].size, file.size);
-        assert_int_equal(places.places[0].gap, 0);
+        assert_int_equal(places.lost_count, 0);
     }
     assert_int_equal(places.count, is_found);
     assert_int_equal(places.page_count, 0);
-    assert_int_equal(places.tail, is_found ? 0 : file.size);
+    assert_int_equal(places.end, is_found ? file.size : 0);
     bb_block_places_deinit(&places);
     bb_buf_deinit(&file);
     return is_found;

@@ -77,13 +77,12 @@ static void root__groups(void **state)
         for (uint32_t i = 0; i < 8; i++) {
             uint32_t begin = i / pages * pages;
             uint32_t end = begin + pages < 8 ? begin + pages : 8;
-            struct bb_root_group group = bb_root_group_of(&root, i);
             assert_int_equal(root.pages[i].data_offset, begin * 160 + (i - begin) * 100);
             assert_int_equal(root.pages[i].page_offset,
                              begin * 160 + (end - begin) * 100 + (i - begin) * 60);
             assert_int_equal(root.pages[i].first_block, 2 * i);
-            assert_int_equal(group.begin, begin);
-            assert_int_equal(group.end, end);
+            assert_int_equal(root.pages[i].group_begin, begin);
+            assert_int_equal(bb_root_group_end(&root, i), end);
         }
         assert_int_equal(root.data_end, 8 * 160);
         bb_root_deinit(&root);
