@@ -35,6 +35,22 @@ static void pace__left_by_any_clock(void **state)
     assert_int_equal(bb_pace_left(&pace, 0), BB_PACE_NANOSECONDS); /* it has gone back */
 }
 
+/* A merge that lasts longer than the series notices its end without the worker. */
+static void pace__has_paused_by_the_clock(void **state)
+{
+    (void)state;
+    struct bb_pace pace = {0};
+    assert_true(bb_pace_has_paused(&pace, 0));
+    bb_pace_flushed(&pace, 1000);
+    assert_false(bb_pace_has_paused(&pace, 0));
+    assert_false(bb_pace_has_paused(&pace, 1000));
+    assert_false(bb_pace_has_paused(&pace, 999 + BB_PACE_NANOSECONDS));
+    assert_true(bb_pace_has_paused(&pace, 1000 + BB_PACE_NANOSECONDS));
+    assert_false(bb_pace_is_quiet(&pace));
+    pace.waiters++;
+    assert_true(bb_pace_has_paused(&pace, 1000));
+}
+
 static void flush_run(struct store *store, uint32_t run)
 {
     for (uint32_t i = 0; i < 10; i++) {
@@ -147,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pace__is_quiet_without_flushes),
         cmocka_unit_test(pace__left_by_any_clock),
+        cmocka_unit_test(pace__has_paused_by_the_clock),
         cmocka_unit_test(pace__level0_gathers_while_flushes_follow),
         cmocka_unit_test(pace__level0_is_merged_when_flushes_cease),
     };
