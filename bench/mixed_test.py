@@ -15,6 +15,7 @@ import tempfile
 
 KEYS = 1000
 OPERATIONS = 300
+FAULT_OPERATIONS = 10 * OPERATIONS
 SLICES = 1
 SLOW = "wiredtiger"  # its first opening in a process takes 0.6 seconds of the processor
 OURS = "bloomblock"
@@ -97,7 +98,9 @@ def check_seeds(binary, folder):
 
 
 def check_fault(binary, folder, engine, workload, message, threads):
-    done = run(binary, folder, workload, "--threads", threads, "--engines", engine, status=1)
+    """With more operations, so that a thread checks a key with a wrong answer in any order."""
+    done = run(binary, folder, workload, "--operations", str(FAULT_OPERATIONS), "--threads", threads, "--engines",
+               engine, status=1)
     check(message in done.stderr, f"{engine}: {workload}: {done.stderr}")
 
 
