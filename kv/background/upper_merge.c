@@ -31,16 +31,22 @@ struct bb_upper_merge {
 
 /* ---- dividing ---- */
 
-static bool may_divide(const struct bb_db *db, const struct bb_plan *plan)
+static uint64_t bytes_of(const struct bb_plan *plan, size_t begin, size_t end)
 {
     uint64_t bytes = 0;
-    uint64_t ranges = 0;
-    for (size_t i = 0; i < plan->input_count; i++) {
+    for (size_t i = begin; i < end; i++)
         bytes += plan->inputs[i]->meta.file_size;
+    return bytes;
+}
+
+static bool may_divide(const struct bb_db *db, const struct bb_plan *plan)
+{
+    uint64_t ranges = 0;
+    for (size_t i = 0; i < plan->input_count; i++)
         ranges += plan->inputs[i]->meta.range_tombstone_count;
-    }
     return !db->options.deterministic && plan->output_level > 0 && ranges == 0 &&
-           db->index_build->catalog == NULL && bytes >= TABLES_MIN * db->options.table_size_bytes;
+           db->index_build->catalog == NULL &&
+           bytes_of(plan, 0, plan->input_count) >= TABLES_MIN * db->options.table_size_bytes;
 }
 
 static size_t run_end(const struct bb_plan *plan, size_t begin)
@@ -52,21 +58,14 @@ static size_t run_end(const struct bb_plan *plan, size_t begin)
     return end;
 }
 
-static uint64_t bytes_of(const struct bb_plan *plan, size_t begin, size_t end)
-{
-    uint64_t bytes = 0;
-    for (size_t i = begin; i < end; i++)
-        bytes += plan->inputs[i]->meta.file_size;
-    return bytes;
-}
-
 /* The table of inputs [begin, end) before which half of their bytes are; not the first one. */
 static size_t middle_of(const struct bb_plan *plan, size_t begin, size_t end)
 {
     uint64_t half = bytes_of(plan, begin, end) / 2;
+    uint64_t before = plan->inputs[begin]->meta.file_size;
     size_t middle = begin + 1;
-    while (middle + 1 < end && bytes_of(plan, begin, middle) < half)
-        middle++;
+    while (middle + 1 < end && before < half)
+        before += plan->inputs[middle++]->meta.file_size;
     return middle;
 }
 
@@ -200,9 +199,9 @@ static bool is_due(struct bb_upper_merge *upper)
 /* A thread that cannot be created is no failure: the worker merges the part. */
 void bb_upper_merge_start(struct bb_upper_merge *upper)
 {
-    struct bb_error before = *bb_error_last();
     if (upper->was_started || !is_due(upper))
         return;
+    struct bb_error before = *bb_error_last();
     upper->was_started = true;
     upper->has_thread = bb_thread_create(&upper->thread, run, upper) == BB_OK;
     upper->had_thread = upper->has_thread;

@@ -46,16 +46,16 @@ static inline void bb_pace_rest(struct bb_pace *pace)
     pace->is_busy = false;
 }
 
-/* True also when the series could be ended. */
-static inline bool bb_pace_has_paused(const struct bb_pace *pace, uint64_t now)
-{
-    uint64_t elapsed = now > pace->flushed_at ? now - pace->flushed_at : 0;
-    return !pace->is_busy || pace->waiters > 0 || elapsed >= BB_PACE_NANOSECONDS;
-}
-
 static inline bool bb_pace_is_quiet(const struct bb_pace *pace)
 {
     return !pace->is_busy || pace->waiters > 0;
+}
+
+/* True also when no flush has finished for so long that the series could be ended. */
+static inline bool bb_pace_has_paused(const struct bb_pace *pace, uint64_t now)
+{
+    bool is_over = now > pace->flushed_at && now - pace->flushed_at >= BB_PACE_NANOSECONDS;
+    return bb_pace_is_quiet(pace) || is_over;
 }
 
 #endif

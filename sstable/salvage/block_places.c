@@ -120,7 +120,7 @@ static bool skip_fence(struct bb_cursor *cursor)
            ((head & 1) == 0 || bb_decode_varint64(cursor, &sequence));
 }
 
-/* True when a list of so many fences fills the rest. */
+/* True when the rest of the bytes is a list of `count` fences. */
 static bool skip_fences(struct bb_cursor *cursor, uint32_t count)
 {
     struct bb_bytes common = {0};

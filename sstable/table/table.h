@@ -78,7 +78,8 @@ struct bb_table {
 
     /* One slot per pinned page; NULL until first used. */
     _Atomic(struct bb_index_page *) *pages;
-    _Atomic uint8_t *group_loads; /* into slots, of a group of pages, by its first page; may wrap */
+    /* Loads into slots of each group of pages, at the number of its first page. */
+    _Atomic uint32_t *group_loads;
     _Atomic uint64_t pinned_bytes; /* of pages and table filter */
 };
 
