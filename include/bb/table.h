@@ -315,6 +315,7 @@ struct bb_read_stats {
     uint64_t block_read_bytes;
     /* Index pages requested. */
     uint64_t page_requests;
+    /* Preads for them: of one page, or of all pages of a group, which are then in memory. */
     uint64_t page_reads;
     uint64_t page_read_bytes;
     /* Data block requests that a filter avoided by ruling out the key. */

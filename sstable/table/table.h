@@ -1,7 +1,8 @@
 /* Internals of an open table.
  *
  *     table.c          opening, closing, metadata
- *     table_read.c     index pages and data blocks: from memory, cache, map or file
+ *     table_pages.c    index pages: from a slot, the cache or the file
+ *     table_read.c     data blocks: from cache, map or file
  *     table_map.c      data blocks in a map of the file
  *     table_filter_read.c  the table filter: from memory or file
  *     table_lookup.c   one lookup
@@ -89,7 +90,7 @@ static inline struct bb_block_spares *bb_table_spares(const struct bb_table *tab
     return table->cache == NULL ? NULL : bb_block_cache_spares(table->cache);
 }
 
-/* table_read.c. stats must not be NULL. */
+/* table_pages.c and table_read.c. stats must not be NULL. */
 
 /* Returns index page number `index`, to be released with bb_table_page_release. */
 BB_MUST_CHECK enum bb_status bb_table_page_acquire(struct bb_table *table, uint32_t index,

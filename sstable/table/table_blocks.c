@@ -241,14 +241,24 @@ void bb_table_blocks_announce_page(struct bb_table_blocks *blocks, uint64_t numb
                           table->root.pages[index].page_size);
 }
 
+/* The number of the first block after the current page. */
+static uint64_t page_end(const struct bb_table_blocks *blocks)
+{
+    return blocks->first_blocks[blocks->page_index] + blocks->page->block_count;
+}
+
 void bb_table_blocks_announce(struct bb_table_blocks *blocks, uint64_t begin, uint64_t end)
 {
     uint32_t ordinal = 0;
+    uint64_t number = begin;
     BB_DEBUG_ASSERT(begin < end && end <= bb_table_blocks_count(blocks));
-    if (enter(blocks, begin, &ordinal) != BB_OK)
-        return;
-    struct piece piece = piece_from(blocks, ordinal, end);
-    bb_file_will_need(blocks->table->file, piece.offset, piece.size);
+    for (int pages = 0; pages < 2 && number < end; pages++) {
+        if (enter(blocks, number, &ordinal) != BB_OK)
+            return;
+        struct piece piece = piece_from(blocks, ordinal, end);
+        bb_file_will_need(blocks->table->file, piece.offset, piece.size);
+        number = page_end(blocks);
+    }
 }
 
 enum bb_status bb_table_blocks_find(struct bb_table_blocks *blocks, struct bb_bytes key,

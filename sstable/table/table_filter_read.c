@@ -144,7 +144,8 @@ static enum bb_status pin_chunks(struct bb_table *table, struct bb_table_filter 
     return pinned > 0 ? BB_OK : status;
 }
 
-/* Announces the whole section first: then the device is asked once, not for list and chunks. */
+/* Announces the whole section first: then the device gets one request, and not one for the list and
+ * one for the chunks. */
 static enum bb_status load(struct bb_table *table, struct bb_read_stats *stats,
                            struct bb_table_filter **ret_table_filter)
 {

@@ -216,7 +216,7 @@ static const char *const not_needed[] = {
     "bb_table_file_is_open: load, acquire -> relaxed",
     /* A thread that replaces NULL has nothing to learn. */
     "publish: exchange, acq_rel -> release",
-    "load_into_slot: exchange, acq_rel -> release",
+    "put_into_slot: exchange, acq_rel -> release",
     /* A page that was loaded twice has one owner. */
     "bb_block_cache_item_unref: change, acq_rel -> release",
     "bb_block_cache_item_unref: change, acq_rel -> acquire",

@@ -302,7 +302,7 @@ static void db_budget__without_filters(void **state)
     store_deinit(&store);
 }
 
-/* The fixed part of a table filter was taken for a cost of each key. Then no table had filters, and
+/* The fixed part of a table filter was counted for each key. Then no table had filters, and
  * the few entries of level 0 were the only sample of their cost. */
 static void db_budget__of_tables_with_few_large_values(void **state)
 {

@@ -264,7 +264,6 @@ static void lookup_many__announces_what_it_waits_for(void **state)
     assert_non_null(statuses);
     store_init(&store);
     store.options.cache_bytes = 64 << 20;
-    store.options.index_residency = BB_INDEX_CACHED; /* pinned pages are announced too */
     store_open(&store);
     fill(store.db);
     store_reopen(&store);
