@@ -25,7 +25,9 @@ static const struct bb_filter_probes *avx2_probes(uint32_t bits)
         bb_ribbon_probe_avx2_batch,
         bb_ribbon_probe_avx2_shards};
     static const struct bb_filter_probes up_to_15 = {
-        {bb_ribbon_probe_avx2_16, bb_ribbon_probe_avx2_bits}, bb_ribbon_probe_avx2_batch, NULL};
+        {bb_ribbon_probe_avx2_16, bb_ribbon_probe_avx2_bits},
+        bb_ribbon_probe_avx2_batch,
+        bb_ribbon_probe_avx2_wide_shards};
     static const struct bb_filter_probes all = {
         {bb_ribbon_probe_avx2_32, bb_ribbon_probe_avx2_bits}, bb_ribbon_probe_avx2_batch, NULL};
     if (bits < BB_RIBBON_WINDOW_AVX2_FINGERPRINT_BITS_MIN)
@@ -42,7 +44,7 @@ static const struct bb_filter_probes *avx512_probes(uint32_t bits)
     static const struct bb_filter_probes up_to_15 = {
         {bb_ribbon_probe_avx512_16, bb_ribbon_probe_avx512_bits},
         bb_ribbon_probe_avx512_batch_wide,
-        NULL};
+        bb_ribbon_probe_avx2_wide_shards};
     static const struct bb_filter_probes all = {
         {bb_ribbon_probe_avx512_32, bb_ribbon_probe_avx512_bits},
         bb_ribbon_probe_avx512_batch_wide,

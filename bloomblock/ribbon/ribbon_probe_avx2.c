@@ -1,10 +1,10 @@
 /* Probing ribbons with vectors of 32 bytes.
  *
- * Byte-grouped. A window is divided into parts with an equal number of groups, each of at most 32
- * bytes: two parts of 4 groups up to 8 fingerprint bits, four of 2 up to 16, eight of 1 up to 32.
- * Each part is masked with its coefficients, spread to their bytes, and added to the other parts.
- * The result is one bit per byte, its parity; the bits of the groups of a part are folded onto the
- * first group.
+ * Byte-grouped, 9 to 16 fingerprint bits: ribbon_wide_avx2.h. Other windows are divided into parts
+ * with an equal number of groups, each of at most 32 bytes: two parts of 4 groups up to 8
+ * fingerprint bits, eight of 1 from 17 to 32. Each part is masked with its coefficients, spread to
+ * their bytes, and added to the other parts. The result is one bit per byte, its parity; the bits
+ * of the groups of a part are folded onto the first group.
  *
  *     part       | group t: byte t * r + j | group t + 1: ... |       r bytes each
  *     masked     byte p & coefficient byte t + p / r
@@ -19,8 +19,9 @@
 #include "bloomblock/ribbon/ribbon_probe_avx2.h"
 
 #include "bloomblock/cpu.h"
-#include "bloomblock/ribbon/ribbon_window_avx2.h"
 #include "bloomblock/ribbon/ribbon_question.h"
+#include "bloomblock/ribbon/ribbon_wide_avx2.h"
+#include "bloomblock/ribbon/ribbon_window_avx2.h"
 
 #if BB_CPU_X86
 #include <immintrin.h>
@@ -78,10 +79,10 @@ sum_grouped(const uint8_t *window, uint32_t fingerprint_bits, uint64_t words, ui
         sum = _mm256_xor_si256(sum, _mm256_and_si256(bytes, mask));
     }
     uint32_t sums = (uint32_t)_mm256_movemask_epi8(odd_bytes(sum));
-    if (groups == 4)
+    if (groups == 4) {
         sums ^= sums >> 2 * fingerprint_bits;
-    if (groups >= 2)
         sums ^= sums >> fingerprint_bits;
+    }
     return sums;
 }
 
@@ -217,7 +218,16 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_shards(const struct bb_filter_shard
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_16(const uint8_t *payload, uint64_t descriptor,
                                                 uint64_t fingerprint_bits, uint64_t hash)
 {
-    return ask_grouped(payload, descriptor, fingerprint_bits, hash, 2);
+    if (!bb_ribbon_window_exists(descriptor))
+        return true;
+    return bb_ribbon_wide_avx2_agrees(
+        bb_ribbon_window(payload, descriptor, fingerprint_bits, hash));
+}
+
+BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_wide_shards(const struct bb_filter_shards *shards,
+                                                         uint64_t key_hash)
+{
+    return bb_ribbon_wide_avx2_agrees(bb_ribbon_window_of_shards(shards, key_hash));
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_probe_avx2_32(const uint8_t *payload, uint64_t descriptor,
@@ -258,8 +268,9 @@ BB_CPU_TARGET_AVX2 static inline bool answer(const struct bb_ribbon_question *qu
                    : answer_bits(question, question->fingerprint_bits);
     if (question->fingerprint_bits <= 8)
         return answer_grouped(question, 4);
-    return question->fingerprint_bits <= 16 ? answer_grouped(question, 2)
-                                            : answer_grouped(question, 1);
+    return question->fingerprint_bits <= BB_RIBBON_WIDE_AVX2_FINGERPRINT_BITS_MAX
+               ? bb_ribbon_wide_avx2_agrees(bb_ribbon_question_window(question))
+               : answer_grouped(question, 1);
 }
 
 BB_CPU_TARGET_AVX2 uint64_t bb_ribbon_probe_avx2_batch(const struct bb_filter_batch *batch,

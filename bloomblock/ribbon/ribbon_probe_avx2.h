@@ -7,7 +7,8 @@
 
 #include "bloomblock/filter_probe.h"
 
-/* Byte-grouped ribbons. The suffix is the largest number of fingerprint bits of the longer step. */
+/* Byte-grouped ribbons. The suffix is the largest number of fingerprint bits of the longer step;
+ * 16: both steps have at least 8. */
 bb_filter_probe bb_ribbon_probe_avx2_4;
 bb_filter_probe bb_ribbon_probe_avx2_8;
 bb_filter_probe bb_ribbon_probe_avx2_16;
@@ -17,6 +18,8 @@ bb_filter_probe bb_ribbon_probe_avx2_bits_7;
 bb_filter_probe bb_ribbon_probe_avx2_bits;
 /* Shards that all have windows, with 4 to 8 fingerprint bits. */
 bb_filter_probe_shards bb_ribbon_probe_avx2_shards;
+/* The same with 8 to 16. */
+bb_filter_probe_shards bb_ribbon_probe_avx2_wide_shards;
 /* Batches. */
 bb_filter_probe_batch bb_ribbon_probe_avx2_batch;
 
