@@ -2,7 +2,7 @@
  *
  *     vector     | earlier bytes | group t, r bytes | group t + 1 |     32 bytes
  *     order      | 128, gives 0  | t ... t          | t + 1 ...   |     of the coefficients' bytes
- *     parities   the last 2r bits are those of the two groups; the sums are both, added
+ *     parities   the last 2r bits: r of group t, r of group t + 1; the sums are both, added
  *
  * Each vector ends with its pair of groups, so that no byte after the window is read. The first one
  * has 32 - 2r bytes from before the window: at most 16, of BB_FILTER_LEAD_BYTES.
