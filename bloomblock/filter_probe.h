@@ -40,6 +40,8 @@ typedef uint64_t bb_filter_probe_batch(const struct bb_filter_batch *batch, size
 struct bb_filter_shards;
 /* Whether the set may contain a key with this hash. */
 typedef bool bb_filter_probe_shards(const struct bb_filter_shards *shards, uint64_t key_hash);
+/* Prefetches the memory that such a probe reads. */
+typedef void bb_filter_prefetch_shards(const struct bb_filter_shards *shards, uint64_t key_hash);
 
 /* The functions for the filters of one format, for one instruction set. */
 struct bb_filter_probes {
@@ -73,6 +75,7 @@ struct bb_filter_shards {
     const bb_filter_place *places;
     const uint8_t *payloads;
     bb_filter_probe_shards *probe;
+    bb_filter_prefetch_shards *prefetch;
     uint64_t domain; /* combined with the hash by exclusive or: domain.h */
     uint64_t count;
     uint64_t fingerprint_bits; /* of the shorter step */

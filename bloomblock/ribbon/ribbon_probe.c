@@ -98,8 +98,18 @@ static bool have_windows(const struct bb_filter_shards *shards)
     return true;
 }
 
+/* Of a shard without a window nothing: sets with such shards are small. */
+static void prefetch(const struct bb_filter_shards *shards, uint64_t key_hash)
+{
+    bb_filter_place place = *bb_filter_probe_place(shards, key_hash);
+    if (bb_ribbon_window_exists_at(place))
+        bb_ribbon_window_prefetch(bb_ribbon_window_at(
+            shards->payloads, place, shards->fingerprint_bits, key_hash ^ shards->domain));
+}
+
 void bb_ribbon_probe_shards(struct bb_filter_shards *shards, const struct bb_filter_probes *probes)
 {
     shards->probes = probes;
+    shards->prefetch = prefetch;
     shards->probe = probes->shards != NULL && have_windows(shards) ? probes->shards : ask_any;
 }

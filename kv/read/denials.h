@@ -1,6 +1,10 @@
 /* Finds the runs that certainly do not have a key, before a lookup in a table starts. This is the
- * common case for absent keys. For one key and one run this takes as few instructions as possible:
- * then the processor starts the next run while it waits for the memory of this one.
+ * common case for absent keys. For one key and one run this takes as few instructions as possible.
+ *
+ * For one key and several runs there are two steps: the first finds the table filters of all runs,
+ * and prefetches the memory that their probes read; the second probes them. WHY: a probe takes more
+ * than half of the instructions that a processor looks ahead, so that it would wait for the memory
+ * of one run after the other.
  *
  * For many keys it works run by run:
  *
@@ -43,17 +47,54 @@ enum bb_denial {
     BB_DENIAL_LET_THROUGH, /* the table filter returns maybe */
 };
 
-/* *ret_index: as above; after LET_THROUGH the table is known. */
-static inline enum bb_denial bb_denial_find(const struct bb_run *run, struct bb_bytes key,
-                                            uint64_t hash, size_t *ret_index)
+/* table_filter and index: from bb_denials_table_filter. After LET_THROUGH the table is known. */
+static inline enum bb_denial bb_denial_probe(const struct bb_run *run,
+                                             const struct bb_table_filter *table_filter,
+                                             size_t index, uint64_t hash)
 {
     bool is_let_through = false;
-    const struct bb_table_filter *table_filter = bb_denials_table_filter(run, key, ret_index);
     if (table_filter == NULL)
-        return *ret_index == run->count ? BB_DENIAL_OUTSIDE : BB_DENIAL_NONE;
+        return index == run->count ? BB_DENIAL_OUTSIDE : BB_DENIAL_NONE;
     if (bb_table_filter_denies(table_filter, hash, &is_let_through))
         return BB_DENIAL_DENIED;
     return is_let_through ? BB_DENIAL_LET_THROUGH : BB_DENIAL_NONE;
+}
+
+/* For one run. *ret_index: as above. */
+static inline enum bb_denial bb_denial_find(const struct bb_run *run, struct bb_bytes key,
+                                            uint64_t hash, size_t *ret_index)
+{
+    const struct bb_table_filter *table_filter = bb_denials_table_filter(run, key, ret_index);
+    return bb_denial_probe(run, table_filter, *ret_index, hash);
+}
+
+/* The maximum number of runs that one key prepares together. */
+#define BB_DENIAL_RUNS 8
+
+/* The next runs of a lookup, and the results of bb_denials_table_filter for them. */
+struct bb_denial_runs {
+    const struct bb_table_filter *table_filters[BB_DENIAL_RUNS];
+    size_t indexes[BB_DENIAL_RUNS];
+    size_t begin; /* the first one's place in levels->turns */
+    size_t end;
+};
+
+/* Prepares the runs from levels->turns[begin] on, as many as possible. */
+static inline void bb_denial_prepare(const struct bb_levels *levels, size_t begin,
+                                     struct bb_bytes key, uint64_t hash,
+                                     struct bb_denial_runs *ret_runs)
+{
+    size_t left = levels->turn_count - begin;
+    size_t count = left < BB_DENIAL_RUNS ? left : BB_DENIAL_RUNS;
+    ret_runs->begin = begin;
+    ret_runs->end = begin + count;
+    for (size_t i = 0; i < count; i++) {
+        const struct bb_table_filter *table_filter =
+            bb_denials_table_filter(levels->turns[begin + i].run, key, &ret_runs->indexes[i]);
+        ret_runs->table_filters[i] = table_filter;
+        if (table_filter != NULL)
+            bb_table_filter_prefetch(table_filter, hash);
+    }
 }
 
 /* The maximum number of keys per call, and of runs that it probes, newest first: one bit each. */

@@ -117,23 +117,62 @@ static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *lev
     return file == NULL ? BB_OK : ask_table(lookup, turn->level, file, state);
 }
 
+static inline enum bb_status ask_run_unless(struct lookup *lookup, const struct bb_levels *levels,
+                                            const struct bb_run_turn *turn, enum bb_denial denial,
+                                            size_t index)
+{
+    if (denial == BB_DENIAL_DENIED)
+        bb_read_stats_add_denial(&lookup->counts->level_reads[turn->level]);
+    else if (denial != BB_DENIAL_OUTSIDE)
+        return ask_run(lookup, levels, turn, denial, index);
+    return BB_OK;
+}
+
+static inline enum bb_status ask_only_run(struct lookup *lookup, const struct bb_levels *levels)
+{
+    size_t index = BB_DENIAL_TABLE_UNKNOWN;
+    enum bb_denial denial =
+        bb_denial_find(levels->turns[0].run, lookup->ask.key, lookup->ask.key_hash, &index);
+    return ask_run_unless(lookup, levels, &levels->turns[0], denial, index);
+}
+
+/* WHY noinline: stores with one run, the shortest path, need no space on the stack for this. */
+static __attribute__((noinline)) enum bb_status ask_runs(struct lookup *lookup,
+                                                         const struct bb_levels *levels)
+{
+    struct bb_denial_runs runs;
+    enum bb_status status = BB_OK;
+    runs.end = 0;
+    for (size_t i = 0; i < levels->turn_count && status == BB_OK && !lookup->is_decided; i++) {
+        const struct bb_run_turn *turn = &levels->turns[i];
+        if (i == runs.end)
+            bb_denial_prepare(levels, i, lookup->ask.key, lookup->ask.key_hash, &runs);
+        size_t index = runs.indexes[i - runs.begin];
+        enum bb_denial denial = bb_denial_probe(turn->run, runs.table_filters[i - runs.begin],
+                                                index, lookup->ask.key_hash);
+        status = ask_run_unless(lookup, levels, turn, denial, index);
+    }
+    return status;
+}
+
+/* Without denials. */
+static enum bb_status ask_runs_in_full(struct lookup *lookup, const struct bb_levels *levels)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < levels->turn_count && status == BB_OK && !lookup->is_decided; i++)
+        status =
+            ask_run(lookup, levels, &levels->turns[i], BB_DENIAL_NONE, BB_DENIAL_TABLE_UNKNOWN);
+    return status;
+}
+
 /* Searches the runs of all levels, newest first. */
 static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *levels)
 {
-    enum bb_status status = BB_OK;
-    /* WHY an index and no pointer: a store without tables has no array to point into. */
-    for (size_t i = 0; i < levels->turn_count && status == BB_OK && !lookup->is_decided; i++) {
-        const struct bb_run_turn *turn = &levels->turns[i];
-        size_t index = BB_DENIAL_TABLE_UNKNOWN;
-        enum bb_denial denial = BB_DENIAL_NONE;
-        if (lookup->is_plain)
-            denial = bb_denial_find(turn->run, lookup->ask.key, lookup->ask.key_hash, &index);
-        if (denial == BB_DENIAL_DENIED)
-            bb_read_stats_add_denial(&lookup->counts->level_reads[turn->level]);
-        else if (denial != BB_DENIAL_OUTSIDE)
-            status = ask_run(lookup, levels, turn, denial, index);
-    }
-    return status;
+    if (!lookup->is_plain)
+        return ask_runs_in_full(lookup, levels);
+    if (levels->turn_count == 1)
+        return ask_only_run(lookup, levels);
+    return ask_runs(lookup, levels);
 }
 
 static enum bb_status run(struct lookup *lookup)

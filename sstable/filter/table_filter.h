@@ -161,6 +161,12 @@ static inline bool bb_table_filter_denies(const struct bb_table_filter *filter, 
     return false;
 }
 
+/* Prefetches the memory that bb_table_filter_denies reads for this hash. */
+static inline void bb_table_filter_prefetch(const struct bb_table_filter *filter, uint64_t key_hash)
+{
+    filter->shards.prefetch(&filter->shards, key_hash);
+}
+
 /* Probes of a batch of keys, in steps; i is the key's index in the batch. First step: returns the
  * address of the shard's place and prefetches it. */
 static inline const bb_filter_place *

@@ -1,7 +1,7 @@
-/* Goal: the batch result for many keys agrees with the runs and their table filters for each key.
- * Method: stores of several runs, reopened and with their tables used before or not, under options
- * with and without ready table filters, and with damaged ones; keys in and out of all bounds, in
- * windows of every size. */
+/* Goal: the results for one key in several runs, and the batch result for many keys, agree with the
+ * runs and their table filters for each key. Method: stores of several runs, reopened and with
+ * their tables used before or not, under options with and without ready table filters, and with
+ * damaged ones; keys in and out of all bounds, in windows of every size. */
 #include "kv/read/denials.h"
 
 #include "kv/store/current_view.h"
@@ -88,6 +88,24 @@ static void assert_key(const struct bb_levels *levels, const struct window *wind
     sum->outside += is_outside;
 }
 
+/* One key in several runs, prepared together. */
+static void assert_prepared(const struct bb_levels *levels, const struct window *window, size_t k,
+                            const struct bb_denials *found)
+{
+    struct bb_denial_runs runs = {.end = 0};
+    for (size_t run = 0; run < levels->turn_count; run++) {
+        if (run == runs.end)
+            bb_denial_prepare(levels, run, window->keys[k], window->hashes[k], &runs);
+        assert_true(runs.begin <= run && run < runs.end);
+        enum bb_denial denial =
+            bb_denial_probe(levels->turns[run].run, runs.table_filters[run - runs.begin],
+                            runs.indexes[run - runs.begin], window->hashes[k]);
+        assert_int_equal(denial == BB_DENIAL_OUTSIDE, found->outside[run] >> k & 1);
+        assert_int_equal(denial == BB_DENIAL_DENIED, found->denied[run] >> k & 1);
+        assert_int_equal(denial == BB_DENIAL_LET_THROUGH, found->let_through[run] >> k & 1);
+    }
+}
+
 static struct verdicts check(struct bb_db *db, struct bb_rng *rng)
 {
     struct verdicts sum = {0};
@@ -104,6 +122,8 @@ static struct verdicts check(struct bb_db *db, struct bb_rng *rng)
             for (size_t k = 0; k < count; k++)
                 assert_key(levels, &window, k, run, &found, &sum);
         }
+        for (size_t k = 0; k < count; k++)
+            assert_prepared(levels, &window, k, &found);
         assert_true(count == 64 || found.open >> count == 0);
     }
     bb_current_view_unpin(db, view);
