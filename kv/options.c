@@ -64,7 +64,7 @@ static enum bb_status resolve_sizes(struct bb_db_options *o)
         {&o->open_tables_max, {"open_tables_max", 1000, 16, 1000000}},
         {&o->filter_granularity, {"filter_granularity", 1, 1, UINT32_MAX}},
         {&o->block_size_bytes, {"block_size_bytes", 4096, 64, 16 * MIB}},
-        {&o->restart_interval, {"restart_interval", 16, 1, 1024}},
+        {&o->restart_interval, {"restart_interval", 20, 1, 1024}},
         {&o->level0_run_count_compact, {"level0_run_count_compact", 4, 1, 1000}},
         {&o->level0_run_count_busy, {"level0_run_count_busy", 0, 1, 9999}},
         {&o->level0_run_count_stop, {"level0_run_count_stop", 36, 2, 10000}},

@@ -43,7 +43,7 @@ enum bb_stored_type {
 #define BB_BLOCK_SIZE_MIN           64
 #define BB_BLOCK_SIZE_DEFAULT       4096
 #define BB_BLOCK_SIZE_MAX           (16 * 1024 * 1024)
-#define BB_RESTART_INTERVAL_DEFAULT 16
+#define BB_RESTART_INTERVAL_DEFAULT 20
 #define BB_RESTART_INTERVAL_MAX     1024
 
 /* Raw payload: entries | restart offsets | u32 (restart count and the flag for wide offsets). */

@@ -178,7 +178,7 @@ struct bb_db_options {
 
     /* ---- expert: tables and compaction ---- */
 
-    uint32_t restart_interval; /* entries between full keys, default 16; 1 ... 1024 */
+    uint32_t restart_interval; /* entries between full keys, default 20; 1 ... 1024 */
     /* Compaction splits its output here, 4 KiB ... 64 GiB; default 1/8 of level 1, up to 8 MiB. */
     uint64_t table_size_bytes;
     enum bb_compaction_style compaction_style; /* default leveled; see level_size_ratio */

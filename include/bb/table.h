@@ -178,7 +178,7 @@ struct bb_table_options {
     /* For writing. */
     /* Raw size at which a block is closed, 64 ... 16 MiB; default 4096. */
     uint32_t block_size_bytes;
-    /* Entries between full keys, 1 ... 1024; default 16. */
+    /* Entries between full keys, 1 ... 1024; default 20. */
     uint32_t restart_interval;
     enum bb_compression compression;
     /* NONE, RIBBON (default), BLOCKED_BLOOM, BLOOM. */

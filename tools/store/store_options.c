@@ -62,7 +62,7 @@ static void add_tables(struct store_options *store)
     add(store, "block-size", "SIZE", OPTION_SIZE32, &db->block_size_bytes,
         "size at which a block is closed (4K)");
     add(store, "restart-interval", "N", OPTION_COUNT32, &db->restart_interval,
-        "entries between full keys (16)");
+        "entries between full keys (20)");
     add(store, "compression", "lz4|none", OPTION_TEXT, &store->compression, "of blocks (lz4)");
     add(store, "table-size", "SIZE", OPTION_SIZE, &db->table_size_bytes,
         "size at which compaction begins a new table (1/8 of level 1, at most 8M)");

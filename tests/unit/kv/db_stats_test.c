@@ -442,7 +442,9 @@ static void db_stats__weighted_waste_is_what_is_measured(void **state)
         /* Five standard errors. Keys between the tables of a level check no table. */
         assert_true(vain <= share + 5 * sqrt(share) + 1);
         waste *= share > 0 ? vain / share : 1;
-        assert_true(fabs(found - waste) <= 5 * sqrt(waste) + 1);
+        /* Three standard errors, where each stored key is drawn four times. One key with a false
+         * positive may be drawn a dozen times. */
+        assert_true(fabs(found - waste) <= 3 * sqrt(5 * waste) + 12);
         levels += waste > 100;
     }
     assert_true(levels >= 2);

@@ -38,7 +38,7 @@ static const struct numeric numerics[] = {
     NUMERIC(open_tables_max, 1000, 16, 1000000),
     NUMERIC(filter_granularity, 1, 1, UINT32_MAX),
     NUMERIC(block_size_bytes, 4096, 64, 16 * MIB),
-    NUMERIC(restart_interval, 16, 1, 1024),
+    NUMERIC(restart_interval, 20, 1, 1024),
     NUMERIC(table_size_bytes, 8 * MIB, 4 * KIB, 64 * GIB),
     NUMERIC(level0_run_count_compact, 4, 1, 1000),
     NUMERIC(level0_run_count_busy, 12, 1, 9999),

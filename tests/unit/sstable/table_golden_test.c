@@ -246,6 +246,7 @@ static void golden_init(struct golden *golden, uint64_t seed)
     bb_hash_secret_from_seed(seed, &golden->secret);
     golden->options.file_system = bb_file_memory_system(golden->memory);
     golden->options.secret = &golden->secret;
+    golden->options.restart_interval = 16; /* goldens do not follow the default */
     golden->options.table_filter_bits = BB_TABLE_FILTER_NONE;
 }
 

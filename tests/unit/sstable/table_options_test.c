@@ -18,7 +18,7 @@ static void table_options__defaults(void **state)
         struct bb_table_options o = {0};
         assert_ok(bb_table_options_resolve(given[i], &o));
         assert_int_equal(o.block_size_bytes, 4096);
-        assert_int_equal(o.restart_interval, 16);
+        assert_int_equal(o.restart_interval, 20);
         assert_int_equal(o.compression, BB_COMPRESSION_LZ4);
         assert_int_equal(o.filter_kind, BB_FILTER_RIBBON);
         assert_true(o.filter_rate == 0.01);

@@ -73,6 +73,7 @@ static void world_init(struct world *world, uint64_t group_bytes, int count)
         .file_system = bb_file_memory_system(world->memory),
         .secret = &world->secret,
         .block_size_bytes = 256,
+        .restart_interval = 16,
         .index_page_size_bytes = 1024,
         .index_residency = BB_INDEX_PINNED,
     };

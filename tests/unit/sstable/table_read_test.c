@@ -328,13 +328,13 @@ static void table_read__lasting_damage_is_not_cached(void **state)
     assert_ok(get(&world, NULL, 0, &visit)); /* the page is there, and its first block */
     uint64_t reads = world.stats.block_reads;
     arm(&world, 1, true);
-    assert_status(get(&world, NULL, 40, &visit), BB_CORRUPT);
+    assert_status(get(&world, NULL, 100, &visit), BB_CORRUPT);
     assert_message("data block");
     assert_message(FIXTURE_PATH);
     assert_true(world.stats.block_reads == reads + 2);
-    assert_status(get(&world, NULL, 40, &visit), BB_CORRUPT);
+    assert_status(get(&world, NULL, 100, &visit), BB_CORRUPT);
     bb_file_fault_disarm(world.faulty.fault);
-    assert_ok(get(&world, NULL, 40, &visit));
+    assert_ok(get(&world, NULL, 100, &visit));
     assert_int_equal(visit, BB_VISIT_PRESENT);
     world_deinit(&world);
 }

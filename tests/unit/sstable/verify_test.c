@@ -40,6 +40,7 @@ static void world_init(struct world *world, enum bb_filter_kind kind)
     world->options = (struct bb_table_options){
         .file_system = bb_file_memory_system(world->memory),
         .block_size_bytes = 200,
+        .restart_interval = 16,
         .compression = BB_COMPRESSION_NONE,
         .filter_kind = kind,
         .index_page_size_bytes = 1024,
