@@ -385,7 +385,6 @@ static void build_splits(struct shape *shape)
         *split = (struct split){.table_filter_bits = table_filter_bits_of[i], .level.number = i};
         split->options = (struct bb_table_options){
             .block_size_bytes = shape->keys_per_block * ENTRY_SIZE,
-            .restart_interval = 16,
             .compression = BB_COMPRESSION_NONE,
             .filter_rate = RATE,
             .table_filter_bits = split->table_filter_bits,

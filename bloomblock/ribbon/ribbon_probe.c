@@ -98,7 +98,7 @@ static bool have_windows(const struct bb_filter_shards *shards)
     return true;
 }
 
-/* Of a shard without a window nothing: sets with such shards are small. */
+/* Prefetches nothing for a shard without a window. */
 static void prefetch(const struct bb_filter_shards *shards, uint64_t key_hash)
 {
     bb_filter_place place = *bb_filter_probe_place(shards, key_hash);

@@ -49,10 +49,10 @@ BB_CPU_TARGET_AVX2 static inline __m256i groups_of_bytes(uint32_t fingerprint_bi
 {
     static const uint8_t groups[BB_RIBBON_FINGERPRINT_BITS_MAX + 1][32]
         __attribute__((aligned(32))) = {
-            {0},        GROUPS(1),  GROUPS(2),  GROUPS(3),  GROUPS(4),  GROUPS(5),  GROUPS(6),
-            GROUPS(7),  GROUPS(8),  GROUPS(9),  GROUPS(10), GROUPS(11), GROUPS(12), GROUPS(13),
-            GROUPS(14), GROUPS(15), GROUPS(16), GROUPS(17), GROUPS(18), GROUPS(19), GROUPS(20),
-            GROUPS(21), GROUPS(22), GROUPS(23), GROUPS(24), GROUPS(25)};
+            [1] = GROUPS(1),   GROUPS(2),  GROUPS(3),  GROUPS(4),  GROUPS(5),
+            GROUPS(6),         GROUPS(7),  GROUPS(8), /* wider ones up to 16 are not here */
+            [17] = GROUPS(17), GROUPS(18), GROUPS(19), GROUPS(20), GROUPS(21),
+            GROUPS(22),        GROUPS(23), GROUPS(24), GROUPS(25)};
     return _mm256_load_si256((const __m256i *)(const void *)groups[fingerprint_bits]);
 }
 

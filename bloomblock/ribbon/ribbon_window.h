@@ -17,7 +17,8 @@
 #include "bloomblock/filter_probe.h"
 #include "bloomblock/ribbon/ribbon.h"
 
-/* The most that the forms for vectors take, step included. Usual filters have no more. */
+/* The most that portable windows and those of AVX-512 take, step included. Usual filters have no
+ * more; ribbon_wide_avx2.h takes up to 16. */
 #define BB_RIBBON_WINDOW_FINGERPRINT_BITS_MAX 8
 
 struct bb_ribbon_window {

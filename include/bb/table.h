@@ -134,7 +134,8 @@ enum bb_compression {
 
 /* Where the index pages of an open table are kept. */
 enum bb_index_residency {
-    BB_INDEX_PINNED = 0, /* read on first use, kept in memory while the table is open */
+    /* Read on first use, or with other pages of its group; kept while the table is open. */
+    BB_INDEX_PINNED = 0,
     BB_INDEX_CACHED = 1, /* in the block cache, evicted like blocks (needs a cache) */
 };
 
@@ -300,7 +301,8 @@ enum bb_visit {
     BB_VISIT_COUNT,
 };
 
-/* Read statistics, summed over lookups. *_requests = found in the cache + read from the file. */
+/* Read statistics, summed over lookups. block_requests = found in the cache + read from the
+ * file. */
 struct bb_read_stats {
     uint64_t visits[BB_VISIT_COUNT];
     /* Data blocks requested. */
@@ -315,7 +317,8 @@ struct bb_read_stats {
     uint64_t block_read_bytes;
     /* Index pages requested. */
     uint64_t page_requests;
-    /* Preads for them: of one page, or of all pages of a group, which are then in memory. */
+    /* Preads for them: of one page, or of all pages of a group, which are then in memory. At most
+     * one per request, unless a read fails or finds damage. */
     uint64_t page_reads;
     uint64_t page_read_bytes;
     /* Data block requests that a filter avoided by ruling out the key. */

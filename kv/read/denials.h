@@ -69,12 +69,12 @@ static inline enum bb_denial bb_denial_find(const struct bb_run *run, struct bb_
 }
 
 /* The maximum number of runs that one key prepares together. */
-#define BB_DENIAL_RUNS 8
+#define BB_DENIAL_PREPARED_MAX 8
 
 /* The next runs of a lookup, and the results of bb_denials_table_filter for them. */
 struct bb_denial_runs {
-    const struct bb_table_filter *table_filters[BB_DENIAL_RUNS];
-    size_t indexes[BB_DENIAL_RUNS];
+    const struct bb_table_filter *table_filters[BB_DENIAL_PREPARED_MAX];
+    size_t indexes[BB_DENIAL_PREPARED_MAX];
     size_t begin; /* the first one's place in levels->turns */
     size_t end;
 };
@@ -85,7 +85,7 @@ static inline void bb_denial_prepare(const struct bb_levels *levels, size_t begi
                                      struct bb_denial_runs *ret_runs)
 {
     size_t left = levels->turn_count - begin;
-    size_t count = left < BB_DENIAL_RUNS ? left : BB_DENIAL_RUNS;
+    size_t count = left < BB_DENIAL_PREPARED_MAX ? left : BB_DENIAL_PREPARED_MAX;
     ret_runs->begin = begin;
     ret_runs->end = begin + count;
     for (size_t i = 0; i < count; i++) {

@@ -117,9 +117,10 @@ static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *lev
     return file == NULL ? BB_OK : ask_table(lookup, turn->level, file, state);
 }
 
-static inline enum bb_status ask_run_unless(struct lookup *lookup, const struct bb_levels *levels,
-                                            const struct bb_run_turn *turn, enum bb_denial denial,
-                                            size_t index)
+static inline enum bb_status ask_run_unless_denied(struct lookup *lookup,
+                                                   const struct bb_levels *levels,
+                                                   const struct bb_run_turn *turn,
+                                                   enum bb_denial denial, size_t index)
 {
     if (denial == BB_DENIAL_DENIED)
         bb_read_stats_add_denial(&lookup->counts->level_reads[turn->level]);
@@ -130,10 +131,10 @@ static inline enum bb_status ask_run_unless(struct lookup *lookup, const struct 
 
 static inline enum bb_status ask_only_run(struct lookup *lookup, const struct bb_levels *levels)
 {
-    size_t index = BB_DENIAL_TABLE_UNKNOWN;
+    size_t index = 0;
     enum bb_denial denial =
         bb_denial_find(levels->turns[0].run, lookup->ask.key, lookup->ask.key_hash, &index);
-    return ask_run_unless(lookup, levels, &levels->turns[0], denial, index);
+    return ask_run_unless_denied(lookup, levels, &levels->turns[0], denial, index);
 }
 
 /* WHY noinline: stores with one run, the shortest path, need no space on the stack for this. */
@@ -150,13 +151,13 @@ static __attribute__((noinline)) enum bb_status ask_runs(struct lookup *lookup,
         size_t index = runs.indexes[i - runs.begin];
         enum bb_denial denial = bb_denial_probe(turn->run, runs.table_filters[i - runs.begin],
                                                 index, lookup->ask.key_hash);
-        status = ask_run_unless(lookup, levels, turn, denial, index);
+        status = ask_run_unless_denied(lookup, levels, turn, denial, index);
     }
     return status;
 }
 
-/* Without denials. */
-static enum bb_status ask_runs_in_full(struct lookup *lookup, const struct bb_levels *levels)
+static enum bb_status ask_runs_without_denials(struct lookup *lookup,
+                                               const struct bb_levels *levels)
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < levels->turn_count && status == BB_OK && !lookup->is_decided; i++)
@@ -169,7 +170,7 @@ static enum bb_status ask_runs_in_full(struct lookup *lookup, const struct bb_le
 static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *levels)
 {
     if (!lookup->is_plain)
-        return ask_runs_in_full(lookup, levels);
+        return ask_runs_without_denials(lookup, levels);
     if (levels->turn_count == 1)
         return ask_only_run(lookup, levels);
     return ask_runs(lookup, levels);

@@ -5,8 +5,8 @@
 #include "base/status.h"
 #include "kv/manifest/filename.h"
 
-/* Stops probing the filters of the table. Readers of other views may probe its table filter until
- * they leave. */
+/* Stops probing the filters of the table. Readers that have entered, also of other views, may probe
+ * its table filter until they leave. */
 static void distrust(struct bb_shadow *shadow, struct bb_table_file *file, struct bb_table *table)
 {
     bb_table_distrust_filters(table);

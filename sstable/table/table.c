@@ -285,8 +285,8 @@ static enum bb_status create_slots(struct bb_table *table)
     if (table->index_residency != BB_INDEX_PINNED || table->root.page_count == 0)
         return BB_OK;
     table->pages = bb_alloc_zeroed(table->root.page_count, sizeof(table->pages[0]));
-    table->group_loads = bb_alloc_zeroed(table->root.page_count, sizeof(table->group_loads[0]));
-    if (table->pages == NULL || table->group_loads == NULL)
+    table->group_steps = bb_alloc_zeroed(table->root.page_count, sizeof(table->group_steps[0]));
+    if (table->pages == NULL || table->group_steps == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for %u page slots", table->root.page_count);
     return BB_OK;
 }
@@ -349,7 +349,7 @@ enum bb_status bb_table_open(const char *path, const struct bb_table_options *op
 
 static void release_pages(struct bb_table *table)
 {
-    bb_free(table->group_loads);
+    bb_free(table->group_steps);
     if (table->pages == NULL)
         return;
     for (uint32_t i = 0; i < table->root.page_count; i++)
@@ -396,7 +396,7 @@ uint64_t bb_table_memory(const struct bb_table *table)
     uint64_t slots =
         table->pages == NULL
             ? 0
-            : table->root.page_count * (sizeof(table->pages[0]) + sizeof(table->group_loads[0]));
+            : table->root.page_count * (sizeof(table->pages[0]) + sizeof(table->group_steps[0]));
     uint64_t ranges = table->range_tombstones == NULL ? 0 : table->range_tombstones->memory_size;
     return sizeof(*table) + slots + table->root.memory_size + ranges + table->map.memory_size +
            atomic_load_explicit(&table->pinned_bytes, memory_order_relaxed);

@@ -79,8 +79,8 @@ struct bb_table {
 
     /* One slot per pinned page; NULL until first used. */
     _Atomic(struct bb_index_page *) *pages;
-    /* Loads into slots of each group of pages, at the number of its first page. */
-    _Atomic uint32_t *group_loads;
+    /* Of each group of pages, at the number of its first page: see takes_step. */
+    _Atomic uint32_t *group_steps;
     _Atomic uint64_t pinned_bytes; /* of pages and table filter */
 };
 

@@ -6,6 +6,9 @@
 #include "sstable/block/block_iter.h"
 #include "sstable/block/stored_block.h"
 
+/* Of a span: a short one seldom takes more, and the system reads ahead in a long one. */
+#define ANNOUNCED_READS 2
+
 enum bb_status bb_table_blocks_init(struct bb_table_blocks *blocks, struct bb_table *table)
 {
     const struct bb_root *root = &table->root;
@@ -75,6 +78,7 @@ static bool is_stored(const struct bb_table_blocks *blocks, uint64_t offset, uin
 struct piece {
     uint64_t offset;
     size_t size;
+    uint32_t blocks;
 };
 
 /* The block and the following ones of its page, up to block `end`. */
@@ -83,12 +87,14 @@ static struct piece piece_from(const struct bb_table_blocks *blocks, uint32_t or
     uint64_t left = end - blocks->first_blocks[blocks->page_index];
     uint32_t last = (uint32_t)(left < blocks->page->block_count ? left : blocks->page->block_count);
     struct piece piece = {.offset = bb_index_page_block_offset(blocks->page, ordinal),
-                          .size = bb_index_page_block_size(blocks->page, ordinal)};
+                          .size = bb_index_page_block_size(blocks->page, ordinal),
+                          .blocks = 1};
     for (uint32_t i = ordinal + 1; i < last; i++) {
         size_t next = piece.size + bb_index_page_block_size(blocks->page, i);
         if (next > BB_TABLE_BLOCKS_READ_MAX)
             break;
         piece.size = next;
+        piece.blocks++;
     }
     return piece;
 }
@@ -100,13 +106,15 @@ static struct piece piece_up_to(const struct bb_table_blocks *blocks, uint32_t o
     uint64_t first = blocks->first_blocks[blocks->page_index];
     uint32_t lowest = begin > first ? (uint32_t)(begin - first) : 0;
     struct piece piece = {.offset = bb_index_page_block_offset(blocks->page, ordinal),
-                          .size = bb_index_page_block_size(blocks->page, ordinal)};
+                          .size = bb_index_page_block_size(blocks->page, ordinal),
+                          .blocks = 1};
     for (uint32_t i = ordinal; i > lowest; i--) {
         size_t next = piece.size + bb_index_page_block_size(blocks->page, i - 1);
         if (next > BB_TABLE_BLOCKS_READ_MAX)
             break;
         piece.offset = bb_index_page_block_offset(blocks->page, i - 1);
         piece.size = next;
+        piece.blocks++;
     }
     return piece;
 }
@@ -229,22 +237,21 @@ enum bb_status bb_table_blocks_load_backward(struct bb_table_blocks *blocks, uin
     return load(blocks, ordinal, piece_up_to(blocks, ordinal, begin), ret_block, ret_place);
 }
 
-void bb_table_blocks_announce_page(struct bb_table_blocks *blocks, uint64_t number)
+static bool has_page(const struct bb_table_blocks *blocks, uint32_t index)
 {
-    struct bb_table *table = blocks->table;
-    uint32_t index = page_of(blocks, number);
-    struct bb_index_page *page = bb_table_page_peek(table, index);
+    struct bb_index_page *page = bb_table_page_peek(blocks->table, index);
     if (page != NULL)
-        bb_table_page_release(table, page);
-    else
-        bb_file_will_need(table->file, table->root.pages[index].page_offset,
-                          table->root.pages[index].page_size);
+        bb_table_page_release(blocks->table, page);
+    return page != NULL;
 }
 
-/* The number of the first block after the current page. */
-static uint64_t page_end(const struct bb_table_blocks *blocks)
+void bb_table_blocks_announce_page(struct bb_table_blocks *blocks, uint64_t number)
 {
-    return blocks->first_blocks[blocks->page_index] + blocks->page->block_count;
+    const struct bb_table *table = blocks->table;
+    uint32_t index = page_of(blocks, number);
+    if (!has_page(blocks, index))
+        bb_file_will_need(table->file, table->root.pages[index].page_offset,
+                          table->root.pages[index].page_size);
 }
 
 void bb_table_blocks_announce(struct bb_table_blocks *blocks, uint64_t begin, uint64_t end)
@@ -252,12 +259,13 @@ void bb_table_blocks_announce(struct bb_table_blocks *blocks, uint64_t begin, ui
     uint32_t ordinal = 0;
     uint64_t number = begin;
     BB_DEBUG_ASSERT(begin < end && end <= bb_table_blocks_count(blocks));
-    for (int pages = 0; pages < 2 && number < end; pages++) {
-        if (enter(blocks, number, &ordinal) != BB_OK)
+    for (int reads = 0; reads < ANNOUNCED_READS && number < end; reads++) {
+        bool waits = reads > 0 && !has_page(blocks, page_of(blocks, number));
+        if (waits || enter(blocks, number, &ordinal) != BB_OK)
             return;
         struct piece piece = piece_from(blocks, ordinal, end);
         bb_file_will_need(blocks->table->file, piece.offset, piece.size);
-        number = page_end(blocks);
+        number += piece.blocks;
     }
 }
 

@@ -65,8 +65,8 @@ BB_MUST_CHECK enum bb_status bb_table_blocks_load_backward(struct bb_table_block
 /* Announces to the system that the index page of a block will be read, unless it is in memory.
  * REQUIRES: number < count. */
 void bb_table_blocks_announce_page(struct bb_table_blocks *blocks, uint64_t number);
-/* The same for the first of the data blocks begin ... end - 1: two reads, one for each index page.
- * Loads these two pages; announces no blocks of a page that cannot be read.
+/* The same for the data blocks begin ... end - 1: for their first read, and for the second one if
+ * its index page is in memory. Loads the index page of `begin`; without it announces nothing.
  * REQUIRES: begin < end <= count. */
 void bb_table_blocks_announce(struct bb_table_blocks *blocks, uint64_t begin, uint64_t end);
 

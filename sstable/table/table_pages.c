@@ -4,8 +4,9 @@
  * time, because it may be damaged on the way from the disk; a second mismatch is BB_CORRUPT, or a
  * page without usable filters.
  *
- * Lookups at random places need all pages of a group, one after the other. So the second load of a
- * group into slots reads the whole group with one call. A table with one lookup reads one page.
+ * Lookups at random places need all pages of a group, one after the other. So after one page of a
+ * group is in its slot, the next load reads the whole group with one call. A table with one lookup
+ * reads one page.
  * Threads: any.
  */
 #include "sstable/table/table.h"
@@ -129,43 +130,51 @@ static struct bb_index_page *put_into_slot(struct bb_table *table, uint32_t inde
     return winner;
 }
 
-/* Only sound pages: for others the lookup that needs them reads them twice, and reports damage. */
-static void put_sound_page(struct bb_table *table, uint32_t index, const uint8_t *stored)
+/* Only sound pages: others are read twice by the lookup that needs them, which reports damage.
+ * False: the page is not sound. */
+static bool put_sound_page(struct bb_table *table, uint32_t index, const uint8_t *stored)
 {
     struct bb_index_page *page = NULL;
     const struct bb_root_page *where = &table->root.pages[index];
-    if (atomic_load_explicit(&table->pages[index], memory_order_relaxed) != NULL ||
-        decode_page(table, where, stored, table->large_pages, &page) != BB_OK)
-        return;
-    if (page->has_damaged_filters)
+    if (atomic_load_explicit(&table->pages[index], memory_order_relaxed) != NULL)
+        return true;
+    if (decode_page(table, where, stored, table->large_pages, &page) != BB_OK)
+        return false;
+    if (page->has_damaged_filters) {
         bb_index_page_unref(page);
-    else
-        (void)put_into_slot(table, index, page);
+        return false;
+    }
+    (void)put_into_slot(table, index, page);
+    return true;
 }
 
 /* Reads the pages begin ... end - 1 with one call. A failure leaves slots empty: then each page is
- * loaded alone. */
+ * loaded alone. No lookup fails by it, so it does not remain the thread's latest error. */
 static void load_group(struct bb_table *table, uint32_t begin, uint32_t end,
                        struct bb_read_stats *stats)
 {
     const struct bb_root_page *pages = table->root.pages;
     uint64_t offset = pages[begin].page_offset;
     uint64_t size = pages[end - 1].page_offset + pages[end - 1].page_size - offset;
-    uint8_t *buffer = size <= GROUP_READ_MAX ? bb_alloc(size) : NULL;
-    if (buffer == NULL)
+    if (size > GROUP_READ_MAX)
         return;
-    if (read_pages(table, offset, size, buffer, stats) == BB_OK)
-        for (uint32_t i = begin; i < end; i++)
-            put_sound_page(table, i, buffer + (pages[i].page_offset - offset));
+    struct bb_error before = *bb_error_last();
+    uint8_t *buffer = bb_alloc(size);
+    bool is_read = buffer != NULL && read_pages(table, offset, size, buffer, stats) == BB_OK;
+    bool is_sound = is_read;
+    for (uint32_t i = begin; i < end && is_read; i++)
+        is_sound &= put_sound_page(table, i, buffer + (pages[i].page_offset - offset));
     bb_free(buffer);
+    if (!is_sound)
+        (void)bb_error_restore(&before);
 }
 
-/* True once for each group: at its second load. */
-static bool is_second_load(struct bb_table *table, uint32_t begin)
+/* Steps of a group: no page is in a slot, one was loaded, the whole group was read. Each is taken
+ * once. */
+static bool takes_step(struct bb_table *table, uint32_t begin, uint32_t from)
 {
-    _Atomic uint32_t *loads = &table->group_loads[begin];
-    return atomic_load_explicit(loads, memory_order_relaxed) < 2 &&
-           atomic_fetch_add_explicit(loads, 1, memory_order_relaxed) == 1;
+    return atomic_compare_exchange_strong_explicit(&table->group_steps[begin], &from, from + 1,
+                                                   memory_order_relaxed, memory_order_relaxed);
 }
 
 static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
@@ -173,7 +182,7 @@ static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
 {
     struct bb_index_page *page = NULL;
     uint32_t begin = table->root.pages[index].group_begin;
-    if (is_second_load(table, begin)) {
+    if (takes_step(table, begin, 1)) {
         load_group(table, begin, bb_root_group_end(&table->root, index), stats);
         page = atomic_load_explicit(&table->pages[index], memory_order_acquire);
     }
@@ -182,6 +191,7 @@ static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
         if (status != BB_OK)
             return status;
         page = put_into_slot(table, index, page);
+        (void)takes_step(table, begin, 0);
     }
     *ret_page = page;
     return BB_OK;

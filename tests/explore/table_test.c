@@ -1,6 +1,6 @@
 /* Goal: threads that need the same table open it once, its parts are complete wherever they are
- * used, and no filter is probed after it was distrusted. Method: all executions of
- * compaction/levels/table_file.c and run.c, sstable/table/table.c, table_read.c,
+ * used, and no lookup that begins after a filter was distrusted probes it. Method: all executions
+ * of compaction/levels/table_file.c and run.c, sstable/table/table.c, table_pages.c, table_read.c,
  * table_filter_read.c and table_lookup.c, over one small table. */
 #include <stdatomic.h>
 

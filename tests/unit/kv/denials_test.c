@@ -13,7 +13,8 @@
 
 #define KEYS 3000
 
-static void fill(struct store *store)
+/* Half of the keys in one run of several tables, the others in runs of flush_step keys. */
+static void fill(struct store *store, uint32_t flush_step)
 {
     char key[32];
     for (uint32_t i = 0; i < KEYS; i++) {
@@ -21,6 +22,8 @@ static void fill(struct store *store)
         store_put(store, key, "a value that is some bytes long");
         if (i == KEYS / 2)
             assert_ok(bb_db_compact(store->db));
+        else if (i > KEYS / 2 && i % flush_step == 0)
+            assert_ok(bb_db_flush(store->db));
     }
     assert_ok(bb_db_flush(store->db));
 }
@@ -130,13 +133,14 @@ static struct verdicts check(struct bb_db *db, struct bb_rng *rng)
     return sum;
 }
 
-/* So that table filters are read, and ready where they ever will be. */
+/* So that table filters are read, and ready where they ever will be. Every second key is stored. */
 static void ask_all(struct bb_db *db)
 {
     char key[32];
     for (uint32_t i = 0; i < 2 * KEYS; i++) {
         snprintf(key, sizeof(key), "key%06u and a tail", i);
-        (void)!bb_db_get(db, NULL, bb_bytes_of_text(key), NULL);
+        assert_status(bb_db_get(db, NULL, bb_bytes_of_text(key), NULL),
+                      i % 2 == 0 ? BB_OK : BB_NOT_FOUND);
     }
 }
 
@@ -166,7 +170,7 @@ static void denials__damaged_table_filters_say_nothing(void **state)
     store_init(&store);
     bb_rng_init(&rng, 73);
     store_open(&store);
-    fill(&store);
+    fill(&store, KEYS);
     ask_all(store.db);
     assert_int_equal(check(store.db, &rng).damaged, 0);
     damage_every_second_table_filter(store.db);
@@ -183,7 +187,7 @@ static struct verdicts check_store(enum bb_filter_kind kind)
     store.options.filter_kind = kind;
     bb_rng_init(&rng, 71);
     store_open(&store);
-    fill(&store);
+    fill(&store, KEYS);
     store_reopen(&store);
     struct verdicts before = check(store.db, &rng);
     assert_int_equal(before.denied + before.let_through, 0);
@@ -200,6 +204,28 @@ static void denials__are_those_of_each_key(void **state)
     assert_true(sum.denied > 1000 && sum.let_through > 500 && sum.outside > 20);
 }
 
+/* More runs than a lookup prepares together. The last one has several tables. */
+static void denials__of_many_runs(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_rng rng;
+    store_init(&store);
+    store.options.level0_run_count_compact = 100;
+    store.options.level0_run_count_busy = 100;
+    store.options.level0_run_count_stop = 200;
+    store.options.table_size_bytes = 16 * 1024;
+    bb_rng_init(&rng, 75);
+    store_open(&store);
+    fill(&store, KEYS / 40);
+    assert_true(store_stats(&store).run_count > 2 * BB_DENIAL_PREPARED_MAX);
+    for (int i = 0; i < 2; i++) /* the second time with table filters that are ready */
+        ask_all(store.db);
+    struct verdicts sum = check(store.db, &rng);
+    assert_true(sum.denied > 1000 && sum.let_through > 500);
+    store_deinit(&store);
+}
+
 static void denials__none_where_no_table_filter_is_ready(void **state)
 {
     (void)state;
@@ -213,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(denials__are_those_of_each_key),
         cmocka_unit_test(denials__damaged_table_filters_say_nothing),
+        cmocka_unit_test(denials__of_many_runs),
         cmocka_unit_test(denials__none_where_no_table_filter_is_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
