@@ -153,6 +153,12 @@ static inline bool has_ranges(const struct bb_memtable *memtable)
     return atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire) != 0;
 }
 
+void bb_memtable_prefetch(const struct bb_memtable *memtable, uint64_t key_hash)
+{
+    if (memtable->is_hashed && count_of(&memtable->counts.keys) > 0)
+        bb_memory_filter_prefetch(&memtable->filter, key_hash);
+}
+
 bool bb_memtable_may_contain(const struct bb_memtable *memtable, uint64_t key_hash)
 {
     return has_ranges(memtable) || tree_may_contain(memtable, key_hash);

@@ -62,6 +62,8 @@ BB_MUST_CHECK enum bb_status bb_memtable_get(const struct bb_memtable *memtable,
                                              uint64_t sequence, struct bb_bytes *ret_value,
                                              enum bb_entry_kind *ret_kind, uint64_t *ret_sequence);
 
+/* Prefetches the memory that bb_memtable_may_contain reads of the filter. */
+void bb_memtable_prefetch(const struct bb_memtable *memtable, uint64_t key_hash);
 /* Probes the memtable's filter and range tombstones. False: bb_memtable_get would find no entry.
  * This is enough for most lookups of absent keys and takes a sixth of the instructions. */
 bool bb_memtable_may_contain(const struct bb_memtable *memtable, uint64_t key_hash);

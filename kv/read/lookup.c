@@ -53,6 +53,7 @@ static __attribute__((noinline)) enum bb_status take_from_memtable(struct lookup
     if (status != BB_OK)
         return status == BB_NOT_FOUND ? BB_OK : status;
     bb_counter_add(&lookup->counts->memtable_hits, 1);
+    lookup->reader->was_in_memtable = true;
     lookup->is_decided = true;
     lookup->is_present = kind == BB_ENTRY_PUT;
     return lookup->is_present ? deliver(lookup, buffer, value) : BB_OK;
@@ -137,23 +138,30 @@ static inline enum bb_status ask_only_run(struct lookup *lookup, const struct bb
     return ask_run_unless_denied(lookup, levels, &levels->turns[0], denial, index);
 }
 
-/* WHY noinline: stores with one run, the shortest path, need no space on the stack for this. */
-static __attribute__((noinline)) enum bb_status ask_runs(struct lookup *lookup,
-                                                         const struct bb_levels *levels)
+/* runs: those that are prepared; end 0: none. */
+static inline enum bb_status ask_runs(struct lookup *lookup, const struct bb_levels *levels,
+                                      struct bb_denial_runs *runs)
 {
-    struct bb_denial_runs runs;
     enum bb_status status = BB_OK;
-    runs.end = 0;
     for (size_t i = 0; i < levels->turn_count && status == BB_OK && !lookup->is_decided; i++) {
         const struct bb_run_turn *turn = &levels->turns[i];
-        if (i == runs.end)
-            bb_denial_prepare(levels, i, lookup->ask.key, lookup->ask.key_hash, &runs);
-        size_t index = runs.indexes[i - runs.begin];
-        enum bb_denial denial = bb_denial_probe(turn->run, runs.table_filters[i - runs.begin],
+        if (i == runs->end)
+            bb_denial_prepare(levels, i, lookup->ask.key, lookup->ask.key_hash, runs);
+        size_t index = runs->indexes[i - runs->begin];
+        enum bb_denial denial = bb_denial_probe(turn->run, runs->table_filters[i - runs->begin],
                                                 index, lookup->ask.key_hash);
         status = ask_run_unless_denied(lookup, levels, turn, denial, index);
     }
     return status;
+}
+
+/* WHY noinline: stores with one run, the shortest path, need no space on the stack for this. */
+static __attribute__((noinline)) enum bb_status ask_several_runs(struct lookup *lookup,
+                                                                 const struct bb_levels *levels)
+{
+    struct bb_denial_runs runs;
+    runs.end = 0;
+    return ask_runs(lookup, levels, &runs);
 }
 
 static enum bb_status ask_runs_without_denials(struct lookup *lookup,
@@ -173,7 +181,37 @@ static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *
         return ask_runs_without_denials(lookup, levels);
     if (levels->turn_count == 1)
         return ask_only_run(lookup, levels);
-    return ask_runs(lookup, levels);
+    return ask_several_runs(lookup, levels);
+}
+
+static enum bb_status ask_in_order(struct lookup *lookup, const struct bb_view *view)
+{
+    enum bb_status status = ask_memtables(lookup, view);
+    if (status != BB_OK || lookup->is_decided)
+        return status;
+    lookup->reader->was_in_memtable = false;
+    return ask_levels(lookup, view->levels);
+}
+
+/* Prepares the first runs before it probes the memtables, so that it waits for the memory of both
+ * together. */
+static __attribute__((noinline)) enum bb_status ask_together(struct lookup *lookup,
+                                                             const struct bb_view *view)
+{
+    struct bb_denial_runs runs;
+    for (size_t i = 0; i < view->buffer_count; i++)
+        bb_memtable_prefetch(view->buffers[i]->memtable, lookup->ask.key_hash);
+    bb_denial_prepare(view->levels, 0, lookup->ask.key, lookup->ask.key_hash, &runs);
+    enum bb_status status = ask_memtables(lookup, view);
+    return status == BB_OK && !lookup->is_decided ? ask_runs(lookup, view->levels, &runs) : status;
+}
+
+/* A key in a memtable needs no run, and preparing runs in vain takes a tenth of its time. */
+static enum bb_status ask_all(struct lookup *lookup, const struct bb_view *view)
+{
+    bool prepares = lookup->is_plain && view->levels->turn_count > 1;
+    return prepares && !lookup->reader->was_in_memtable ? ask_together(lookup, view)
+                                                        : ask_in_order(lookup, view);
 }
 
 static enum bb_status run(struct lookup *lookup)
@@ -192,9 +230,7 @@ static enum bb_status run(struct lookup *lookup)
      * two loads, but never from a view that is already pinned. */
     lookup->ask.sequence =
         snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &lookup->db->last_sequence);
-    enum bb_status status = ask_memtables(lookup, view);
-    if (status == BB_OK && !lookup->is_decided)
-        status = ask_levels(lookup, view->levels);
+    enum bb_status status = ask_all(lookup, view);
     bb_counter_add(&lookup->counts->gets, 1);
     bb_counter_add(&lookup->counts->gets_found, status == BB_OK && lookup->is_present);
     if (lookup->ask.pinned != NULL && status == BB_OK && lookup->is_present)

@@ -40,6 +40,9 @@ struct bb_reader {
     _Alignas(128) _Atomic(struct bb_view *) view;
     /* Values returned through this slot that are not released yet. */
     _Atomic int64_t pinned_values;
+    /* The last lookup found its key in a memtable: a guess for the next one. Of the thread that has
+     * claimed the slot. */
+    bool was_in_memtable;
     struct bb_reader_counts counts;
 };
 

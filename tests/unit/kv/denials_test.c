@@ -226,6 +226,49 @@ static void denials__of_many_runs(void **state)
     store_deinit(&store);
 }
 
+static void expect(struct bb_db *db, uint32_t number, const char *expected)
+{
+    char key[32];
+    struct bb_buf value = {0};
+    snprintf(key, sizeof(key), "key%06u and a tail", number);
+    enum bb_status status = bb_db_get(db, NULL, bb_bytes_of_text(key), &value);
+    assert_status(status, expected == NULL ? BB_NOT_FOUND : BB_OK);
+    if (expected != NULL)
+        assert_true(bb_bytes_equal(bb_buf_bytes(&value), bb_bytes_of_text(expected)));
+    bb_buf_deinit(&value);
+}
+
+/* A lookup guesses from the last one whether to search the memtable first. Right or wrong, it has
+ * the same result, and visits the memtable once. */
+static void denials__after_lookups_in_a_memtable(void **state)
+{
+    (void)state;
+    enum { NEW = 300 };
+    struct store store;
+    char key[32];
+    store_init(&store);
+    store_open(&store);
+    fill(&store, KEYS);
+    ask_all(store.db);
+    for (uint32_t i = 0; i < NEW; i++) {
+        snprintf(key, sizeof(key), "key%06u and a tail", i * 4);
+        store_put(&store, key, "a new value");
+    }
+    struct bb_db_stats before = store_stats(&store);
+    assert_true(before.run_count > 1);
+    for (uint32_t i = 0; i < NEW; i++) {
+        expect(store.db, i * 4, "a new value");
+        expect(store.db, i * 4 + 1, NULL);
+        expect(store.db, i * 4 + 2, "a value that is some bytes long");
+        expect(store.db, i * 4, "a new value");
+        expect(store.db, i * 4, "a new value");
+    }
+    struct bb_db_stats after = store_stats(&store);
+    assert_int_equal(after.memtable_visits - before.memtable_visits, 5 * NEW);
+    assert_int_equal(after.memtable_hits - before.memtable_hits, 3 * NEW);
+    store_deinit(&store);
+}
+
 static void denials__none_where_no_table_filter_is_ready(void **state)
 {
     (void)state;
@@ -240,6 +283,7 @@ int main(void)
         cmocka_unit_test(denials__are_those_of_each_key),
         cmocka_unit_test(denials__damaged_table_filters_say_nothing),
         cmocka_unit_test(denials__of_many_runs),
+        cmocka_unit_test(denials__after_lookups_in_a_memtable),
         cmocka_unit_test(denials__none_where_no_table_filter_is_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
