@@ -78,7 +78,7 @@ static bool is_stored(const struct bb_table_blocks *blocks, uint64_t offset, uin
 struct piece {
     uint64_t offset;
     size_t size;
-    uint32_t blocks;
+    uint32_t blocks; /* that it has */
 };
 
 /* The block and the following ones of its page, up to block `end`. */

@@ -17,7 +17,7 @@ static struct {
     uint32_t count;
     uint64_t offset; /* of the last */
     uint64_t size;
-    uint32_t failing;        /* reads from this one on fail; 0: none */
+    uint32_t failing;        /* this read fails; 0: none */
     uint64_t damaged_offset; /* of a byte that reads get wrong; 0: none */
     uint32_t damaged_count;  /* the number of reads that get it wrong */
 } reads;
@@ -192,7 +192,7 @@ static void table_pages__of_a_group_are_counted_once(void **state)
     world_deinit(&world);
 }
 
-/* A byte of page 3 is wrong in the group's read. `lasting` reads get it wrong in all. */
+/* The first `lasting` reads of a byte of page 3 get it wrong: the group's read is one of them. */
 static void plant_damage(struct world *world, uint64_t offset_in_page, uint32_t lasting)
 {
     world_init(world, 8192, 20000);
