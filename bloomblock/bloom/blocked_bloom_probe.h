@@ -4,6 +4,7 @@
 #ifndef BB_BLOOMBLOCK_BLOOM_BLOCKED_BLOOM_PROBE_H
 #define BB_BLOOMBLOCK_BLOOM_BLOCKED_BLOOM_PROBE_H
 
+#include "base/prefetch.h"
 #include "bloomblock/bloom/blocked_bloom.h"
 #include "bloomblock/cpu.h"
 
@@ -22,7 +23,7 @@ static inline void bb_blocked_bloom_probe_prefetch(const uint8_t *payload, uint3
     const uint8_t *line = payload + (size_t)bb_blocked_bloom_line(hash, line_count) * BB_LINE_SIZE;
     __builtin_prefetch(line);
     __builtin_prefetch(line + BB_LINE_SIZE - 1);
-    __asm__ volatile("" : : "r"(line)); /* gcc would remove calls without an effect */
+    bb_prefetch_done(line);
 }
 
 #endif

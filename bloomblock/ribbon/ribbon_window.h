@@ -14,6 +14,7 @@
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_WINDOW_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_WINDOW_H
 
+#include "base/prefetch.h"
 #include "bloomblock/filter_probe.h"
 #include "bloomblock/ribbon/ribbon.h"
 
@@ -64,14 +65,13 @@ static inline struct bb_ribbon_window bb_ribbon_window_at(const uint8_t *payload
     return bb_ribbon_window(payload, (uint16_t)place, fingerprint_bits, hash);
 }
 
-/* Prefetches the lines of the window. Compilers treat a function that only prefetches as having no
- * effects: the last statement keeps its calls. */
+/* Prefetches the lines of the window. */
 static inline void bb_ribbon_window_prefetch(struct bb_ribbon_window window)
 {
     const uint8_t *end = window.bytes + BB_RIBBON_WINDOW_GROUPS * window.fingerprint_bits;
     __builtin_prefetch(window.bytes);
     __builtin_prefetch(end - 1);
-    __asm__ volatile("" : : "r"(end));
+    bb_prefetch_done(end);
 }
 
 /* REQUIRES: all shards have windows. */

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/assert.h"
+#include "base/prefetch.h"
 #include "base/status.h"
 
 #define CAPACITY_MAX (UINT64_C(24) << 30)
@@ -384,6 +385,7 @@ static void prefetch(const struct log_run_iter *walk, size_t position)
     __builtin_prefetch(record);
     __builtin_prefetch(record + 64);
     __builtin_prefetch(record + 128);
+    bb_prefetch_done(record);
 }
 
 static void show(struct log_run_iter *walk, size_t position)
