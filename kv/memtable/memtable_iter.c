@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/buf.h"
+#include "base/prefetch.h"
 #include "base/status.h"
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_inner.h"
@@ -30,6 +31,11 @@
 /* Records that a seek prefetches. Most seeks of a store read few entries of each stream, and the
  * others of the leaf would take the lines' places. */
 #define NEAR_COUNT 3
+
+/* How many records ahead a walk prefetches the end of a record: far enough that it has arrived. */
+#define END_DISTANCE 8
+/* The most bytes of a record that are prefetched; the processor itself follows longer ones. */
+#define PREFETCHED_MAX 512
 
 struct iter {
     struct bb_iter base;
@@ -44,6 +50,7 @@ struct iter {
     uint32_t near;       /* the node that the steps before a seek have reached */
     unsigned near_level; /* inner levels from there to the leaves */
     bool is_near;        /* the steps have loaded the leaf of the seek that follows */
+    bool is_walk;        /* the first lines of the leaf's records were prefetched */
     struct bb_buf chain; /* offsets of the key's versions, newest first; may be empty */
     uint32_t place;      /* of record in the chain, if collected */
     struct bb_memtable_item items[BB_MEMTABLE_SLOTS];
@@ -61,6 +68,20 @@ static void prefetch_records(const struct iter *iter, uint32_t offset)
         __builtin_prefetch(bytes);
         __builtin_prefetch(bytes + 64);
     }
+}
+
+/* Prefetches the lines of a record after those of prefetch_records. Reads the first line. */
+static void prefetch_end(const struct iter *iter, uint32_t index)
+{
+    const struct bb_memtable_record *record =
+        bb_memtable_record_at(iter->memtable, iter->items[index].record);
+    const uint8_t *bytes = (const uint8_t *)record;
+    size_t size = BB_MEMTABLE_RECORD_HEADER + (size_t)record->key_size + record->value_size;
+    size_t end = size < PREFETCHED_MAX ? size : PREFETCHED_MAX;
+    for (size_t place = 128; place < end; place += 64)
+        __builtin_prefetch(bytes + place);
+    __builtin_prefetch(bytes + end - 1);
+    bb_prefetch_done(bytes);
 }
 
 /* Records from the index on, as many as a short scan reads of this memtable. */
@@ -92,6 +113,7 @@ static void load_leaf(struct iter *iter, uint32_t offset)
     if (leaf->high != 0)
         __builtin_prefetch(bb_memtable_record_at(iter->memtable, leaf->high));
     sort_leaf(iter, offset);
+    iter->is_walk = true;
 }
 
 static void show(struct iter *iter, uint32_t offset)
@@ -122,14 +144,27 @@ static uint32_t find_next_leaf(const struct iter *iter)
     return bb_memtable_inner_find_leaf(iter->memtable, fence, false, NULL);
 }
 
+static void prefetch_first_ends(const struct iter *iter)
+{
+    for (uint32_t index = 0; index < END_DISTANCE && index < iter->count; index++)
+        prefetch_end(iter, index);
+}
+
+static void look_ahead_in_leaf(const struct iter *iter)
+{
+    uint32_t near = iter->index + NEAR_COUNT;
+    if (iter->is_walk && iter->index + END_DISTANCE < iter->count)
+        prefetch_end(iter, iter->index + END_DISTANCE);
+    else if (!iter->is_walk && near < iter->count)
+        __builtin_prefetch(bb_memtable_record_at(iter->memtable, iter->items[near].record));
+}
+
 /* Going forward, prefetches the next leaf from half of this one on, and then its records. A walk
  * would otherwise wait for them half of its time. A leaf that was found early is still valid: it
  * begins at the end of this one, and has everything added before. */
 static void look_ahead(struct iter *iter)
 {
-    if (iter->index + NEAR_COUNT < iter->count)
-        __builtin_prefetch(
-            bb_memtable_record_at(iter->memtable, iter->items[iter->index + NEAR_COUNT].record));
+    look_ahead_in_leaf(iter);
     if (iter->index == iter->count / 2 && iter->high != 0)
         iter->ahead = find_next_leaf(iter);
     else if (iter->index == iter->count - iter->count / 4 && iter->ahead != 0)
@@ -144,6 +179,7 @@ static void show_newest(struct iter *iter, uint32_t index)
         if (iter->high == 0)
             return;
         load_leaf(iter, iter->ahead != 0 ? iter->ahead : find_next_leaf(iter));
+        prefetch_first_ends(iter);
         index = 0;
     }
     move_to(iter, index);
@@ -283,6 +319,7 @@ static uint32_t find_index(const struct iter *iter, struct bb_bytes key, bool *r
 static void enter_near(struct iter *iter, uint32_t leaf, struct bb_bytes key)
 {
     bool is_equal = false;
+    iter->is_walk = false;
     sort_leaf(iter, leaf);
     prefetch_from(iter, find_index(iter, key, &is_equal));
 }
