@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/region.h"
 #include "base/status.h"
 
 #define ALIGNMENT_MAX 64
@@ -18,22 +19,43 @@ static size_t round_up(size_t value, size_t alignment)
     return (value + alignment - 1) & ~(alignment - 1);
 }
 
+/* The size of the mapping for a capacity. */
+static size_t mapped_size_of(size_t capacity)
+{
+    return round_up(capacity, BB_REGION_PAGE_SIZE);
+}
+
+/* Sets memory and is_mapped; memory is NULL if there is none. */
+static void find_memory(struct bb_arena *arena)
+{
+    size_t large = arena->capacity / BB_REGION_SIZE;
+    arena->memory = large < 2 ? NULL : bb_region_map(mapped_size_of(arena->capacity));
+    arena->is_mapped = arena->memory != NULL;
+    if (arena->is_mapped)
+        bb_region_begin_large(arena->memory + BB_REGION_SIZE, (large - 1) * BB_REGION_SIZE);
+    else
+        arena->memory = bb_alloc_aligned(ALIGNMENT_MAX, arena->capacity);
+}
+
 enum bb_status bb_arena_init(struct bb_arena *arena, size_t capacity_bytes)
 {
     if (capacity_bytes > CAPACITY_MAX - 1)
         return bb_fail(BB_TOO_LARGE, "an arena of %zu bytes; the limit is %zu", capacity_bytes,
                        (size_t)(CAPACITY_MAX - 1));
     size_t capacity = capacity_bytes == 0 ? ALIGNMENT_MAX : round_up(capacity_bytes, ALIGNMENT_MAX);
-    uint8_t *memory = bb_alloc_aligned(ALIGNMENT_MAX, capacity);
-    if (memory == NULL)
+    *arena = (struct bb_arena){.capacity = capacity, .used = BB_ARENA_UNIT};
+    find_memory(arena);
+    if (arena->memory == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an arena of %zu bytes", capacity);
-    *arena = (struct bb_arena){.memory = memory, .capacity = capacity, .used = BB_ARENA_UNIT};
     return BB_OK;
 }
 
 void bb_arena_deinit(struct bb_arena *arena)
 {
-    bb_free_aligned(arena->memory);
+    if (arena->is_mapped)
+        bb_region_unmap(arena->memory, mapped_size_of(arena->capacity));
+    else
+        bb_free_aligned(arena->memory);
     *arena = (struct bb_arena){0};
 }
 

@@ -1,8 +1,15 @@
 /* One contiguous region that is filled from front to back and released or recycled as a whole.
  *
  * Memory is addressed by 32-bit offsets in units of BB_ARENA_UNIT bytes, so that structures inside
- * it stay small. Offset 0 is never allocated and can mean "none". Threads: one thread allocates;
- * any thread may read data published to it. */
+ * it stay small. Offset 0 is never allocated and can mean "none".
+ *
+ * An arena takes memory as it is filled. The first BB_REGION_SIZE bytes of a large one are in small
+ * pages, and all later ones in large pages (base/region.h), so that it takes at most BB_REGION_SIZE
+ * bytes more than are used. WHY large pages: data in an arena is written and read at random places,
+ * and a load touches thousands of new pages a second
+ * (docs/decisions/0050-large-pages-of-memtables.md).
+ *
+ * Threads: one thread allocates; any thread may read data published to it. */
 #ifndef BB_BASE_ARENA_H
 #define BB_BASE_ARENA_H
 
@@ -14,6 +21,7 @@ struct bb_arena {
     uint8_t *memory; /* 64-byte aligned */
     size_t capacity; /* bytes */
     size_t used;     /* bytes, a multiple of BB_ARENA_UNIT */
+    bool is_mapped;  /* memory is from bb_region_map */
 };
 
 /* capacity_bytes up to 2^32 * BB_ARENA_UNIT - 1; rounded up to 64. */

@@ -6,7 +6,7 @@
  *
  * A region starts in small pages, allocated when first touched, so that it costs only the memory in
  * use. When it is full enough, it is moved into large pages. Otherwise it remains in
- * small pages.
+ * small pages. Memory that is filled from front to back need not move: it can begin in large pages.
  *
  * Tests replace this file together with base/alloc.c, with functions that never return a region. So
  * does the AddressSanitizer, which knows the bounds of allocations, but not the bounds of pieces
@@ -26,6 +26,9 @@ void bb_region_unmap(void *memory, size_t size);
 /* Moves it into large pages, with its contents, if the system can. It may be in use. size: a
  * multiple of BB_REGION_SIZE. */
 void bb_region_enlarge(void *memory, size_t size);
+/* Pages of these bytes that are touched first from now on are large, if the system can. size: a
+ * multiple of BB_REGION_SIZE. */
+void bb_region_begin_large(void *memory, size_t size);
 /* Moves `size` bytes of the region back into small pages. size: whole pages. */
 void bb_region_reduce(void *memory, size_t size);
 /* Returns these bytes, which are in small pages, to the system; they then read as zero. size:

@@ -65,8 +65,13 @@ void bb_region_unmap(void *memory, size_t size)
 
 void bb_region_enlarge(void *memory, size_t size)
 {
-    advise(memory, size, MADV_HUGEPAGE); /* sooner or later, */
+    bb_region_begin_large(memory, size); /* sooner or later, */
     advise(memory, size, MADV_COLLAPSE); /* and now */
+}
+
+void bb_region_begin_large(void *memory, size_t size)
+{
+    advise(memory, size, MADV_HUGEPAGE);
 }
 
 void bb_region_reduce(void *memory, size_t size)

@@ -240,6 +240,13 @@ void bb_region_enlarge(void *memory, size_t size)
     abort();
 }
 
+void bb_region_begin_large(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+    abort();
+}
+
 void bb_region_reduce(void *memory, size_t size)
 {
     (void)memory;

@@ -154,6 +154,12 @@ void bb_region_enlarge(void *memory, size_t size)
     (void)size;
 }
 
+void bb_region_begin_large(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+}
+
 void bb_region_reduce(void *memory, size_t size)
 {
     (void)memory;

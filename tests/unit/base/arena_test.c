@@ -1,14 +1,18 @@
 /* Goal: every allocation is inside the arena, is aligned, overlaps no other and has a unique
- * offset. Method: random sizes and alignments until the arena is full, each block filled with its
- * number and checked at the end; the limits of the capacity. */
+ * offset; a large arena takes memory only as it is filled. Method: random sizes and alignments
+ * until the arena is full, each block filled with its number and checked at the end; the limits of
+ * the capacity; the resident pages of a large arena (mincore). */
 #include "tests/support/assert_status.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/arena.h"
+#include "base/region.h"
 #include "tests/support/rng.h"
 
-#define BLOCKS_MAX 4000
+#define BLOCKS_MAX     4000
+#define LARGE_CAPACITY (5 * BB_REGION_SIZE + 12345)
 
 struct block {
     uint32_t offset;
@@ -99,6 +103,55 @@ static void arena__capacity_has_borders(void **state)
     bb_arena_deinit(&arena);
 }
 
+/* Bytes of the arena's memory that are in memory. */
+static uint64_t resident(const struct bb_arena *arena)
+{
+    static unsigned char pages[LARGE_CAPACITY / BB_REGION_PAGE_SIZE + 1];
+    uint64_t count = 0;
+    assert_int_equal(mincore(arena->memory, arena->capacity, pages), 0);
+    for (size_t i = 0; i < sizeof(pages); i++)
+        count += pages[i] & 1;
+    return count * BB_REGION_PAGE_SIZE;
+}
+
+static void arena__large_one_takes_memory_as_it_is_filled(void **state)
+{
+    (void)state;
+    struct bb_arena arena;
+    assert_ok(bb_arena_init(&arena, LARGE_CAPACITY));
+    if (!arena.is_mapped) {
+        bb_arena_deinit(&arena);
+        skip(); /* the allocator of a sanitizer knows no regions */
+    }
+    assert_int_equal(resident(&arena), 0);
+    for (uint32_t offset = 0; (offset = bb_arena_alloc(&arena, 1000, 8)) != 0;) {
+        memset(bb_arena_at(&arena, offset), 1, 1000);
+        bool is_small = arena.used <= BB_REGION_SIZE;
+        uint64_t more = is_small ? BB_REGION_PAGE_SIZE : BB_REGION_SIZE;
+        if (arena.used % (BB_REGION_SIZE / 8) < 1000)
+            assert_in_range(resident(&arena), arena.used - 1000, arena.used + more);
+    }
+    assert_in_range(arena.used, LARGE_CAPACITY - 1000, LARGE_CAPACITY + 64);
+    bb_arena_deinit(&arena);
+}
+
+/* The limit between the allocator and a mapping, and partial pages at the end. */
+static void arena__of_any_size_is_writable_to_its_end(void **state)
+{
+    (void)state;
+    const size_t capacities[] = {
+        BB_REGION_SIZE,          2 * BB_REGION_SIZE - 64, 2 * BB_REGION_SIZE,     LARGE_CAPACITY,
+        3 * BB_REGION_SIZE - 64, 3 * BB_REGION_SIZE,      3 * BB_REGION_SIZE + 64};
+    for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++) {
+        struct bb_arena arena;
+        assert_ok(bb_arena_init(&arena, capacities[i]));
+        uint32_t offset = bb_arena_alloc(&arena, capacities[i] - BB_ARENA_UNIT, 8);
+        assert_int_not_equal(offset, 0);
+        memset(bb_arena_at(&arena, offset), 0xee, capacities[i] - BB_ARENA_UNIT);
+        bb_arena_deinit(&arena);
+    }
+}
+
 int main(void)
 {
     struct bb_rng rng;
@@ -108,6 +161,8 @@ int main(void)
         cmocka_unit_test(arena__uses_its_last_byte),
         cmocka_unit_test(arena__absurd_request_does_not_wrap),
         cmocka_unit_test(arena__capacity_has_borders),
+        cmocka_unit_test(arena__large_one_takes_memory_as_it_is_filled),
+        cmocka_unit_test(arena__of_any_size_is_writable_to_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
