@@ -62,6 +62,15 @@ BB_MUST_CHECK enum bb_status bb_thread_create(struct bb_thread *thread, void (*r
 void bb_thread_join(struct bb_thread *thread);
 /* Lets other threads run. */
 void bb_thread_yield(void);
+/* For a loop that waits for another processor: a few dozen cycles. */
+static inline void bb_thread_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
 
 /* Runs a function once per process: later and concurrent calls return after the first one ended. */
 struct bb_once {

@@ -35,8 +35,8 @@ static bool are_mutexes_free(struct bb_db *db)
 /* True when no write and no waiting call is running. */
 static bool are_calls_done(const struct bb_db *db)
 {
-    return db->commits.head == NULL && db->commits.waiting == 0 && !db->commits.is_closed &&
-           db->call_count == 0 && !db->is_closing && db->range_requests == NULL;
+    return bb_commit_queue_is_still(&db->commits) && db->call_count == 0 && !db->is_closing &&
+           db->range_requests == NULL;
 }
 
 /* A worker that has handled every signal waits for the next one, or frees views, which are

@@ -3,43 +3,76 @@
  *
  *     enter     waits until this commit leads, or until another leader has executed it
  *     take      the leader chooses how many queued commits join its group
+ *     continue  ends the group; the leader also leads the group that has formed since
  *     leave     ends the group with one status; the next in line leads
  *     close     no leader follows this one: queued and later commits are refused
  *
  * The leader has the store's writer role: only the leader appends to the log, changes the memtable
  * or freezes it. A commit without a batch (exclusive) only needs the role and never joins a group.
- * Threads: any; the mutex guards the list and the is_done marks.
+ *
+ * The queue is a list from the leader to the newest commit (Mellor-Crummey and Scott, "Algorithms
+ * for Scalable Synchronization on Shared-Memory Multiprocessors", ACM TOCS 1991). A commit enters
+ * with one exchange of the newest, and then is linked to its predecessor:
+ *
+ *     leader --next--> commit --next--> commit    <-- newest
+ *
+ *     BB_COMMIT_QUEUED --> BB_COMMIT_LEADS or BB_COMMIT_DONE
+ *            |                     ^
+ *            `--> BB_COMMIT_SLEEPS-'
+ *
+ * A thread that waits after a commit without sync first polls its state: such a commit takes less
+ * than a microsecond, and waking a sleeping thread some dozens. When a commit is done, its thread may
+ * return at once, so that the commit is gone, and the thread does not touch the queue again. Only a
+ * thread that sleeps, or is about to, takes the mutex once more: `returning` counts it until then.
+ *
+ * Threads: any. The leader changes states, except from QUEUED to SLEEPS, which the commit's own
+ * thread does.
  */
 #ifndef BB_KV_STORE_COMMIT_QUEUE_H
 #define BB_KV_STORE_COMMIT_QUEUE_H
 
+#include <stdatomic.h>
+
 #include "base/sync.h"
 #include "bb/db.h"
+
+enum bb_commit_state {
+    BB_COMMIT_QUEUED,
+    BB_COMMIT_SLEEPS, /* condition is initialised */
+    BB_COMMIT_LEADS,
+    BB_COMMIT_DONE, /* executed or refused */
+};
 
 /* On the stack of the writing thread. */
 struct bb_commit {
     const struct bb_batch *batch; /* borrowed; NULL: exclusive */
     bool sync;
-    bool is_done;
-    bool is_waiting;       /* condition is initialised */
-    bool is_alone;         /* the queue was empty when it became the leader */
-    struct bb_error error; /* set when another thread executed it and failed */
-    struct bb_commit *next;
+    bool polls;                       /* the commit before it is short */
+    _Atomic uint32_t state;           /* enum bb_commit_state */
+    _Atomic(struct bb_commit *) next; /* NULL: none, or not linked yet */
+    struct bb_error error;            /* set when another thread executed it and failed */
     struct bb_condvar condition;
 };
 
 struct bb_commit_queue {
-    struct bb_mutex mutex;
-    struct bb_commit *head;
-    struct bb_commit *tail;
+    /* NULL: no commit. When the queue is closed, a commit that is none. */
+    _Atomic(struct bb_commit *) newest;
+    /* Leaders that may have given up the lead and still end their group. */
+    _Atomic uint32_t leaving;
+    struct bb_mutex mutex; /* guards the rest, and sleeping */
     bool is_closed;
-    size_t waiting; /* threads that wait in enter */
-    /* Signalled when the queue is closed and a waiting thread has left. */
+    size_t returning; /* threads whose commits are done, and that will take the mutex */
+    /* Signalled when the queue is closed and a returning thread has left. */
     struct bb_condvar is_left;
 };
 
 void bb_commit_queue_init(struct bb_commit_queue *queue);
 void bb_commit_queue_deinit(struct bb_commit_queue *queue);
+
+/* True if some commit leads, or the queue is closed. For assertions. */
+bool bb_commit_queue_is_led(const struct bb_commit_queue *queue);
+/* For a child made by fork: true if no thread was using the queue at the fork. */
+bool bb_commit_queue_is_still(const struct bb_commit_queue *queue);
 
 /* True: this commit leads and must call leave. False: it was executed, or refused with BB_BUSY
  * because the queue is closed; bb_commit_queue_result returns its status. */
@@ -49,16 +82,25 @@ bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *comm
  * closed. */
 bool bb_commit_queue_try_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
 
-/* Chooses the leader's group and returns its last commit; the group is the list from the leader to
- * that commit. The batches of a group have at most size_max_bytes. A commit without sync takes no
- * commit with sync into its group, because it would wait for a sync that it does not need. */
-struct bb_commit *bb_commit_queue_take(struct bb_commit_queue *queue, struct bb_commit *leader,
-                                       size_t size_max_bytes);
+/* Chooses a group and returns its last commit; the group is the list from first, the leader's or a
+ * commit that bb_commit_queue_continue returned, to that commit. The batches of a group have at
+ * most size_max_bytes. If first has no sync, no commit with sync joins its group, because the
+ * others would wait for a sync that they do not need. */
+struct bb_commit *bb_commit_queue_take(struct bb_commit *first, size_t size_max_bytes);
 
-/* Ends the leadership: all commits from the leader to last get this status, with the calling
- * thread's message. */
-void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last,
-                           enum bb_status status);
+/* Ends the leader's group, from the leader to last, with BB_OK. Returns the first commit of the
+ * next group if the leader keeps the lead for it: it must take, execute and leave this group too.
+ * NULL: it has left. This happens if no commit waits, or if the next one is exclusive or has a
+ * sync, which the leader's thread would have to wait for. WHY: the data that a leader uses is in
+ * its processor's caches, and the leader itself is running. */
+struct bb_commit *bb_commit_queue_continue(struct bb_commit_queue *queue, struct bb_commit *leader,
+                                           struct bb_commit *last);
+
+/* Ends the leadership: all commits from first to last get this status, with the calling thread's
+ * message. leader: the commit of the calling thread; equal to first, except after
+ * bb_commit_queue_continue. */
+void bb_commit_queue_leave(struct bb_commit_queue *queue, const struct bb_commit *leader,
+                           struct bb_commit *first, struct bb_commit *last, enum bb_status status);
 
 /* Called by the leader before it leaves: refuses all queued commits, and waits until their threads
  * are gone. */

@@ -29,7 +29,7 @@ enum bb_status bb_commit_become_leader(struct bb_db *db, struct bb_commit *commi
 
 void bb_commit_release_leader(struct bb_db *db, struct bb_commit *commit)
 {
-    bb_commit_queue_leave(&db->commits, commit, BB_OK);
+    bb_commit_queue_leave(&db->commits, commit, commit, commit, BB_OK);
 }
 
 /* The leader's group: the commits from the leader to the last. */
@@ -79,7 +79,7 @@ static size_t ref_frozen(struct bb_db *db, struct bb_write_buffer **buffers)
 
 enum bb_status bb_commit_sync_logs(struct bb_db *db)
 {
-    BB_DEBUG_ASSERT(db->commits.head != NULL);
+    BB_DEBUG_ASSERT(bb_commit_queue_is_led(&db->commits));
     struct bb_write_buffer *frozen[BB_FROZEN_MAX];
     size_t count = ref_frozen(db, frozen);
     enum bb_status status = BB_OK;
@@ -243,6 +243,33 @@ static enum bb_status write_first(struct bb_db *db, const struct bb_commit *lead
     return bb_error_settle(status, &before);
 }
 
+/* Executes the group from `first`, for other threads: the leader's call has succeeded. */
+static void lead_others(struct bb_db *db, const struct bb_commit *leader, struct bb_commit *first,
+                        size_t size_max)
+{
+    struct bb_error before;
+    bb_error_save(&before);
+    struct bb_commit *last = bb_commit_queue_take(first, size_max);
+    enum bb_status status = write_first(db, first, last);
+    bb_commit_queue_leave(&db->commits, leader, first, last, status);
+    if (status != BB_OK)
+        (void)bb_error_settle(BB_OK, &before);
+}
+
+static enum bb_status lead(struct bb_db *db, struct bb_commit *leader, size_t size_max)
+{
+    struct bb_commit *last = bb_commit_queue_take(leader, size_max);
+    enum bb_status status = write_first(db, leader, last);
+    if (status != BB_OK) {
+        bb_commit_queue_leave(&db->commits, leader, leader, last, status);
+        return status;
+    }
+    struct bb_commit *next = bb_commit_queue_continue(&db->commits, leader, last);
+    if (next != NULL)
+        lead_others(db, leader, next, size_max);
+    return BB_OK;
+}
+
 enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *options,
                            const struct bb_batch *batch)
 {
@@ -267,12 +294,7 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
     size_t size_max = GROUP_SIZE_MAX_BYTES;
     if (size_max > db->options.write_buffer_bytes / 4)
         size_max = (size_t)db->options.write_buffer_bytes / 4;
-    /* The queue was just empty: checking again would cost more than it gains. */
-    struct bb_commit *last =
-        commit.is_alone ? &commit : bb_commit_queue_take(&db->commits, &commit, size_max);
-    enum bb_status status = write_first(db, &commit, last);
-    bb_commit_queue_leave(&db->commits, last, status);
-    return status;
+    return lead(db, &commit, size_max);
 }
 
 enum bb_status bb_db_write_check(struct bb_db *db, const struct bb_batch *batch)

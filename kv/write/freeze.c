@@ -188,7 +188,7 @@ static enum bb_status flush_log(struct bb_db *db)
 
 enum bb_status bb_freeze_memtable(struct bb_db *db, size_t capacity_bytes)
 {
-    BB_DEBUG_ASSERT(db->commits.head != NULL);
+    BB_DEBUG_ASSERT(bb_commit_queue_is_led(&db->commits));
     struct bb_write_buffer *buffer = NULL;
     struct bb_view *blank = NULL;
     bb_mutex_lock(&db->mutex);
@@ -303,7 +303,7 @@ static enum bb_status begin_log(struct bb_db *db)
 
 enum bb_status bb_freeze_make_space(struct bb_db *db, const struct bb_write_space *space)
 {
-    BB_DEBUG_ASSERT(db->commits.head != NULL);
+    BB_DEBUG_ASSERT(bb_commit_queue_is_led(&db->commits));
     enum bb_status status = check_failure(db);
     if (status == BB_OK && db->is_log_failed)
         status = replace_log(db);

@@ -56,6 +56,7 @@ struct line {
     size_t groups[LINE_MAX]; /* number of commits of each group; only leaders write it */
     size_t group_count;
     enum bb_status failing; /* BB_OK: no group fails. Else the first one does */
+    bool sleep;             /* the leader begins when all others sleep */
 };
 
 static size_t measure(const struct bb_commit *leader, const struct bb_commit *last)
@@ -69,14 +70,13 @@ static size_t measure(const struct bb_commit *leader, const struct bb_commit *la
 /* The work of a leader. */
 static void lead(struct line *line, struct waiter *leader)
 {
-    struct bb_commit *last =
-        bb_commit_queue_take(&line->queue, &leader->commit, line->size_max_bytes);
+    struct bb_commit *last = bb_commit_queue_take(&leader->commit, line->size_max_bytes);
     leader->has_led = true;
     leader->status = BB_OK;
     if (line->failing != BB_OK && line->group_count == 0)
         leader->status = bb_fail(line->failing, "group of %zu", measure(&leader->commit, last));
     line->groups[line->group_count++] = measure(&leader->commit, last);
-    bb_commit_queue_leave(&line->queue, last, leader->status);
+    bb_commit_queue_leave(&line->queue, &leader->commit, &leader->commit, last, leader->status);
 }
 
 static void keep_message(struct waiter *waiter)
@@ -94,12 +94,12 @@ static void wait_in_line(void *argument)
     keep_message(waiter);
 }
 
-static struct bb_commit *tail_of(struct bb_commit_queue *queue)
+/* True once the last waiter is linked to the one before it and, if wanted, sleeps. */
+static bool is_in_line(const struct line *line)
 {
-    bb_mutex_lock(&queue->mutex);
-    struct bb_commit *tail = queue->tail;
-    bb_mutex_unlock(&queue->mutex);
-    return tail;
+    const struct waiter *waiter = &line->waiters[line->count - 1];
+    return waiter[-1].commit.next == &waiter->commit &&
+           (!line->sleep || waiter->commit.state == BB_COMMIT_SLEEPS);
 }
 
 static void add_waiter(struct line *line, const struct queued *place)
@@ -113,7 +113,7 @@ static void add_waiter(struct line *line, const struct queued *place)
         return;
     }
     assert_ok(bb_thread_create(&waiter->thread, wait_in_line, waiter));
-    while (tail_of(&line->queue) != &waiter->commit)
+    while (!is_in_line(line))
         (void)sched_yield();
 }
 
@@ -127,16 +127,15 @@ static void run_line(struct line *line, const struct queued *places, size_t coun
         bb_thread_join(&line->waiters[i].thread);
     for (size_t i = 0; i < count; i++)
         bb_batch_destroy((struct bb_batch *)(uintptr_t)line->waiters[i].commit.batch);
-    assert_null(line->queue.head);
-    assert_null(line->queue.tail);
+    assert_true(bb_commit_queue_is_still(&line->queue));
     bb_commit_queue_deinit(&line->queue);
 }
 
 /* kinds: one letter for each commit, all with empty values. groups: their sizes, as digits. */
-static void assert_groups(const char *kinds, const char *groups)
+static void assert_groups_of(const char *kinds, const char *groups, bool sleep)
 {
     struct queued places[LINE_MAX];
-    struct line line = {.size_max_bytes = 1 << 20};
+    struct line line = {.size_max_bytes = 1 << 20, .sleep = sleep};
     char found[LINE_MAX + 1] = "";
     size_t count = strlen(kinds);
     for (size_t i = 0; i < count; i++)
@@ -148,6 +147,12 @@ static void assert_groups(const char *kinds, const char *groups)
         fail_msg("commits %s: groups %s, expected %s", kinds, found, groups);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(line.waiters[i].status, BB_OK);
+}
+
+static void assert_groups(const char *kinds, const char *groups)
+{
+    assert_groups_of(kinds, groups, false);
+    assert_groups_of(kinds, groups, true);
 }
 
 static void commit_queue__alone(void **state)
@@ -250,15 +255,57 @@ static void commit_queue__the_status_is_what_leave_was_given(void **state)
     bb_commit_queue_init(&line.queue);
     for (size_t i = 0; i < 2; i++)
         add_waiter(&line, &places[i]);
-    struct bb_commit *last = bb_commit_queue_take(&line.queue, &line.waiters[0].commit, 1 << 20);
+    struct bb_commit *last = bb_commit_queue_take(&line.waiters[0].commit, 1 << 20);
     assert_ptr_equal(last, &line.waiters[1].commit);
     (void)bb_fail(BB_NOT_FOUND, "something in passing");
-    bb_commit_queue_leave(&line.queue, last, BB_IO);
+    bb_commit_queue_leave(&line.queue, &line.waiters[0].commit, &line.waiters[0].commit, last,
+                          BB_IO);
     bb_thread_join(&line.waiters[1].thread);
     assert_int_equal(line.waiters[1].status, BB_IO);
     for (size_t i = 0; i < 2; i++)
         bb_batch_destroy((struct bb_batch *)(uintptr_t)line.waiters[i].commit.batch);
     bb_commit_queue_deinit(&line.queue);
+}
+
+/* The first of two commits leads, and continues if the second one is plain. */
+static void assert_continues(const char *kinds, bool continues, bool sleep)
+{
+    struct line line = {.size_max_bytes = 1 << 20, .sleep = sleep};
+    struct waiter *waiters = line.waiters;
+    bb_commit_queue_init(&line.queue);
+    for (size_t i = 0; kinds[i] != '\0'; i++)
+        add_waiter(&line, &(struct queued){.kind = kinds[i]});
+    struct bb_commit *next =
+        bb_commit_queue_continue(&line.queue, &waiters[0].commit, &waiters[0].commit);
+    assert_ptr_equal(next, continues ? &waiters[1].commit : NULL);
+    if (continues) {
+        (void)bb_fail(BB_IO, "the second group");
+        bb_commit_queue_leave(&line.queue, &waiters[0].commit, next,
+                              bb_commit_queue_take(next, 1 << 20), BB_IO);
+    }
+    for (size_t i = 1; i < line.count; i++) {
+        bb_thread_join(&waiters[i].thread);
+        assert_int_equal(waiters[i].has_led, !continues);
+        assert_int_equal(waiters[i].status, continues ? BB_IO : BB_OK);
+    }
+    for (size_t i = 0; i < line.count; i++)
+        bb_batch_destroy((struct bb_batch *)(uintptr_t)waiters[i].commit.batch);
+    assert_true(bb_commit_queue_is_still(&line.queue));
+    bb_commit_queue_deinit(&line.queue);
+}
+
+static void commit_queue__a_leader_continues_for_plain_commits(void **state)
+{
+    (void)state;
+    assert_continues("p", false, false);
+    for (int sleep = 0; sleep < 2; sleep++) {
+        assert_continues("pp", true, sleep != 0);
+        assert_continues("ppp", true, sleep != 0);
+        assert_continues("sp", true, sleep != 0);
+        assert_continues("ps", false, sleep != 0);
+        assert_continues("ss", false, sleep != 0);
+        assert_continues("pe", false, sleep != 0);
+    }
 }
 
 /* ---- Many threads ---- */
@@ -274,6 +321,7 @@ struct book {
     uint64_t done[WRITERS]; /* how many commits of each writer were done */
     uint64_t failed[WRITERS];
     uint64_t groups;
+    uint64_t continued; /* groups of leaders that had led one before */
     uint64_t largest;
     uint64_t bad;
 };
@@ -303,7 +351,7 @@ struct marked_commit {
 static void note_commit(struct book *book, const struct bb_commit *commit, bool fails)
 {
     const struct marked_commit *marked = (const struct marked_commit *)commit;
-    book->bad += marked->commit.is_done;
+    book->bad += marked->commit.state == BB_COMMIT_DONE;
     book->bad += book->done[marked->writer] != marked->number;
     book->done[marked->writer]++;
     book->failed[marked->writer] += fails;
@@ -334,18 +382,41 @@ static void note_group(struct book *book, const struct bb_commit *leader,
         book->largest = count;
 }
 
-static enum bb_status lead_crowd(struct writer *writer, struct bb_commit *leader)
+/* Executes a group, and returns its last commit. */
+static struct bb_commit *execute(struct writer *writer, struct bb_commit *first, bool fails)
 {
     struct book *book = &writer->crowd->book;
-    bool fails = bb_rng_one_in(&writer->rng, 5);
     book->bad += book->leaders_inside++ != 0;
     if (bb_rng_one_in(&writer->rng, 4))
         (void)sched_yield(); /* so that some queue up */
-    struct bb_commit *last = bb_commit_queue_take(&writer->crowd->queue, leader, GROUP_SIZE);
-    note_group(book, leader, last, fails);
-    enum bb_status status = fails ? bb_fail(BB_IO, "led by %" PRIu64, writer->index) : BB_OK;
+    struct bb_commit *last = bb_commit_queue_take(first, GROUP_SIZE);
+    note_group(book, first, last, fails);
     book->leaders_inside--;
-    bb_commit_queue_leave(&writer->crowd->queue, last, status);
+    return last;
+}
+
+static enum bb_status end_of(const struct writer *writer, bool fails)
+{
+    return fails ? bb_fail(BB_IO, "led by %" PRIu64, writer->index) : BB_OK;
+}
+
+static enum bb_status lead_crowd(struct writer *writer, struct bb_commit *leader)
+{
+    struct bb_commit_queue *queue = &writer->crowd->queue;
+    bool fails = bb_rng_one_in(&writer->rng, 5);
+    struct bb_commit *first = leader;
+    struct bb_commit *last = execute(writer, leader, fails);
+    enum bb_status status = end_of(writer, fails);
+    if (!fails && bb_rng_one_in(&writer->rng, 2)) {
+        first = bb_commit_queue_continue(queue, leader, last);
+        if (first == NULL)
+            return BB_OK;
+        writer->crowd->book.continued++;
+        writer->bad += first->batch == NULL || first->sync;
+        fails = bb_rng_one_in(&writer->rng, 5);
+        last = execute(writer, first, fails);
+    }
+    bb_commit_queue_leave(queue, leader, first, last, end_of(writer, fails));
     return status;
 }
 
@@ -359,7 +430,7 @@ static void commit_once(struct writer *writer, uint64_t number)
     enum bb_status status =
         led ? lead_crowd(writer, &marked.commit) : bb_commit_queue_result(&marked.commit);
     writer->bad += !led && marked.commit.batch == NULL;
-    writer->bad += !marked.commit.is_done;
+    writer->bad += marked.commit.state != (led ? BB_COMMIT_LEADS : BB_COMMIT_DONE);
     writer->failed += status != BB_OK;
     if (status != BB_OK)
         writer->bad += status != BB_IO || strstr(bb_error_last()->message, "led by ") == NULL;
@@ -396,6 +467,7 @@ static void commit_queue__many_threads(void **state)
     }
     assert_int_equal(crowd.book.bad, 0);
     assert_true(crowd.book.largest > 1);
+    assert_true(crowd.book.continued > 0);
     printf("%" PRIu64 " groups of at most %" PRIu64 "\n", crowd.book.groups, crowd.book.largest);
     for (size_t i = 0; i < BATCH_SIZES; i++)
         bb_batch_destroy(crowd.batches[i]);
@@ -412,6 +484,7 @@ int main(void)
         cmocka_unit_test(commit_queue__groups_are_bounded),
         cmocka_unit_test(commit_queue__limit_of_nothing),
         cmocka_unit_test(commit_queue__the_group_shares_a_failure),
+        cmocka_unit_test(commit_queue__a_leader_continues_for_plain_commits),
         cmocka_unit_test(commit_queue__the_status_is_what_leave_was_given),
         cmocka_unit_test(commit_queue__many_threads),
     };

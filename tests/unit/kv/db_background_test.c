@@ -316,16 +316,15 @@ static void begin_call(struct call *call, struct bb_db *db, const char *key, voi
     assert_ok(bb_thread_create(&call->thread, run, call));
 }
 
-static void wait_for_line(struct bb_db *db, size_t length)
+/* Waits until a commit is linked after *newest, which becomes that commit. NULL: until one
+ * leads. */
+static void wait_for_entry(struct bb_db *db, struct bb_commit **newest)
 {
-    for (size_t count = 0; count != length; (void)sched_yield()) {
-        count = 0;
-        bb_mutex_lock(&db->commits.mutex);
-        for (const struct bb_commit *commit = db->commits.head; commit != NULL;
-             commit = commit->next)
-            count++;
-        bb_mutex_unlock(&db->commits.mutex);
-    }
+    struct bb_commit *before = *newest;
+    while ((*newest = db->commits.newest) == before)
+        (void)sched_yield();
+    while (before != NULL && before->next != *newest)
+        (void)sched_yield();
 }
 
 static enum bb_status hold_log(void *context, struct bb_file_memory *memory, uint64_t number,
@@ -351,17 +350,18 @@ static void db_background__close_drains_those_before_it(void **state)
     struct stage stage;
     struct call puts[4];
     struct call closing;
+    struct bb_commit *newest = NULL;
     set_up(&store, &stage, 2);
     bb_file_memory_set_hook(store.memory, hold_log, &stage);
     hold(&stage, 0, true);
     for (size_t i = 0; i < 3; i++) {
         begin_call(&puts[i], store.db, keys[i], put_in_thread);
-        wait_for_line(store.db, i + 1);
+        wait_for_entry(store.db, &newest);
     }
     begin_call(&closing, store.db, NULL, close_in_thread);
-    wait_for_line(store.db, 4);
+    wait_for_entry(store.db, &newest);
     begin_call(&puts[3], store.db, keys[3], put_in_thread);
-    wait_for_line(store.db, 5);
+    wait_for_entry(store.db, &newest);
     hold(&stage, 0, false);
     bb_thread_join(&closing.thread);
     assert_int_equal(closing.status, BB_OK);
