@@ -4,8 +4,8 @@
 #include "base/assert.h"
 #include "base/status.h"
 
-/* How often a waiting thread looks at its state, and how often it lets others run after that:
- * measured. Fewer in explored programs (tests/explore/). */
+/* A waiting thread reads its state up to POLLS times, and then lets other threads run up to YIELDS
+ * times. Measured (docs/decisions/0051-waiting-writers.md). Explored programs set fewer. */
 #ifndef POLLS
 #define POLLS  40
 #define YIELDS 20
@@ -67,8 +67,8 @@ static struct bb_commit *wait_for_next(const struct bb_commit *commit)
     return next;
 }
 
-/* Makes the commit the newest one. The first commit leads at once. False: the queue is closed, or,
- * if only_first, it is not the first. */
+/* Makes the commit the newest one; the first one leads. False: the queue is closed, or, if
+ * only_first, it is not the first. */
 static bool append(struct bb_commit_queue *queue, struct bb_commit *commit, bool only_first)
 {
     struct bb_commit *before = atomic_load_explicit(&queue->newest, memory_order_relaxed);

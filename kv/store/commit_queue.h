@@ -21,9 +21,9 @@
  *            `--> BB_COMMIT_SLEEPS-'
  *
  * A thread that waits after a commit without sync first polls its state: such a commit takes less
- * than a microsecond, and waking a sleeping thread some dozens. When a commit is done, its thread may
- * return at once, so that the commit is gone, and the thread does not touch the queue again. Only a
- * thread that sleeps, or is about to, takes the mutex once more: `returning` counts it until then.
+ * than a microsecond, and waking a sleeping thread some dozens. When a commit is done, its thread
+ * may have returned: the commit is gone, and the thread does not access the queue again. Only a
+ * thread that sleeps, or is about to, locks the mutex again: `returning` counts it until then.
  *
  * Threads: any. The leader changes states, except from QUEUED to SLEEPS, which the commit's own
  * thread does.
@@ -55,7 +55,7 @@ struct bb_commit {
 };
 
 struct bb_commit_queue {
-    /* NULL: no commit. When the queue is closed, a commit that is none. */
+    /* NULL: the queue is empty. A closed queue has a commit here that stands for "closed". */
     _Atomic(struct bb_commit *) newest;
     /* Leaders that may have given up the lead and still end their group. */
     _Atomic uint32_t leaving;

@@ -1,7 +1,7 @@
-/* Goal: one leader at a time, which sees what earlier ones did; every commit is executed once; no
- * commit is touched after its thread has it back, and no queue after its close. Method: all
- * executions of kv/store/commit_queue.c, over commits and queues in memory that is released at
- * once. */
+/* Goal: one leader at a time, which sees the writes of earlier leaders; every commit is executed
+ * once; no commit is accessed after its thread has it back, and no queue after its close. Method:
+ * all executions of kv/store/commit_queue.c, over commits and queues in memory that is released
+ * immediately. */
 #include "base/alloc.h"
 #include "kv/store/commit_queue.h"
 #include "tests/explore/explore.h"

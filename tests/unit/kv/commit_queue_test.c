@@ -94,7 +94,7 @@ static void wait_in_line(void *argument)
     keep_message(waiter);
 }
 
-/* True once the last waiter is linked to the one before it and, if wanted, sleeps. */
+/* True once the last waiter is linked to its predecessor and, if line->sleep, sleeps. */
 static bool is_in_line(const struct line *line)
 {
     const struct waiter *waiter = &line->waiters[line->count - 1];
