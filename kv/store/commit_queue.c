@@ -241,6 +241,11 @@ struct bb_commit *bb_commit_queue_continue(struct bb_commit_queue *queue, struct
     return end_group(queue, leader, leader, last, BB_OK, true);
 }
 
+void bb_commit_queue_hand_over(struct bb_commit_queue *queue, struct bb_commit *first)
+{
+    call(queue, first, BB_COMMIT_LEADS);
+}
+
 void bb_commit_queue_leave(struct bb_commit_queue *queue, const struct bb_commit *leader,
                            struct bb_commit *first, struct bb_commit *last, enum bb_status status)
 {

@@ -89,12 +89,16 @@ bool bb_commit_queue_try_enter(struct bb_commit_queue *queue, struct bb_commit *
 struct bb_commit *bb_commit_queue_take(struct bb_commit *first, size_t size_max_bytes);
 
 /* Ends the leader's group, from the leader to last, with BB_OK. Returns the first commit of the
- * next group if the leader keeps the lead for it: it must take, execute and leave this group too.
+ * next group if the leader keeps the lead for it: it must either take, execute and leave this group
+ * too, or hand over the lead.
  * NULL: it has left. This happens if no commit waits, or if the next one is exclusive or has a
  * sync, which the leader's thread would have to wait for. WHY: the data that a leader uses is in
  * its processor's caches, and the leader itself is running. */
 struct bb_commit *bb_commit_queue_continue(struct bb_commit_queue *queue, struct bb_commit *leader,
                                            struct bb_commit *last);
+
+/* Lets the commit lead that bb_commit_queue_continue returned. */
+void bb_commit_queue_hand_over(struct bb_commit_queue *queue, struct bb_commit *first);
 
 /* Ends the leadership: all commits from first to last get this status, with the calling thread's
  * message. leader: the commit of the calling thread; equal to first, except after

@@ -243,13 +243,19 @@ static enum bb_status write_first(struct bb_db *db, const struct bb_commit *lead
     return bb_error_settle(status, &before);
 }
 
-/* Executes the group from `first`, for other threads: the leader's call has succeeded. */
+/* Executes the group from `first`, for other threads: the leader's call has succeeded. If the group
+ * has to wait for space, the lead is handed over to it. */
 static void lead_others(struct bb_db *db, const struct bb_commit *leader, struct bb_commit *first,
                         size_t size_max)
 {
     struct bb_error before;
-    bb_error_save(&before);
     struct bb_commit *last = bb_commit_queue_take(first, size_max);
+    const struct group group = measure_group(first, last);
+    if (!bb_freeze_has_space(db, &group.space)) {
+        bb_commit_queue_hand_over(&db->commits, first);
+        return;
+    }
+    bb_error_save(&before);
     enum bb_status status = write_first(db, first, last);
     bb_commit_queue_leave(&db->commits, leader, first, last, status);
     if (status != BB_OK)

@@ -276,6 +276,11 @@ static bool has_space(const struct bb_write_buffer *active, const struct bb_writ
             bb_wal_writer_size(active->log) <= LOG_FACTOR * bb_memtable_capacity(active->memtable));
 }
 
+bool bb_freeze_has_space(const struct bb_db *db, const struct bb_write_space *space)
+{
+    return !db->is_log_failed && has_space(db->active, space);
+}
+
 static bool is_resting(const struct bb_db *db)
 {
     return db->active->log == NULL && !db->options.wal_off;
@@ -330,7 +335,7 @@ enum bb_status bb_freeze_check_space(struct bb_db *db, const struct bb_write_spa
     if (db->options.deterministic)
         return BB_OK;
     enum bb_status status = failure_of(db, BB_WORK_FLUSH);
-    if (status != BB_OK || (!db->is_log_failed && has_space(db->active, space)))
+    if (status != BB_OK || bb_freeze_has_space(db, space))
         return status;
     bb_mutex_lock(&db->mutex);
     bool is_full = has_all_frozen(db);

@@ -17,6 +17,9 @@ struct bb_write_space {
 BB_MUST_CHECK enum bb_status bb_freeze_make_space(struct bb_db *db,
                                                   const struct bb_write_space *space);
 
+/* Called by the leader. True: the call above would have nothing to do. */
+bool bb_freeze_has_space(const struct bb_db *db, const struct bb_write_space *space);
+
 /* Called by the leader. BB_WOULD_WAIT: the call above would wait for background work. Otherwise
  * BB_OK, or the failure that it would return if the work fails again. Changes nothing. */
 BB_MUST_CHECK enum bb_status bb_freeze_check_space(struct bb_db *db,

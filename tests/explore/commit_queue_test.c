@@ -64,6 +64,20 @@ static void write_commit(size_t thread, const struct bb_batch *batch, bool sync)
     atomic_store_explicit(&scene->is_done[thread], true, memory_order_relaxed);
 }
 
+/* As bb_db_write does if the next group has to wait for space. */
+static void hand_over_0(void)
+{
+    struct bb_commit *leader = scene->commits[0];
+    leader->batch = scene->batch;
+    leader->sync = false;
+    if (!bb_commit_queue_enter(scene->queue, leader))
+        return;
+    struct bb_commit *last = execute(leader);
+    struct bb_commit *next = bb_commit_queue_continue(scene->queue, leader, last);
+    if (next != NULL)
+        bb_commit_queue_hand_over(scene->queue, next);
+}
+
 static void put_0(void)
 {
     write_commit(0, scene->batch, false);
@@ -195,6 +209,7 @@ static const struct explore_program programs[] = {
     {"a put and an exclusive commit", make_scene, {put_0, exclude_1}, check_two},
     {"a put and a try", make_scene, {put_0, try_to_exclude_1}, check_still},
     {"a put and one with a result", make_scene, {put_0, fail_1}, check_two},
+    {"a put that hands over, and one more", make_scene, {hand_over_0, put_1}, check_two},
     {"a put and a close", make_scene, {put_0, close_1}, NULL},
     {"a group continues, and its follower closes",
      make_group,

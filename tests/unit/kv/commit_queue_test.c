@@ -294,6 +294,31 @@ static void assert_continues(const char *kinds, bool continues, bool sleep)
     bb_commit_queue_deinit(&line.queue);
 }
 
+static void commit_queue__a_leader_hands_over(void **state)
+{
+    (void)state;
+    for (int sleep = 0; sleep < 2; sleep++) {
+        struct line line = {.size_max_bytes = 1 << 20, .sleep = sleep != 0};
+        struct waiter *waiters = line.waiters;
+        bb_commit_queue_init(&line.queue);
+        for (size_t i = 0; i < 3; i++)
+            add_waiter(&line, &(struct queued){.kind = 'p'});
+        struct bb_commit *next =
+            bb_commit_queue_continue(&line.queue, &waiters[0].commit, &waiters[0].commit);
+        assert_ptr_equal(next, &waiters[1].commit);
+        bb_commit_queue_hand_over(&line.queue, next);
+        for (size_t i = 1; i < 3; i++) {
+            bb_thread_join(&waiters[i].thread);
+            assert_int_equal(waiters[i].has_led, i == 1);
+            assert_int_equal(waiters[i].status, BB_OK);
+        }
+        for (size_t i = 0; i < 3; i++)
+            bb_batch_destroy((struct bb_batch *)(uintptr_t)waiters[i].commit.batch);
+        assert_true(bb_commit_queue_is_still(&line.queue));
+        bb_commit_queue_deinit(&line.queue);
+    }
+}
+
 static void commit_queue__a_leader_continues_for_plain_commits(void **state)
 {
     (void)state;
@@ -485,6 +510,7 @@ int main(void)
         cmocka_unit_test(commit_queue__limit_of_nothing),
         cmocka_unit_test(commit_queue__the_group_shares_a_failure),
         cmocka_unit_test(commit_queue__a_leader_continues_for_plain_commits),
+        cmocka_unit_test(commit_queue__a_leader_hands_over),
         cmocka_unit_test(commit_queue__the_status_is_what_leave_was_given),
         cmocka_unit_test(commit_queue__many_threads),
     };
