@@ -3,11 +3,11 @@
  * Memory is addressed by 32-bit offsets in units of BB_ARENA_UNIT bytes, so that structures inside
  * it stay small. Offset 0 is never allocated and can mean "none".
  *
- * An arena takes memory as it is filled. The first BB_REGION_SIZE bytes of a large one are in small
- * pages, and all later ones in large pages (base/region.h), so that it takes at most BB_REGION_SIZE
- * bytes more than are used. WHY large pages: data in an arena is written and read at random places,
- * and a load touches thousands of new pages a second
- * (docs/decisions/0050-large-pages-of-memtables.md).
+ * An arena takes memory as it is filled. The first BB_REGION_SIZE bytes of one of 4 MiB or more are
+ * in small pages, and all whole pieces of that size after them in large pages (base/region.h). So
+ * it takes at most BB_REGION_SIZE bytes more than have been used since init. WHY large pages: data
+ * in an arena is written and read at random places, and a load touches thousands of new pages a
+ * second (docs/decisions/0050-large-pages-of-memtables.md).
  *
  * Threads: one thread allocates; any thread may read data published to it. */
 #ifndef BB_BASE_ARENA_H

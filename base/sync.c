@@ -12,6 +12,8 @@
 #include "base/process.h"
 #include "base/status.h"
 
+#define NAP_NANOSECONDS 50000
+
 #define NANOSECONDS_PER_SECOND UINT64_C(1000000000)
 /* A wait longer than this is cut to it (about 31 years), so that no deadline overflows. */
 #define WAIT_MAX_NANOSECONDS (UINT64_C(1000000000) * NANOSECONDS_PER_SECOND)
@@ -142,6 +144,20 @@ bool bb_condvar_wait_for(struct bb_condvar *condition, struct bb_mutex *mutex, u
         return false;
     must_succeed(error_number, "pthread_cond_timedwait");
     return true;
+}
+
+/* Waits for a condition that nobody signals. */
+void bb_thread_nap(void)
+{
+    struct bb_mutex mutex;
+    struct bb_condvar never;
+    bb_mutex_init(&mutex);
+    bb_condvar_init(&never);
+    bb_mutex_lock(&mutex);
+    (void)bb_condvar_wait_for(&never, &mutex, NAP_NANOSECONDS);
+    bb_mutex_unlock(&mutex);
+    bb_condvar_deinit(&never);
+    bb_mutex_deinit(&mutex);
 }
 
 void bb_condvar_signal(struct bb_condvar *condition)

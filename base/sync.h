@@ -62,6 +62,8 @@ BB_MUST_CHECK enum bb_status bb_thread_create(struct bb_thread *thread, void (*r
 void bb_thread_join(struct bb_thread *thread);
 /* Lets other threads run. */
 void bb_thread_yield(void);
+/* Sleeps for some dozens of microseconds. */
+void bb_thread_nap(void);
 /* For a loop that waits for another processor: a few dozen cycles. */
 static inline void bb_thread_pause(void)
 {

@@ -2,8 +2,8 @@
  * one equation per pivot row.
  *
  * For each group of eight rows, a pool holds the equations that start at or before the group and
- * For each group of eight rows, a pool holds the equations that start at or before the group and
  * have no pivot yet; their coefficients are for the 64 rows from the group on. Eight
+ * coefficients of each equation, one byte, determine which equations become the pivots of the
  * group's rows, and which must be added to which: Gauss-Jordan elimination of bytes, in a few
  * words. Then each pivot is computed as a sum of chosen equations. Last, each equation of the pool
  * gets the sum of the pivots whose rows it has, from two tables of 16 sums ("four Russians":

@@ -53,15 +53,24 @@ static struct bb_commit *next_of(const struct bb_commit *commit)
     return atomic_load_explicit(&commit->next, memory_order_acquire);
 }
 
+/* Between looks of a thread that waits for a few instructions of another; i counts them. WHY naps:
+ * a yield of a thread with real-time priority lets no thread of a lower priority run. */
+static void let_others_run(int i)
+{
+    if (i < POLLS)
+        bb_thread_pause();
+    else if (i < POLLS + YIELDS)
+        bb_thread_yield();
+    else
+        bb_thread_nap();
+}
+
 /* A thread that has entered is about to link its commit. */
 static struct bb_commit *wait_for_next(const struct bb_commit *commit)
 {
     struct bb_commit *next = next_of(commit);
     for (int i = 0; next == NULL; i++) {
-        if (i < POLLS)
-            bb_thread_pause();
-        else
-            bb_thread_yield();
+        let_others_run(i);
         next = next_of(commit);
     }
     return next;
@@ -113,17 +122,25 @@ static void call(struct bb_commit_queue *queue, struct bb_commit *commit,
 }
 
 /* Waits a few microseconds. False: the commit is still queued. */
-static bool poll(const struct bb_commit *commit)
+static bool poll_state(const struct bb_commit *commit)
 {
     for (int i = 0; i < POLLS + YIELDS; i++) {
         if (state_of(commit) != BB_COMMIT_QUEUED)
             return true;
-        if (i < POLLS)
-            bb_thread_pause();
-        else
-            bb_thread_yield();
+        let_others_run(i);
     }
     return false;
+}
+
+void bb_commit_queue_sleep(struct bb_commit_queue *queue, struct bb_commit *commit)
+{
+    bb_mutex_lock(&queue->mutex);
+    while (state_of(commit) == BB_COMMIT_SLEEPS)
+        bb_condvar_wait(&commit->condition, &queue->mutex);
+    queue->returning -= state_of(commit) == BB_COMMIT_DONE;
+    if (queue->is_closed)
+        bb_condvar_signal(&queue->is_left);
+    bb_mutex_unlock(&queue->mutex);
 }
 
 static void sleep_in_line(struct bb_commit_queue *queue, struct bb_commit *commit)
@@ -131,15 +148,8 @@ static void sleep_in_line(struct bb_commit_queue *queue, struct bb_commit *commi
     uint32_t queued = BB_COMMIT_QUEUED;
     bb_condvar_init(&commit->condition);
     if (atomic_compare_exchange_strong_explicit(&commit->state, &queued, BB_COMMIT_SLEEPS,
-                                                memory_order_release, memory_order_relaxed)) {
-        bb_mutex_lock(&queue->mutex);
-        while (state_of(commit) == BB_COMMIT_SLEEPS)
-            bb_condvar_wait(&commit->condition, &queue->mutex);
-        queue->returning -= state_of(commit) == BB_COMMIT_DONE;
-        if (queue->is_closed)
-            bb_condvar_signal(&queue->is_left);
-        bb_mutex_unlock(&queue->mutex);
-    }
+                                                memory_order_release, memory_order_relaxed))
+        bb_commit_queue_sleep(queue, commit);
     bb_condvar_deinit(&commit->condition);
 }
 
@@ -149,7 +159,7 @@ bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *comm
         refuse(commit);
         return false;
     }
-    if (!commit->polls || !poll(commit))
+    if (!commit->polls || !poll_state(commit))
         sleep_in_line(queue, commit);
     return state_of(commit) == BB_COMMIT_LEADS;
 }
@@ -271,13 +281,14 @@ void bb_commit_queue_close(struct bb_commit_queue *queue, struct bb_commit *lead
         atomic_exchange_explicit(&queue->newest, &closed, memory_order_relaxed);
     refuse_followers(queue, leader, newest);
     atomic_store_explicit(&leader->next, NULL, memory_order_relaxed);
+    /* First the former leaders: they may add to `returning`. */
+    for (int i = 0; atomic_load_explicit(&queue->leaving, memory_order_acquire) > 0; i++)
+        let_others_run(i);
     bb_mutex_lock(&queue->mutex);
     queue->is_closed = true;
     while (queue->returning > 0)
         bb_condvar_wait(&queue->is_left, &queue->mutex);
     bb_mutex_unlock(&queue->mutex);
-    while (atomic_load_explicit(&queue->leaving, memory_order_acquire) > 0)
-        bb_thread_yield();
 }
 
 enum bb_status bb_commit_queue_result(const struct bb_commit *commit)

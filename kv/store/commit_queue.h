@@ -20,8 +20,8 @@
  *            |                     ^
  *            `--> BB_COMMIT_SLEEPS-'
  *
- * A thread that waits after a commit without sync first polls its state: such a commit takes less
- * than a microsecond, and waking a sleeping thread some dozens. When a commit is done, its thread
+ * A thread whose predecessor has no sync first polls its state: such a commit takes less than a
+ * microsecond, and waking a sleeping thread some dozens. When a commit is done, its thread
  * may have returned: the commit is gone, and the thread does not access the queue again. Only a
  * thread that sleeps, or is about to, locks the mutex again: `returning` counts it until then.
  *
@@ -77,6 +77,9 @@ bool bb_commit_queue_is_still(const struct bb_commit_queue *queue);
 /* True: this commit leads and must call leave. False: it was executed, or refused with BB_BUSY
  * because the queue is closed; bb_commit_queue_result returns its status. */
 bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
+
+/* Part of enter: waits while the state of the calling thread's commit is BB_COMMIT_SLEEPS. */
+void bb_commit_queue_sleep(struct bb_commit_queue *queue, struct bb_commit *commit);
 
 /* The same for an exclusive commit, without waiting. False: another commit leads, or the queue is
  * closed. */

@@ -243,21 +243,29 @@ static enum bb_status write_first(struct bb_db *db, const struct bb_commit *lead
     return bb_error_settle(status, &before);
 }
 
-/* Executes the group from `first`, for other threads: the leader's call has succeeded. If the group
- * has to wait for space, the lead is handed over to it. */
+/* True if the group of others from `first` need not wait, and is no larger than other groups. */
+static bool may_lead_others(struct bb_db *db, const struct bb_commit *first,
+                            const struct bb_commit *last, size_t size_max)
+{
+    const struct group group = measure_group(first, last);
+    return bb_batch_size_bytes(first->batch) <= size_max && bb_freeze_has_space(db, &group.space);
+}
+
+/* Executes the group from `first`, for other threads: the leader's call has succeeded. Hands over
+ * the lead if the group has to wait, for space or for the first attempt to get some. */
 static void lead_others(struct bb_db *db, const struct bb_commit *leader, struct bb_commit *first,
                         size_t size_max)
 {
     struct bb_error before;
     struct bb_commit *last = bb_commit_queue_take(first, size_max);
-    const struct group group = measure_group(first, last);
-    if (!bb_freeze_has_space(db, &group.space)) {
-        bb_commit_queue_hand_over(&db->commits, first);
-        return;
-    }
+    enum bb_status status = BB_NO_SPACE;
     bb_error_save(&before);
-    enum bb_status status = write_first(db, first, last);
-    bb_commit_queue_leave(&db->commits, leader, first, last, status);
+    if (may_lead_others(db, first, last, size_max))
+        status = write_group(db, first, last);
+    if (status == BB_NO_SPACE)
+        bb_commit_queue_hand_over(&db->commits, first);
+    else
+        bb_commit_queue_leave(&db->commits, leader, first, last, status);
     if (status != BB_OK)
         (void)bb_error_settle(BB_OK, &before);
 }

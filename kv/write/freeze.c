@@ -103,6 +103,12 @@ static bool has_all_frozen(const struct bb_db *db)
     return bb_view_frozen_count(db->view) == BB_FROZEN_MAX;
 }
 
+/* Without the mutex. */
+static bool has_flush_failed(const struct bb_db *db)
+{
+    return atomic_load_explicit(&db->workers[BB_WORK_FLUSH].is_failing, memory_order_acquire);
+}
+
 static bool is_flush_failing(const struct bb_db *db)
 {
     return bb_work_is_failing(db, BB_WORK_FLUSH);
@@ -153,9 +159,7 @@ static enum bb_status await_level0(struct bb_db *db, bool is_urgent)
 /* Refuses writes while flushes fail, but only after one more attempt has failed too. */
 static enum bb_status check_failure(struct bb_db *db)
 {
-    bool is_failing =
-        atomic_load_explicit(&db->workers[BB_WORK_FLUSH].is_failing, memory_order_acquire);
-    return is_failing ? wait_for(db, BB_WORK_FLUSH, is_flush_failing) : BB_OK;
+    return has_flush_failed(db) ? wait_for(db, BB_WORK_FLUSH, is_flush_failing) : BB_OK;
 }
 
 /* Moves the active buffer to the frozen ones, and replaces it by a new one. */
@@ -276,11 +280,6 @@ static bool has_space(const struct bb_write_buffer *active, const struct bb_writ
             bb_wal_writer_size(active->log) <= LOG_FACTOR * bb_memtable_capacity(active->memtable));
 }
 
-bool bb_freeze_has_space(const struct bb_db *db, const struct bb_write_space *space)
-{
-    return !db->is_log_failed && has_space(db->active, space);
-}
-
 static bool is_resting(const struct bb_db *db)
 {
     return db->active->log == NULL && !db->options.wal_off;
@@ -321,6 +320,12 @@ enum bb_status bb_freeze_make_space(struct bb_db *db, const struct bb_write_spac
     return status;
 }
 
+bool bb_freeze_has_space(const struct bb_db *db, const struct bb_write_space *space)
+{
+    return !db->is_log_failed && !has_flush_failed(db) && !is_resting(db) &&
+           has_space(db->active, space);
+}
+
 /* The failure of the work that a write would have to wait for, or BB_OK. */
 static enum bb_status failure_of(struct bb_db *db, enum bb_work work)
 {
@@ -335,7 +340,7 @@ enum bb_status bb_freeze_check_space(struct bb_db *db, const struct bb_write_spa
     if (db->options.deterministic)
         return BB_OK;
     enum bb_status status = failure_of(db, BB_WORK_FLUSH);
-    if (status != BB_OK || bb_freeze_has_space(db, space))
+    if (status != BB_OK || (!db->is_log_failed && has_space(db->active, space)))
         return status;
     bb_mutex_lock(&db->mutex);
     bool is_full = has_all_frozen(db);

@@ -317,6 +317,11 @@ void bb_thread_yield(void)
     explore_yield();
 }
 
+void bb_thread_nap(void)
+{
+    explore_yield();
+}
+
 void bb_condvar_init(struct bb_condvar *condition)
 {
     condition->process = 0;

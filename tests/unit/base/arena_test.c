@@ -4,8 +4,10 @@
  * the capacity; the resident pages of a large arena (mincore). */
 #include "tests/support/assert_status.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/region.h"
@@ -114,6 +116,29 @@ static uint64_t resident(const struct bb_arena *arena)
     return count * BB_REGION_PAGE_SIZE;
 }
 
+static bool has_large_pages(void)
+{
+    return access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
+}
+
+/* True if the kernel's flags of the mapping at this place ask for large pages (proc(5), smaps). */
+static bool asks_for_large_pages(const uint8_t *place)
+{
+    char line[512];
+    unsigned long begin = 0, end = 0;
+    bool is_there = false, asks = false;
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps) != NULL) {
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
+            is_there = begin <= (uintptr_t)place && (uintptr_t)place < end;
+        else if (is_there && strncmp(line, "VmFlags:", 8) == 0)
+            asks = asks || strstr(line, " hg") != NULL;
+    }
+    fclose(maps);
+    return asks;
+}
+
 static void arena__large_one_takes_memory_as_it_is_filled(void **state)
 {
     (void)state;
@@ -121,9 +146,16 @@ static void arena__large_one_takes_memory_as_it_is_filled(void **state)
     assert_ok(bb_arena_init(&arena, LARGE_CAPACITY));
     if (!arena.is_mapped) {
         bb_arena_deinit(&arena);
-        skip(); /* the allocator of a sanitizer knows no regions */
+#if defined(__SANITIZE_ADDRESS__)
+        skip(); /* it knows no regions */
+#else
+        assert_int_not_equal(sysconf(_SC_PAGESIZE), BB_REGION_PAGE_SIZE);
+        return;
+#endif
     }
     assert_int_equal(resident(&arena), 0);
+    assert_false(asks_for_large_pages(arena.memory));
+    assert_true(asks_for_large_pages(arena.memory + BB_REGION_SIZE) == has_large_pages());
     for (uint32_t offset = 0; (offset = bb_arena_alloc(&arena, 1000, 8)) != 0;) {
         memset(bb_arena_at(&arena, offset), 1, 1000);
         bool is_small = arena.used <= BB_REGION_SIZE;
