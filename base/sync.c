@@ -12,8 +12,7 @@
 #include "base/process.h"
 #include "base/status.h"
 
-#define NAP_NANOSECONDS 50000
-
+#define NAP_NANOSECONDS        50000
 #define NANOSECONDS_PER_SECOND UINT64_C(1000000000)
 /* A wait longer than this is cut to it (about 31 years), so that no deadline overflows. */
 #define WAIT_MAX_NANOSECONDS (UINT64_C(1000000000) * NANOSECONDS_PER_SECOND)
@@ -146,7 +145,7 @@ bool bb_condvar_wait_for(struct bb_condvar *condition, struct bb_mutex *mutex, u
     return true;
 }
 
-/* Waits for a condition that nobody signals. */
+/* Only the end of the time ends this wait: no other thread has the condition. */
 void bb_thread_nap(void)
 {
     struct bb_mutex mutex;

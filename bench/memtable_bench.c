@@ -5,8 +5,8 @@
  *
  * Prints a line of JSON for each shape of keys: median nanoseconds of an insert, of a get of a
  * present key, of a get of an absent key (both with the hash of the key), and of a step of an
- * iterator; entries, and bytes of the budget for each entry in addition to its key and value. Keys
- * and values are prepared outside the measured intervals.
+ * iterator with a copy of the entry; entries, and bytes of the budget for each entry in addition to
+ * its key and value. Keys and values are prepared outside the measured intervals.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,8 +11,8 @@
  * or freezes it. A commit without a batch (exclusive) only needs the role and never joins a group.
  *
  * The queue is a list from the leader to the newest commit (Mellor-Crummey and Scott, "Algorithms
- * for Scalable Synchronization on Shared-Memory Multiprocessors", ACM TOCS 1991). A commit enters
- * with one exchange of the newest, and then is linked to its predecessor:
+ * for Scalable Synchronization on Shared-Memory Multiprocessors", ACM TOCS 1991). A commit first
+ * replaces the newest one, by compare-and-exchange, and then is linked to its predecessor:
  *
  *     leader --next--> commit --next--> commit    <-- newest
  *
@@ -21,9 +21,9 @@
  *            `--> BB_COMMIT_SLEEPS-'
  *
  * A thread whose predecessor has no sync first polls its state: such a commit takes less than a
- * microsecond, and waking a sleeping thread some dozens. When a commit is done, its thread
- * may have returned: the commit is gone, and the thread does not access the queue again. Only a
- * thread that sleeps, or is about to, locks the mutex again: `returning` counts it until then.
+ * microsecond, and waking a sleeping thread some dozens. When a commit is done, its thread may have
+ * returned: the commit is gone, and the thread does not access the queue again. Only a thread that
+ * sleeps, or is about to, locks the mutex again: `returning` counts it until then.
  *
  * Threads: any. The leader changes states, except from QUEUED to SLEEPS, which the commit's own
  * thread does.
@@ -47,7 +47,7 @@ enum bb_commit_state {
 struct bb_commit {
     const struct bb_batch *batch; /* borrowed; NULL: exclusive */
     bool sync;
-    bool polls;                       /* the commit before it is short */
+    bool polls;                       /* the commit before it has a batch and no sync */
     _Atomic uint32_t state;           /* enum bb_commit_state */
     _Atomic(struct bb_commit *) next; /* NULL: none, or not linked yet */
     struct bb_error error;            /* set when another thread executed it and failed */
@@ -78,12 +78,12 @@ bool bb_commit_queue_is_still(const struct bb_commit_queue *queue);
  * because the queue is closed; bb_commit_queue_result returns its status. */
 bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
 
-/* Part of enter: waits while the state of the calling thread's commit is BB_COMMIT_SLEEPS. */
-void bb_commit_queue_sleep(struct bb_commit_queue *queue, struct bb_commit *commit);
-
 /* The same for an exclusive commit, without waiting. False: another commit leads, or the queue is
  * closed. */
 bool bb_commit_queue_try_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
+
+/* Part of enter: waits while the state of the calling thread's commit is BB_COMMIT_SLEEPS. */
+void bb_commit_queue_sleep(struct bb_commit_queue *queue, struct bb_commit *commit);
 
 /* Chooses a group and returns its last commit; the group is the list from first, the leader's or a
  * commit that bb_commit_queue_continue returned, to that commit. The batches of a group have at
@@ -93,10 +93,9 @@ struct bb_commit *bb_commit_queue_take(struct bb_commit *first, size_t size_max_
 
 /* Ends the leader's group, from the leader to last, with BB_OK. Returns the first commit of the
  * next group if the leader keeps the lead for it: it must either take, execute and leave this group
- * too, or hand over the lead.
- * NULL: it has left. This happens if no commit waits, or if the next one is exclusive or has a
- * sync, which the leader's thread would have to wait for. WHY: the data that a leader uses is in
- * its processor's caches, and the leader itself is running. */
+ * too, or hand over the lead. NULL: it has left, because no commit waits, or because the next one
+ * is exclusive or has a sync, which the leader's thread would have to wait for. WHY a leader
+ * continues: its data is in its processor's caches, and it is running. */
 struct bb_commit *bb_commit_queue_continue(struct bb_commit_queue *queue, struct bb_commit *leader,
                                            struct bb_commit *last);
 

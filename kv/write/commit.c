@@ -251,8 +251,9 @@ static bool may_lead_others(struct bb_db *db, const struct bb_commit *first,
     return bb_batch_size_bytes(first->batch) <= size_max && bb_freeze_has_space(db, &group.space);
 }
 
-/* Executes the group from `first`, for other threads: the leader's call has succeeded. Hands over
- * the lead if the group has to wait, for space or for the first attempt to get some. */
+/* Executes the group from `first`, for other threads: the leader's call has succeeded. If the group
+ * has to wait, or the device has no space for it, hands over the lead to `first`, whose thread
+ * waits or tries again. */
 static void lead_others(struct bb_db *db, const struct bb_commit *leader, struct bb_commit *first,
                         size_t size_max)
 {
