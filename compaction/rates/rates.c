@@ -19,6 +19,16 @@
 /* When other runs have used up the target, a run still gets this part of its ideal rate. */
 #define SHARE_MIN (1.0 / 16)
 
+/* Plans of a leveled store expect it to grow by at most this part of its keys before the output is
+ * rewritten. WHY: the levels above the output can be many times larger than the store. Its first
+ * runs would leave most of the target to keys that may never come. */
+#define GROWTH_MAX 0.15
+
+/* The same for level 0, which is rewritten as a whole. It also leaves the rest of the target to
+ * this many new keys for each key of level 0. WHY: flushes continue while level 0 is merged, and
+ * their runs stay when the merged ones are gone. */
+#define GROWTH_LEVEL0 0.5
+
 /* The store around the new tables. */
 struct scene {
     /* The weight of the output's run. */
@@ -94,14 +104,21 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
     return sum;
 }
 
+static bool is_leveled(const struct bb_rate_request *request)
+{
+    return request->shape != NULL && bb_shape_is_leveled(request->shape);
+}
+
 /* The keys whose runs share the rest of the target with the output. Flushes may continue without a
  * compaction. Therefore, in a level that takes several runs, no run takes the whole rest, and a run
- * beyond the planned number of runs takes at most a third of it. */
+ * of tiers beyond the planned number of runs takes at most a third of it. */
 static double rival_keys_of(const struct bb_rate_request *request, const struct bb_rate_part *own,
                             double free_keys)
 {
     if (!bb_rate_request_fills_first(request, request->output_level) && request->output_level > 0)
         return free_keys;
+    if (is_leveled(request))
+        return fmax(free_keys, GROWTH_LEVEL0 * (own->keys + (double)request->output_keys));
     int last = bb_rate_request_last_level(request);
     bool is_planned = request->shape != NULL &&
                       own->runs < bb_shape_run_count(request->shape, request->output_level, last);
@@ -130,6 +147,10 @@ static struct scene look_around(const struct bb_rate_request *request)
     }
     scene.run_rate_keys = own.run_rate_keys;
     scene.run_keys = own.run_keys;
+    if (is_leveled(request)) {
+        double keys = scene.keys + scene.run_keys + (double)request->output_keys;
+        scene.free_keys = fmin(scene.free_keys, (output == 0 ? GROWTH_LEVEL0 : GROWTH_MAX) * keys);
+    }
     scene.rival_keys = rival_keys_of(request, &own, scene.free_keys);
     return scene;
 }
@@ -172,6 +193,25 @@ static double least_run_rate(const struct bb_rate_request *request, const struct
     return slack <= 0 ? ideal * SHARE_MIN : fmin(ideal * SHARE_MIN, slack / 4);
 }
 
+/* The number of keys for which the rate of the output's run is planned.
+ *
+ * In a leveled store, keys beyond the size of a level soon move into the next one. So the output
+ * soon has the surplus of the levels above it. Its own surplus leaves it, partly without being
+ * rewritten. The geometric mean serves both the keys that leave and the keys that stay. */
+static double planned_run_keys(const struct bb_rate_request *request, const struct scene *scene)
+{
+    double keys = scene->run_keys + (double)request->output_keys;
+    if (!is_leveled(request) || request->output_level == 0)
+        return keys;
+    int last = bb_rate_request_last_level(request);
+    for (int level = 1; level < request->output_level; level++) {
+        struct bb_rate_part part = bb_rate_request_part(request, level, last);
+        keys += fmax(0, part.keys - bb_rate_request_full_keys(request, level));
+    }
+    double full = bb_rate_request_full_keys(request, request->output_level);
+    return full > 0 && keys > full ? sqrt(keys * full) : keys;
+}
+
 /* The rate of the output's run in a store that keeps the target with minimal memory. If all runs
  * have weight 1, this rate is proportional to the keys of the run, as long as the target is too low
  * for a run without filters. */
@@ -181,7 +221,8 @@ static double ideal_run_rate(const struct bb_rate_request *request, const struct
     double rates[BB_LEVEL_COUNT];
     double run_keys = scene->run_keys + (double)request->output_keys;
     if (bb_read_weights_are_plain(request->weights))
-        return request->target * run_keys / (scene->keys + run_keys + scene->free_keys);
+        return request->target * planned_run_keys(request, scene) /
+               (scene->keys + run_keys + scene->free_keys);
     bb_forecast_init(&forecast, request);
     bb_forecast_rates(&forecast, request->target, rates);
     double rate = rates[request->output_level];
