@@ -1,61 +1,25 @@
 /* Goal: a thread does not wait for the writes of other threads after its write. Method: the test
- * leads the queue while writers enter, so that their order is known, and a hook of the file system
- * in memory holds the flush. */
+ * leads the queue while writers enter, so that their order is known, and a gate holds the flush. */
 #include "tests/support/store.h"
 
 #include <sched.h>
 
-#include "base/sync.h"
 #include "kv/write/commit.h"
+#include "tests/support/table_gate.h"
 
-/* Threads that create a table wait while it is closed. */
-struct gate {
-    struct bb_mutex mutex;
-    struct bb_condvar changed;
-    bool is_closed;
-};
-
-static enum bb_status pass_gate(void *context, struct bb_file_memory *memory, uint64_t number,
-                                enum bb_file_call call, const char *path)
+static void set_up(struct store *store, struct table_gate *gate)
 {
-    struct gate *gate = context;
-    (void)memory;
-    (void)number;
-    if (call != BB_FILE_CALL_CREATE || strstr(path, ".bbt") == NULL)
-        return BB_OK;
-    bb_mutex_lock(&gate->mutex);
-    while (gate->is_closed)
-        bb_condvar_wait(&gate->changed, &gate->mutex);
-    bb_mutex_unlock(&gate->mutex);
-    return BB_OK;
-}
-
-static void open_gate(struct gate *gate)
-{
-    bb_mutex_lock(&gate->mutex);
-    gate->is_closed = false;
-    bb_condvar_broadcast(&gate->changed);
-    bb_mutex_unlock(&gate->mutex);
-}
-
-static void set_up(struct store *store, struct gate *gate)
-{
-    *gate = (struct gate){.is_closed = true};
-    bb_mutex_init(&gate->mutex);
-    bb_condvar_init(&gate->changed);
     store_init(store);
     store->options.deterministic = false;
     store_open(store);
-    bb_file_memory_set_hook(store->memory, pass_gate, gate);
+    table_gate_init(gate, store->memory);
 }
 
-static void tear_down(struct store *store, struct gate *gate)
+static void tear_down(struct store *store, struct table_gate *gate)
 {
     store_close(store);
-    bb_file_memory_set_hook(store->memory, NULL, NULL);
+    table_gate_deinit(gate);
     store_deinit(store);
-    bb_condvar_deinit(&gate->changed);
-    bb_mutex_deinit(&gate->mutex);
 }
 
 /* Too large for a group with another write, and for the rest of a memtable. */
@@ -105,7 +69,7 @@ static void db_writers__leader_waits_for_no_space_of_others(void **state)
 {
     (void)state;
     struct store store;
-    struct gate gate;
+    struct table_gate gate;
     struct writer small, large;
     struct bb_commit first;
     struct bb_commit *newest = &first;
@@ -119,7 +83,7 @@ static void db_writers__leader_waits_for_no_space_of_others(void **state)
     bb_commit_release_leader(store.db, &first);
     bb_thread_join(&small.thread); /* waits forever if it also leads the large write */
     assert_int_equal(small.status, BB_OK);
-    open_gate(&gate);
+    table_gate_open(&gate);
     bb_thread_join(&large.thread);
     assert_int_equal(large.status, BB_OK);
     assert_get(&store, "small", "a value");

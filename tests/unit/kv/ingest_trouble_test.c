@@ -10,6 +10,7 @@
 #include "kv/store/store.h"
 #include "tests/support/rng.h"
 #include "tests/support/step.h"
+#include "tests/support/table_gate.h"
 
 #define INPUT "/data/input"
 #define KEYS  6000 /* more than are copied between two looks at whether the store is closed */
@@ -143,30 +144,6 @@ static void ingest_trouble__readers_of_before_see_nothing(void **state)
 
 /* ---- closing ---- */
 
-struct gate {
-    struct bb_mutex mutex;
-    struct bb_condvar changed;
-    bool is_reached;
-    bool is_open;
-};
-
-static enum bb_status stop_at_gate(void *context, struct bb_file_memory *memory, uint64_t number,
-                                   enum bb_file_call call, const char *path)
-{
-    struct gate *gate = context;
-    (void)memory;
-    (void)number;
-    if (call != BB_FILE_CALL_CREATE || strstr(path, ".bbt") == NULL)
-        return BB_OK;
-    bb_mutex_lock(&gate->mutex);
-    gate->is_reached = true;
-    bb_condvar_broadcast(&gate->changed);
-    while (!gate->is_open)
-        bb_condvar_wait(&gate->changed, &gate->mutex);
-    bb_mutex_unlock(&gate->mutex);
-    return BB_OK;
-}
-
 struct call {
     struct bb_thread thread;
     struct bb_db *db;
@@ -185,14 +162,6 @@ static void close_in_thread(void *argument)
     call->status = bb_db_close(call->db);
 }
 
-static void wait_until_reached(struct gate *gate)
-{
-    bb_mutex_lock(&gate->mutex);
-    while (!gate->is_reached)
-        bb_condvar_wait(&gate->changed, &gate->mutex);
-    bb_mutex_unlock(&gate->mutex);
-}
-
 static void wait_for_closing(struct bb_db *db)
 {
     bool is_closing = false;
@@ -203,43 +172,31 @@ static void wait_for_closing(struct bb_db *db)
     }
 }
 
-static void open_gate(struct gate *gate)
-{
-    bb_mutex_lock(&gate->mutex);
-    gate->is_open = true;
-    bb_condvar_broadcast(&gate->changed);
-    bb_mutex_unlock(&gate->mutex);
-}
-
 /* Regression: all of the input was copied before the store was closed. */
 static void ingest_trouble__closing_gives_it_up(void **state)
 {
     (void)state;
     struct store store;
-    struct gate gate = {.is_open = false};
+    struct table_gate gate;
     begin(&store, NONE);
     store_close(&store);
     store.options.deterministic = false;
     store_open(&store);
-    bb_mutex_init(&gate.mutex);
-    bb_condvar_init(&gate.changed);
-    bb_file_memory_set_hook(store.memory, stop_at_gate, &gate);
+    table_gate_init(&gate, store.memory);
     struct call ingesting = {.db = store.db};
     struct call closing = {.db = store.db};
     assert_ok(bb_thread_create(&ingesting.thread, ingest_in_thread, &ingesting));
-    wait_until_reached(&gate);
+    table_gate_wait(&gate);
     assert_ok(bb_thread_create(&closing.thread, close_in_thread, &closing));
     wait_for_closing(store.db);
     uint64_t calls = bb_file_memory_calls(store.memory);
-    open_gate(&gate);
+    table_gate_open(&gate);
     bb_thread_join(&ingesting.thread);
     bb_thread_join(&closing.thread);
     assert_int_equal(ingesting.status, BB_BUSY);
     assert_int_equal(closing.status, BB_OK);
     assert_true(bb_file_memory_calls(store.memory) > calls);
-    bb_file_memory_set_hook(store.memory, NULL, NULL);
-    bb_condvar_deinit(&gate.changed);
-    bb_mutex_deinit(&gate.mutex);
+    table_gate_deinit(&gate);
     store.db = NULL;
     assert_int_equal(store_verify(&store).orphans, 0);
     store_open(&store);
