@@ -12,7 +12,7 @@
  * The bound, in bytes:
  *     write buffers   (1 + BB_FROZEN_MAX) x write_buffer_bytes: one in use, the others frozen
  *     cache           cache_bytes
- *     tables          1.3 per key: filters and roots. The bound of the filters follows from the
+ *     tables          1.5 per key: filters and roots. The bound of the filters follows from the
  *                     runs: the bits of one run, the entropy of the sizes of the runs (Monkey),
  *                     and two bits for plans that were made for other runs. (A full compaction
  *                     leaves little of the target to the runs after it.)

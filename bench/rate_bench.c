@@ -1,19 +1,22 @@
 /* Filter memory of stores as loaded, compared with the minimum for the same runs.
  *
- *     rate_bench [first letters of the orders to run]
+ *     rate_bench
  *
  * Loads 58 stores in a file system in memory, each once in deterministic mode and once with
  * background threads, waits until they are idle, and prints a row for each:
  *
- *     keys     of all tables
- *     runs     number
- *     bits     of information of the filters, per key: log2(1 / rate), with the predicted rates
- *     excess   bits above the minimum. Memory for these runs and the target is minimal if rates
- *              are in proportion to the sizes of the runs (Monkey, SIGMOD 2017).
- *     waste    expected wasted requests of a lookup of an absent key, divided by the target
+ *     keys       of all tables
+ *     runs       number
+ *     bits       of information of the filters, per key: log2(1 / rate), with the predicted rates
+ *     excess     bits above the minimum. Memory for these runs and the target is minimal if rates
+ *                are in proportion to the sizes of the runs (Monkey, SIGMOD 2017).
+ *     waste      expected wasted requests of a lookup of an absent key, divided by the target
+ *     compacted  the same after a full compaction
  *
- * At the end the median and the maximum of the excesses. Keys in order have a separate line: their
- * tables move through the levels with the rates of the first one. Exit status 1: a bound is broken.
+ * At the end the median and the maximum of the excesses. Exit status 1: the median, an excess or a
+ * waste is out of its bounds. Keys in order have a separate bound, because their tables move
+ * through the levels with the rates of the first one, and so have stores that collect more than the
+ * default of four runs in level 0 (docs/decisions/0003-rates.md).
  */
 #include <inttypes.h>
 #include <math.h>
@@ -33,10 +36,14 @@
 #define VALUE_SIZE 24
 #define KIB        UINT64_C(1024)
 #define MIB        (1024 * KIB)
-/* Bounds of the excess. */
-#define MEDIAN_MAX   0.3
-#define WORST_MAX    1.0
-#define IN_ORDER_MAX 2.5
+/* Bounds of the excess, and of the waste. */
+#define MEDIAN_MAX    0.3
+#define EXCESS_MAX    1.0
+#define IN_ORDER_MAX  2.5
+#define MANY_RUNS_MAX 1.25
+#define WASTE_MAX     1.1
+#define COMPACTED_MIN 0.9
+#define COMPACTED_MAX 1.1
 
 enum order { RANDOM, UPDATES, DELETES, SKEWED, WINDOW, IN_ORDER, REVERSE, ORDER_COUNT };
 
@@ -50,67 +57,68 @@ struct load {
     double target;        /* 0: the default */
     uint32_t level0_runs; /* 0: the default */
     uint32_t level_ratio; /* 0: the default */
+    double absent_share;  /* 0: the default */
 };
 
 static const struct load loads[] = {
-    {.order = RANDOM, 30000, 256 * KIB},
-    {.order = RANDOM, 60000, 256 * KIB},
-    {.order = RANDOM, 125000, 256 * KIB},
-    {.order = RANDOM, 250000, 256 * KIB},
-    {.order = RANDOM, 500000, 256 * KIB},
-    {.order = RANDOM, 1000000, 256 * KIB},
-    {.order = RANDOM, 30000, 1 * MIB},
-    {.order = RANDOM, 60000, 1 * MIB},
-    {.order = RANDOM, 125000, 1 * MIB},
-    {.order = RANDOM, 250000, 1 * MIB},
-    {.order = RANDOM, 500000, 1 * MIB},
-    {.order = RANDOM, 1000000, 1 * MIB},
-    {.order = RANDOM, 30000, 4 * MIB},
-    {.order = RANDOM, 60000, 4 * MIB},
-    {.order = RANDOM, 125000, 4 * MIB},
-    {.order = RANDOM, 250000, 4 * MIB},
-    {.order = RANDOM, 500000, 4 * MIB},
-    {.order = RANDOM, 1000000, 4 * MIB},
-    {.order = RANDOM, 200000, 64 * MIB},
-    {.order = RANDOM, 1000000, 64 * MIB},
-    {.order = RANDOM, 2000000, 64 * MIB},
-    {.order = RANDOM, 500000, 1 * MIB, .target = 0.1},
-    {.order = RANDOM, 1000000, 1 * MIB, .target = 0.1},
-    {.order = RANDOM, 500000, 1 * MIB, .target = 0.001},
-    {.order = RANDOM, 1000000, 1 * MIB, .target = 0.001},
-    {.order = RANDOM, 500000, 1 * MIB, .level0_runs = 2},
-    {.order = RANDOM, 500000, 1 * MIB, .level0_runs = 8},
-    {.order = RANDOM, 500000, 1 * MIB, .level_ratio = 4},
-    {.order = RANDOM, 1000000, 256 * KIB, .level_ratio = 4},
-    {.order = UPDATES, 125000, 256 * KIB},
-    {.order = UPDATES, 500000, 256 * KIB},
-    {.order = UPDATES, 1000000, 256 * KIB},
-    {.order = UPDATES, 125000, 1 * MIB},
-    {.order = UPDATES, 500000, 1 * MIB},
-    {.order = UPDATES, 1000000, 1 * MIB},
-    {.order = DELETES, 125000, 256 * KIB},
-    {.order = DELETES, 500000, 256 * KIB},
-    {.order = DELETES, 500000, 1 * MIB},
-    {.order = DELETES, 1000000, 1 * MIB},
-    {.order = SKEWED, 125000, 256 * KIB},
-    {.order = SKEWED, 500000, 256 * KIB},
-    {.order = SKEWED, 500000, 1 * MIB},
-    {.order = SKEWED, 1000000, 1 * MIB},
-    {.order = WINDOW, 125000, 256 * KIB},
-    {.order = WINDOW, 500000, 256 * KIB},
-    {.order = WINDOW, 500000, 1 * MIB},
-    {.order = WINDOW, 1000000, 1 * MIB},
-    {.order = IN_ORDER, 60000, 256 * KIB},
-    {.order = IN_ORDER, 250000, 256 * KIB},
-    {.order = IN_ORDER, 1000000, 256 * KIB},
-    {.order = IN_ORDER, 60000, 1 * MIB},
-    {.order = IN_ORDER, 250000, 1 * MIB},
-    {.order = IN_ORDER, 1000000, 1 * MIB},
-    {.order = IN_ORDER, 250000, 4 * MIB},
-    {.order = IN_ORDER, 1000000, 4 * MIB},
-    {.order = IN_ORDER, 1000000, 64 * MIB},
-    {.order = REVERSE, 250000, 256 * KIB},
-    {.order = REVERSE, 1000000, 1 * MIB},
+    {.order = RANDOM, .operations = 30000, .write_buffer_bytes = 256 * KIB},
+    {.order = RANDOM, .operations = 60000, .write_buffer_bytes = 256 * KIB},
+    {.order = RANDOM, .operations = 125000, .write_buffer_bytes = 256 * KIB},
+    {.order = RANDOM, .operations = 250000, .write_buffer_bytes = 256 * KIB},
+    {.order = RANDOM, .operations = 500000, .write_buffer_bytes = 256 * KIB},
+    {.order = RANDOM, .operations = 1000000, .write_buffer_bytes = 256 * KIB},
+    {.order = RANDOM, .operations = 30000, .write_buffer_bytes = 1 * MIB},
+    {.order = RANDOM, .operations = 60000, .write_buffer_bytes = 1 * MIB},
+    {.order = RANDOM, .operations = 125000, .write_buffer_bytes = 1 * MIB},
+    {.order = RANDOM, .operations = 250000, .write_buffer_bytes = 1 * MIB},
+    {.order = RANDOM, .operations = 500000, .write_buffer_bytes = 1 * MIB},
+    {.order = RANDOM, .operations = 1000000, .write_buffer_bytes = 1 * MIB},
+    {.order = RANDOM, .operations = 30000, .write_buffer_bytes = 4 * MIB},
+    {.order = RANDOM, .operations = 200000, .write_buffer_bytes = 64 * MIB, .absent_share = 0.999},
+    {.order = RANDOM, .operations = 125000, .write_buffer_bytes = 4 * MIB},
+    {.order = RANDOM, .operations = 250000, .write_buffer_bytes = 4 * MIB},
+    {.order = RANDOM, .operations = 500000, .write_buffer_bytes = 4 * MIB},
+    {.order = RANDOM, .operations = 1000000, .write_buffer_bytes = 4 * MIB},
+    {.order = RANDOM, .operations = 200000, .write_buffer_bytes = 64 * MIB},
+    {.order = RANDOM, .operations = 1000000, .write_buffer_bytes = 64 * MIB},
+    {.order = RANDOM, .operations = 2000000, .write_buffer_bytes = 64 * MIB},
+    {.order = RANDOM, .operations = 500000, .write_buffer_bytes = 1 * MIB, .target = 0.1},
+    {.order = RANDOM, .operations = 80000, .write_buffer_bytes = 1 * MIB, .level0_runs = 12},
+    {.order = RANDOM, .operations = 500000, .write_buffer_bytes = 1 * MIB, .target = 0.001},
+    {.order = RANDOM, .operations = 60000, .write_buffer_bytes = 1 * MIB, .level0_runs = 8},
+    {.order = RANDOM, .operations = 500000, .write_buffer_bytes = 1 * MIB, .level0_runs = 2},
+    {.order = RANDOM, .operations = 500000, .write_buffer_bytes = 1 * MIB, .level0_runs = 8},
+    {.order = RANDOM, .operations = 500000, .write_buffer_bytes = 1 * MIB, .level_ratio = 4},
+    {.order = RANDOM, .operations = 1000000, .write_buffer_bytes = 256 * KIB, .level_ratio = 4},
+    {.order = UPDATES, .operations = 125000, .write_buffer_bytes = 256 * KIB},
+    {.order = UPDATES, .operations = 500000, .write_buffer_bytes = 256 * KIB},
+    {.order = UPDATES, .operations = 1000000, .write_buffer_bytes = 256 * KIB},
+    {.order = UPDATES, .operations = 125000, .write_buffer_bytes = 1 * MIB},
+    {.order = UPDATES, .operations = 500000, .write_buffer_bytes = 1 * MIB},
+    {.order = UPDATES, .operations = 1000000, .write_buffer_bytes = 1 * MIB},
+    {.order = DELETES, .operations = 125000, .write_buffer_bytes = 256 * KIB},
+    {.order = DELETES, .operations = 500000, .write_buffer_bytes = 256 * KIB},
+    {.order = DELETES, .operations = 500000, .write_buffer_bytes = 1 * MIB},
+    {.order = DELETES, .operations = 1000000, .write_buffer_bytes = 1 * MIB},
+    {.order = SKEWED, .operations = 125000, .write_buffer_bytes = 256 * KIB},
+    {.order = SKEWED, .operations = 500000, .write_buffer_bytes = 256 * KIB},
+    {.order = SKEWED, .operations = 500000, .write_buffer_bytes = 1 * MIB},
+    {.order = SKEWED, .operations = 1000000, .write_buffer_bytes = 1 * MIB},
+    {.order = WINDOW, .operations = 125000, .write_buffer_bytes = 256 * KIB},
+    {.order = WINDOW, .operations = 500000, .write_buffer_bytes = 256 * KIB},
+    {.order = WINDOW, .operations = 500000, .write_buffer_bytes = 1 * MIB},
+    {.order = WINDOW, .operations = 1000000, .write_buffer_bytes = 1 * MIB},
+    {.order = IN_ORDER, .operations = 60000, .write_buffer_bytes = 256 * KIB},
+    {.order = IN_ORDER, .operations = 250000, .write_buffer_bytes = 256 * KIB},
+    {.order = IN_ORDER, .operations = 1000000, .write_buffer_bytes = 256 * KIB},
+    {.order = IN_ORDER, .operations = 60000, .write_buffer_bytes = 1 * MIB},
+    {.order = IN_ORDER, .operations = 250000, .write_buffer_bytes = 1 * MIB},
+    {.order = IN_ORDER, .operations = 1000000, .write_buffer_bytes = 1 * MIB},
+    {.order = IN_ORDER, .operations = 250000, .write_buffer_bytes = 4 * MIB},
+    {.order = IN_ORDER, .operations = 1000000, .write_buffer_bytes = 4 * MIB},
+    {.order = IN_ORDER, .operations = 1000000, .write_buffer_bytes = 64 * MIB},
+    {.order = REVERSE, .operations = 250000, .write_buffer_bytes = 256 * KIB},
+    {.order = REVERSE, .operations = 1000000, .write_buffer_bytes = 1 * MIB},
 };
 
 /* ---- loads ---- */
@@ -165,6 +173,7 @@ struct result {
     double bits;
     double minimum;
     double waste;
+    double compacted; /* the waste then */
 };
 
 static double information(double keys, double rate)
@@ -228,69 +237,67 @@ static struct result run_load(const struct load *load, bool is_deterministic)
                                     .file_system = files,
                                     .deterministic = is_deterministic,
                                     .write_buffer_bytes = load->write_buffer_bytes,
-                                    .filter_amount = {BB_FILTER_WASTED_READS, load->target},
+                                    .absent_share = load->absent_share,
                                     .level0_run_count_compact = load->level0_runs,
                                     .level_size_ratio = load->level_ratio};
-    if (load->target == 0)
-        options.filter_amount = (struct bb_filter_amount){0};
+    if (load->target > 0)
+        options.filter_amount = (struct bb_filter_amount){BB_FILTER_WASTED_READS, load->target};
     bench_must(bb_db_open("/store", &options, &db));
     fill(load, db);
     bench_must(bb_db_flush(db));
     bench_must(bb_db_wait_idle(db));
     struct result result = measure(db);
+    bench_must(bb_db_compact(db));
+    result.compacted = measure(db).waste;
     bench_must(bb_db_close(db));
     bb_file_system_memory_destroy(files);
     return result;
 }
 
-static void print_row(const struct load *load, bool is_deterministic, const struct result *result)
+static void print_row(const struct load *load, const char *mode, const struct result *result)
 {
-    printf("%-9s %8" PRIu64 " %6" PRIu64 " %-13s %9.0f %4.0f %6.2f %6.2f %6.2f\n",
-           order_names[load->order], load->operations, load->write_buffer_bytes / KIB,
-           is_deterministic ? "deterministic" : "threads", result->keys, result->runs, result->bits,
-           result->bits - result->minimum, result->waste);
+    printf("%-9s %8" PRIu64 " %6" PRIu64 " %-13s %9.0f %4.0f %6.2f %6.2f %6.2f %9.2f\n",
+           order_names[load->order], load->operations, load->write_buffer_bytes / KIB, mode,
+           result->keys, result->runs, result->bits, result->bits - result->minimum, result->waste,
+           result->compacted);
 }
 
-/* The excesses of one mode. */
-struct excesses {
-    double figures[BB_ARRAY_LENGTH(loads)];
-    size_t count;
-};
-
-static bool print_summary(const char *mode, const char *orders, struct excesses *excesses,
-                          double median_max, double worst_max)
+static double excess_max(const struct load *load)
 {
-    if (excesses->count == 0)
-        return true;
-    double median = median_of(excesses->figures, excesses->count);
-    double worst = excesses->figures[excesses->count - 1];
-    printf("%s, %s: median %.2f, maximum %.2f bits per key above the minimum (bounds %.1f, %.1f)\n",
-           mode, orders, median, worst, median_max, worst_max);
-    return median <= median_max && worst <= worst_max;
+    if (load->order == IN_ORDER)
+        return IN_ORDER_MAX;
+    return load->level0_runs > 4 ? MANY_RUNS_MAX : EXCESS_MAX;
 }
 
-static bool run_mode(const char *letters, bool is_deterministic)
+static bool is_within_bounds(const struct load *load, const struct result *result)
 {
-    struct excesses ordered = {.count = 0};
-    struct excesses others = {.count = 0};
-    const char *mode = is_deterministic ? "deterministic" : "threads";
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(loads); i++) {
-        struct excesses *excesses = loads[i].order == IN_ORDER ? &ordered : &others;
-        if (letters != NULL && strchr(letters, order_names[loads[i].order][0]) == NULL)
-            continue;
+    return result->bits - result->minimum <= excess_max(load) && result->waste <= WASTE_MAX &&
+           result->compacted >= COMPACTED_MIN && result->compacted <= COMPACTED_MAX;
+}
+
+static bool run_mode(const char *mode, bool is_deterministic)
+{
+    double excesses[BB_ARRAY_LENGTH(loads)];
+    size_t count = BB_ARRAY_LENGTH(loads);
+    size_t beyond = 0;
+    for (size_t i = 0; i < count; i++) {
         struct result result = run_load(&loads[i], is_deterministic);
-        print_row(&loads[i], is_deterministic, &result);
-        excesses->figures[excesses->count++] = result.bits - result.minimum;
+        print_row(&loads[i], mode, &result);
+        excesses[i] = result.bits - result.minimum;
+        beyond += !is_within_bounds(&loads[i], &result);
     }
-    bool is_good = print_summary(mode, "in order", &ordered, IN_ORDER_MAX, IN_ORDER_MAX);
-    return print_summary(mode, "other orders", &others, MEDIAN_MAX, WORST_MAX) && is_good;
+    double median = median_of(excesses, count);
+    printf("%s: median %.2f, maximum %.2f bits per key above the minimum; "
+           "%zu of %zu loads out of bounds\n",
+           mode, median, excesses[count - 1], beyond, count);
+    return median <= MEDIAN_MAX && beyond == 0;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    const char *letters = argc > 1 ? argv[1] : NULL;
-    printf("order         puts    KiB mode               keys runs   bits excess  waste\n");
-    bool is_good = run_mode(letters, true);
-    is_good &= run_mode(letters, false);
+    printf("order         puts    KiB mode               keys runs   bits excess  waste"
+           " compacted\n");
+    bool is_good = run_mode("deterministic", true);
+    is_good &= run_mode("threads", false);
     return is_good ? 0 : 1;
 }

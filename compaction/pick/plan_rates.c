@@ -28,8 +28,26 @@ int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pic
     return bb_rate_request_last_level(&request);
 }
 
-/* At least each key of the largest input run remains; the others may be versions of the same keys.
- * Deletions may leave fewer keys, and then the excess is corrected later. */
+/* The keys of the largest input run remain; the others may be versions of the same keys. Each
+ * deletion removes at most one key of that run: itself, or the key that it deletes. Deletions of
+ * ranges may leave fewer keys, and then the excess is corrected later. */
+static void count_output_keys(const struct bb_plan *plan, struct bb_rate_request *request)
+{
+    uint64_t of_run = 0;
+    uint64_t largest = 0;
+    uint64_t tombstones = 0;
+    for (size_t i = 0; i < request->removed_count; i++) {
+        const struct bb_table_meta *meta = &plan->inputs[i]->meta;
+        bool is_same_run = i > 0 && plan->input_levels[i] == plan->input_levels[i - 1] &&
+                           plan->input_runs[i] == plan->input_runs[i - 1];
+        of_run = meta->key_count + (is_same_run ? of_run : 0);
+        largest = of_run > largest ? of_run : largest;
+        request->output_keys += meta->key_count;
+        tombstones += meta->tombstone_count;
+    }
+    request->output_keys_min = largest > tombstones ? largest - tombstones : largest > 0;
+}
+
 static struct bb_rate_request request_for(const struct bb_levels *levels,
                                           const struct bb_pick_options *options,
                                           const struct bb_plan *plan)
@@ -43,15 +61,7 @@ static struct bb_rate_request request_for(const struct bb_levels *levels,
     request.output_run = plan->output_run;
     if (plan->is_full)
         request.shape = NULL;
-    uint64_t of_run = 0;
-    for (size_t i = 0; i < request.removed_count; i++) {
-        bool is_same_run = i > 0 && plan->input_levels[i] == plan->input_levels[i - 1] &&
-                           plan->input_runs[i] == plan->input_runs[i - 1];
-        of_run = plan->inputs[i]->meta.key_count + (is_same_run ? of_run : 0);
-        request.output_keys += plan->inputs[i]->meta.key_count;
-        request.output_keys_min =
-            of_run > request.output_keys_min ? of_run : request.output_keys_min;
-    }
+    count_output_keys(plan, &request);
     return request;
 }
 

@@ -16,7 +16,8 @@ static double mean_weight(const struct bb_rate_request *request, int level, int 
     return (weight + (runs - 1) * newer) / runs;
 }
 
-void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request *request)
+void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request *request,
+                      double growth)
 {
     int last = bb_rate_request_last_level(request);
     *forecast = (struct bb_forecast){.runs = {0}};
@@ -26,8 +27,8 @@ void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request
         forecast->keys[level] = part.keys + (is_output ? (double)request->output_keys : 0);
         forecast->runs[level] = (double)part.runs + is_output;
         if (bb_rate_request_fills_first(request, level)) {
-            forecast->keys[level] += bb_rate_request_free_keys(request, level, &part);
-            forecast->runs[level] += bb_rate_request_runs_to_come(request, level, &part);
+            forecast->keys[level] += growth * bb_rate_request_free_keys(request, level, &part);
+            forecast->runs[level] += growth * bb_rate_request_runs_to_come(request, level, &part);
         }
         forecast->weights[level] = mean_weight(request, level, last, forecast->runs[level]);
     }

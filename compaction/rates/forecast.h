@@ -21,9 +21,10 @@ struct bb_forecast {
     double runs[BB_LEVEL_COUNT];
 };
 
-/* Predicts the store without the data that passes through: the levels above the output are full,
- * the others stay unchanged. */
-void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request *request);
+/* Predicts the store without the data that passes through: the levels above the output get this
+ * part of the keys and runs that they have space for, 0 ... 1; the others stay unchanged. */
+void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request *request,
+                      double growth);
 /* Adds the data that passes through. */
 void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request *request);
 

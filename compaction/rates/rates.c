@@ -23,11 +23,17 @@
  * rewritten. WHY: the levels above the output can be many times larger than the store. Its first
  * runs would leave most of the target to keys that may never come. */
 #define GROWTH_MAX 0.15
+/* The same for an output in level 0. */
+#define GROWTH_MAX_LEVEL0 0.5
 
-/* The same for level 0, which is rewritten as a whole. It also leaves the rest of the target to
- * this many new keys for each key of level 0. WHY: flushes continue while level 0 is merged, and
- * their runs stay when the merged ones are gone. */
-#define GROWTH_LEVEL0 0.5
+/* In level 0 of a leveled store, as many keys share the rest of the target with the output as this
+ * part of the level's keys, the output included. WHY: flushes continue while level 0 is merged, and
+ * their runs stay when the merged ones are gone. The part is larger if many runs are planned. */
+#define RIVALS_LEVEL0        0.5
+#define RIVALS_LEVEL0_OF_RUN (1.0 / 24)
+
+/* The rate of a run that is larger than its level is planned for at least this part of its keys. */
+#define PLANNED_MIN 0.5
 
 /* The store around the new tables. */
 struct scene {
@@ -42,10 +48,14 @@ struct scene {
     double run_keys;
     /* The keys that newer runs can add before the output is rewritten: until the levels above it
      * are full, and its own level too if it takes several runs. */
+    double space;
+    /* The part of them that is planned for. */
     double free_keys;
+    /* The keys that will leave levels above the output for lower ones. */
+    double surplus;
     /* The keys whose runs share the rest of the target with the output. */
     double rival_keys;
-    /* The minimum waste of the runs that will add the free keys. */
+    /* The minimum waste of the runs that have space. */
     double future_waste;
 };
 
@@ -109,6 +119,15 @@ static bool is_leveled(const struct bb_rate_request *request)
     return request->shape != NULL && bb_shape_is_leveled(request->shape);
 }
 
+/* The keys whose runs share the rest of the target with an output in level 0 of a leveled store. */
+static double rival_keys_level0(const struct bb_rate_request *request,
+                                const struct bb_rate_part *own, double free_keys)
+{
+    double runs = (double)bb_shape_run_count(request->shape, 0, 1);
+    double part = fmax(RIVALS_LEVEL0, RIVALS_LEVEL0_OF_RUN * runs);
+    return fmax(free_keys, part * (own->keys + (double)request->output_keys));
+}
+
 /* The keys whose runs share the rest of the target with the output. Flushes may continue without a
  * compaction. Therefore, in a level that takes several runs, no run takes the whole rest, and a run
  * of tiers beyond the planned number of runs takes at most a third of it. */
@@ -118,11 +137,30 @@ static double rival_keys_of(const struct bb_rate_request *request, const struct 
     if (!bb_rate_request_fills_first(request, request->output_level) && request->output_level > 0)
         return free_keys;
     if (is_leveled(request))
-        return fmax(free_keys, GROWTH_LEVEL0 * (own->keys + (double)request->output_keys));
+        return rival_keys_level0(request, own, free_keys);
     int last = bb_rate_request_last_level(request);
     bool is_planned = request->shape != NULL &&
                       own->runs < bb_shape_run_count(request->shape, request->output_level, last);
     return fmax(free_keys, (double)request->output_keys * (is_planned ? 0.25 : 2));
+}
+
+/* The number of keys that are expected to come. */
+static double growth_of(const struct bb_rate_request *request, const struct scene *scene)
+{
+    if (!is_leveled(request))
+        return scene->space;
+    double part = request->output_level == 0 ? GROWTH_MAX_LEVEL0 : GROWTH_MAX;
+    double keys = scene->keys + scene->run_keys + (double)request->output_keys;
+    return fmin(scene->space, part * keys);
+}
+
+/* The surplus of the levels up to this one, which lower levels will get. */
+static double surplus_after(const struct bb_rate_request *request, int level,
+                            const struct bb_rate_part *part, double surplus)
+{
+    if (!is_leveled(request) || level == 0 || level >= request->output_level)
+        return surplus;
+    return fmax(0, surplus + part->keys - bb_rate_request_full_keys(request, level));
 }
 
 static struct scene look_around(const struct bb_rate_request *request)
@@ -137,20 +175,18 @@ static struct scene look_around(const struct bb_rate_request *request)
         struct bb_rate_part part = bb_rate_request_part(request, level, last);
         if (bb_rate_request_fills_first(request, level)) {
             double weight = bb_read_weights_planned(request->weights, level, last);
-            scene.free_keys += bb_rate_request_free_keys(request, level, &part);
+            scene.space += bb_rate_request_free_keys(request, level, &part);
             scene.future_waste +=
                 bb_rate_request_runs_to_come(request, level, &part) * BB_FILTER_RATE_MIN * weight;
         }
         own = level == output ? part : own;
         scene.waste += part.waste;
         scene.keys += part.keys - part.run_keys;
+        scene.surplus = surplus_after(request, level, &part, scene.surplus);
     }
     scene.run_rate_keys = own.run_rate_keys;
     scene.run_keys = own.run_keys;
-    if (is_leveled(request)) {
-        double keys = scene.keys + scene.run_keys + (double)request->output_keys;
-        scene.free_keys = fmin(scene.free_keys, (output == 0 ? GROWTH_LEVEL0 : GROWTH_MAX) * keys);
-    }
+    scene.free_keys = growth_of(request, &scene);
     scene.rival_keys = rival_keys_of(request, &own, scene.free_keys);
     return scene;
 }
@@ -200,16 +236,11 @@ static double least_run_rate(const struct bb_rate_request *request, const struct
  * rewritten. The geometric mean serves both the keys that leave and the keys that stay. */
 static double planned_run_keys(const struct bb_rate_request *request, const struct scene *scene)
 {
-    double keys = scene->run_keys + (double)request->output_keys;
+    double keys = scene->run_keys + (double)request->output_keys + scene->surplus;
     if (!is_leveled(request) || request->output_level == 0)
         return keys;
-    int last = bb_rate_request_last_level(request);
-    for (int level = 1; level < request->output_level; level++) {
-        struct bb_rate_part part = bb_rate_request_part(request, level, last);
-        keys += fmax(0, part.keys - bb_rate_request_full_keys(request, level));
-    }
     double full = bb_rate_request_full_keys(request, request->output_level);
-    return full > 0 && keys > full ? sqrt(keys * full) : keys;
+    return full > 0 && keys > full ? fmax(sqrt(keys * full), keys * PLANNED_MIN) : keys;
 }
 
 /* The rate of the output's run in a store that keeps the target with minimal memory. If all runs
@@ -223,7 +254,7 @@ static double ideal_run_rate(const struct bb_rate_request *request, const struct
     if (bb_read_weights_are_plain(request->weights))
         return request->target * planned_run_keys(request, scene) /
                (scene->keys + run_keys + scene->free_keys);
-    bb_forecast_init(&forecast, request);
+    bb_forecast_init(&forecast, request, scene->space == 0 ? 1 : scene->free_keys / scene->space);
     bb_forecast_rates(&forecast, request->target, rates);
     double rate = rates[request->output_level];
     return bb_forecast_scale(&forecast, request->output_level, run_keys, rate);
@@ -259,7 +290,7 @@ static double clamp(double rate)
 static struct bb_forecast forecast_of(const struct bb_rate_request *request)
 {
     struct bb_forecast forecast;
-    bb_forecast_init(&forecast, request);
+    bb_forecast_init(&forecast, request, 1);
     bb_forecast_grow(&forecast, request);
     return forecast;
 }

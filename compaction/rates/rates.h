@@ -11,15 +11,14 @@
  * between: ten equal flushes that each took R * n / N, with N as it was then, would add up to
  * nearly 3 R. Two limits are therefore computed, and the lower rate is used:
  *   - the ideal rate: the share of the run in the store that is expected before the run is
- *     rewritten. Until then the levels above the run fill up;
+ *     rewritten, when the levels above the run have filled up;
  *   - a part of the rest, which is the target minus the waste of the other runs. The runs that will
  *     fill these levels get the other part. No run takes more than the rest. So the waste stays
  *     below BB_RATES_SLACK times the target, in any order of writing.
  *
- * A leveled store is not expected to grow by more than a part of its keys, although its empty
- * levels could take more. So a store of few flushes does not pay for keys that may never come. A
- * run that has more keys than its level's size, or whose upper levels have, is planned for the
- * sizes after these keys have moved.
+ * A leveled store is not expected to grow by more than a part of its keys, even if the levels above
+ * the run could take more. So a store of few flushes does not pay for keys that may never come. If
+ * a level has more keys than its size, runs are planned for the sizes after these keys have moved.
  *
  * Optional weights (compaction/rates/read_weights.h) state how many of the lookups search a run and
  * can waste a request there. Then all of this holds for rates times weights. A run with a small

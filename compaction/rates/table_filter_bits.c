@@ -34,7 +34,7 @@ double bb_table_filter_bits_for_run(const struct bb_rate_request *request, doubl
                                     double largest_bits)
 {
     struct bb_forecast forecast;
-    bb_forecast_init(&forecast, request);
+    bb_forecast_init(&forecast, request, 1);
     return bb_table_filter_bits(largest_bits, largest_run(&forecast),
                                 keys_of_run(request, &forecast), rate);
 }

@@ -33,7 +33,7 @@ static void forecast__of_a_store(void **state)
                                       .shape = &shape,
                                       .weights = &weights};
     /* A flush: level 0 will be full, and no other level changes before it is merged. */
-    bb_forecast_init(&forecast, &request);
+    bb_forecast_init(&forecast, &request, 1);
     bb_forecast_grow(&forecast, &request);
     assert_near(forecast.runs[0], 4);
     assert_near(forecast.keys[0], 4 * DRAWN_KEYS);
@@ -44,7 +44,7 @@ static void forecast__of_a_store(void **state)
     assert_near(forecast.weights[2], 0.1);
     /* A table of level 2: level 1 fills up, and goes down into level 2 once. */
     request.output_level = 2;
-    bb_forecast_init(&forecast, &request);
+    bb_forecast_init(&forecast, &request, 1);
     assert_near(forecast.keys[1], 4 * DRAWN_KEYS);
     assert_near(forecast.keys[2], 21 * DRAWN_KEYS);
     bb_forecast_grow(&forecast, &request);
