@@ -5,6 +5,7 @@
 #include "compaction/pick/pick.h"
 #include "compaction/pick/plan.h"
 #include "compaction/pick/plan_rates.h"
+#include "compaction/rates/rates.h"
 
 #include <math.h>
 
@@ -14,13 +15,14 @@ static const struct bb_pick_options options = {
     .target_wasted_reads = 0.01};
 
 /* The rate of a merge of level 1 and the tables of level 2 up to key m, where the rest of level 2
- * has used up more than its share of the target. */
-static double merged_rate(const char *drawing)
+ * has used up more than its share of the target. tombstones: in the first table of level 1. */
+static double merged_rate_with(const char *drawing, uint64_t tombstones)
 {
     struct drawn_env drawn;
     drawn_env_init(&drawn);
     struct bb_levels *levels = draw(&drawn, drawing);
     struct bb_plan plan = {0};
+    bb_levels_table(levels, 1, 0)->meta.tombstone_count = tombstones;
     assert_ok(bb_plan_init(&plan, levels, BB_PLAN_LEVEL_SIZE, 2));
     for (int level = 1; level <= 2; level++)
         bb_plan_add_overlap(&plan, levels, level, bb_levels_run(levels, level, 0),
@@ -30,6 +32,11 @@ static double merged_rate(const char *drawing)
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
     return rate;
+}
+
+static double merged_rate(const char *drawing)
+{
+    return merged_rate_with(drawing, 0);
 }
 
 /* The merge has at least the keys of its largest run, since a run has no key twice. */
@@ -47,10 +54,27 @@ static void plan_rates__the_tables_of_a_run_add_up(void **state)
     assert_true(fabs(other - expected) > 1e-3);
 }
 
+/* Regression: merges that dropped deletions left fewer keys than planned, so that the other tables
+ * of the run weighed more, and the sum of the rates exceeded 1.1 times the target. */
+static void plan_rates__deletions_leave_fewer_keys(void **state)
+{
+    (void)state;
+    const char *drawing = "1: 1[a-m]*8\n2: 2[a-m]*36 3[n-z]*10~0.03";
+    double limit = 0.01 * BB_RATES_FILL;
+    double rate = merged_rate_with(drawing, 8 * DRAWN_KEYS);
+    assert_true((rate * 28 + 0.03 * 10) / 38 <= limit);
+    assert_true((rate * 28 + 0.03 * 10) / 38 > limit * 0.999);
+    assert_true((merged_rate(drawing) * 28 + 0.03 * 10) / 38 > limit * 1.02);
+    /* More deletions than keys: one key may remain, and the limit cannot be kept. */
+    rate = merged_rate_with(drawing, 40 * DRAWN_KEYS);
+    assert_true(rate >= BB_FILTER_RATE_MIN && rate < 0.01);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_rates__the_tables_of_a_run_add_up),
+        cmocka_unit_test(plan_rates__deletions_leave_fewer_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

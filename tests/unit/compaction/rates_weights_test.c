@@ -75,6 +75,35 @@ static void rates_weights__a_single_run(void **state)
     assert_near(single_run_rate(0.01, &(struct bb_read_weights){.absent_share = 0.0125}), 0.5);
 }
 
+static double first_flush_rate(double absent_share)
+{
+    const struct bb_shape defaults = {
+        .level0_run_count = 12, .level1_size_bytes = 4 * DRAWN_BYTES, .level_size_ratio = 10};
+    const struct bb_read_weights weights = {.absent_share = absent_share};
+    struct drawn_env drawn;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "");
+    struct bb_rate_request request = {.levels = levels,
+                                      .output_keys = DRAWN_KEYS,
+                                      .shape = &defaults,
+                                      .target = 0.01,
+                                      .weights = &weights};
+    double rate = bb_rates_for_run(&request);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+    return rate;
+}
+
+/* Regression: the first flush got a twelfth of the target, for runs that may never come, unless all
+ * lookups were for absent keys. */
+static void rates_weights__a_first_flush(void **state)
+{
+    (void)state;
+    assert_near(first_flush_rate(1), 0.01 / 1.5);
+    assert_true(fabs(first_flush_rate(0.999) - first_flush_rate(1)) < 0.0001);
+    assert_true(first_flush_rate(0.1) > first_flush_rate(1) / 2);
+}
+
 /* The others share the part that the last level does not use: level 1, full, gets the rate from
  * bb_filter_allocate. */
 static void rates_weights__what_is_left_is_spread_again(void **state)
@@ -237,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_weights__visits_in_vain),
         cmocka_unit_test(rates_weights__a_single_run),
+        cmocka_unit_test(rates_weights__a_first_flush),
         cmocka_unit_test(rates_weights__what_is_left_is_spread_again),
         cmocka_unit_test(rates_weights__a_full_last_level_counts_as_any),
         cmocka_unit_test(rates_weights__keep_the_target_at_every_step),
