@@ -22,7 +22,7 @@
 /* Plans of a leveled store expect it to grow by at most this part of its keys before the output is
  * rewritten. WHY: the levels above the output can be many times larger than the store. Its first
  * runs would leave most of the target to keys that may never come. */
-#define GROWTH_MAX 0.15
+#define GROWTH_MAX 0.1
 /* The same for an output in level 0. */
 #define GROWTH_MAX_LEVEL0 0.5
 

@@ -119,11 +119,11 @@ static void rates__first_runs_share_with_those_to_come(void **state)
     levels = draw(&drawn, "0: 3[a-z]~0.0025 2[a-z]~0.0025 1[a-z]~0.0025");
     ask(&question, levels, 0, 1);
     assert_near(bb_rates_for_run(&question.request), 0.0033 / 3);
-    /* All of them merged leave space for four more; 15 % of the keys are planned for. */
+    /* All of them merged leave space for four more; 10 % of the keys are planned for. */
     ask(&question, levels, 1, 3);
     for (uint64_t number = 1; number <= 3; number++)
         ask_without(&question, number);
-    assert_near(bb_rates_for_run(&question.request), 0.01 / 1.15);
+    assert_near(bb_rates_for_run(&question.request), 0.01 / 1.1);
     bb_levels_unref(levels);
     /* In tiers, each of the four gets its quarter. */
     const struct bb_shape tiers = {.style = BB_COMPACTION_TIERED,
