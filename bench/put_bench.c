@@ -16,13 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/sync.h"
 #include "bb/db.h"
+#include "bench/counters.h"
 #include "bench/dice.h"
 #include "bench/die.h"
 #include "bench/process_clock.h"
@@ -41,18 +41,11 @@ struct writer {
     struct bb_thread thread;
 };
 
-static uint64_t clock_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
-}
-
 static void write_all(void *context)
 {
     struct writer *writer = context;
     uint8_t value[VALUE_SIZE] = {0};
-    uint64_t before = clock_now();
+    uint64_t before = clock_nanoseconds();
     for (uint64_t i = 0; i < writer->count; i++) {
         uint64_t number = dice_mix(writer->first + i);
         uint64_t key[KEY_SIZE / sizeof(uint64_t)] = {number, dice_mix(number)};
@@ -61,7 +54,7 @@ static void write_all(void *context)
         memcpy(value, &number, sizeof(number));
         bench_must(bb_db_put(writer->db, &options, bb_bytes_of(key, sizeof(key)),
                              bb_bytes_of(value, sizeof(value))));
-        uint64_t after = clock_now();
+        uint64_t after = clock_nanoseconds();
         uint64_t taken = after - before;
         writer->nanoseconds[i] = taken < UINT32_MAX ? (uint32_t)taken : UINT32_MAX;
         before = after;
@@ -103,10 +96,10 @@ static void load(struct bb_db *db, size_t thread_count, uint64_t puts, uint64_t 
                                      .synced_one_in = synced_one_in,
                                      .nanoseconds = times + i * share};
     uint64_t processor = process_clock_now();
-    uint64_t clock = clock_now();
+    uint64_t clock = clock_nanoseconds();
     run_writers(writers, thread_count);
     double count = (double)(share * thread_count);
-    double elapsed = (double)(clock_now() - clock);
+    double elapsed = (double)(clock_nanoseconds() - clock);
     double used = process_clock_since(processor);
     bb_db_stats(db, &stats);
     qsort(times, share * thread_count, sizeof(*times), compare_numbers);

@@ -47,8 +47,8 @@
 
 enum order { RANDOM, UPDATES, DELETES, SKEWED, WINDOW, IN_ORDER, REVERSE, ORDER_COUNT };
 
-static const char *const order_names[] = {"random", "updates",  "deletes", "skewed",
-                                          "window", "in order", "reverse"};
+static const char *const order_names[ORDER_COUNT] = {"random", "updates",  "deletes", "skewed",
+                                                     "window", "in order", "reverse"};
 
 struct load {
     enum order order;
