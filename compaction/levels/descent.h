@@ -33,10 +33,4 @@ struct bb_descent bb_descent_of(const struct bb_levels *levels, int level, size_
 /* False when no run of the level descends. REQUIRES: a level below level 0. */
 bool bb_descent_find(const struct bb_levels *levels, int level, struct bb_descent *ret_descent);
 
-/* The share of the keys whose lookups check a run: 1 without a descent. Descending runs and their
- * receiver share the keys: a lookup below their lowest key checks the receiver only, and one beyond
- * its end checks only them. An upper bound, if the lookups are spread like the keys of these
- * runs. */
-double bb_descent_share(const struct bb_levels *levels, int level, const struct bb_run *run);
-
 #endif

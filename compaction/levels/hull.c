@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 
-static void widen(struct bb_hull *hull, struct bb_bytes low, struct bb_bytes high)
+void bb_hull_widen(struct bb_hull *hull, struct bb_bytes low, struct bb_bytes high)
 {
     if (!hull->has_any || bb_key_compare(hull->comparator, low, hull->low) < 0)
         hull->low = low;
@@ -15,15 +15,15 @@ static void widen(struct bb_hull *hull, struct bb_bytes low, struct bb_bytes hig
 
 void bb_hull_add(struct bb_hull *hull, const struct bb_table_file *file)
 {
-    widen(hull, bb_table_file_smallest(file), bb_table_file_largest(file));
+    bb_hull_widen(hull, bb_table_file_smallest(file), bb_table_file_largest(file));
 }
 
 void bb_hull_add_run(struct bb_hull *hull, const struct bb_run *run, size_t count)
 {
     BB_DEBUG_ASSERT(count <= run->count);
     if (count > 0)
-        widen(hull, bb_table_file_smallest(run->files[0]),
-              bb_table_file_largest(run->files[count - 1]));
+        bb_hull_widen(hull, bb_table_file_smallest(run->files[0]),
+                      bb_table_file_largest(run->files[count - 1]));
 }
 
 bool bb_hull_meets(const struct bb_hull *hull, const struct bb_table_file *file)

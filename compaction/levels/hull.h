@@ -1,9 +1,9 @@
-/* The smallest key range that contains the bounds of some tables. Keys are borrowed from the
- * tables. Pure functions. */
+/* The smallest key range that contains the bounds of some tables. Keys are borrowed. Pure
+ * functions. */
 #ifndef BB_COMPACTION_LEVELS_HULL_H
 #define BB_COMPACTION_LEVELS_HULL_H
 
-#include "compaction/levels/levels.h"
+#include "compaction/levels/run.h"
 
 /* A struct with only a comparator is the hull of no tables. */
 struct bb_hull {
@@ -13,6 +13,7 @@ struct bb_hull {
     struct bb_bytes high;
 };
 
+void bb_hull_widen(struct bb_hull *hull, struct bb_bytes low, struct bb_bytes high);
 void bb_hull_add(struct bb_hull *hull, const struct bb_table_file *file);
 /* Adds the first tables of a run. */
 void bb_hull_add_run(struct bb_hull *hull, const struct bb_run *run, size_t count);

@@ -25,6 +25,7 @@ static void add_up(struct bb_run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         const struct bb_table_file *file = run->files[i];
+        run->keys_before[i] = run->key_count;
         run->key_count += file->meta.key_count;
         run->file_bytes += file->meta.file_size;
         run->range_tombstone_count += file->meta.range_tombstone_count;
@@ -76,6 +77,9 @@ enum bb_status bb_run_index(struct bb_run *run, const struct bb_comparator *comp
     enum bb_status status = check_order(run, comparator, level);
     if (status != BB_OK)
         return status;
+    run->keys_before = bb_alloc_zeroed(run->count, sizeof(*run->keys_before));
+    if (run->keys_before == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the key counts of %zu tables", run->count);
     add_up(run);
     if (comparator == NULL)
         status = take_prefixes(run);
@@ -86,9 +90,11 @@ enum bb_status bb_run_index(struct bb_run *run, const struct bb_comparator *comp
 
 void bb_run_deinit(struct bb_run *run)
 {
+    bb_free(run->keys_before);
     bb_free(run->largest_prefixes);
     bb_free(run->places);
     bb_prefix_guide_deinit(&run->guide);
+    run->keys_before = NULL;
     run->largest_prefixes = NULL;
     run->places = NULL;
 }

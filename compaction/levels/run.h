@@ -31,6 +31,8 @@ struct bb_run {
     /* At least one; part of the level's array. */
     struct bb_table_file **files;
     size_t count;
+    /* The keys of all tables before each one; count of them. Owned. */
+    uint64_t *keys_before;
     /* For searching: eight bytes of each table's bounds, after the prefix that all bounds share. */
     uint64_t *largest_prefixes;   /* owned; NULL with a comparator */
     struct bb_run_place *places;  /* owned; parallel to largest_prefixes */

@@ -2,6 +2,7 @@
 #include "compaction/pick/pick.h"
 
 #include "compaction/pick/pick_excess.h"
+#include "compaction/pick/pick_level0.h"
 #include "compaction/pick/pick_scans.h"
 #include "compaction/pick/pick_table.h"
 #include "compaction/pick/pick_tiers.h"
@@ -39,11 +40,16 @@ double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_option
 
 /* ---- a table of a level that is one run ---- */
 
-/* The tables of a level in order of their overlap with the level below, relative to their size;
- * equal ones in key order. */
+/* A table of a level, and its overlap with the level below, relative to its size. */
+struct candidate {
+    size_t table;
+    double ratio;
+    uint64_t sequence_max;
+};
+
+/* In order of overlap; equal ones in order of age, oldest first. */
 struct candidates {
-    size_t tables[CANDIDATES_MAX];
-    double ratios[CANDIDATES_MAX];
+    struct candidate tables[CANDIDATES_MAX];
     size_t count;
 };
 
@@ -53,18 +59,21 @@ static double overlap_ratio(const struct bb_levels *levels, int level,
     return (double)bb_pick_table_overlap_bytes(levels, level, file) / (double)file->meta.file_size;
 }
 
-static void offer(struct candidates *candidates, size_t table, double ratio)
+static bool comes_before(const struct candidate *a, const struct candidate *b)
 {
+    return a->ratio < b->ratio || (a->ratio == b->ratio && a->sequence_max < b->sequence_max);
+}
+
+static void offer(struct candidates *candidates, const struct candidate *candidate)
+{
+    struct candidate *tables = candidates->tables;
     size_t place = candidates->count;
-    if (place == CANDIDATES_MAX && ratio >= candidates->ratios[CANDIDATES_MAX - 1])
+    if (place == CANDIDATES_MAX && !comes_before(candidate, &tables[CANDIDATES_MAX - 1]))
         return;
     place -= place == CANDIDATES_MAX;
-    for (; place > 0 && candidates->ratios[place - 1] > ratio; place--) {
-        candidates->ratios[place] = candidates->ratios[place - 1];
-        candidates->tables[place] = candidates->tables[place - 1];
-    }
-    candidates->ratios[place] = ratio;
-    candidates->tables[place] = table;
+    for (; place > 0 && comes_before(candidate, &tables[place - 1]); place--)
+        tables[place] = tables[place - 1];
+    tables[place] = *candidate;
     candidates->count += candidates->count < CANDIDATES_MAX;
 }
 
@@ -90,8 +99,8 @@ static enum bb_status pick_candidate(const struct bb_levels *levels,
     for (size_t i = 0; i < candidates->count && status == BB_OK; i++) {
         struct bb_plan next = {0};
         double waste = 0;
-        status = bb_pick_table(levels, options, BB_PLAN_LEVEL_SIZE, number, candidates->tables[i],
-                               &next, &waste);
+        status = bb_pick_table(levels, options, BB_PLAN_LEVEL_SIZE, number,
+                               candidates->tables[i].table, &next, &waste);
         if (status == BB_OK && (i == 0 || waste < least)) {
             struct bb_plan worse = *plan;
             *plan = next;
@@ -113,10 +122,13 @@ static enum bb_status pick_deeper(const struct bb_levels *levels,
 {
     const struct bb_level *level = &levels->levels[number];
     struct candidates candidates = {.count = 0};
-    for (size_t i = 0; i < level->count; i++)
-        offer(&candidates, i, overlap_ratio(levels, number, level->files[i]));
+    for (size_t i = 0; i < level->count; i++) {
+        const struct candidate candidate = {i, overlap_ratio(levels, number, level->files[i]),
+                                            level->files[i]->meta.sequence_max};
+        offer(&candidates, &candidate);
+    }
     if (candidates.count == CANDIDATES_MAX)
-        candidates.tables[CANDIDATES_MAX - 1] = greatest_rate(level);
+        candidates.tables[CANDIDATES_MAX - 1].table = greatest_rate(level);
     return pick_candidate(levels, options, number, &candidates, plan);
 }
 
@@ -177,7 +189,7 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
     int best = greatest_score(levels, options, &score);
     *ret_plan = (struct bb_plan){0};
     if (score >= 1 && best == 0)
-        return bb_plan_level0(ret_plan, levels, &options->shape, BB_PLAN_LEVEL0_RUNS);
+        return bb_pick_level0(levels, options, ret_plan);
     enum bb_status status = BB_OK;
     bool is_due = score >= 1;
     /* With weights, the last level may have few filters. If it overflows, it will soon not be the
@@ -210,7 +222,7 @@ static bool is_close(const struct bb_levels *levels, const struct bb_pick_option
     request.output_level = deepest;
     request.output_keys = levels->levels[deepest].key_count;
     request.shape = NULL;
-    request.pending_waste = 0;
+    request.shares = NULL;
     double expected = bb_run_rate(levels->turns[0].run);
     if (!bb_filter_budget_is_given(&options->budget) &&
         bb_read_weights_are_plain(&options->weights) &&

@@ -1,6 +1,7 @@
 /* See pick_excess.h. */
 #include "compaction/pick/pick_excess.h"
 
+#include "compaction/levels/cover.h"
 #include "compaction/pick/plan_rates.h"
 #include "compaction/rates/rates.h"
 
@@ -20,6 +21,7 @@ static double rewritten_rate(const struct bb_levels *levels, const struct bb_pic
     request.output_level = level;
     request.output_run = run->number;
     request.output_keys = file->meta.key_count;
+    bb_hull_add(&request.hull, file);
     return bb_rates_for_run(&request);
 }
 
@@ -57,6 +59,15 @@ static enum bb_status rewrite_in_place(const struct bb_levels *levels, const str
     return BB_OK;
 }
 
+/* The waste that must not exceed the target: without weights the mean over all keys. */
+static double waste_of(const struct bb_levels *levels, const struct bb_pick_options *options)
+{
+    int last = bb_plan_rates_last_level(levels, options, bb_levels_deepest(levels));
+    return bb_read_weights_are_plain(&options->weights)
+               ? bb_cover_waste(levels)
+               : bb_rates_waste(levels, &options->weights, last);
+}
+
 /* True when the waste exceeds BB_RATES_EXCESS times the target. False without filters and with a
  * budget. */
 static bool is_due(const struct bb_levels *levels, const struct bb_pick_options *options)
@@ -64,9 +75,7 @@ static bool is_due(const struct bb_levels *levels, const struct bb_pick_options 
     if (!options->has_filters || options->rates_will_change ||
         bb_filter_budget_is_given(&options->budget))
         return false;
-    int last = bb_plan_rates_last_level(levels, options, bb_levels_deepest(levels));
-    return bb_rates_waste(levels, &options->weights, last) >
-           BB_RATES_EXCESS * options->target_wasted_reads;
+    return waste_of(levels, options) > BB_RATES_EXCESS * options->target_wasted_reads;
 }
 
 enum bb_status bb_pick_excess(const struct bb_levels *levels, const struct bb_pick_options *options,

@@ -11,13 +11,17 @@ struct bb_pick_options {
      * 0: the number in the shape. */
     uint32_t level0_run_count_due;
     bool has_filters; /* false: rates are ignored */
+    /* Tables without a companion leave level 0 only by a rewrite, which makes one. */
+    bool needs_companions;
     double target_wasted_reads;
     struct bb_read_weights weights; /* zeros: every run has weight 1 */
     struct bb_filter_budget budget; /* zeros: none; otherwise it replaces the target */
     /* A request compacts a range with nearly all keys, and changes the rates of its tables. So no
      * table is rewritten because of its rate. */
     bool rates_will_change;
-    double pending_waste; /* of other running work (compaction/rates/rate_request.h) */
+    /* Of the other running work (compaction/rates/rate_request.h). */
+    const struct bb_waste_share *shares;
+    const struct bb_waste_share *own_share;
     /* Tombstones and hidden versions with sequences up to this one must be dropped
      * (pick_tombstones.h), unless the oldest snapshot needs them. 0: none. */
     uint64_t tombstone_horizon;

@@ -12,11 +12,13 @@ struct bb_rate_request bb_plan_rates_request(const struct bb_levels *levels,
 {
     return (struct bb_rate_request){
         .levels = levels,
+        .hull = {.comparator = levels->comparator},
         .shape = &options->shape,
         .target = options->target_wasted_reads,
         .weights = &options->weights,
         .budget = bb_filter_budget_is_given(&options->budget) ? &options->budget : NULL,
-        .pending_waste = options->pending_waste,
+        .shares = options->shares,
+        .own_share = options->own_share,
     };
 }
 
@@ -43,6 +45,7 @@ static void count_output_keys(const struct bb_plan *plan, struct bb_rate_request
         of_run = meta->key_count + (is_same_run ? of_run : 0);
         largest = of_run > largest ? of_run : largest;
         request->output_keys += meta->key_count;
+        bb_hull_add(&request->hull, plan->inputs[i]);
         tombstones += meta->tombstone_count;
     }
     request->output_keys_min = largest > tombstones ? largest - tombstones : largest > 0;
@@ -100,6 +103,14 @@ double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_
     struct bb_rate_request request = request_for(levels, options, plan);
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : bb_rates_for_run(&request);
     return bb_rates_waste_after(&request, rate);
+}
+
+struct bb_hull bb_plan_rates_output_hull(const struct bb_levels *levels,
+                                         const struct bb_pick_options *options,
+                                         const struct bb_plan *plan)
+{
+    struct bb_rate_request request = request_for(levels, options, plan);
+    return bb_rate_request_output_hull(&request);
 }
 
 double bb_plan_rates_waste_added(const struct bb_levels *levels,

@@ -30,11 +30,15 @@ void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_opti
 /* The planned waste after a plan. A move keeps its present filters. */
 double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_options *options,
                            const struct bb_plan *plan);
-/* The waste that a plan adds to the store when its output gets that rate; 0 when it reduces the
- * waste. For a flush that is planned at the same time. */
+/* The waste that a plan adds to the keys within its output's hull when its output gets that rate; 0
+ * when it reduces the waste. For a flush that is planned at the same time. */
 double bb_plan_rates_waste_added(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, const struct bb_plan *plan,
                                  double rate);
+/* bb_rate_request_output_hull. The keys are borrowed from the inputs and the levels. */
+struct bb_hull bb_plan_rates_output_hull(const struct bb_levels *levels,
+                                         const struct bb_pick_options *options,
+                                         const struct bb_plan *plan);
 /* The effect on level 0 of a plan whose output gets that rate. */
 struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
                                          const struct bb_plan *plan, double rate);

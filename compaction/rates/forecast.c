@@ -22,7 +22,7 @@ void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request
     int last = bb_rate_request_last_level(request);
     *forecast = (struct bb_forecast){.runs = {0}};
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        struct bb_rate_part part = bb_rate_request_part(request, level, last);
+        struct bb_rate_part part = bb_rate_request_part(request, level);
         bool is_output = level == request->output_level;
         forecast->keys[level] = part.keys + (is_output ? (double)request->output_keys : 0);
         forecast->runs[level] = (double)part.runs + is_output;
@@ -46,9 +46,8 @@ double bb_forecast_scale(const struct bb_forecast *forecast, int level, double r
 static double free_keys_above(const struct bb_rate_request *request)
 {
     double free_keys = 0;
-    int last = bb_rate_request_last_level(request);
     for (int level = 0; level < request->output_level; level++) {
-        struct bb_rate_part part = bb_rate_request_part(request, level, last);
+        struct bb_rate_part part = bb_rate_request_part(request, level);
         free_keys += bb_rate_request_free_keys(request, level, &part);
     }
     return free_keys;

@@ -4,7 +4,12 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "compaction/levels/descent.h"
+#include "compaction/levels/spread.h"
+
+/* Runs are near each other if they share this part of the keys of either. */
+#define NEAR_SHARE 0.25
+/* With more runs than this, all count as if they had all keys. */
+#define OTHERS_MAX 64
 
 static bool is_output_run(const struct bb_rate_request *request, int level, uint64_t run)
 {
@@ -25,6 +30,17 @@ double bb_rate_request_run_weight(const struct bb_levels *levels,
     const struct bb_run *oldest = bb_levels_oldest_run(levels, level);
     bool is_last = level == last_level && (oldest == NULL || run <= oldest->number);
     return bb_read_weights_planned(weights, level, is_last ? level : level + 1);
+}
+
+/* The place of a table among the removed ones, searched from `start` on; removed_count if none. */
+static size_t find_removed(const struct bb_rate_request *request, const struct bb_table_file *file,
+                           size_t start)
+{
+    for (size_t i = start; i < request->removed_count; i++) {
+        if (request->removed[i] == file)
+            return i;
+    }
+    return request->removed_count;
 }
 
 /* The tables of a run that stay. */
@@ -49,6 +65,227 @@ static struct remainder remainder_of(const struct bb_rate_request *request, int 
     return rest;
 }
 
+static bool is_leveled(const struct bb_rate_request *request)
+{
+    return request->shape != NULL && bb_shape_is_leveled(request->shape);
+}
+
+/* True when one table was written before the other, as with keys in order. */
+static bool is_in_order(const struct bb_table_file *a, const struct bb_table_file *b)
+{
+    return a->meta.sequence_max < b->meta.sequence_min ||
+           b->meta.sequence_max < a->meta.sequence_min;
+}
+
+/* The tables of a run that leave it at its ends do not count: first ... last stay. */
+static size_t first_to_stay(const struct bb_rate_request *request, const struct bb_run *run)
+{
+    size_t first = 0;
+    size_t place = find_removed(request, run->files[0], 0);
+    while (first < run->count - 1 && place < request->removed_count)
+        place = find_removed(request, run->files[++first], place);
+    return first;
+}
+
+static size_t last_to_stay(const struct bb_rate_request *request, const struct bb_run *run,
+                           size_t first)
+{
+    size_t last = run->count - 1;
+    while (last > first && find_removed(request, run->files[last], 0) < request->removed_count)
+        last--;
+    return last;
+}
+
+/* The bounds of a run without the tables that leave it at its ends. A run of tiers becomes shorter
+ * by a descent. A run of a leveled store stays as it is unless its keys arrived in order: otherwise
+ * newer keys soon take the place of the keys that left. */
+static struct bb_hull remaining_hull(const struct bb_rate_request *request,
+                                     const struct bb_run *run)
+{
+    struct bb_hull hull = {.comparator = request->levels->comparator};
+    size_t first = first_to_stay(request, run);
+    size_t last = last_to_stay(request, run, first);
+    if (is_leveled(request) && first > 0 && !is_in_order(run->files[first - 1], run->files[first]))
+        first = 0;
+    if (is_leveled(request) && last < run->count - 1 &&
+        !is_in_order(run->files[last], run->files[last + 1]))
+        last = run->count - 1;
+    bb_hull_add(&hull, run->files[first]);
+    bb_hull_add(&hull, run->files[last]);
+    return hull;
+}
+
+/* ---- the other runs ---- */
+
+/* The tables of a run that stay, or tables that are being written. */
+struct other {
+    struct bb_hull hull;
+    double keys;
+    double waste; /* of a key between their bounds */
+};
+
+struct others {
+    struct other items[OTHERS_MAX];
+    size_t count;
+    /* Of all, also if they found no space. */
+    double keys;
+    double waste;
+};
+
+static void add_other(struct others *others, const struct other *other)
+{
+    others->keys += other->keys;
+    others->waste += other->waste;
+    if (others->count < OTHERS_MAX)
+        others->items[others->count] = *other;
+    others->count++;
+}
+
+/* Without the output's run. */
+static struct others list_others(const struct bb_rate_request *request, int last_level)
+{
+    struct others others = {.count = 0};
+    for (size_t i = 0; i < request->levels->turn_count; i++) {
+        const struct bb_run *run = request->levels->turns[i].run;
+        int level = request->levels->turns[i].level;
+        struct remainder rest = remainder_of(request, level, run);
+        if (is_output_run(request, level, run->number) || rest.tables == 0 || rest.keys == 0)
+            continue;
+        double weight = bb_rate_request_run_weight(request->levels, request->weights, level,
+                                                   run->number, last_level);
+        const struct other other = {remaining_hull(request, run), (double)rest.keys,
+                                    weight * rest.rate_keys / (double)rest.keys};
+        add_other(&others, &other);
+    }
+    return others;
+}
+
+static void add_shares(const struct bb_rate_request *request, struct others *others)
+{
+    for (const struct bb_waste_share *share = request->shares; share != NULL; share = share->next) {
+        const struct other other = {share->hull, 0, share->waste};
+        if (share != request->own_share)
+            add_other(others, &other);
+    }
+}
+
+/* The hull of no tables is unknown, so it may contain any key. */
+static bool contains(const struct bb_hull *hull, struct bb_bytes key)
+{
+    return !hull->has_any || (bb_key_compare(hull->comparator, hull->low, key) <= 0 &&
+                              bb_key_compare(hull->comparator, key, hull->high) <= 0);
+}
+
+static double waste_at(const struct others *others, struct bb_bytes key)
+{
+    double waste = 0;
+    for (size_t i = 0; i < others->count; i++)
+        waste += contains(&others->items[i].hull, key) ? others->items[i].waste : 0;
+    return waste;
+}
+
+/* The waste at keys that no known hull contains. */
+static double waste_anywhere(const struct others *others)
+{
+    double waste = 0;
+    for (size_t i = 0; i < others->count; i++)
+        waste += others->items[i].hull.has_any ? 0 : others->items[i].waste;
+    return waste;
+}
+
+/* NULL for level 0, where the output is a new run, and for any other new run. */
+static const struct bb_run *output_run(const struct bb_rate_request *request)
+{
+    int level = request->output_level;
+    return level == 0 ? NULL : bb_levels_find_run(request->levels, level, request->output_run);
+}
+
+struct bb_hull bb_rate_request_output_hull(const struct bb_rate_request *request)
+{
+    struct bb_hull hull = request->hull;
+    const struct bb_run *run = output_run(request);
+    if (hull.has_any && run != NULL)
+        bb_hull_add_run(&hull, run, run->count);
+    return hull;
+}
+
+/* The sum of some intervals is greatest where one of them begins. */
+double bb_rate_request_waste(const struct bb_rate_request *request, int last_level)
+{
+    struct others others = list_others(request, last_level);
+    add_shares(request, &others);
+    struct bb_hull hull = bb_rate_request_output_hull(request);
+    if (others.count > OTHERS_MAX)
+        return others.waste;
+    double greatest = hull.has_any ? waste_at(&others, hull.low) : waste_anywhere(&others);
+    for (size_t i = 0; i < others.count; i++) {
+        const struct bb_hull *other = &others.items[i].hull;
+        if (other->has_any && contains(&hull, other->low))
+            greatest = fmax(greatest, waste_at(&others, other->low));
+    }
+    return greatest;
+}
+
+double bb_rate_request_waste_before(const struct bb_rate_request *request, int last_level)
+{
+    struct bb_rate_request before = {.levels = request->levels,
+                                     .weights = request->weights,
+                                     .hull = bb_rate_request_output_hull(request)};
+    return bb_rate_request_waste(&before, last_level);
+}
+
+static bool is_near(const struct bb_levels *levels, const struct bb_hull *a,
+                    const struct bb_hull *b)
+{
+    return bb_spread_share(levels, a, b->low, b->high) >= NEAR_SHARE ||
+           bb_spread_share(levels, b, a->low, a->high) >= NEAR_SHARE;
+}
+
+/* Adds the runs that are near the hull to it, and takes them out of the others. Returns their
+ * keys. */
+static double take_near(const struct bb_levels *levels, struct others *others, struct bb_hull *hull)
+{
+    double keys = 0;
+    for (size_t i = others->count; i > 0; i--) {
+        struct other *other = &others->items[i - 1];
+        if (!is_near(levels, hull, &other->hull))
+            continue;
+        keys += other->keys;
+        bb_hull_widen(hull, other->hull.low, other->hull.high);
+        *other = others->items[--others->count];
+    }
+    return keys;
+}
+
+/* The keys of the output's run that stay, within the hull. */
+static double output_run_keys(const struct bb_rate_request *request, const struct bb_hull *hull)
+{
+    const struct bb_run *run = output_run(request);
+    if (run == NULL)
+        return 0;
+    double keys = (double)remainder_of(request, request->output_level, run).keys;
+    if (!hull->has_any)
+        return keys;
+    double removed = (double)run->key_count - keys;
+    return fmin(keys, fmax(0, bb_spread_run_keys(request->levels, hull, run) - removed));
+}
+
+struct bb_rate_near bb_rate_request_near(const struct bb_rate_request *request)
+{
+    struct others others = list_others(request, 0);
+    struct bb_hull hull = request->hull;
+    struct bb_rate_near near = {.keys = others.keys};
+    if (hull.has_any && others.count <= OTHERS_MAX) {
+        near.keys = 0;
+        for (double more = 1; more > 0; near.keys += more)
+            more = take_near(request->levels, &others, &hull);
+    }
+    near.run_keys = output_run_keys(request, &hull);
+    return near;
+}
+
+/* ---- parts ---- */
+
 static void merge_part(const struct bb_rate_merge *merge, int level, struct bb_rate_part *part)
 {
     if (level == 0) {
@@ -60,8 +297,7 @@ static void merge_part(const struct bb_rate_merge *merge, int level, struct bb_r
     }
 }
 
-struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int number,
-                                         int last_level)
+struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int number)
 {
     const struct bb_level *level = &request->levels->levels[number];
     struct bb_rate_part part = {0};
@@ -78,11 +314,6 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
             continue;
         }
         part.runs++;
-        if (rest.keys > 0)
-            part.waste += rest.rate_keys / (double)rest.keys *
-                          bb_descent_share(request->levels, number, run) *
-                          bb_rate_request_run_weight(request->levels, request->weights, number,
-                                                     run->number, last_level);
     }
     if (request->merge != NULL)
         merge_part(request->merge, number, &part);

@@ -9,6 +9,7 @@
 #include "compaction/levels/shape.h"
 #include "compaction/rates/filter_budget.h"
 #include "compaction/rates/read_weights.h"
+#include "compaction/rates/waste_share.h"
 
 /* A running merge of level 0, treated as finished: flushes during the merge will be newer than its
  * output, and will not share level 0 with its inputs. */
@@ -31,29 +32,47 @@ struct bb_rate_request {
     uint64_t output_run;                   /* as in a plan; level 0: always a new one */
     uint64_t output_keys;                  /* of all new tables together, at most */
     uint64_t output_keys_min;              /* and at least, if known; 0: the same */
+    struct bb_hull hull;                   /* of the new tables; without any: of all keys */
     const struct bb_shape *shape;          /* NULL: no level will grow */
     double target;                         /* R; a budget replaces it */
     const struct bb_read_weights *weights; /* NULL: every run has weight 1 */
     const struct bb_filter_budget *budget; /* NULL if none */
     const struct bb_rate_merge *merge;     /* NULL if none or unknown */
-    /* The waste of other tables that are being written at the same time. They were planned on the
-     * same levels, and need their share of the target when they are installed. */
-    double pending_waste;
+    /* The waste of other tables that are being written at the same time: all shares but one. They
+     * were planned on the same levels, and need their part of the target when they are
+     * installed. */
+    const struct bb_waste_share *shares;    /* NULL: none */
+    const struct bb_waste_share *own_share; /* this does not count; NULL: all count */
 };
 
 /* The tables of a level that stay. */
 struct bb_rate_part {
     double keys;
     /* In runs other than the output's: */
-    double waste; /* sum of rate times weight */
     size_t runs;
     /* In the output's run: */
     double run_rate_keys; /* sum of rate times keys */
     double run_keys;
 };
-/* last_level: the store's last level, for the weights. */
-struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int level,
-                                         int last_level);
+struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int level);
+
+/* The runs near the new tables. Near are runs that share at least a quarter of the keys of either
+ * with the new tables, or with other near runs. Keys are counted with spread.h. */
+struct bb_rate_near {
+    double keys;
+    double run_keys; /* of the output's run: its keys between the bounds of the near runs */
+};
+struct bb_rate_near bb_rate_request_near(const struct bb_rate_request *request);
+
+/* The hull of the output's run with the new tables in place. Without any: of all keys. */
+struct bb_hull bb_rate_request_output_hull(const struct bb_rate_request *request);
+
+/* The greatest waste of a key within this hull, caused by the other runs and shares: the sum of
+ * weight times rate of the runs whose bounds contain the key. For output level 0 this is the waste
+ * of all runs. */
+double bb_rate_request_waste(const struct bb_rate_request *request, int last_level);
+/* The same within the same bounds before the new tables are in place: of all runs. */
+double bb_rate_request_waste_before(const struct bb_rate_request *request, int last_level);
 
 /* The planned weight of a run. Of the runs of the last level, only the oldest counts as the store's
  * last run. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "compaction/levels/descent.h"
+#include "compaction/levels/cover.h"
 #include "compaction/rates/forecast.h"
 
 /* Limits for the rate of a part of a run, as factors of the mean rate planned for the run. They
@@ -32,6 +32,9 @@
 #define RIVALS_LEVEL0        0.5
 #define RIVALS_LEVEL0_OF_RUN (1.0 / 24)
 
+/* An output is apart from the rest of the store if this part of the keys is not near it. */
+#define APART_MIN 0.25
+
 /* The rate of a run that is larger than its level is planned for at least this part of its keys. */
 #define PLANNED_MIN 0.5
 
@@ -41,8 +44,9 @@ struct scene {
     double weight;
     /* The waste of the other runs, and of tables that are being written at the same time. */
     double waste;
-    /* The keys of the other runs. */
+    /* The keys of the other runs, and of those near the output. */
     double keys;
+    double near_keys;
     /* The tables of the output's run that stay: sum of rate times keys, and keys. */
     double run_rate_keys;
     double run_keys;
@@ -57,6 +61,10 @@ struct scene {
     double rival_keys;
     /* The minimum waste of the runs that have space. */
     double future_waste;
+    /* Only the runs near the output count: is_apart. */
+    bool is_apart;
+    /* Much of the output's run is not near the output. Then its mean rate tells nothing there. */
+    bool is_longer;
 };
 
 static double mean(double sum, double keys)
@@ -67,14 +75,8 @@ static double mean(double sum, double keys)
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
                       int last_level)
 {
-    double sum = 0;
-    for (size_t i = 0; i < levels->turn_count; i++) {
-        const struct bb_run *run = levels->turns[i].run;
-        int level = levels->turns[i].level;
-        sum += bb_rate_request_run_weight(levels, weights, level, run->number, last_level) *
-               bb_descent_share(levels, level, run) * bb_run_rate(run);
-    }
-    return sum;
+    struct bb_rate_request nothing = {.levels = levels, .weights = weights};
+    return bb_rate_request_waste(&nothing, last_level);
 }
 
 /* The exact weight of a run when older runs have this many keys. */
@@ -104,11 +106,11 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
     struct bb_rate_level sum = {0};
     for (size_t i = level->run_count; i > 0; i--) {
         const struct bb_run *run = &level->runs[i - 1];
-        double held = bb_descent_share(levels, number, run);
-        double share = visit_share(levels, weights, older) * held;
-        sum.visit_share += share / (double)level->run_count;
-        sum.rate_sum += held * bb_run_predicted_rate(run);
-        sum.waste += share * bb_run_predicted_rate(run);
+        struct bb_cover cover = bb_cover_of(levels, run);
+        double share = visit_share(levels, weights, older);
+        sum.visit_share += share * cover.share / (double)level->run_count;
+        sum.rate_sum += cover.waste;
+        sum.waste += share * cover.waste;
         older += (double)run->key_count;
     }
     return sum;
@@ -163,16 +165,35 @@ static double surplus_after(const struct bb_rate_request *request, int level,
     return fmax(0, surplus + part->keys - bb_rate_request_full_keys(request, level));
 }
 
+/* True when much of the store is not near the output, as if keys are written in order. With weights
+ * it never is: a run's weight depends on the whole store. */
+static bool is_apart(const struct bb_rate_request *request, const struct scene *scene)
+{
+    double all = scene->keys + scene->run_keys + (double)request->output_keys;
+    return bb_read_weights_are_plain(request->weights) &&
+           scene->keys - scene->near_keys >= APART_MIN * all;
+}
+
+/* Only the runs near the output share its target. Nothing moves into them from levels above. */
+static void look_only_near(const struct bb_rate_request *request, struct scene *scene)
+{
+    scene->keys = scene->near_keys;
+    scene->free_keys = GROWTH_MAX * (scene->keys + scene->run_keys + (double)request->output_keys);
+    scene->rival_keys = scene->free_keys;
+    scene->surplus = 0;
+    scene->is_apart = true;
+}
+
 static struct scene look_around(const struct bb_rate_request *request)
 {
     int last = bb_rate_request_last_level(request);
     int output = request->output_level;
     struct scene scene = {.weight = bb_rate_request_run_weight(request->levels, request->weights,
                                                                output, request->output_run, last),
-                          .waste = request->pending_waste};
+                          .waste = bb_rate_request_waste(request, last)};
     struct bb_rate_part own = {0};
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        struct bb_rate_part part = bb_rate_request_part(request, level, last);
+        struct bb_rate_part part = bb_rate_request_part(request, level);
         if (bb_rate_request_fills_first(request, level)) {
             double weight = bb_read_weights_planned(request->weights, level, last);
             scene.space += bb_rate_request_free_keys(request, level, &part);
@@ -180,14 +201,20 @@ static struct scene look_around(const struct bb_rate_request *request)
                 bb_rate_request_runs_to_come(request, level, &part) * BB_FILTER_RATE_MIN * weight;
         }
         own = level == output ? part : own;
-        scene.waste += part.waste;
         scene.keys += part.keys - part.run_keys;
         scene.surplus = surplus_after(request, level, &part, scene.surplus);
     }
     scene.run_rate_keys = own.run_rate_keys;
     scene.run_keys = own.run_keys;
-    scene.free_keys = growth_of(request, &scene);
-    scene.rival_keys = rival_keys_of(request, &own, scene.free_keys);
+    struct bb_rate_near near = bb_rate_request_near(request);
+    scene.near_keys = near.keys;
+    scene.is_longer = near.run_keys < (1 - APART_MIN) * own.run_keys;
+    if (is_apart(request, &scene)) {
+        look_only_near(request, &scene);
+    } else {
+        scene.free_keys = growth_of(request, &scene);
+        scene.rival_keys = rival_keys_of(request, &own, scene.free_keys);
+    }
     return scene;
 }
 
@@ -237,7 +264,7 @@ static double least_run_rate(const struct bb_rate_request *request, const struct
 static double planned_run_keys(const struct bb_rate_request *request, const struct scene *scene)
 {
     double keys = scene->run_keys + (double)request->output_keys + scene->surplus;
-    if (!is_leveled(request) || request->output_level == 0)
+    if (!is_leveled(request) || request->output_level == 0 || scene->is_apart)
         return keys;
     double full = bb_rate_request_full_keys(request, request->output_level);
     return full > 0 && keys > full ? fmax(sqrt(keys * full), keys * PLANNED_MIN) : keys;
@@ -338,8 +365,7 @@ static double ideal_budget_rate(const struct bb_rate_request *request)
     double rate = rates[level];
     if (forecast.runs[level] <= 1 || rate == 1)
         return clamp(rate);
-    struct bb_rate_part own =
-        bb_rate_request_part(request, level, bb_rate_request_last_level(request));
+    struct bb_rate_part own = bb_rate_request_part(request, level);
     double run_keys = own.run_keys + (double)request->output_keys;
     double scaled = bb_forecast_scale(&forecast, level, run_keys, rate);
     return clamp(fmin(scaled, BB_FILTER_RATE_MAX));
@@ -370,7 +396,7 @@ static double rate_by_target(const struct bb_rate_request *request)
 {
     struct scene scene = look_around(request);
     double run_rate = run_rate_of(request, &scene);
-    if (scene.run_keys == 0 || is_replaced(request))
+    if (scene.run_keys == 0 || scene.is_longer || is_replaced(request))
         return clamp(run_rate);
     double rate = rate_for_mean(&scene, run_rate, (double)request->output_keys);
     rate = fmax(fmin(rate, run_rate * UNEVEN_MAX), run_rate * UNEVEN_MIN);
@@ -401,9 +427,9 @@ double bb_rates_waste_added(const struct bb_rate_request *request, double rate)
     int last = bb_rate_request_last_level(request);
     if (request->output_level == 0)
         return rate * bb_read_weights_planned(request->weights, 0, last);
-    struct bb_rate_request alone = *request;
-    alone.pending_waste = 0;
-    double added = bb_rates_waste_after(&alone, rate) -
-                   bb_rates_waste(request->levels, request->weights, last);
+    struct bb_rate_request unshared = *request;
+    unshared.shares = NULL;
+    double added =
+        bb_rates_waste_after(&unshared, rate) - bb_rate_request_waste_before(request, last);
     return added > 0 ? added : 0;
 }

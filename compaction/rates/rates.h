@@ -1,10 +1,11 @@
 /* Computes the filter rate of a new run, so that the waste of the store keeps its target at every
  * moment.
  *
- * A lookup of an absent key searches one table of each run: every table of level 0, and in a deeper
- * level one table for each of its runs. So the waste, the expected wasted requests per lookup, is
- * the sum of the rates of all runs. The rate of a run is the mean of its tables' rates, weighted by
- * keys.
+ * A lookup of an absent key searches one table of each run whose bounds contain the key. So the
+ * waste, the expected wasted requests per lookup, is the sum of the rates of these runs. The rate
+ * of a run is the mean of its tables' rates, weighted by keys. The waste of a store is planned for
+ * the worst keys: it is the maximum of the sums of runs that share a key. Runs with keys in order
+ * share none.
  *
  * Memory is least when each run's rate is proportional to its share of the keys: R * n_run / N
  * (Monkey, SIGMOD 2017; docs/filters.md). But runs are written one after another, and N grows in
@@ -19,6 +20,10 @@
  * A leveled store is not expected to grow by more than a part of its keys, even if the levels above
  * the run could take more. So a store of few flushes does not pay for keys that may never come. If
  * a level has more keys than its size, runs are planned for the sizes after these keys have moved.
+ *
+ * If much of the store is not near the new tables, as with keys in order, only the runs near them
+ * share their target (bb_rate_request_near). The tables keep the rate that they need there when
+ * they move to deeper levels.
  *
  * Optional weights (compaction/rates/read_weights.h) state how many of the lookups search a run and
  * can waste a request there. Then all of this holds for rates times weights. A run with a small
@@ -47,15 +52,14 @@
 #define BB_RATES_EXCESS      1.085
 #define BB_RATES_SLACK       1.1
 
-/* The planned waste of all levels: each run has its target rate, and its planned weight, which is
- * an upper bound. last_level: the store's last level. */
+/* The planned waste of the worst keys: each run has its target rate, and its planned weight, which
+ * is an upper bound. last_level: the store's last level. */
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
                       int last_level);
 
 /* The current waste of a level, for statistics. Unlike the planned waste above, it has the
- * predicted rates of the stored filters and the exact weights. While runs descend, a lookup
- * searches a run only for a share of the keys: bb_descent_share. Each field counts a run with this
- * share. */
+ * predicted rates of the stored filters, the exact weights, and the share of the keys that each run
+ * covers (compaction/levels/cover.h). */
 struct bb_rate_level {
     /* The mean of the exact weights of the level's runs. */
     double visit_share;
@@ -80,7 +84,7 @@ double bb_rates_for_run(const struct bb_rate_request *request);
  * known bounds of their number of keys. */
 double bb_rates_waste_after(const struct bb_rate_request *request, double rate);
 /* The waste that the new tables add; 0 when they reduce it. The waste that other running work will
- * add (pending_waste) is not included. */
+ * add (shares) is not included. */
 double bb_rates_waste_added(const struct bb_rate_request *request, double rate);
 
 #endif

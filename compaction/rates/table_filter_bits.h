@@ -23,7 +23,7 @@
  * and largest_bits in its table filters. 0 for rate 1, at most log2(1 / rate). */
 double bb_table_filter_bits(double largest_bits, double largest_keys, double run_keys, double rate);
 
-/* The same for the new tables of a request, which get that rate. The largest run is that of the
+/* The same for the new tables of a request, which get that rate. The largest run is the run of the
  * predicted store (forecast.h). */
 double bb_table_filter_bits_for_run(const struct bb_rate_request *request, double rate,
                                     double largest_bits);

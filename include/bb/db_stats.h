@@ -29,9 +29,12 @@ struct bb_level_stats {
     uint64_t filter_bytes;          /* including table filters */
     uint64_t table_filter_bytes;    /* of these */
     /* Expected wasted requests per lookup of an absent key that reaches the level: the predicted
-     * rates of the filters that are probed (table_filter_off), summed over the runs. The
-     * predicted rate of a table follows from its stored filters (struct bb_table_meta). It is 0 in
-     * a table with only range tombstones, and the target in a table of an older version. */
+     * rates of the filters that are probed (table_filter_off), summed over the runs. A run counts
+     * for the share of the lookups whose key is between the bounds of one of its tables. Lookups
+     * are assumed to be spread like the keys of the store, and this share is estimated from the
+     * bounds of all tables. The predicted rate of a table follows from its stored filters (struct
+     * bb_table_meta). It is 0 in a table with only range tombstones, and the target in a table of
+     * an older version. */
     double filter_rate_sum;
     /* Tables with keys whose filters rule out no key: a predicted rate of 1. Most have no
      * filters. */
@@ -39,7 +42,8 @@ struct bb_level_stats {
     /* Tables of an older version, without a predicted rate: filter_rate_sum has their target. */
     uint64_t unpredicted_table_count;
     /* Share of lookups that search a run of the level and do not find their key there; the mean
-     * over its runs. 1 while absent_share is 1. */
+     * over its runs. 1 while absent_share is 1 and the tables of each run contain all keys between
+     * their bounds. */
     double visit_share;
     /* The level's part of the store's expected_wasted_reads: filter_rate_sum, weighted run by run
      * with visit_share. */

@@ -52,7 +52,7 @@ static enum bb_status write_stream(struct bb_db *db, const struct bb_memtable *m
     bool is_empty = !iter->base.is_valid && ranges == NULL;
     if (is_empty || iter->base.status != BB_OK)
         return iter->base.status;
-    bb_waste_target_plan_memtable(db, db->system, bb_memtable_key_count(memtable), NULL, &options);
+    bb_waste_target_plan_memtable(db, db->system, memtable, NULL, &options);
     enum bb_status status =
         bb_compaction_to_table(&iter->base, ranges, path, &options, NULL, 0, &hooks, ret_meta);
     if (status == BB_OK)

@@ -13,6 +13,7 @@
 #include "kv/background/upper_merge.h"
 #include "kv/background/waste_target.h"
 #include "kv/indexes/index_build.h"
+#include "kv/indexes/store_catalog.h"
 #include "kv/options.h"
 #include "kv/store/current_view.h"
 #include "kv/store/file_number.h"
@@ -122,8 +123,6 @@ static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *
     enum bb_status status = remove_inputs(plan, edit);
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++) {
         struct bb_table_file *file = plan->inputs[i];
-        /* A table leaves level 0 only by being rewritten: its index file may be deferred. */
-        BB_ASSERT(plan->input_levels[i] > 0);
         status = bb_edit_add_table(edit, plan->output_level, plan->output_run, file->number,
                                    &file->meta);
     }
@@ -134,8 +133,9 @@ static enum bb_status move_tables(struct bb_db *db, const struct bb_plan *plan)
 {
     struct bb_edit edit = {0};
     enum bb_status status = describe_move(plan, &edit);
+    const struct bb_placing placing = {.share = &db->work_shares[BB_WORK_COMPACTION]};
     if (status == BB_OK)
-        status = bb_edit_install(db, &edit);
+        status = bb_edit_install_placed(db, &edit, &placing);
     bb_edit_deinit(&edit);
     return status;
 }
@@ -293,7 +293,8 @@ static enum bb_status finish(struct bb_db *db)
 {
     struct bb_edit edit = {0};
     struct result result = {.db = db};
-    struct bb_placing placing = {.place = place, .context = &result};
+    struct bb_placing placing = {
+        .place = place, .context = &result, .share = &db->work_shares[BB_WORK_COMPACTION]};
     enum bb_status status = describe_result(db, &edit);
     if (status == BB_OK)
         status = bb_edit_install_placed(db, &edit, &placing);
@@ -380,7 +381,9 @@ static bool is_quiet(struct bb_db *db)
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
-    options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
+    options.shares = db->shares;
+    options.own_share = &db->work_shares[BB_WORK_COMPACTION];
+    options.needs_companions = !db->options.defer_index_files && bb_store_catalog_has_indexes(db);
     set_horizon(db, &options);
     options.level0_run_count_due =
         is_quiet(db) ? db->options.level0_run_count_compact : db->options.level0_run_count_busy;
@@ -429,7 +432,8 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
 {
     BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
-    options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
+    options.shares = db->shares;
+    options.own_share = &db->work_shares[BB_WORK_COMPACTION];
     bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret,
                          NULL, ret_table);
     bb_plan_rates_expect_tables(plan, db->options.table_size_bytes, &options);
@@ -437,7 +441,8 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
     db->pending_levels = levels_of(plan);
     db->pending_merge = bb_plan_rates_merge(&options, plan, rate);
-    bb_waste_share_set(&db->shares, &db->work_shares[BB_WORK_COMPACTION],
+    struct bb_hull hull = bb_plan_rates_output_hull(levels, &options, plan);
+    bb_waste_share_set(&db->shares, &db->work_shares[BB_WORK_COMPACTION], &hull,
                        bb_plan_rates_waste_added(levels, &options, plan, rate));
 }
 

@@ -57,20 +57,12 @@ static enum bb_status build_table(struct bb_db *db, struct bb_table_file *file, 
     return status == BB_BUSY ? BB_OK : status;
 }
 
-static bool has_indexes(struct bb_db *db)
-{
-    struct bb_catalog *catalog = bb_store_catalog_ref(db);
-    bool has = catalog->index_count > 0;
-    bb_catalog_unref(catalog);
-    return has;
-}
-
 enum bb_status bb_deferred_build_some(struct bb_db *db, bool is_quiet, bool *ret_did)
 {
     *ret_did = false;
     db->has_deferred = false;
     bool is_demanded = bb_index_demand_take_worker(db);
-    if (!has_indexes(db))
+    if (!bb_store_catalog_has_indexes(db))
         return BB_OK;
     enum bb_status status = BB_OK;
     struct bb_levels *levels = bb_current_view_ref_levels(db);

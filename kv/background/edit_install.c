@@ -234,6 +234,8 @@ enum bb_status bb_edit_install_placed(struct bb_db *db, struct bb_edit *edit,
         status = install_on(db, levels, edit, placing->flushed, placing->sequence);
     if (status == BB_OK && placing->placed != NULL)
         placing->placed(placing->context);
+    if (status == BB_OK && placing->share != NULL)
+        bb_waste_share_end(&db->shares, placing->share);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);
     if (status == BB_OK)

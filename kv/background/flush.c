@@ -96,9 +96,8 @@ static enum bb_status describe_table(struct bb_db *db, struct bb_memtable *memta
     struct bb_table_options options;
     struct bb_table_meta meta = {0};
     uint64_t number = 0;
-    bb_waste_target_plan_memtable(db, bb_work_file_system(db, BB_WORK_FLUSH),
-                                  bb_memtable_key_count(memtable), &db->work_shares[BB_WORK_FLUSH],
-                                  &options);
+    bb_waste_target_plan_memtable(db, bb_work_file_system(db, BB_WORK_FLUSH), memtable,
+                                  &db->work_shares[BB_WORK_FLUSH], &options);
     enum bb_status status = write_table(db, memtable, &options, indexes, &number, &meta);
     if (status == BB_OK)
         status = bb_edit_add_table(edit, 0, 0, number, &meta);
@@ -121,8 +120,10 @@ static enum bb_status rename_table(void *context, struct bb_levels *levels, stru
 static enum bb_status install(struct bb_db *db, struct bb_write_buffer *buffer,
                               struct bb_edit *edit)
 {
-    struct bb_placing placing = {
-        .place = db->options.wal_off ? rename_table : NULL, .context = db, .flushed = buffer};
+    struct bb_placing placing = {.place = db->options.wal_off ? rename_table : NULL,
+                                 .context = db,
+                                 .flushed = buffer,
+                                 .share = &db->work_shares[BB_WORK_FLUSH]};
     enum bb_status status = set_log(db, buffer, edit);
     if (status == BB_OK)
         status = bb_edit_install_placed(db, edit, &placing);

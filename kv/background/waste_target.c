@@ -4,6 +4,8 @@
 #include "compaction/pick/plan_rates.h"
 #include "compaction/rates/rates.h"
 #include "compaction/rates/table_filter_bits.h"
+#include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
 #include "kv/options.h"
 #include "kv/store/current_view.h"
 
@@ -53,33 +55,57 @@ static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct
     return db->options.filter_amount.unit == BB_FILTER_BITS_PER_KEY && is_there ? merge : NULL;
 }
 
-double bb_waste_target_run_options(const struct bb_db *db, const struct bb_levels *levels,
-                                   int level, uint64_t run, uint64_t key_count,
-                                   double pending_waste, struct bb_table_options *table)
+void bb_waste_target_run_options(struct bb_db *db, const struct bb_levels *levels,
+                                 const struct bb_waste_target_tables *tables,
+                                 struct bb_waste_share *share, struct bb_table_options *options)
 {
-    struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
-    struct bb_rate_request request = bb_plan_rates_request(levels, &options);
-    request.output_level = level;
-    request.output_run = run;
-    request.output_keys = key_count;
-    request.pending_waste = pending_waste;
-    if (level == 0)
+    struct bb_pick_options pick = bb_waste_target_pick_options(db, levels);
+    struct bb_rate_request request = bb_plan_rates_request(levels, &pick);
+    request.output_level = tables->level;
+    request.output_run = tables->run;
+    request.output_keys = tables->key_count;
+    request.hull = tables->hull;
+    request.shares = db->shares;
+    request.own_share = share;
+    if (tables->level == 0)
         request.merge = merge_of(db, levels);
-    bb_table_filter_bits_set(&request, bb_rates_for_run(&request), table);
-    return bb_rates_waste_added(&request, table->filter_rate);
+    bb_table_filter_bits_set(&request, bb_rates_for_run(&request), options);
+    struct bb_hull hull = bb_rate_request_output_hull(&request);
+    if (share != NULL)
+        bb_waste_share_set(&db->shares, share, &hull,
+                           bb_rates_waste_added(&request, options->filter_rate));
+}
+
+/* The hull of a memtable's keys. Unknown if it has range tombstones, or without memory for an
+ * iterator. */
+static struct bb_hull hull_of(const struct bb_memtable *memtable,
+                              const struct bb_comparator *comparator)
+{
+    struct bb_hull hull = {.comparator = comparator};
+    struct bb_iter *iter = NULL;
+    if (bb_memtable_ranges_count(memtable) > 0 || bb_memtable_iter_create(memtable, &iter) != BB_OK)
+        return hull;
+    bb_iter_seek_first(iter);
+    if (iter->is_valid)
+        bb_hull_widen(&hull, iter->entry.key, iter->entry.key);
+    bb_iter_seek_last(iter);
+    if (iter->is_valid)
+        bb_hull_widen(&hull, iter->entry.key, iter->entry.key);
+    bb_iter_destroy(iter);
+    return hull;
 }
 
 void bb_waste_target_plan_memtable(struct bb_db *db, struct bb_file_system *file_system,
-                                   uint64_t key_count, struct bb_waste_share *share,
-                                   struct bb_table_options *ret_table)
+                                   const struct bb_memtable *memtable, struct bb_waste_share *share,
+                                   struct bb_table_options *ret_options)
 {
-    bb_options_for_table(&db->options, file_system, &db->secret, NULL, ret_table);
+    const struct bb_waste_target_tables tables = {.key_count = bb_memtable_key_count(memtable),
+                                                  .hull =
+                                                      hull_of(memtable, db->options.comparator)};
+    bb_options_for_table(&db->options, file_system, &db->secret, NULL, ret_options);
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_current_view_ref_levels(db);
-    double others = bb_waste_share_others(db->shares, share);
-    double waste = bb_waste_target_run_options(db, levels, 0, 0, key_count, others, ret_table);
-    if (share != NULL)
-        bb_waste_share_set(&db->shares, share, waste);
+    bb_waste_target_run_options(db, levels, &tables, share, ret_options);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);
 }

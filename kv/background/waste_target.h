@@ -10,18 +10,25 @@
 struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
                                                     const struct bb_levels *levels);
 
-/* Sets the filters of tables with this many keys in total that join a run of a level: rate and
- * table filter. A flush joins run 0 of level 0. pending_waste: waste that other running work will
- * add. Returns the waste that the tables will add. */
-double bb_waste_target_run_options(const struct bb_db *db, const struct bb_levels *levels,
-                                   int level, uint64_t run, uint64_t key_count,
-                                   double pending_waste, struct bb_table_options *table);
+/* Tables that join a run of a level. A flush joins run 0 of level 0. */
+struct bb_waste_target_tables {
+    int level;
+    uint64_t run;
+    uint64_t key_count;  /* of all tables together */
+    struct bb_hull hull; /* of their keys; without any: unknown */
+};
 
-/* The options for a table that a memtable with this many keys becomes, a new run of level 0. share:
- * gets its waste; NULL: the table is not for this store. Installing is not held. */
+/* Sets the filters of new tables: rate and table filter. share: gets the waste that the tables will
+ * add; NULL: the tables are not for this store, or no other work runs. Installing is held. */
+void bb_waste_target_run_options(struct bb_db *db, const struct bb_levels *levels,
+                                 const struct bb_waste_target_tables *tables,
+                                 struct bb_waste_share *share, struct bb_table_options *options);
+
+/* The options for a table that a memtable becomes, a new run of level 0. share: gets its waste;
+ * NULL: the table is not for this store. Installing is not held. */
 void bb_waste_target_plan_memtable(struct bb_db *db, struct bb_file_system *file_system,
-                                   uint64_t key_count, struct bb_waste_share *share,
-                                   struct bb_table_options *ret_table);
+                                   const struct bb_memtable *memtable, struct bb_waste_share *share,
+                                   struct bb_table_options *ret_options);
 
 /* True when the levels `after` an edit of the levels `before` keep the target, together with the
  * waste that other running work will add. Also true when the edit adds no waste. */

@@ -11,6 +11,14 @@ struct bb_catalog *bb_store_catalog_ref(struct bb_db *db)
     return catalog;
 }
 
+bool bb_store_catalog_has_indexes(struct bb_db *db)
+{
+    struct bb_catalog *catalog = bb_store_catalog_ref(db);
+    bool has = catalog->index_count > 0;
+    bb_catalog_unref(catalog);
+    return has;
+}
+
 void bb_store_catalog_set(struct bb_db *db, struct bb_catalog *catalog)
 {
     bb_mutex_lock(&db->mutex);

@@ -7,6 +7,7 @@
 
 /* With a reference for the caller. */
 struct bb_catalog *bb_store_catalog_ref(struct bb_db *db);
+bool bb_store_catalog_has_indexes(struct bb_db *db);
 /* Takes the caller's reference. */
 void bb_store_catalog_set(struct bb_db *db, struct bb_catalog *catalog);
 /* Loads the catalog from a manifest's bytes. */

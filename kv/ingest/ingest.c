@@ -177,8 +177,10 @@ static enum bb_status install(struct ingest *ingest)
 {
     struct bb_db *db = ingest->intake.db;
     struct bb_edit edit = {0};
-    struct bb_placing placing = {
-        .place = place, .context = ingest, .sequence = ingest->intake.sequence};
+    struct bb_placing placing = {.place = place,
+                                 .context = ingest,
+                                 .sequence = ingest->intake.sequence,
+                                 .share = &ingest->intake.share};
     enum bb_status status = bb_edit_install_placed(db, &edit, &placing);
     bb_intake_end_share(&ingest->intake);
     if (status == BB_OK) {

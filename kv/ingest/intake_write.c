@@ -120,13 +120,15 @@ static enum bb_status plan(struct writing *writing)
     }
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_current_view_ref_levels(db);
-    double pending = bb_waste_share_others(db->shares, share);
     int level = bb_intake_level(writing->intake, levels, &sum);
     bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret,
                          NULL, &writing->options);
-    double waste = bb_waste_target_run_options(db, levels, level, bb_intake_run(levels, level),
-                                               sum.key_count, pending, &writing->options);
-    bb_waste_share_set(&db->shares, share, waste);
+    struct bb_waste_target_tables tables = {.level = level,
+                                            .run = bb_intake_run(levels, level),
+                                            .key_count = sum.key_count,
+                                            .hull = {.comparator = db->options.comparator}};
+    bb_hull_widen(&tables.hull, bb_buf_bytes(&sum.smallest), bb_buf_bytes(&sum.largest));
+    bb_waste_target_run_options(db, levels, &tables, share, &writing->options);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);
     writing->is_cut = level > 0;

@@ -262,8 +262,10 @@ static enum bb_status write_content(struct replay *replay)
         status = bb_log_run_iter_create(replay->run, &stream);
     if (status == BB_OK) {
         bb_options_for_table(&db->options, db->system, &db->secret, NULL, &options);
-        (void)bb_waste_target_run_options(db, *replay->levels, 0, 0,
-                                          bb_log_run_key_count(replay->run), 0, &options);
+        const struct bb_waste_target_tables tables = {
+            .key_count = bb_log_run_key_count(replay->run),
+            .hull = {.comparator = db->options.comparator}};
+        bb_waste_target_run_options(db, *replay->levels, &tables, NULL, &options);
         status = write_stream(replay, stream, ranges, &options);
     }
     bb_iter_destroy(stream);

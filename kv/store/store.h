@@ -30,7 +30,6 @@
 #include "kv/manifest/orphans.h"
 #include "kv/store/commit_queue.h"
 #include "kv/store/pace.h"
-#include "kv/store/waste_share.h"
 #include "kv/view/readers.h"
 #include "kv/view/spare_memtable.h"
 #include "kv/view/snapshots.h"

@@ -2,7 +2,7 @@
  *
  *     "0: 9[c-k] 8[a-f]\n"           number[smallest-largest]
  *     "1: 3[a-d]*5 2[m-q]~0.25"      *size in units of DRAWN_BYTES and DRAWN_KEYS (1), ~rate of the
- *                                    filters (0.001), ^predicted rate (unknown)
+ *                                    filters (0.001), ^predicted rate (unknown), @sequence (0)
  *
  *     "1: 7[a-z] | 3[a-d] 4[e-z]"    two runs of a level, the left one newer: 1 and 0
  *
@@ -77,6 +77,8 @@ static inline struct bb_table_file *draw_table(struct drawn_env *drawn, const ch
     meta.filter_rate = *end == '~' ? strtod(end + 1, &end) : DRAWN_RATE;
     meta.predicted_block_rate = *end == '^' ? strtod(end + 1, &end) : 0;
     meta.predicted_table_filter_rate = meta.predicted_block_rate > 0;
+    meta.sequence_min = *end == '@' ? strtoull(end + 1, &end, 10) : 0;
+    meta.sequence_max = meta.sequence_min;
     meta.key_count = size * DRAWN_KEYS;
     meta.entry_count = meta.key_count;
     meta.file_size = size * DRAWN_BYTES;

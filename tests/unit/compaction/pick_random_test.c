@@ -99,13 +99,13 @@ static void carry_out(struct world *world, struct bb_plan *plan)
     check_some(world);
 }
 
-/* Flushes count as sequences. */
+/* The maximum age is a number of flushes. */
 static void set_horizon(struct world *world)
 {
     struct bb_pick_options *options = &world->simulation->options;
-    uint64_t now = world->simulation->flushes;
-    options->tombstone_horizon =
-        world->age_max > 0 && now > world->age_max ? now - world->age_max : 0;
+    uint64_t now = (world->simulation->flushes + 1) * SIMULATED_SEQUENCES - 1;
+    uint64_t age = world->age_max * SIMULATED_SEQUENCES;
+    options->tombstone_horizon = age > 0 && now > age ? now - age : 0;
     if (options->oldest_snapshot == BB_SEQUENCE_MAX ? bb_rng_one_in(&world->rng, 10)
                                                     : bb_rng_one_in(&world->rng, 5))
         options->oldest_snapshot =

@@ -91,6 +91,42 @@ static void pick__level0_takes_all_runs_and_what_they_overlap(void **state)
     assert_pick("0: 9[k-l] 7[d-e] 6[x-y] 5[b-c]\n1: 1[a-z]", "runs -> 1: 0/9 0/7 0/6 0/5 1/1");
 }
 
+/* Tables of keys in order need no rewrite. Of the other tables of level 0 and of level 1 they share
+ * no key. */
+static void pick__level0_moves_what_overlaps_nothing(void **state)
+{
+    (void)state;
+    assert_pick("0: 3[g-i] 2[d-f] 1[a-c]", "move -> 1: 0/3 0/2 0/1");
+    assert_pick("0: 9[m-o] 8[s-u] 7[p-r]\n1: 1[a-f] 2[g-l]\n2: 3[a-z]*9", "move -> 1: 0/9 0/8 0/7");
+    /* The rest follows later. */
+    assert_pick("0: 9[m-o] 8[a-c] 7[p-r]\n1: 1[a-f] 2[g-l]", "move -> 1: 0/9 0/7");
+    assert_pick("0: 9[m-o] 8[o-q] 7[r-z]\n1: 1[a-f]", "move -> 1: 0/7");
+    assert_pick("0: 9[m-o] 8[o-q] 7[a-z]\n1: 1[a-f]", "runs -> 1: 0/9 0/8 0/7 1/1");
+}
+
+/* They stay when level 1 would have more than the target at some key, when there would be too many
+ * small ones, and when a rewrite must make their companions. Level 1 of tiers has several runs. */
+static void pick__level0_moves_only_what_fits(void **state)
+{
+    (void)state;
+    struct bb_pick_options options = plain;
+    const char *drawing = "0: 3[g-i]~0.009 2[d-f]~0.009 1[a-c]~0.009";
+    assert_pick(drawing, "move -> 1: 0/3 0/2 0/1");
+    /* The mean of level 1 would be higher than the rates at g. */
+    assert_pick("0: 3[g-i]~0.001 2[d-f]~0.009 1[a-c]~0.001\n2: 9[g-z]*9~0.008",
+                "runs -> 1: 0/3 0/2 0/1");
+    options.needs_companions = true;
+    assert_picked(bb_pick, &options, NULL, drawing, "runs -> 1: 0/3 0/2 0/1");
+    options.needs_companions = false;
+    options.shape.style = BB_COMPACTION_TIERED;
+    assert_picked(bb_pick, &options, NULL, drawing, "runs -> 1: 0/3 0/2 0/1");
+    options.shape.style = BB_COMPACTION_LEVELED;
+    options.shape.level1_size_bytes = 32 * DRAWN_BYTES;
+    assert_picked(bb_pick, &options, NULL, drawing, "move -> 1: 0/3 0/2 0/1");
+    options.shape.level1_size_bytes = 33 * DRAWN_BYTES;
+    assert_picked(bb_pick, &options, NULL, drawing, "runs -> 1: 0/3 0/2 0/1");
+}
+
 static void pick__the_greatest_score_wins(void **state)
 {
     (void)state;
@@ -119,6 +155,8 @@ static void pick__what_overlaps_nothing_is_moved(void **state)
     (void)state;
     assert_pick("1: 1[a-d]*2 2[e-h]*2\n2: 4[a-b]*2 5[i-k]*2", "move -> 2: 1/2");
     assert_pick("1: 1[a-d]*4", "move -> 2: 1/1");
+    /* Equal: the oldest. */
+    assert_pick("1: 1[a-d]*2@9 2[e-h]*2@7 3[i-k]*2@8", "move -> 2: 1/2");
     assert_pick("5: 1[a-d]*600000", "move -> 6: 5/1");
 }
 
@@ -136,6 +174,10 @@ static void pick__a_move_must_keep_the_target(void **state)
     options.has_filters = true;
     options.target_wasted_reads = 0.012;
     assert_picked(bb_pick, &options, NULL, drawing, "move -> 2: 1/1");
+    /* Keys in order: nothing comes into the place of the first table. */
+    options.target_wasted_reads = 0.01;
+    assert_pick("1: 1[a-d]*2~0.006@1 2[e-h]*2~0.006@2", "move -> 2: 1/1");
+    assert_pick("1: 1[a-d]*2~0.006@2 2[e-h]*2~0.006@1", "move -> 2: 1/2");
     /* The level's last table: the data changes its level, and the sum stays. */
     assert_pick("1: 1[a-d]*4~0.009", "move -> 2: 1/1");
 }
@@ -160,7 +202,7 @@ static void pick__the_greatest_rate_is_the_last_resort(void **state)
     for (int i = 1; i <= 20; i++)
         assert_ok(bb_buf_print(&drawing, " %d[a%02d-a%02d]*2~0.0001", i, i, i));
     assert_ok(
-        bb_buf_print(&drawing, " 21[b-c]*2~0.08\n2: 22[b-bb]*30~0.0001\n6: 23[x-z]*3000~0.0065"));
+        bb_buf_print(&drawing, " 21[b-c]*2~0.08\n2: 22[b-bb]*30~0.0001\n6: 23[a-z]*3000~0.0065"));
     assert_ok(bb_buf_append(&drawing, "", 1));
     assert_pick((const char *)drawing.data, "size -> 2: 1/21 2/22");
     bb_buf_deinit(&drawing);
@@ -275,6 +317,8 @@ int main(void)
         cmocka_unit_test(pick__nothing_is_due),
         cmocka_unit_test(pick__fewer_runs_than_planned_are_due),
         cmocka_unit_test(pick__level0_takes_all_runs_and_what_they_overlap),
+        cmocka_unit_test(pick__level0_moves_what_overlaps_nothing),
+        cmocka_unit_test(pick__level0_moves_only_what_fits),
         cmocka_unit_test(pick__the_greatest_score_wins),
         cmocka_unit_test(pick__the_least_overlap_for_its_size),
         cmocka_unit_test(pick__what_overlaps_nothing_is_moved),

@@ -43,19 +43,21 @@ static void rates__statistics_add_the_predicted_rates(void **state)
     struct drawn_env drawn;
     drawn_env_init(&drawn);
     struct bb_levels *levels =
-        draw(&drawn, "0: 9[a-z]*5~0.01^0.0078125 8[a-z]~1^1\n1: 3[a-d]*3~0.1^0.0625 2[m-q]~0.2");
+        draw(&drawn, "0: 9[a-y]*5~0.01^0.0078125 8[a-y]~1^1\n1: 3[a-i]*3~0.1^0.0625 2[s-y]~0.2");
     struct bb_rate_level level = bb_rates_level(levels, 0, NULL);
     assert_near(level.rate_sum, 1.0078125);
     assert_near(level.waste, 1.0078125);
     level = bb_rates_level(levels, 1, NULL);
-    assert_near(level.rate_sum, (3 * 0.0625 + 0.2) / 4);
+    /* A third of level 0 is within the first table of level 1, and a quarter within the second. */
+    double waste = (0.0625 * (3 + 2) + 0.2 * (1 + 1.5)) / 10;
+    assert_near(level.rate_sum, waste);
     struct bb_read_weights weights = {.absent_share = 0.2};
     level = bb_rates_level(levels, 0, &weights);
     double older = 0.2 + 0.8 * 4 / 10;
     double younger = 0.2 + 0.8 * 5 / 10;
     assert_near(level.rate_sum, 1.0078125);
     assert_near(level.waste, younger * 0.0078125 + older);
-    assert_near(bb_rates_level(levels, 1, &weights).waste, 0.2 * (3 * 0.0625 + 0.2) / 4);
+    assert_near(bb_rates_level(levels, 1, &weights).waste, 0.2 * waste);
     /* Plans keep to the targets. */
     assert_near(rates_level(levels, 0), 1.01);
     assert_near(rates_level(levels, 1), 0.125);
@@ -305,6 +307,120 @@ static void rates__ends_of_the_scale(void **state)
     drawn_env_deinit(&drawn);
 }
 
+/* ---- keys in order ---- */
+
+static void place(struct question *question, const char *low, const char *high)
+{
+    bb_hull_widen(&question->request.hull, bb_bytes_of_text(low), bb_bytes_of_text(high));
+}
+
+/* A flush beyond all other keys has the target for itself, and level 0 does not grow there. A flush
+ * of keys that other runs share does not. */
+static void rates__keys_in_order_share_no_target(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels =
+        draw(&drawn, "0: 9[n-o]~0.009\n1: 7[i-k]*4~0.009 8[l-m]~0.009\n2: 1[a-h]*20~0.009");
+    ask(&question, levels, 0, 1);
+    place(&question, "p", "q");
+    assert_near(bb_rates_for_run(&question.request), 0.01 / 1.1);
+    assert_near(bb_rates_waste_after(&question.request, 0.009), 0.009);
+    assert_near(bb_rates_waste_added(&question.request, 0.009), 0.009);
+    ask(&question, levels, 0, 1);
+    place(&question, "m5", "q");
+    assert_true(bb_rates_for_run(&question.request) < 0.0018);
+    assert_near(bb_rates_waste_after(&question.request, 0.001), 0.010);
+    ask(&question, levels, 0, 1);
+    assert_true(bb_rates_for_run(&question.request) < 0.001);
+    assert_near(bb_rates_waste(levels, NULL, 2), 0.009);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+/* The rest of level 2 has low rates, which must not raise the rate where level 1 is. */
+static void rates__of_a_run_that_is_mostly_elsewhere(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "1: 7[t-v]*4~0.008 8[w-z]*4~0.008\n"
+                                            "2: 1[a-g]*20~0.0001 2[h-s]*20~0.0001 3[t-v]~0.002");
+    ask(&question, levels, 2, 4);
+    question.request.output_run = 0;
+    ask_without(&question, 7);
+    ask_without(&question, 3);
+    place(&question, "t", "v");
+    double rate = bb_rates_for_run(&question.request);
+    assert_true(rate > 0.0001 && rate <= 0.0026);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+/* Tables that are being written at the same time count for their keys. */
+static void rates__shares_count_where_they_are(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    struct bb_waste_share *shares = NULL;
+    struct bb_waste_share share = {.waste = 0};
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "1: 7[a-k]*4~0.009");
+    struct bb_hull hull = {.comparator = NULL};
+    bb_hull_widen(&hull, bb_bytes_of_text("l"), bb_bytes_of_text("p"));
+    bb_waste_share_set(&shares, &share, &hull, 0.008);
+    ask(&question, levels, 0, 1);
+    place(&question, "q", "z");
+    question.request.shares = shares;
+    assert_near(bb_rates_for_run(&question.request), 0.01 / 1.1);
+    place(&question, "p", "z");
+    assert_true(bb_rates_for_run(&question.request) < 0.0028);
+    assert_near(bb_rates_waste_after(&question.request, 0.001), 0.009);
+    question.request.own_share = &share;
+    assert_near(bb_rates_for_run(&question.request), 0.01 / 1.1);
+    /* A share without a hull counts for all keys. */
+    question.request.own_share = NULL;
+    bb_waste_share_set(&shares, &share, &(struct bb_hull){.comparator = NULL}, 0.008);
+    assert_near(bb_rates_waste_after(&question.request, 0.001), 0.009);
+    question.request.hull = (struct bb_hull){.comparator = NULL};
+    assert_near(bb_rates_waste_after(&question.request, 0.001), 0.018);
+    bb_waste_share_end(&shares, &share);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+/* With very many runs, the sum of all is the bound. */
+static void rates__of_too_many_runs_add_up(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct bb_buf text = {0};
+    drawn_env_init(&drawn);
+    assert_ok(bb_buf_print(&text, "0:"));
+    for (int i = 60; i > 0; i--)
+        assert_ok(bb_buf_print(&text, " %d[k%02d0-k%02d9]", i, i, i));
+    assert_ok(bb_buf_append(&text, "", 1));
+    struct bb_levels *levels = draw(&drawn, (const char *)text.data);
+    assert_near(bb_rates_waste(levels, NULL, 1), DRAWN_RATE);
+    struct bb_rate_request request = {.levels = levels, .shape = &shape, .target = 0.01};
+    struct bb_waste_share shares[10] = {{.waste = 0}};
+    struct bb_waste_share *list = NULL;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(shares); i++)
+        bb_waste_share_set(&list, &shares[i], &(struct bb_hull){.comparator = NULL}, DRAWN_RATE);
+    request.shares = list;
+    request.output_keys = DRAWN_KEYS;
+    assert_near(bb_rates_waste_after(&request, DRAWN_RATE), 71 * DRAWN_RATE);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(shares); i++)
+        bb_waste_share_end(&list, &shares[i]);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+    bb_buf_deinit(&text);
+}
+
 /* ---- loads ---- */
 
 #define FLUSHES 110
@@ -357,7 +473,7 @@ static void run_load(const struct form *form, enum load load, uint64_t seed)
         "least; %llu merges, "
         "%llu moves, %llu for rates\n",
         load_names[load], style_names[form->style], form->run_count, form->size_ratio, form->target,
-        simulation->worst, rates_expected(simulation->levels) / form->target, excess,
+        simulation->worst, simulation_waste(simulation) / form->target, excess,
         (unsigned long long)simulation->merges, (unsigned long long)simulation->moves,
         (unsigned long long)simulation->excesses);
     /* A level of several runs reserves a share for the runs that it does not have yet. */
@@ -400,7 +516,7 @@ static void rates__a_stricter_target_is_kept_in_the_end(void **state)
             flush_some(simulation, &forms[i], LOAD_UNIFORM, &rng, flush);
         simulation->options.target_wasted_reads /= 10;
         simulate_compactions(simulation);
-        assert_true(rates_expected(simulation->levels) <=
+        assert_true(simulation_waste(simulation) <=
                     BB_RATES_SLACK * simulation->options.target_wasted_reads);
         assert_true(simulation->excesses > 0);
         simulation->worst = 0;
@@ -436,6 +552,10 @@ int main(void)
         cmocka_unit_test(rates__a_surplus_moves_into_the_next_level),
         cmocka_unit_test(rates__fewer_keys_than_expected),
         cmocka_unit_test(rates__ends_of_the_scale),
+        cmocka_unit_test(rates__keys_in_order_share_no_target),
+        cmocka_unit_test(rates__of_a_run_that_is_mostly_elsewhere),
+        cmocka_unit_test(rates__shares_count_where_they_are),
+        cmocka_unit_test(rates__of_too_many_runs_add_up),
         cmocka_unit_test(rates__keep_the_target_at_every_step),
         cmocka_unit_test(rates__keep_the_target_in_tiers),
         cmocka_unit_test(rates__a_stricter_target_is_kept_in_the_end),

@@ -24,6 +24,9 @@
 /* A table that overlaps more tables below ends earlier (compaction/merge/compaction.c). */
 #define SIMULATED_OVERLAP_TABLES 10
 
+/* Of a flush, in the order of its keys. */
+#define SIMULATED_SEQUENCES UINT64_C(1000000)
+
 /* The simulated cost of filters: like ribbons of about 40 keys each. */
 static const struct bb_filter_cost simulated_cost = {
     .kind = BB_FILTER_RIBBON, .slope = 1.012, .overhead_bits = 0.5};
@@ -34,7 +37,7 @@ static const struct bb_filter_cost simulated_cost = {
 
 struct simulated_set {
     uint64_t *entries; /* ascending, each key once */
-    uint64_t *births;  /* the flush that wrote each: its sequence */
+    uint64_t *births;  /* the sequence of each */
     size_t count;
 };
 
@@ -134,6 +137,57 @@ static inline struct bb_table_file *simulate_table(struct simulation *simulation
     return file;
 }
 
+/* The index of the first entry of a set whose key is at least that of `entry`. */
+static inline size_t simulated_index(const struct simulated_set *set, uint64_t entry)
+{
+    size_t low = 0;
+    size_t high = set->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->entries[middle] >> 1 < entry >> 1)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The number of keys of all tables between the bounds of a table: of the lookups that search it, if
+ * lookups are spread like the keys. */
+static inline double simulated_keys_within(const struct simulation *simulation,
+                                           const struct bb_table_file *file)
+{
+    const struct bb_levels *levels = simulation->levels;
+    const struct simulated_set *set = &simulation->sets[file->number];
+    uint64_t first = set->entries[0];
+    uint64_t last = set->entries[set->count - 1];
+    size_t keys = 0;
+    for (size_t r = 0; r < levels->turn_count; r++) {
+        const struct bb_run *run = levels->turns[r].run;
+        for (size_t i = 0; i < run->count; i++) {
+            const struct simulated_set *other = &simulation->sets[run->files[i]->number];
+            if (other->entries[other->count - 1] >> 1 >= first >> 1 &&
+                other->entries[0] >> 1 <= last >> 1)
+                keys += simulated_index(other, last + 2) - simulated_index(other, first);
+        }
+    }
+    return (double)keys;
+}
+
+/* Wasted requests per lookup of an absent key, if lookups are spread like the keys. */
+static inline double simulation_waste(const struct simulation *simulation)
+{
+    const struct bb_levels *levels = simulation->levels;
+    double all = (double)bb_levels_key_count(levels);
+    double waste = 0;
+    for (size_t r = 0; r < levels->turn_count; r++) {
+        const struct bb_run *run = levels->turns[r].run;
+        for (size_t i = 0; i < run->count; i++)
+            waste += run->files[i]->filter_rate * simulated_keys_within(simulation, run->files[i]);
+    }
+    return all == 0 ? 0 : waste / all;
+}
+
 static inline void simulation_install(struct simulation *simulation, const uint64_t *removed,
                                       size_t removed_count, const struct bb_level_change *added,
                                       size_t added_count)
@@ -150,7 +204,9 @@ static inline void simulation_install(struct simulation *simulation, const uint6
     simulation->levels = levels;
     /* The floor of the rates, 2^-24, is a sixteenth of the lowest target, and each run has it. */
     double floor = (double)bb_levels_run_count(levels) * BB_FILTER_RATE_MIN;
-    double waste = rates_waste(levels, &simulation->options.weights);
+    double waste = bb_read_weights_are_plain(&simulation->options.weights)
+                       ? simulation_waste(simulation)
+                       : rates_waste(levels, &simulation->options.weights);
     double sum = (waste - floor) / simulation->options.target_wasted_reads;
     simulation->worst = sum > simulation->worst ? sum : simulation->worst;
     simulation->options.budget.cost =
@@ -188,11 +244,17 @@ static inline void simulate_flush(struct simulation *simulation, uint64_t *entri
                                       .weights = &simulation->options.weights};
     if (bb_filter_budget_is_given(&simulation->options.budget))
         request.budget = &simulation->options.budget;
+    struct bb_buf keys[2] = {{0}};
+    simulated_key(entries[0], &keys[0]);
+    simulated_key(entries[count - 1], &keys[1]);
+    bb_hull_widen(&request.hull, bb_buf_bytes(&keys[0]), bb_buf_bytes(&keys[1]));
     double rate = bb_rates_for_run(&request);
+    bb_buf_deinit(&keys[0]);
+    bb_buf_deinit(&keys[1]);
     uint64_t *births = bb_must_realloc(NULL, count * sizeof(*births));
     simulation->flushes++;
     for (size_t i = 0; i < count; i++)
-        births[i] = simulation->flushes;
+        births[i] = simulation->flushes * SIMULATED_SEQUENCES + i;
     struct bb_level_change change = {
         .level = 0, .file = simulate_table(simulation, entries, births, count, rate)};
     simulation_install(simulation, NULL, 0, &change, 1);
@@ -396,22 +458,25 @@ static inline double information(double keys, double rate)
     return keys * -log2(rate);
 }
 
-/* Bits of filters per key, in excess of the minimum for the same runs and target (Monkey). */
+/* Bits of filters per key, in excess of the minimum for the same tables and target. Memory is
+ * minimal if the rate of a table is in proportion to its share of the keys, divided by the share of
+ * the lookups that search it. */
 static inline double simulation_excess_bits(const struct simulation *simulation)
 {
     const struct bb_levels *levels = simulation->levels;
-    double per_key = simulation->options.target_wasted_reads / (double)bb_levels_key_count(levels);
+    double all = (double)bb_levels_key_count(levels);
     double bits = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t r = 0; r < levels->levels[level].run_count; r++) {
-            const struct bb_run *run = bb_levels_run(levels, level, r);
-            for (size_t i = 0; i < run->count; i++)
-                bits +=
-                    information((double)run->files[i]->meta.key_count, run->files[i]->filter_rate);
-            bits -= information((double)run->key_count, fmin(1, per_key * (double)run->key_count));
+    for (size_t r = 0; r < levels->turn_count; r++) {
+        const struct bb_run *run = levels->turns[r].run;
+        for (size_t i = 0; i < run->count; i++) {
+            double keys = (double)run->files[i]->meta.key_count;
+            double searched = simulated_keys_within(simulation, run->files[i]);
+            double least = simulation->options.target_wasted_reads * keys / searched;
+            bits += information(keys, run->files[i]->filter_rate);
+            bits -= information(keys, fmin(1, least));
         }
     }
-    return bb_levels_key_count(levels) == 0 ? 0 : bits / (double)bb_levels_key_count(levels);
+    return all == 0 ? 0 : bits / all;
 }
 
 #endif

@@ -387,9 +387,9 @@ static void db_stats__weights(void **state)
     assert_true(last > 0 && stats.levels[0].run_count > 0);
     assert_true(fabs(sum - stats.expected_wasted_reads) <= 1e-12);
     assert_true(stats.expected_wasted_reads <= 1.1 * stats.target_wasted_reads);
-    assert_true(stats.levels[last].visit_share == 0.005);
+    assert_true(fabs(stats.levels[last].visit_share - 0.005) <= 1e-12);
     assert_int_equal(stats.levels[last].filter_bytes, 0);
-    assert_true(stats.levels[last].expected_wasted_reads == 0.005);
+    assert_true(fabs(stats.levels[last].expected_wasted_reads - 0.005) <= 1e-12);
     assert_true(stats.levels[0].visit_share > 0.005 && stats.levels[0].visit_share < 1);
     assert_true(stats.levels[0].filter_bytes > 0);
     assert_true(stats.levels[0].expected_wasted_reads <= stats.levels[0].filter_rate_sum);

@@ -2,28 +2,29 @@
  * and ends. */
 #include "tests/support/assert_status.h"
 
-#include "kv/store/waste_share.h"
+#include "compaction/rates/waste_share.h"
 
 static void waste_share__of_the_others(void **state)
 {
     (void)state;
+    const struct bb_hull everywhere = {0};
     struct bb_waste_share *list = NULL;
     struct bb_waste_share a = {0};
     struct bb_waste_share b = {0};
     struct bb_waste_share c = {0};
     bb_waste_share_end(&list, &a);
     assert_true(bb_waste_share_others(list, NULL) == 0);
-    bb_waste_share_set(&list, &a, 1);
-    bb_waste_share_set(&list, &b, 2);
-    bb_waste_share_set(&list, &c, 4);
+    bb_waste_share_set(&list, &a, &everywhere, 1);
+    bb_waste_share_set(&list, &b, &everywhere, 2);
+    bb_waste_share_set(&list, &c, &everywhere, 4);
     assert_true(bb_waste_share_others(list, NULL) == 7);
     assert_true(bb_waste_share_others(list, &b) == 5);
-    bb_waste_share_set(&list, &a, 8);
+    bb_waste_share_set(&list, &a, &everywhere, 8);
     assert_true(bb_waste_share_others(list, NULL) == 14);
     bb_waste_share_end(&list, &b);
     bb_waste_share_end(&list, &b);
     assert_true(bb_waste_share_others(list, &b) == 12);
-    bb_waste_share_set(&list, &b, 1);
+    bb_waste_share_set(&list, &b, &everywhere, 1);
     bb_waste_share_end(&list, &a);
     bb_waste_share_end(&list, &c);
     assert_true(bb_waste_share_others(list, NULL) == 1);

@@ -1,12 +1,21 @@
 /* See waste_share.h. */
-#include "kv/store/waste_share.h"
+#include "compaction/rates/waste_share.h"
+
 #include "base/assert.h"
 
-#include <stddef.h>
+static void copy_hull(struct bb_waste_share *share, const struct bb_hull *hull)
+{
+    share->hull = (struct bb_hull){.comparator = hull->comparator};
+    if (hull->has_any && bb_buf_assign(&share->low, hull->low) == BB_OK &&
+        bb_buf_assign(&share->high, hull->high) == BB_OK)
+        bb_hull_widen(&share->hull, bb_buf_bytes(&share->low), bb_buf_bytes(&share->high));
+}
 
-void bb_waste_share_set(struct bb_waste_share **list, struct bb_waste_share *share, double waste)
+void bb_waste_share_set(struct bb_waste_share **list, struct bb_waste_share *share,
+                        const struct bb_hull *hull, double waste)
 {
     share->waste = waste;
+    copy_hull(share, hull);
     if (share->is_listed)
         return;
     share->is_listed = true;
@@ -24,6 +33,8 @@ void bb_waste_share_end(struct bb_waste_share **list, struct bb_waste_share *sha
         link = &(*link)->next;
     }
     *link = share->next;
+    bb_buf_deinit(&share->low);
+    bb_buf_deinit(&share->high);
     *share = (struct bb_waste_share){0};
 }
 
