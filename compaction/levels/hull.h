@@ -1,5 +1,5 @@
-/* The smallest key range that contains the bounds of some tables. Keys are borrowed. Pure
- * functions. */
+/* The smallest key range that contains some keys, or the bounds of some tables. Keys are borrowed.
+ * Pure functions. */
 #ifndef BB_COMPACTION_LEVELS_HULL_H
 #define BB_COMPACTION_LEVELS_HULL_H
 
@@ -13,6 +13,7 @@ struct bb_hull {
     struct bb_bytes high;
 };
 
+/* Widens the hull to contain low ... high. REQUIRES: low <= high. */
 void bb_hull_widen(struct bb_hull *hull, struct bb_bytes low, struct bb_bytes high);
 void bb_hull_add(struct bb_hull *hull, const struct bb_table_file *file);
 /* Adds the first tables of a run. */

@@ -13,8 +13,9 @@
 
 /* Characters that a byte of keys usually has. */
 struct alphabet {
-    unsigned first[2]; /* of two intervals of characters; of one if they are equal */
-    unsigned count[2];
+    /* One or two intervals of characters; an empty second one has count 0. */
+    int first[2];
+    int count[2];
 };
 static const struct alphabet alphabets[] = {
     {.first = {'0'}, .count = {10}},
@@ -23,43 +24,45 @@ static const struct alphabet alphabets[] = {
     {.first = {0}, .count = {256}},
 };
 
-/* The character's place in the alphabet; if it is not in it, the place of the next one. */
-static unsigned place_in(const struct alphabet *alphabet, unsigned byte)
+/* The bytes of a key; MISSING after its end. */
+#define MISSING (-1)
+
+static int byte_at(struct bb_bytes key, size_t i)
 {
-    unsigned place = 0;
+    return i < key.size ? key.data[i] : MISSING;
+}
+
+/* The character's place in the alphabet. */
+static int place_in(const struct alphabet *alphabet, int byte)
+{
+    int place = 0;
     for (size_t i = 0; i < 2; i++) {
-        unsigned first = alphabet->first[i];
-        unsigned after = byte < first ? 0 : byte - first;
-        place += after < alphabet->count[i] ? after : alphabet->count[i];
+        int after = byte - alphabet->first[i];
+        place += after < 0 ? 0 : after < alphabet->count[i] ? after : alphabet->count[i];
     }
     return place;
 }
 
-static bool has(const struct alphabet *alphabet, unsigned byte)
+static bool has(const struct alphabet *alphabet, int byte)
 {
     for (size_t i = 0; i < 2; i++) {
         if (byte >= alphabet->first[i] && byte - alphabet->first[i] < alphabet->count[i])
             return true;
     }
-    return false;
+    return byte == MISSING;
 }
 
-/* The smallest alphabet with both bytes. */
-static const struct alphabet *alphabet_of(unsigned low, unsigned high)
+/* The first alphabet with all three bytes. */
+static const struct alphabet *alphabet_of(int a, int b, int c)
 {
     const struct alphabet *alphabet = alphabets;
-    while (!has(alphabet, low) || !has(alphabet, high))
+    while (!has(alphabet, a) || !has(alphabet, b) || !has(alphabet, c))
         alphabet++;
     return alphabet;
 }
 
-static unsigned byte_at(struct bb_bytes key, size_t i)
-{
-    return i < key.size ? key.data[i] : 0;
-}
-
 /* The place of the key between low and high: 0 ... 1. The first bytes that differ are digits of a
- * number, in the alphabet that low and high seem to have. `unknown` is returned if the bytes do not
+ * number, in the alphabet that the keys seem to have. `unknown` is returned if the bytes do not
  * tell. REQUIRES: low <= key <= high, in the order of bytes. */
 static double position(struct bb_bytes low, struct bb_bytes high, struct bb_bytes key,
                        double unknown)
@@ -69,12 +72,13 @@ static double position(struct bb_bytes low, struct bb_bytes high, struct bb_byte
     double place = 0;
     double length = 0;
     for (size_t i = shared; i < shared + BYTES_MAX; i++) {
-        unsigned first = byte_at(low, i);
-        unsigned last = byte_at(high, i);
-        const struct alphabet *alphabet = alphabet_of(first, last);
-        double start = place_in(alphabet, first);
+        int first = byte_at(low, i);
+        int last = byte_at(high, i);
+        int middle = byte_at(key, i);
+        const struct alphabet *alphabet = alphabet_of(first, last, middle);
+        int start = place_in(alphabet, first);
         unit /= alphabet->count[0] + alphabet->count[1];
-        place += (place_in(alphabet, byte_at(key, i)) - start) * unit;
+        place += (place_in(alphabet, middle) - start) * unit;
         length += (place_in(alphabet, last) - start) * unit;
     }
     return length <= 0 ? unknown : fmin(1, fmax(0, place / length));
@@ -89,7 +93,7 @@ static double rank_of(const struct bb_levels *levels, const struct bb_run *run, 
     const struct bb_table_file *file = run->files[index];
     struct bb_bytes low = bb_table_file_smallest(file);
     double before = (double)run->keys_before[index];
-    if (levels->comparator != NULL || bb_bytes_compare(key, low) <= 0)
+    if (bb_bytes_compare(key, low) <= 0)
         return before;
     return before +
            (double)file->meta.key_count * position(low, bb_table_file_largest(file), key, 0);
@@ -105,7 +109,8 @@ static const struct bb_run *longest_run(const struct bb_levels *levels)
     return longest;
 }
 
-/* The same, measured by tables where there are enough. */
+/* Like position, but measured by the tables of the longest run if enough of them are between low
+ * and high. */
 static double place_of(const struct bb_levels *levels, struct bb_bytes low, struct bb_bytes high,
                        struct bb_bytes key, double unknown)
 {

@@ -108,7 +108,7 @@ static enum bb_status pick_candidate(const struct bb_levels *levels,
             least = waste;
         }
         bb_plan_deinit(&next);
-        if (bb_plan_rates_keep_target(levels, options, number + 1, least))
+        if (bb_plan_rates_keep_target(levels, options, plan, least))
             break;
     }
     if (status != BB_OK)

@@ -6,9 +6,10 @@
  * without a rewrite. Level 0 collects more runs during a series of flushes (kv/store/pace.h): a
  * merge rewrites all of level 1, however many runs it takes.
  *
- *     level 0    all of its runs (bb_plan_level0)
+ *     level 0    leveled: tables that overlap no other table of level 0 or 1 move; otherwise all of
+ *                its runs are merged (pick_level0.h)
  *     one run    leveled: the table with the smallest overlap below, relative to its size, with
- *                the tables that it overlaps
+ *                the tables that it overlaps; of equal ones the oldest
  *                last level of lazy leveling: the whole level moves down
  *     tiers      runs of about one size (pick_tiers.h)
  *
@@ -17,15 +18,16 @@
  *
  * A table of a deeper level that overlaps nothing below is moved, not rewritten. A level's mean
  * rate rises when a table with a low rate leaves it, and a table that moves to an empty level takes
- * its rate along. A table is therefore moved only if the sum of the rates then stays within the
- * target, and is rewritten otherwise. Of the tables with the smallest overlap, the first that keeps
- * the sum within the target is taken, else the one with which the sum exceeds it least.
+ * its rate along. A table is therefore moved only if the planned waste (rates.h) then stays within
+ * the target, and is rewritten otherwise. Of the tables with the smallest overlap, the first that
+ * keeps the waste within the target is taken, else the one with which the waste exceeds it least.
  *
- * If no level is due but the sum exceeds BB_RATES_EXCESS times the target (the target was lowered,
- * or deletions have removed most keys of a level), the table whose rewrite lowers the sum most is
- * rewritten in place. With weights this also happens before a last level opens the one below it.
- * With a budget there is no target: when the filters exceed the budget, the table that saves most
- * is rewritten in place, and a table that would be moved is rewritten if that saves memory.
+ * If no level is due but the mean waste over all keys exceeds BB_RATES_EXCESS times the target (the
+ * target was lowered, or deletions have removed most keys of a level), the table whose rewrite
+ * lowers it most is rewritten in place. With weights this also happens before a last level opens
+ * the one below it. With a budget there is no target: when the filters exceed the budget, the table
+ * that saves most is rewritten in place, and a table that would be moved is rewritten if that saves
+ * memory.
  *
  * Without such work, tables that iterators have paid for are merged (pick_scans.h).
  *

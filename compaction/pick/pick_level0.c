@@ -4,8 +4,8 @@
 #include "base/assert.h"
 #include "compaction/pick/plan_rates.h"
 
-/* Tables below this part of the size of level 1 are merged, so that it does not collect many small
- * ones. It has 8 tables of the default size. */
+/* Smaller tables, as a part of the size of level 1, are merged: otherwise level 1 would collect
+ * many small ones. By default it has 8 tables. */
 #define MOVED_SIZE (1.0 / 32)
 
 static bool overlaps(const struct bb_levels *levels, const struct bb_run *run,
@@ -56,7 +56,7 @@ static bool is_useful(const struct bb_levels *levels, const struct bb_pick_optio
                       const struct bb_plan *plan)
 {
     return plan->input_count > 0 &&
-           bb_plan_rates_keep_target(levels, options, 1,
+           bb_plan_rates_keep_target(levels, options, plan,
                                      bb_plan_rates_waste(levels, options, plan)) &&
            !bb_plan_rates_save_by_rewriting(levels, options, plan);
 }

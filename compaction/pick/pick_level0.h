@@ -1,6 +1,6 @@
-/* Picks work for a full level 0. In a leveled store, tables move to level 1 if they overlap no
- * other table of level 0, nor any of level 1: keys in order are written only once. Without such
- * tables, all runs of level 0 are merged. */
+/* Picks work for a full level 0. In a leveled store, the tables that overlap no other table of
+ * level 0 or 1 move to level 1, so keys in order are written only once. Without such tables, or if
+ * their filters do not keep the target there, all runs of level 0 are merged. */
 #ifndef BB_COMPACTION_PICK_PICK_LEVEL0_H
 #define BB_COMPACTION_PICK_PICK_LEVEL0_H
 

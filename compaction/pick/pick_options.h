@@ -19,7 +19,7 @@ struct bb_pick_options {
     /* A request compacts a range with nearly all keys, and changes the rates of its tables. So no
      * table is rewritten because of its rate. */
     bool rates_will_change;
-    /* Of the other running work (compaction/rates/rate_request.h). */
+    /* As in compaction/rates/rate_request.h. */
     const struct bb_waste_share *shares;
     const struct bb_waste_share *own_share;
     /* Tombstones and hidden versions with sequences up to this one must be dropped

@@ -33,7 +33,7 @@ enum bb_status bb_pick_table(const struct bb_levels *levels, const struct bb_pic
     /* A rewrite may drop data that range tombstones cover. */
     plan->is_move = plan->input_count == 1 && file->meta.range_tombstone_count == 0;
     *ret_waste = bb_plan_rates_waste(levels, options, plan);
-    if (plan->is_move && (!bb_plan_rates_keep_target(levels, options, number + 1, *ret_waste) ||
+    if (plan->is_move && (!bb_plan_rates_keep_target(levels, options, plan, *ret_waste) ||
                           bb_plan_rates_save_by_rewriting(levels, options, plan))) {
         plan->is_move = false;
         *ret_waste = bb_plan_rates_waste(levels, options, plan);

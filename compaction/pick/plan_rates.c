@@ -141,14 +141,14 @@ struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
 }
 
 bool bb_plan_rates_keep_target(const struct bb_levels *levels,
-                               const struct bb_pick_options *options, int output_level,
+                               const struct bb_pick_options *options, const struct bb_plan *plan,
                                double waste)
 {
     double limit = BB_RATES_FILL * options->target_wasted_reads * (1 + 1e-9);
     if (!options->has_filters || bb_filter_budget_is_given(&options->budget) || waste <= limit)
         return true;
-    int last = bb_plan_rates_last_level(levels, options, output_level);
-    return waste <= bb_rates_waste(levels, &options->weights, last);
+    struct bb_rate_request request = request_for(levels, options, plan);
+    return waste <= bb_rate_request_waste_before(&request, bb_rate_request_last_level(&request));
 }
 
 bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,
@@ -173,7 +173,12 @@ bool bb_plan_rates_save_by_rewriting(const struct bb_levels *levels,
                                      const struct bb_pick_options *options,
                                      const struct bb_plan *plan)
 {
-    return bb_plan_rates_exceed_budget(levels, options, 1) &&
-           bb_plan_rates_saving(options, plan->inputs[0],
-                                bb_plan_rates_for(levels, options, plan)) > 0;
+    if (!bb_plan_rates_exceed_budget(levels, options, 1))
+        return false;
+    double rate = bb_plan_rates_for(levels, options, plan);
+    for (size_t i = 0; i < plan->input_count; i++) {
+        if (bb_plan_rates_saving(options, plan->inputs[i], rate) > 0)
+            return true;
+    }
+    return false;
 }

@@ -30,8 +30,8 @@ void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_opti
 /* The planned waste after a plan. A move keeps its present filters. */
 double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_options *options,
                            const struct bb_plan *plan);
-/* The waste that a plan adds to the keys within its output's hull when its output gets that rate; 0
- * when it reduces the waste. For a flush that is planned at the same time. */
+/* The most waste that a plan adds at any key within its output's hull when its output gets that
+ * rate; 0 when it adds none. For a flush that is planned at the same time. */
 double bb_plan_rates_waste_added(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, const struct bb_plan *plan,
                                  double rate);
@@ -42,11 +42,11 @@ struct bb_hull bb_plan_rates_output_hull(const struct bb_levels *levels,
 /* The effect on level 0 of a plan whose output gets that rate. */
 struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
                                          const struct bb_plan *plan, double rate);
-/* True when the target permits a plan that writes to output_level and after which the store has
- * this waste. A store that exceeds the target already may keep its waste, but not increase it. True
- * also without filters and with a budget. */
+/* True when the target permits a plan with this waste (bb_plan_rates_waste). Where the waste
+ * exceeds the target already, a plan may keep it, but not increase it. True also without filters
+ * and with a budget. */
 bool bb_plan_rates_keep_target(const struct bb_levels *levels,
-                               const struct bb_pick_options *options, int output_level,
+                               const struct bb_pick_options *options, const struct bb_plan *plan,
                                double waste);
 
 /* True when the filters take more bytes than `factor` times the budget. */
@@ -56,8 +56,8 @@ bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,
  * work. */
 double bb_plan_rates_saving(const struct bb_pick_options *options, const struct bb_table_file *file,
                             double rate);
-/* For a move, which keeps the filters of its input: true when the filters exceed the budget and a
- * rewrite of the input would save bits. */
+/* For a move, which keeps the filters of its inputs: true when the filters exceed the budget and a
+ * rewrite of an input would save bits. */
 bool bb_plan_rates_save_by_rewriting(const struct bb_levels *levels,
                                      const struct bb_pick_options *options,
                                      const struct bb_plan *plan);

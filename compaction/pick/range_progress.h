@@ -16,7 +16,7 @@
  * The filters of the last level are planned for the store as the request leaves it. A range with
  * nearly all keys thus ends as a full compaction does: it goes down to the level that a full
  * compaction would choose, gives all tables the rate of a single run, and then also rewrites those
- * of the last level that have another rate. Until then the sum of the rates exceeds the target,
+ * of the last level that have another rate. Until then the planned waste exceeds the target,
  * though a lookup does not: below a key that is done, it checks the last level only.
  *
  * Threads: one at a time.

@@ -32,7 +32,8 @@ double bb_rate_request_run_weight(const struct bb_levels *levels,
     return bb_read_weights_planned(weights, level, is_last ? level : level + 1);
 }
 
-/* The place of a table among the removed ones, searched from `start` on; removed_count if none. */
+/* The place of a table among the removed ones, searched from `start` on; removed_count if none. The
+ * removed tables of a run are in its order. */
 static size_t find_removed(const struct bb_rate_request *request, const struct bb_table_file *file,
                            size_t start)
 {
@@ -65,12 +66,8 @@ static struct remainder remainder_of(const struct bb_rate_request *request, int 
     return rest;
 }
 
-static bool is_leveled(const struct bb_rate_request *request)
-{
-    return request->shape != NULL && bb_shape_is_leveled(request->shape);
-}
-
-/* True when one table was written before the other, as with keys in order. */
+/* True when all entries of one table are older than all entries of the other, as with keys in
+ * order. */
 static bool is_in_order(const struct bb_table_file *a, const struct bb_table_file *b)
 {
     return a->meta.sequence_max < b->meta.sequence_min ||
@@ -105,9 +102,10 @@ static struct bb_hull remaining_hull(const struct bb_rate_request *request,
     struct bb_hull hull = {.comparator = request->levels->comparator};
     size_t first = first_to_stay(request, run);
     size_t last = last_to_stay(request, run, first);
-    if (is_leveled(request) && first > 0 && !is_in_order(run->files[first - 1], run->files[first]))
+    if (bb_rate_request_is_leveled(request) && first > 0 &&
+        !is_in_order(run->files[first - 1], run->files[first]))
         first = 0;
-    if (is_leveled(request) && last < run->count - 1 &&
+    if (bb_rate_request_is_leveled(request) && last < run->count - 1 &&
         !is_in_order(run->files[last], run->files[last + 1]))
         last = run->count - 1;
     bb_hull_add(&hull, run->files[first]);
@@ -184,6 +182,18 @@ static double waste_at(const struct others *others, struct bb_bytes key)
     return waste;
 }
 
+/* The waste just after a key: of the hulls that do not end there. */
+static double waste_beyond(const struct others *others, struct bb_bytes key)
+{
+    double waste = 0;
+    for (size_t i = 0; i < others->count; i++) {
+        const struct bb_hull *hull = &others->items[i].hull;
+        bool goes_on = !hull->has_any || bb_key_compare(hull->comparator, key, hull->high) < 0;
+        waste += goes_on && contains(hull, key) ? others->items[i].waste : 0;
+    }
+    return waste;
+}
+
 /* The waste at keys that no known hull contains. */
 static double waste_anywhere(const struct others *others)
 {
@@ -209,7 +219,7 @@ struct bb_hull bb_rate_request_output_hull(const struct bb_rate_request *request
     return hull;
 }
 
-/* The sum of some intervals is greatest where one of them begins. */
+/* Within the hull, the sum is greatest at the hull's low end, or where an interval begins. */
 double bb_rate_request_waste(const struct bb_rate_request *request, int last_level)
 {
     struct others others = list_others(request, last_level);
@@ -232,6 +242,40 @@ double bb_rate_request_waste_before(const struct bb_rate_request *request, int l
                                      .weights = request->weights,
                                      .hull = bb_rate_request_output_hull(request)};
     return bb_rate_request_waste(&before, last_level);
+}
+
+/* The most waste that is added within the hull where one of `bounds` begins, and just after it
+ * ends. */
+static double most_added(const struct others *bounds, const struct others *before,
+                         const struct others *after, const struct bb_hull *hull)
+{
+    double most = 0;
+    for (size_t i = 0; i < bounds->count; i++) {
+        const struct bb_hull *bound = &bounds->items[i].hull;
+        if (!bound->has_any)
+            continue;
+        if (contains(hull, bound->low))
+            most = fmax(most, waste_at(after, bound->low) - waste_at(before, bound->low));
+        if (contains(hull, bound->high))
+            most = fmax(most, waste_beyond(after, bound->high) - waste_beyond(before, bound->high));
+    }
+    return most;
+}
+
+double bb_rate_request_waste_added(const struct bb_rate_request *request, int last_level,
+                                   double output_waste)
+{
+    const struct bb_rate_request unchanged = {.levels = request->levels,
+                                              .weights = request->weights};
+    struct others before = list_others(&unchanged, last_level);
+    struct others after = list_others(request, last_level);
+    const struct other output = {bb_rate_request_output_hull(request), 0, output_waste};
+    add_other(&after, &output);
+    if (before.count > OTHERS_MAX || after.count > OTHERS_MAX)
+        return fmax(0, after.waste - before.waste);
+    return fmax(most_added(&before, &before, &after, &output.hull),
+                output.hull.has_any ? most_added(&after, &before, &after, &output.hull)
+                                    : output_waste);
 }
 
 static bool is_near(const struct bb_levels *levels, const struct bb_hull *a,
@@ -272,13 +316,16 @@ static double output_run_keys(const struct bb_rate_request *request, const struc
 
 struct bb_rate_near bb_rate_request_near(const struct bb_rate_request *request)
 {
-    struct others others = list_others(request, 0);
+    struct others others = list_others(request, bb_rate_request_last_level(request));
     struct bb_hull hull = request->hull;
     struct bb_rate_near near = {.keys = others.keys};
     if (hull.has_any && others.count <= OTHERS_MAX) {
+        double more = 0;
         near.keys = 0;
-        for (double more = 1; more > 0; near.keys += more)
+        do {
             more = take_near(request->levels, &others, &hull);
+            near.keys += more;
+        } while (more > 0);
     }
     near.run_keys = output_run_keys(request, &hull);
     return near;

@@ -38,12 +38,16 @@ struct bb_rate_request {
     const struct bb_read_weights *weights; /* NULL: every run has weight 1 */
     const struct bb_filter_budget *budget; /* NULL if none */
     const struct bb_rate_merge *merge;     /* NULL if none or unknown */
-    /* The waste of other tables that are being written at the same time: all shares but one. They
-     * were planned on the same levels, and need their part of the target when they are
-     * installed. */
-    const struct bb_waste_share *shares;    /* NULL: none */
-    const struct bb_waste_share *own_share; /* this does not count; NULL: all count */
+    /* The waste of tables that are being written at the same time. They were planned on the same
+     * levels, and need their part of the target when they are installed. */
+    const struct bb_waste_share *shares;    /* of all work; NULL: none */
+    const struct bb_waste_share *own_share; /* of this work, which does not count; NULL: none */
 };
+
+static inline bool bb_rate_request_is_leveled(const struct bb_rate_request *request)
+{
+    return request->shape != NULL && bb_shape_is_leveled(request->shape);
+}
 
 /* The tables of a level that stay. */
 struct bb_rate_part {
@@ -56,23 +60,28 @@ struct bb_rate_part {
 };
 struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int level);
 
-/* The runs near the new tables. Near are runs that share at least a quarter of the keys of either
- * with the new tables, or with other near runs. Keys are counted with spread.h. */
+/* The runs near the new tables. A run is near if it has a quarter of its keys within the bounds of
+ * the new tables or of a near run, or if these have a quarter of theirs within its bounds
+ * (spread.h). With more than 64 other runs, and without a hull, all runs are near. */
 struct bb_rate_near {
-    double keys;
-    double run_keys; /* of the output's run: its keys between the bounds of the near runs */
+    double keys;     /* of the near runs, without the output's */
+    double run_keys; /* of the output's run, between the bounds of the near runs */
 };
 struct bb_rate_near bb_rate_request_near(const struct bb_rate_request *request);
 
-/* The hull of the output's run with the new tables in place. Without any: of all keys. */
+/* The bounds of the output's run after the new tables have joined it. Without any: all keys. */
 struct bb_hull bb_rate_request_output_hull(const struct bb_rate_request *request);
 
-/* The greatest waste of a key within this hull, caused by the other runs and shares: the sum of
- * weight times rate of the runs whose bounds contain the key. For output level 0 this is the waste
- * of all runs. */
+/* The greatest waste that the other runs and the shares cause at any key within this hull: the sum
+ * of weight times rate of the runs whose bounds contain the key. With more than 64 of them: the sum
+ * of all. last_level: the store's last level. */
 double bb_rate_request_waste(const struct bb_rate_request *request, int last_level);
-/* The same within the same bounds before the new tables are in place: of all runs. */
+/* The same before the change, from all runs and without shares. */
 double bb_rate_request_waste_before(const struct bb_rate_request *request, int last_level);
+/* The most waste that the change adds at any key within this hull, when the output's run then
+ * wastes output_waste; 0 if it adds none. Shares do not count. */
+double bb_rate_request_waste_added(const struct bb_rate_request *request, int last_level,
+                                   double output_waste);
 
 /* The planned weight of a run. Of the runs of the last level, only the oldest counts as the store's
  * last run. */

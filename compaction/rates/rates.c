@@ -19,9 +19,10 @@
 /* When other runs have used up the target, a run still gets this part of its ideal rate. */
 #define SHARE_MIN (1.0 / 16)
 
-/* Plans of a leveled store expect it to grow by at most this part of its keys before the output is
- * rewritten. WHY: the levels above the output can be many times larger than the store. Its first
- * runs would leave most of the target to keys that may never come. */
+/* Plans of a leveled store, and of any output that is apart, expect the store to grow by at most
+ * this part of its keys before the output is rewritten. WHY: the levels above the output can be
+ * many times larger than the store. Its first runs would leave most of the target to keys that may
+ * never come. */
 #define GROWTH_MAX 0.1
 /* The same for an output in level 0. */
 #define GROWTH_MAX_LEVEL0 0.5
@@ -44,9 +45,8 @@ struct scene {
     double weight;
     /* The waste of the other runs, and of tables that are being written at the same time. */
     double waste;
-    /* The keys of the other runs, and of those near the output. */
+    /* The keys of the other runs; if is_apart, of the runs near the output. */
     double keys;
-    double near_keys;
     /* The tables of the output's run that stay: sum of rate times keys, and keys. */
     double run_rate_keys;
     double run_keys;
@@ -61,10 +61,10 @@ struct scene {
     double rival_keys;
     /* The minimum waste of the runs that have space. */
     double future_waste;
-    /* Only the runs near the output count: is_apart. */
+    /* Much of the store is not near the output, so only the runs near it share the target. */
     bool is_apart;
     /* Much of the output's run is not near the output. Then its mean rate tells nothing there. */
-    bool is_longer;
+    bool is_elsewhere;
 };
 
 static double mean(double sum, double keys)
@@ -75,8 +75,8 @@ static double mean(double sum, double keys)
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights,
                       int last_level)
 {
-    struct bb_rate_request nothing = {.levels = levels, .weights = weights};
-    return bb_rate_request_waste(&nothing, last_level);
+    struct bb_rate_request request = {.levels = levels, .weights = weights};
+    return bb_rate_request_waste(&request, last_level);
 }
 
 /* The exact weight of a run when older runs have this many keys. */
@@ -116,11 +116,6 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
     return sum;
 }
 
-static bool is_leveled(const struct bb_rate_request *request)
-{
-    return request->shape != NULL && bb_shape_is_leveled(request->shape);
-}
-
 /* The keys whose runs share the rest of the target with an output in level 0 of a leveled store. */
 static double rival_keys_level0(const struct bb_rate_request *request,
                                 const struct bb_rate_part *own, double free_keys)
@@ -138,7 +133,7 @@ static double rival_keys_of(const struct bb_rate_request *request, const struct 
 {
     if (!bb_rate_request_fills_first(request, request->output_level) && request->output_level > 0)
         return free_keys;
-    if (is_leveled(request))
+    if (bb_rate_request_is_leveled(request))
         return rival_keys_level0(request, own, free_keys);
     int last = bb_rate_request_last_level(request);
     bool is_planned = request->shape != NULL &&
@@ -149,7 +144,7 @@ static double rival_keys_of(const struct bb_rate_request *request, const struct 
 /* The number of keys that are expected to come. */
 static double growth_of(const struct bb_rate_request *request, const struct scene *scene)
 {
-    if (!is_leveled(request))
+    if (!bb_rate_request_is_leveled(request))
         return scene->space;
     double part = request->output_level == 0 ? GROWTH_MAX_LEVEL0 : GROWTH_MAX;
     double keys = scene->keys + scene->run_keys + (double)request->output_keys;
@@ -160,25 +155,28 @@ static double growth_of(const struct bb_rate_request *request, const struct scen
 static double surplus_after(const struct bb_rate_request *request, int level,
                             const struct bb_rate_part *part, double surplus)
 {
-    if (!is_leveled(request) || level == 0 || level >= request->output_level)
+    if (!bb_rate_request_is_leveled(request) || level == 0 || level >= request->output_level)
         return surplus;
     return fmax(0, surplus + part->keys - bb_rate_request_full_keys(request, level));
 }
 
 /* True when much of the store is not near the output, as if keys are written in order. With weights
  * it never is: a run's weight depends on the whole store. */
-static bool is_apart(const struct bb_rate_request *request, const struct scene *scene)
+static bool is_apart(const struct bb_rate_request *request, const struct scene *scene,
+                     const struct bb_rate_near *near)
 {
     double all = scene->keys + scene->run_keys + (double)request->output_keys;
     return bb_read_weights_are_plain(request->weights) &&
-           scene->keys - scene->near_keys >= APART_MIN * all;
+           scene->keys - near->keys >= APART_MIN * all;
 }
 
 /* Only the runs near the output share its target. Nothing moves into them from levels above. */
-static void look_only_near(const struct bb_rate_request *request, struct scene *scene)
+static void look_only_near(const struct bb_rate_request *request, const struct bb_rate_near *near,
+                           struct scene *scene)
 {
-    scene->keys = scene->near_keys;
-    scene->free_keys = GROWTH_MAX * (scene->keys + scene->run_keys + (double)request->output_keys);
+    scene->keys = near->keys;
+    double keys = scene->keys + scene->run_keys + (double)request->output_keys;
+    scene->free_keys = request->shape == NULL ? 0 : GROWTH_MAX * keys;
     scene->rival_keys = scene->free_keys;
     scene->surplus = 0;
     scene->is_apart = true;
@@ -207,10 +205,9 @@ static struct scene look_around(const struct bb_rate_request *request)
     scene.run_rate_keys = own.run_rate_keys;
     scene.run_keys = own.run_keys;
     struct bb_rate_near near = bb_rate_request_near(request);
-    scene.near_keys = near.keys;
-    scene.is_longer = near.run_keys < (1 - APART_MIN) * own.run_keys;
-    if (is_apart(request, &scene)) {
-        look_only_near(request, &scene);
+    scene.is_elsewhere = near.run_keys < (1 - APART_MIN) * own.run_keys;
+    if (is_apart(request, &scene, &near)) {
+        look_only_near(request, &near, &scene);
     } else {
         scene.free_keys = growth_of(request, &scene);
         scene.rival_keys = rival_keys_of(request, &own, scene.free_keys);
@@ -264,7 +261,7 @@ static double least_run_rate(const struct bb_rate_request *request, const struct
 static double planned_run_keys(const struct bb_rate_request *request, const struct scene *scene)
 {
     double keys = scene->run_keys + (double)request->output_keys + scene->surplus;
-    if (!is_leveled(request) || request->output_level == 0 || scene->is_apart)
+    if (!bb_rate_request_is_leveled(request) || request->output_level == 0 || scene->is_apart)
         return keys;
     double full = bb_rate_request_full_keys(request, request->output_level);
     return full > 0 && keys > full ? fmax(sqrt(keys * full), keys * PLANNED_MIN) : keys;
@@ -396,7 +393,7 @@ static double rate_by_target(const struct bb_rate_request *request)
 {
     struct scene scene = look_around(request);
     double run_rate = run_rate_of(request, &scene);
-    if (scene.run_keys == 0 || scene.is_longer || is_replaced(request))
+    if (scene.run_keys == 0 || scene.is_elsewhere || is_replaced(request))
         return clamp(run_rate);
     double rate = rate_for_mean(&scene, run_rate, (double)request->output_keys);
     rate = fmax(fmin(rate, run_rate * UNEVEN_MAX), run_rate * UNEVEN_MIN);
@@ -427,9 +424,8 @@ double bb_rates_waste_added(const struct bb_rate_request *request, double rate)
     int last = bb_rate_request_last_level(request);
     if (request->output_level == 0)
         return rate * bb_read_weights_planned(request->weights, 0, last);
-    struct bb_rate_request unshared = *request;
-    unshared.shares = NULL;
-    double added =
-        bb_rates_waste_after(&unshared, rate) - bb_rate_request_waste_before(request, last);
-    return added > 0 ? added : 0;
+    struct scene scene = look_around(request);
+    double run_rate = fmax(mean_after(&scene, (double)request->output_keys, rate),
+                           mean_after(&scene, keys_min(request), rate));
+    return bb_rate_request_waste_added(request, last, scene.weight * run_rate);
 }

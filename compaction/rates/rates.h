@@ -44,9 +44,10 @@
 
 /* Limits for the waste, as factors of the target. FILL: a compaction may bring the waste up to this
  * limit. FILL_LEVEL0: the same for a flush. Flushes happen between compactions and need some
- * reserve. EXCESS: above this limit, bb_pick rewrites the table whose rewrite lowers the waste
- * most. SLACK: the waste exceeds this limit only after a lower target or size of level 1, or after
- * a merge that dropped more keys than planned; then EXCESS applies. */
+ * reserve. EXCESS: if the mean waste over all keys is above this limit, bb_pick rewrites the table
+ * whose rewrite lowers it most; with weights, the waste of the worst keys. SLACK: the waste exceeds
+ * this limit only after a lower target or size of level 1, or after a merge that dropped more keys
+ * than planned; then EXCESS applies. */
 #define BB_RATES_FILL        1.06
 #define BB_RATES_FILL_LEVEL0 1.08
 #define BB_RATES_EXCESS      1.085

@@ -2,16 +2,17 @@
  *
  * A lookup searches the runs from the newest on until it finds its key. The weight of a run is the
  * share of lookups that search it and do not find their key there. A share z of all lookups is for
- * absent keys: these search every run. The keys of the other lookups are spread evenly over all
- * keys of the store: these lookups also search the runs that are newer than the run of their key.
- * So
+ * absent keys: these search every run whose bounds contain the key. The keys of the other lookups
+ * are spread evenly over all keys of the store: these lookups also search the runs that are newer
+ * than the run of their key. So
  *
  *     weight = z + (1 - z) * share of the keys in older runs
  *
  * For the last run this is z. With a small z the last run may have no filters.
  *
  * Rates are planned with an upper bound of the weight, which is 1 for all runs except the last. WHY
- * not the exact weight: older runs grow. Statistics have the exact one, as visit_share (rates.h).
+ * not the exact weight: older runs grow. Statistics have the exact one, times the share of the keys
+ * that the run covers, as visit_share (rates.h).
  */
 #ifndef BB_COMPACTION_RATES_READ_WEIGHTS_H
 #define BB_COMPACTION_RATES_READ_WEIGHTS_H

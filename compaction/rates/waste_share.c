@@ -37,11 +37,3 @@ void bb_waste_share_end(struct bb_waste_share **list, struct bb_waste_share *sha
     bb_buf_deinit(&share->high);
     *share = (struct bb_waste_share){0};
 }
-
-double bb_waste_share_others(const struct bb_waste_share *list, const struct bb_waste_share *one)
-{
-    double sum = 0;
-    for (const struct bb_waste_share *share = list; share != NULL; share = share->next)
-        sum += share == one ? 0 : share->waste;
-    return sum;
-}

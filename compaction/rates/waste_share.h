@@ -29,7 +29,5 @@ void bb_waste_share_set(struct bb_waste_share **list, struct bb_waste_share *sha
                         const struct bb_hull *hull, double waste);
 /* Removes the share from the list; does nothing if it is not in it. */
 void bb_waste_share_end(struct bb_waste_share **list, struct bb_waste_share *share);
-/* The sum of all shares in the list except `one` (NULL: of all). */
-double bb_waste_share_others(const struct bb_waste_share *list, const struct bb_waste_share *one);
 
 #endif

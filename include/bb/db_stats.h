@@ -42,11 +42,10 @@ struct bb_level_stats {
     /* Tables of an older version, without a predicted rate: filter_rate_sum has their target. */
     uint64_t unpredicted_table_count;
     /* Share of lookups that search a run of the level and do not find their key there; the mean
-     * over its runs. 1 while absent_share is 1 and the tables of each run contain all keys between
-     * their bounds. */
+     * over its runs. 1 while absent_share is 1 and each run spans all keys of the store. */
     double visit_share;
-    /* The level's part of the store's expected_wasted_reads: filter_rate_sum, weighted run by run
-     * with visit_share. */
+    /* The level's part of the store's expected_wasted_reads: for each run, the share of lookups
+     * that search it in vain times its predicted rate. */
     double expected_wasted_reads;
 };
 
@@ -85,7 +84,8 @@ struct bb_db_stats {
      * are full; 1e-6 if the budget is larger than useful, above 1 if it is too small for filters in
      * all levels. 0: no target, because tables are written without filters. */
     double target_wasted_reads;
-    /* Sum over the levels, computed from the stored filters. The plan allows at most 1.1 times the
+    /* Sum over the levels, computed from the stored filters, for lookups that are spread like the
+     * keys. The plan allows at most 1.1 times the
      * target. With a budget it allows the value that the budget achieves. A table of few keys may
      * have a lower rate than planned, or a higher one, which other tables balance. When tables with
      * low rates are removed because a range deletion hides them, the mean over the other tables

@@ -70,10 +70,11 @@ void bb_waste_target_run_options(struct bb_db *db, const struct bb_levels *level
     if (tables->level == 0)
         request.merge = merge_of(db, levels);
     bb_table_filter_bits_set(&request, bb_rates_for_run(&request), options);
+    if (share == NULL)
+        return;
     struct bb_hull hull = bb_rate_request_output_hull(&request);
-    if (share != NULL)
-        bb_waste_share_set(&db->shares, share, &hull,
-                           bb_rates_waste_added(&request, options->filter_rate));
+    bb_waste_share_set(&db->shares, share, &hull,
+                       bb_rates_waste_added(&request, options->filter_rate));
 }
 
 /* The hull of a memtable's keys. Unknown if it has range tombstones, or without memory for an
@@ -111,17 +112,23 @@ void bb_waste_target_plan_memtable(struct bb_db *db, struct bb_file_system *file
 }
 
 bool bb_waste_target_allows(const struct bb_db *db, const struct bb_levels *before,
-                            const struct bb_levels *after, double pending_waste)
+                            const struct bb_levels *after, const struct bb_hull *hull,
+                            const struct bb_waste_share *share)
 {
     struct bb_pick_options options = bb_waste_target_pick_options(db, after);
     if (!options.has_filters || bb_filter_budget_is_given(&options.budget))
         return true;
     int deepest = bb_levels_deepest(after);
     int last = deepest < 1 ? 1 : deepest;
-    double waste = bb_rates_waste(after, &options.weights, last);
+    struct bb_rate_request request = bb_plan_rates_request(after, &options);
+    request.hull = *hull;
+    request.shares = db->shares;
+    request.own_share = share;
+    double waste = bb_rate_request_waste(&request, last);
     double limit = BB_RATES_SLACK * options.target_wasted_reads;
-    return waste + pending_waste <= limit * (1 + 1e-9) ||
-           waste <= bb_rates_waste(before, &options.weights, last) * (1 + 1e-9);
+    request.levels = before;
+    return waste <= limit * (1 + 1e-9) ||
+           waste <= bb_rate_request_waste(&request, last) * (1 + 1e-9);
 }
 
 double bb_waste_target_effective(const struct bb_db *db, const struct bb_levels *levels)

@@ -30,10 +30,12 @@ void bb_waste_target_plan_memtable(struct bb_db *db, struct bb_file_system *file
                                    const struct bb_memtable *memtable, struct bb_waste_share *share,
                                    struct bb_table_options *ret_options);
 
-/* True when the levels `after` an edit of the levels `before` keep the target, together with the
- * waste that other running work will add. Also true when the edit adds no waste. */
+/* True when the levels `after` an edit of the levels `before` keep the target at all keys within
+ * the hull of the new tables, together with the waste that other running work will add: all shares
+ * but `share`. Also true when the edit adds no waste there. */
 bool bb_waste_target_allows(const struct bb_db *db, const struct bb_levels *before,
-                            const struct bb_levels *after, double pending_waste);
+                            const struct bb_levels *after, const struct bb_hull *hull,
+                            const struct bb_waste_share *share);
 
 /* The effective target: the one given, or the rate that the budget permits for the predicted
  * levels, with all levels above the last one full. 0: tables are written without filters. */

@@ -114,8 +114,11 @@ static enum bb_status check_target(struct ingest *ingest, struct bb_levels *leve
     enum bb_status status = bb_edit_install_levels(db, levels, edit, &after);
     if (status != BB_OK)
         return status;
-    double pending = bb_waste_share_others(db->shares, &ingest->intake.share);
-    ingest->is_beyond = !bb_waste_target_allows(db, levels, after, pending);
+    struct bb_hull hull = {.comparator = db->options.comparator};
+    for (size_t i = 0; i < edit->added_count; i++)
+        bb_hull_widen(&hull, bb_buf_bytes(&edit->added[i].meta.smallest),
+                      bb_buf_bytes(&edit->added[i].meta.largest));
+    ingest->is_beyond = !bb_waste_target_allows(db, levels, after, &hull, &ingest->intake.share);
     bb_levels_unref(after);
     return ingest->is_beyond
                ? bb_fail(BB_BUSY, "%s: the filters were planned for other levels", db->directory)

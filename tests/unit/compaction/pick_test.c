@@ -91,8 +91,8 @@ static void pick__level0_takes_all_runs_and_what_they_overlap(void **state)
     assert_pick("0: 9[k-l] 7[d-e] 6[x-y] 5[b-c]\n1: 1[a-z]", "runs -> 1: 0/9 0/7 0/6 0/5 1/1");
 }
 
-/* Tables of keys in order need no rewrite. Of the other tables of level 0 and of level 1 they share
- * no key. */
+/* Tables of keys in order need no rewrite: they share no key with the other tables of levels 0 and
+ * 1. */
 static void pick__level0_moves_what_overlaps_nothing(void **state)
 {
     (void)state;
@@ -104,8 +104,9 @@ static void pick__level0_moves_what_overlaps_nothing(void **state)
     assert_pick("0: 9[m-o] 8[o-q] 7[a-z]\n1: 1[a-f]", "runs -> 1: 0/9 0/8 0/7 1/1");
 }
 
-/* They stay when level 1 would have more than the target at some key, when there would be too many
- * small ones, and when a rewrite must make their companions. Level 1 of tiers has several runs. */
+/* They are merged if level 1 would have more than the target at some key, if there would be too
+ * many small ones, and if a rewrite must make their companions. Level 1 of tiers has several
+ * runs. */
 static void pick__level0_moves_only_what_fits(void **state)
 {
     (void)state;
@@ -118,6 +119,8 @@ static void pick__level0_moves_only_what_fits(void **state)
     options.needs_companions = true;
     assert_picked(bb_pick, &options, NULL, drawing, "runs -> 1: 0/3 0/2 0/1");
     options.needs_companions = false;
+    options.shape.style = BB_COMPACTION_LAZY_LEVELING;
+    assert_picked(bb_pick, &options, NULL, drawing, "runs -> 1: 0/3 0/2 0/1");
     options.shape.style = BB_COMPACTION_TIERED;
     assert_picked(bb_pick, &options, NULL, drawing, "runs -> 1: 0/3 0/2 0/1");
     options.shape.style = BB_COMPACTION_LEVELED;
@@ -143,7 +146,7 @@ static void pick__the_least_overlap_for_its_size(void **state)
                 "size -> 2: 1/1 2/4");
     /* Twice the overlap, four times the size. */
     assert_pick("1: 1[a-d]*1 2[e-h]*4\n2: 4[a-b]*3 5[f-g]*3 6[h-z]*3", "size -> 2: 1/2 2/5 2/6");
-    /* Equal: the first. */
+    /* Equal, also in age: the first. */
     assert_pick("1: 1[a-d]*2 2[e-h]*2\n2: 4[a-b]*2 5[f-g]*2", "size -> 2: 1/1 2/4");
     /* All overlapping tables, from key to key. */
     assert_pick("1: 1[d-h]*5\n2: 4[a-c] 5[ca-d] 6[e-f] 7[h-h] 8[ha-z]",
@@ -174,6 +177,8 @@ static void pick__a_move_must_keep_the_target(void **state)
     options.has_filters = true;
     options.target_wasted_reads = 0.012;
     assert_picked(bb_pick, &options, NULL, drawing, "move -> 2: 1/1");
+    /* A greater waste elsewhere permits nothing. */
+    assert_pick("1: 1[a-d]*2~0.006 2[e-h]*2~0.006\n6: 9[x-z]*9~0.02", "size -> 2: 1/1");
     /* Keys in order: nothing comes into the place of the first table. */
     options.target_wasted_reads = 0.01;
     assert_pick("1: 1[a-d]*2~0.006@1 2[e-h]*2~0.006@2", "move -> 2: 1/1");

@@ -4,18 +4,10 @@
  * every sum checked after every flush, merge and move. */
 #include "tests/unit/compaction/drawing.h"
 #include "tests/unit/compaction/load.h"
+#include "tests/unit/compaction/question.h"
 #include "tests/unit/compaction/rates_sum.h"
 
 #include "base/assert.h"
-
-static const struct bb_shape shape = {
-    .level0_run_count = 4, .level1_size_bytes = 4 * DRAWN_BYTES, .level_size_ratio = 10};
-
-static void assert_near(double found, double expected)
-{
-    if (!(fabs(found - expected) <= 1e-9 * fabs(expected)))
-        fail_msg("%.12g, expected %.12g", found, expected);
-}
 
 /* ---- the rules ---- */
 
@@ -63,46 +55,6 @@ static void rates__statistics_add_the_predicted_rates(void **state)
     assert_near(rates_level(levels, 1), 0.125);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
-}
-
-static int level_of(const struct bb_levels *levels, const struct bb_table_file *file)
-{
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
-            if (bb_levels_table(levels, level, i) == file)
-                return level;
-        }
-    }
-    fail_msg("the drawing has no such table");
-    return 0;
-}
-
-struct question {
-    struct bb_table_file *removed[DRAWN_TABLES_MAX];
-    int removed_levels[DRAWN_TABLES_MAX];
-    struct bb_rate_request request;
-};
-
-/* New tables of `units` drawn units of keys in a level. */
-static void ask(struct question *question, const struct bb_levels *levels, int level,
-                uint64_t units)
-{
-    question->request = (struct bb_rate_request){.levels = levels,
-                                                 .removed = question->removed,
-                                                 .removed_levels = question->removed_levels,
-                                                 .output_level = level,
-                                                 .output_keys = units * DRAWN_KEYS,
-                                                 .shape = &shape,
-                                                 .target = 0.01};
-}
-
-/* Also for a replacement of that table. */
-static void ask_without(struct question *question, uint64_t number)
-{
-    struct bb_table_file *file = bb_levels_find_number(question->request.levels, number);
-    size_t i = question->request.removed_count++;
-    question->removed[i] = file;
-    question->removed_levels[i] = level_of(question->request.levels, file);
 }
 
 static void rates__first_runs_share_with_those_to_come(void **state)
@@ -221,7 +173,7 @@ static void rates__a_part_balances_its_run(void **state)
     assert_ok(redraw(&drawn, before, &gone, 1, "", &levels));
     assert_int_equal(levels->level0_run_keys, DRAWN_KEYS);
     /* A third of the only run is rewritten; four runs of level 0 are to come, like the last one. */
-    struct bb_shape large = shape;
+    struct bb_shape large = question_shape;
     large.level1_size_bytes = 400 * DRAWN_BYTES;
     ask(&question, levels, 1, 40);
     question.request.shape = &large;
@@ -305,120 +257,6 @@ static void rates__ends_of_the_scale(void **state)
     assert_near(bb_rates_for_run(&question.request), 0.01);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
-}
-
-/* ---- keys in order ---- */
-
-static void place(struct question *question, const char *low, const char *high)
-{
-    bb_hull_widen(&question->request.hull, bb_bytes_of_text(low), bb_bytes_of_text(high));
-}
-
-/* A flush beyond all other keys has the target for itself, and level 0 does not grow there. A flush
- * of keys that other runs share does not. */
-static void rates__keys_in_order_share_no_target(void **state)
-{
-    (void)state;
-    struct drawn_env drawn;
-    struct question question;
-    drawn_env_init(&drawn);
-    struct bb_levels *levels =
-        draw(&drawn, "0: 9[n-o]~0.009\n1: 7[i-k]*4~0.009 8[l-m]~0.009\n2: 1[a-h]*20~0.009");
-    ask(&question, levels, 0, 1);
-    place(&question, "p", "q");
-    assert_near(bb_rates_for_run(&question.request), 0.01 / 1.1);
-    assert_near(bb_rates_waste_after(&question.request, 0.009), 0.009);
-    assert_near(bb_rates_waste_added(&question.request, 0.009), 0.009);
-    ask(&question, levels, 0, 1);
-    place(&question, "m5", "q");
-    assert_true(bb_rates_for_run(&question.request) < 0.0018);
-    assert_near(bb_rates_waste_after(&question.request, 0.001), 0.010);
-    ask(&question, levels, 0, 1);
-    assert_true(bb_rates_for_run(&question.request) < 0.001);
-    assert_near(bb_rates_waste(levels, NULL, 2), 0.009);
-    bb_levels_unref(levels);
-    drawn_env_deinit(&drawn);
-}
-
-/* The rest of level 2 has low rates, which must not raise the rate where level 1 is. */
-static void rates__of_a_run_that_is_mostly_elsewhere(void **state)
-{
-    (void)state;
-    struct drawn_env drawn;
-    struct question question;
-    drawn_env_init(&drawn);
-    struct bb_levels *levels = draw(&drawn, "1: 7[t-v]*4~0.008 8[w-z]*4~0.008\n"
-                                            "2: 1[a-g]*20~0.0001 2[h-s]*20~0.0001 3[t-v]~0.002");
-    ask(&question, levels, 2, 4);
-    question.request.output_run = 0;
-    ask_without(&question, 7);
-    ask_without(&question, 3);
-    place(&question, "t", "v");
-    double rate = bb_rates_for_run(&question.request);
-    assert_true(rate > 0.0001 && rate <= 0.0026);
-    bb_levels_unref(levels);
-    drawn_env_deinit(&drawn);
-}
-
-/* Tables that are being written at the same time count for their keys. */
-static void rates__shares_count_where_they_are(void **state)
-{
-    (void)state;
-    struct drawn_env drawn;
-    struct question question;
-    struct bb_waste_share *shares = NULL;
-    struct bb_waste_share share = {.waste = 0};
-    drawn_env_init(&drawn);
-    struct bb_levels *levels = draw(&drawn, "1: 7[a-k]*4~0.009");
-    struct bb_hull hull = {.comparator = NULL};
-    bb_hull_widen(&hull, bb_bytes_of_text("l"), bb_bytes_of_text("p"));
-    bb_waste_share_set(&shares, &share, &hull, 0.008);
-    ask(&question, levels, 0, 1);
-    place(&question, "q", "z");
-    question.request.shares = shares;
-    assert_near(bb_rates_for_run(&question.request), 0.01 / 1.1);
-    place(&question, "p", "z");
-    assert_true(bb_rates_for_run(&question.request) < 0.0028);
-    assert_near(bb_rates_waste_after(&question.request, 0.001), 0.009);
-    question.request.own_share = &share;
-    assert_near(bb_rates_for_run(&question.request), 0.01 / 1.1);
-    /* A share without a hull counts for all keys. */
-    question.request.own_share = NULL;
-    bb_waste_share_set(&shares, &share, &(struct bb_hull){.comparator = NULL}, 0.008);
-    assert_near(bb_rates_waste_after(&question.request, 0.001), 0.009);
-    question.request.hull = (struct bb_hull){.comparator = NULL};
-    assert_near(bb_rates_waste_after(&question.request, 0.001), 0.018);
-    bb_waste_share_end(&shares, &share);
-    bb_levels_unref(levels);
-    drawn_env_deinit(&drawn);
-}
-
-/* With very many runs, the sum of all is the bound. */
-static void rates__of_too_many_runs_add_up(void **state)
-{
-    (void)state;
-    struct drawn_env drawn;
-    struct bb_buf text = {0};
-    drawn_env_init(&drawn);
-    assert_ok(bb_buf_print(&text, "0:"));
-    for (int i = 60; i > 0; i--)
-        assert_ok(bb_buf_print(&text, " %d[k%02d0-k%02d9]", i, i, i));
-    assert_ok(bb_buf_append(&text, "", 1));
-    struct bb_levels *levels = draw(&drawn, (const char *)text.data);
-    assert_near(bb_rates_waste(levels, NULL, 1), DRAWN_RATE);
-    struct bb_rate_request request = {.levels = levels, .shape = &shape, .target = 0.01};
-    struct bb_waste_share shares[10] = {{.waste = 0}};
-    struct bb_waste_share *list = NULL;
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(shares); i++)
-        bb_waste_share_set(&list, &shares[i], &(struct bb_hull){.comparator = NULL}, DRAWN_RATE);
-    request.shares = list;
-    request.output_keys = DRAWN_KEYS;
-    assert_near(bb_rates_waste_after(&request, DRAWN_RATE), 71 * DRAWN_RATE);
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(shares); i++)
-        bb_waste_share_end(&list, &shares[i]);
-    bb_levels_unref(levels);
-    drawn_env_deinit(&drawn);
-    bb_buf_deinit(&text);
 }
 
 /* ---- loads ---- */
@@ -552,10 +390,6 @@ int main(void)
         cmocka_unit_test(rates__a_surplus_moves_into_the_next_level),
         cmocka_unit_test(rates__fewer_keys_than_expected),
         cmocka_unit_test(rates__ends_of_the_scale),
-        cmocka_unit_test(rates__keys_in_order_share_no_target),
-        cmocka_unit_test(rates__of_a_run_that_is_mostly_elsewhere),
-        cmocka_unit_test(rates__shares_count_where_they_are),
-        cmocka_unit_test(rates__of_too_many_runs_add_up),
         cmocka_unit_test(rates__keep_the_target_at_every_step),
         cmocka_unit_test(rates__keep_the_target_in_tiers),
         cmocka_unit_test(rates__a_stricter_target_is_kept_in_the_end),

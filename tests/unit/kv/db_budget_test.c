@@ -200,7 +200,8 @@ static void db_budget__too_small_for_any_filter(void **state)
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         runs += (double)stats.levels[level].run_count;
     assert_int_equal(stats.filter_bytes, 0);
-    assert_true(stats.expected_wasted_reads == runs);
+    /* Nearly all runs contain nearly all keys. */
+    assert_true(stats.expected_wasted_reads <= runs && stats.expected_wasted_reads > 0.9 * runs);
     assert_true(stats.target_wasted_reads >= 1);
     assert_ok(bb_db_compact(store.db));
     stats = store_stats(&store);

@@ -1,7 +1,7 @@
 /* Goal: ingests keep the target for wasted reads at every moment, for any other plans and
  * installations between the planning of their filters and their installation. Method: while the
  * tables of one ingest are written, others begin and end, memtables are flushed and levels are
- * compacted; the sum of the rates is checked after each change of the levels. */
+ * compacted; the expected waste is checked after each change of the levels. */
 #include "tests/support/store.h"
 
 #include "tests/support/rng.h"
