@@ -108,7 +108,7 @@ struct bb_db_stats {
     uint64_t oldest_tombstone_age;
 
     /* Costs of the compaction style; 0 if the divisor is 0. */
-    uint64_t run_count; /* of all levels: the runs that a lookup of an absent key searches */
+    uint64_t run_count; /* of all levels: the most runs that a lookup of an absent key searches */
     /* Since open: bytes of logs, flushes and compactions, divided by the bytes of keys and values
      * written. */
     double write_amplification;

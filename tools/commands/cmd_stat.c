@@ -89,7 +89,8 @@ static void write_text(struct stat_report *report)
                      number_bytes(stats->filter_budget_bytes).text,
                      100 * (double)stats->filter_bytes / (double)stats->filter_budget_bytes,
                      stats->filter_bits_per_key);
-    output_print(out, "an absent key searches %s; space at most %.2f times the largest run\n",
+    output_print(out,
+                 "an absent key searches at most %s; space at most %.2f times the largest run\n",
                  number_of(stats->run_count, "run", "runs").text, stats->space_amplification);
     write_tombstones(report);
     output_print(out, "in memory: writes %s, indexes %s; last sequence %s\n",
