@@ -8,8 +8,8 @@
 /* A gap between two tables is wide if it has more than this part of the keys from the first key of
  * the left one to the last key of the right one. A wide gap ends a segment. */
 #define GAP_MAX (1.0 / 3)
-/* More keys than this part, between the store's first or last key and the next segment of a run,
- * are not covered. */
+/* The keys between the store's first or last key and the next segment of a run count as covered if
+ * they are at most this part of both. */
 #define MARGIN_MAX 0.02
 /* Without wide gaps, a run has this number of segments, or as many as tables. With a comparator it
  * has one: a table of another run at the end of a segment would count for the next one too. */
@@ -25,8 +25,8 @@ static bool has_gap(const struct bb_levels *levels, const struct bb_table_file *
                                                          bb_table_file_largest(right)) > GAP_MAX;
 }
 
-/* True when there are many keys from low to high, next to a segment. With a
- * comparator they always are, because any table that touches the gap counts as a whole. */
+/* True when there are many keys from low to high, next to a segment. Always with a comparator: any
+ * table that touches the margin would count as a whole. */
 static bool is_wide_margin(const struct bb_levels *levels, const struct bb_hull *segment,
                            struct bb_bytes low, struct bb_bytes high)
 {

@@ -11,8 +11,8 @@
  * forever. */
 #define EXCESS_GAIN 0.95
 
-/* The mean over all keys is at most this factor above the planned waste. Measured: 1.05, after a
- * target was lowered. */
+/* The mean waste over all keys exceeds the planned waste by at most this factor: a table with a
+ * high rate may have more lookups than its part of the run's keys. Measured: 1.05. */
 #define UNEVEN 1.06
 
 /* The rate that a table would get from a rewrite in place. */
@@ -89,10 +89,9 @@ static enum bb_status rewrite_in_place(const struct bb_levels *levels, const str
     return BB_OK;
 }
 
-/* True when the waste exceeds BB_RATES_EXCESS times the target. The planned waste of the worst keys
- * is an upper bound except for rounding: within a run, tables with high rates may have more than
- * their share of the lookups. Without weights the mean over all keys decides, which is an estimate.
- * False without filters and with a budget. */
+/* True when the waste exceeds BB_RATES_EXCESS times the target. Without weights this is the mean
+ * over all keys. It is an estimate (cover.h), so the planned waste of the worst keys, which is
+ * certain, must permit it. False without filters and with a budget. */
 static bool is_due(const struct bb_levels *levels, const struct bb_pick_options *options)
 {
     if (!options->has_filters || options->rates_will_change ||

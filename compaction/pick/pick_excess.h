@@ -9,8 +9,8 @@
 #include "compaction/pick/plan.h"
 
 /* If the waste exceeds BB_RATES_EXCESS times the target, picks the table whose rewrite lowers it
- * most; if that table is in level 0, picks all of level 0. Picks no table without filters, with a
- * budget, and if no rewrite lowers a table's rate enough. */
+ * most, judged by three tables of each run; if that table is in level 0, picks all of level 0.
+ * Picks no table without filters, with a budget, and if no rewrite lowers a table's rate enough. */
 BB_MUST_CHECK enum bb_status bb_pick_excess(const struct bb_levels *levels,
                                             const struct bb_pick_options *options,
                                             struct bb_plan *plan);

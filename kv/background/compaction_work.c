@@ -378,11 +378,18 @@ static bool is_quiet(struct bb_db *db)
     return has_ceased;
 }
 
-static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
+/* With the shares of the other work. */
+static struct bb_pick_options shared_options(struct bb_db *db, const struct bb_levels *levels)
 {
     struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
     options.shares = db->shares;
     options.own_share = &db->work_shares[BB_WORK_COMPACTION];
+    return options;
+}
+
+static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
+{
+    struct bb_pick_options options = shared_options(db, levels);
     options.needs_companions = !db->options.defer_index_files && bb_store_catalog_has_indexes(db);
     set_horizon(db, &options);
     options.level0_run_count_due =
@@ -431,9 +438,7 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
                         const struct bb_plan *plan, struct bb_table_options *ret_table)
 {
     BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
-    struct bb_pick_options options = bb_waste_target_pick_options(db, levels);
-    options.shares = db->shares;
-    options.own_share = &db->work_shares[BB_WORK_COMPACTION];
+    struct bb_pick_options options = shared_options(db, levels);
     bb_options_for_table(&db->options, bb_work_file_system(db, BB_WORK_COMPACTION), &db->secret,
                          NULL, ret_table);
     bb_plan_rates_expect_tables(plan, db->options.table_size_bytes, &options);
