@@ -3,7 +3,7 @@
  * Opening    O_CLOEXEC, so that no child inherits a descriptor; O_NOFOLLOW, so that a planted link
  *            is rejected instead of followed; O_NONBLOCK and then fstat, so that a FIFO instead of
  *            a file is rejected without waiting for it. This protects only the last component: the
- *            path of a store may contain links.
+ *            path of a store may contain links. O_NOATIME where permitted: open_posix.c.
  * Reading    pread loops over interruptions and short reads; every call is counted, because the
  *            engine guarantees that its counts equal the operating system's. Reads that must not
  *            wait use RWF_NOWAIT; if a file system does not support it, this is remembered.

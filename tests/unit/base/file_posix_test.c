@@ -311,11 +311,62 @@ static void file_posix__a_child_cannot_change_directories(void **state)
     assert_int_equal(stat(place->path, &information), -1);
 }
 
+static bool become_nobody(void)
+{
+    return setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0;
+}
+
+static bool reads_x(struct bb_file_system *fs, const char *path)
+{
+    char byte = 0;
+    struct bb_file *file = NULL;
+    if (bb_file_open(fs, path, &file) != BB_OK)
+        return false;
+    bool is_read = bb_file_read_exactly(file, 0, &byte, 1) == BB_OK && byte == 'x';
+    return bb_file_close(file) == BB_OK && is_read;
+}
+
+/* The times are those after which a system with `relatime` changes the time of access. */
+static void file_posix__a_read_keeps_the_time_of_access(void **state)
+{
+    struct place *place = *state;
+    struct stat information;
+    const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
+    write_text(place, place->path, "x");
+    assert_int_equal(utimensat(AT_FDCWD, place->path, times, 0), 0);
+    assert_true(reads_x(place->fs, place->path));
+    assert_int_equal(stat(place->path, &information), 0);
+    assert_int_equal(information.st_atim.tv_sec, 1000);
+}
+
+/* The system refuses to keep the time of access of a file of somebody else. */
+static void file_posix__reads_a_file_of_another_user(void **state)
+{
+    struct place *place = *state;
+    int result = 0;
+    if (geteuid() != 0)
+        skip();
+    write_text(place, place->path, "x");
+    assert_int_equal(chmod(place->dir.path, 0755), 0);
+    assert_int_equal(chmod(place->path, 0644), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct bb_file_system *fs = NULL;
+        _exit(become_nobody() && bb_file_system_posix_create(&fs) == BB_OK &&
+                      reads_x(fs, place->path)
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+}
+
 /* A directory that may be changed and not read cannot be opened for its sync. 0: as expected. */
 static int sync_unreadable(struct place *place)
 {
     struct bb_file_system *fs = NULL;
-    if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+    if (geteuid() == 0 && !become_nobody())
         return 99;
     if (bb_file_system_posix_create(&fs) != BB_OK)
         return 98;
@@ -370,6 +421,8 @@ int main(void)
         posix_test(file_posix__short_write_is_continued_until_it_fails_and_the_failure_sticks),
         posix_test(file_posix__created_file_can_be_read),
         posix_test(file_posix__reads_are_those_of_the_system),
+        posix_test(file_posix__a_read_keeps_the_time_of_access),
+        posix_test(file_posix__reads_a_file_of_another_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
