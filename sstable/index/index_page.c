@@ -70,13 +70,13 @@ static enum bb_status check_header(const struct page_header *header, const uint8
     return BB_OK;
 }
 
-/* The places of the arrays in the allocation, after the struct. Arrays for a negative result are
- * first: see bb_index_page_prefetch. */
+/* The places of the arrays in the allocation, after the struct. Those that every lookup reads are
+ * first, with the offsets of the fences last: see bb_index_page_prefetch. */
 struct page_parts {
     size_t shard_offsets;
     size_t descriptors;
-    size_t fences;
     size_t block_ends;
+    size_t fences;
     size_t group_shards;
     size_t text;
     size_t filters;
@@ -98,8 +98,8 @@ static struct page_parts lay_out(const struct page_header *header)
     size_t *end = &parts.end;
     parts.shard_offsets = place_part(end, (shards + 1) * sizeof(uint32_t));
     parts.descriptors = place_part(end, shards * sizeof(uint16_t));
-    parts.fences = place_part(end, bb_fence_index_memory(header->block_count - 1));
     parts.block_ends = place_part(end, header->block_count * sizeof(uint32_t));
+    parts.fences = place_part(end, bb_fence_index_memory(header->block_count - 1));
     parts.group_shards = place_part(end, (header->group_count + (size_t)1) * sizeof(uint16_t));
     parts.text = place_part(end, header->fence_size);
     parts.filters = place_part(end, (size_t)header->filter_size + BB_FILTER_PAD_BYTES);

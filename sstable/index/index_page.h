@@ -42,8 +42,8 @@
 #include "sstable/index/fence_index.h"
 
 #define BB_CACHE_LINE_SIZE 64
-/* The hot line, the next one, 64 fence numbers, and the places of as many filters. */
-#define BB_PAGE_PREFETCH_LINES 16
+/* The hot line, the next one, 64 fence numbers, and the places of as many filters and blocks. */
+#define BB_PAGE_PREFETCH_LINES 20
 
 struct bb_index_page {
     struct bb_cache_item item; /* must be first */
