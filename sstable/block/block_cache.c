@@ -14,7 +14,7 @@
  *
  * Items are destroyed after the mutex is released, because freeing a block takes longer than
  * everything else here. The capacity counts the items' charge. Not counted: the buckets (16 to 32
- * bytes per item), the marks of misses (4 bytes for 4 KiB).
+ * bytes per item), the marks of misses (4 bytes for 8 KiB).
  *
  * In a forked child, a thread that exists only in the parent may hold a shard's mutex forever. A
  * shard that the child cannot lock immediately is skipped: lookups miss, and inserts are dropped.
@@ -58,6 +58,10 @@ struct shard {
     size_t item_count;
     /* newer: the oldest item, older: the newest; points to itself when empty. */
     struct bb_cache_item ring;
+    /* Where the next eviction reads memory: two lines of the oldest item, one of the next item in
+     * the ring, and the bucket. Only prefetched: they may have been freed since the last eviction,
+     * which noted them. */
+    const void *victim[4];
     uint64_t share_bytes;
     uint64_t used_bytes;
     _Atomic bool has_surplus; /* pinned items kept used_bytes above share_bytes */
@@ -228,6 +232,23 @@ static bool is_saved(const struct bb_cache_item *item, size_t *used_passes, size
     return true;
 }
 
+static void note_victim(struct shard *shard)
+{
+    const struct bb_cache_item *oldest = shard->ring.newer;
+    shard->victim[0] = &oldest->references;
+    shard->victim[1] = &oldest->older;
+    shard->victim[2] = &oldest->newer->older;
+    shard->victim[3] = bucket_of(shard, oldest->hash);
+}
+
+/* A missed block that will be inserted is read first, which takes longer than these lines do.
+ * Nothing has touched them for as long as the item was in the ring. */
+static void prefetch_victim(const struct shard *shard)
+{
+    for (size_t i = 0; i < sizeof(shard->victim) / sizeof(shard->victim[0]); i++)
+        __builtin_prefetch(shard->victim[i], 1);
+}
+
 static void evict_surplus(struct shard *shard, size_t pinned_passes, struct bb_cache_item **dead)
 {
     BB_DEBUG_ASSERT(bb_mutex_is_held(&shard->mutex));
@@ -242,6 +263,7 @@ static void evict_surplus(struct shard *shard, size_t pinned_passes, struct bb_c
             shard->evictions++;
         }
     }
+    note_victim(shard);
     atomic_store_explicit(&shard->has_surplus, shard->used_bytes > shard->share_bytes,
                           memory_order_relaxed);
 }
@@ -429,6 +451,8 @@ struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache,
         place.shard->miss_total++;
         *ret_is_wanted =
             bb_miss_marks_add(&place.shard->misses, place.hash, size) || has_space(place.shard);
+        if (*ret_is_wanted)
+            prefetch_victim(place.shard);
     }
     bb_mutex_unlock(&place.shard->mutex);
     return item;

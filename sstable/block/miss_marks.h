@@ -7,9 +7,12 @@
 
 #include "base/alloc.h"
 
-/* Misses are remembered for about as long as a block of this size, the usual one, would stay. */
-#define BB_MISS_MARKS_BYTES     4096
-#define BB_MISS_MARKS_COUNT_MIN 64
+#define BB_MISS_MARKS_BYTES     4096 /* the usual size of a block */
+#define BB_MISS_MARKS_COUNT_MIN 16
+/* A miss is remembered for as many misses as half of the cache has blocks. WHY not all of it: a
+ * block that is missed again only later displaces a block that is used as often. (2Q remembers half
+ * too: Johnson and Shasha, VLDB 1994.) */
+#define BB_MISS_MARKS_PART 2
 
 struct bb_miss_marks {
     uint32_t *marks; /* upper halves of the hashes, found by the lower halves; 0 if empty; owned */
@@ -20,7 +23,7 @@ struct bb_miss_marks {
 /* For a cache of this many bytes. False: no memory. */
 static inline bool bb_miss_marks_init(struct bb_miss_marks *misses, uint64_t cache_bytes)
 {
-    uint64_t count = cache_bytes / BB_MISS_MARKS_BYTES;
+    uint64_t count = cache_bytes / BB_MISS_MARKS_BYTES / BB_MISS_MARKS_PART;
     misses->cache_bytes = cache_bytes;
     misses->count = count < BB_MISS_MARKS_COUNT_MIN ? BB_MISS_MARKS_COUNT_MIN : (size_t)count;
     misses->marks = bb_alloc_zeroed(misses->count, sizeof(*misses->marks));
@@ -39,15 +42,15 @@ static inline void bb_miss_marks_prefetch(const struct bb_miss_marks *misses, ui
     __builtin_prefetch(bb_miss_marks_at(misses, hash, misses->count));
 }
 
-/* Marks a miss, and returns whether the same block was missed recently. Large blocks use only as
- * many marks as blocks of that size fit into the cache, so a mark lasts about as long as a
- * block. */
+/* Marks a miss, and returns whether the same block was missed recently. Large blocks use fewer
+ * marks, because fewer of them fit into the cache. */
 static inline bool bb_miss_marks_add(struct bb_miss_marks *misses, uint64_t hash, uint64_t size)
 {
     uint32_t mark = (uint32_t)(hash >> 32) | 1;
     bool is_large = size > 2 * (uint64_t)BB_MISS_MARKS_BYTES;
-    uint32_t *at =
-        bb_miss_marks_at(misses, hash, is_large ? misses->cache_bytes / size + 1 : misses->count);
+    uint32_t *at = bb_miss_marks_at(misses, hash,
+                                    is_large ? misses->cache_bytes / size / BB_MISS_MARKS_PART + 1
+                                             : misses->count);
     bool was_marked = *at == mark;
     *at = mark;
     return was_marked;
