@@ -56,7 +56,7 @@ static int open_uninterrupted(const struct bb_posix_place *place, int flags)
 }
 
 /* A file that is only read keeps its time of access, which saves 7 % of a read from the page cache.
- * The system permits that to the owner of the file. */
+ * The system permits that to the owner of the file, and to root. */
 static int open_without_time(const struct bb_posix_place *place, int flags)
 {
 #ifdef O_NOATIME

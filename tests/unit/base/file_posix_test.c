@@ -326,17 +326,42 @@ static bool reads_x(struct bb_file_system *fs, const char *path)
     return bb_file_close(file) == BB_OK && is_read;
 }
 
-/* The times are those after which a system with `relatime` changes the time of access. */
+static bool reads_plainly(const char *path)
+{
+    char byte = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 && read(fd, &byte, 1) == 1 && close(fd) == 0;
+}
+
+static time_t time_of_access(const char *path)
+{
+    struct stat information;
+    assert_int_equal(stat(path, &information), 0);
+    return information.st_atim.tv_sec;
+}
+
+/* The times are those after which a system with `relatime` changes the time of access. Skipped
+ * where no read changes it. */
 static void file_posix__a_read_keeps_the_time_of_access(void **state)
 {
     struct place *place = *state;
-    struct stat information;
     const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
     write_text(place, place->path, "x");
     assert_int_equal(utimensat(AT_FDCWD, place->path, times, 0), 0);
     assert_true(reads_x(place->fs, place->path));
-    assert_int_equal(stat(place->path, &information), 0);
-    assert_int_equal(information.st_atim.tv_sec, 1000);
+    assert_int_equal(time_of_access(place->path), 1000);
+    assert_true(reads_plainly(place->path));
+    if (time_of_access(place->path) == 1000)
+        skip();
+}
+
+/* 99: this is not possible here, because of a namespace of users or the parents of the file. */
+static int read_as_nobody(const char *path)
+{
+    struct bb_file_system *fs = NULL;
+    if (!become_nobody() || !reads_plainly(path))
+        return 99;
+    return bb_file_system_posix_create(&fs) == BB_OK && reads_x(fs, path) ? 0 : 1;
 }
 
 /* The system refuses to keep the time of access of a file of somebody else. */
@@ -351,15 +376,13 @@ static void file_posix__reads_a_file_of_another_user(void **state)
     assert_int_equal(chmod(place->path, 0644), 0);
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0) {
-        struct bb_file_system *fs = NULL;
-        _exit(become_nobody() && bb_file_system_posix_create(&fs) == BB_OK &&
-                      reads_x(fs, place->path)
-                  ? 0
-                  : 1);
-    }
+    if (child == 0)
+        _exit(read_as_nobody(place->path));
     assert_int_equal(waitpid(child, &result, 0), child);
-    assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    assert_true(WIFEXITED(result));
+    if (WEXITSTATUS(result) == 99)
+        skip();
+    assert_int_equal(WEXITSTATUS(result), 0);
 }
 
 /* A directory that may be changed and not read cannot be opened for its sync. 0: as expected. */
