@@ -28,6 +28,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/prefetch.h"
 #include "base/status.h"
 #include "base/sync.h"
 #include "sstable/block/block_spares.h"
@@ -59,9 +60,9 @@ struct shard {
     /* newer: the oldest item, older: the newest; points to itself when empty. */
     struct bb_cache_item ring;
     /* Where the next eviction reads memory: two lines of the oldest item, one of the next item in
-     * the ring, and the bucket. Only prefetched: they may have been freed since the last eviction,
-     * which noted them. */
-    const void *victim[4];
+     * the ring, and the bucket. As numbers: they are only prefetched, and may have been freed since
+     * the last eviction, which noted them. */
+    uintptr_t victim[4];
     uint64_t share_bytes;
     uint64_t used_bytes;
     _Atomic bool has_surplus; /* pinned items kept used_bytes above share_bytes */
@@ -235,18 +236,18 @@ static bool is_saved(const struct bb_cache_item *item, size_t *used_passes, size
 static void note_victim(struct shard *shard)
 {
     const struct bb_cache_item *oldest = shard->ring.newer;
-    shard->victim[0] = &oldest->references;
-    shard->victim[1] = &oldest->older;
-    shard->victim[2] = &oldest->newer->older;
-    shard->victim[3] = bucket_of(shard, oldest->hash);
+    shard->victim[0] = (uintptr_t)&oldest->references;
+    shard->victim[1] = (uintptr_t)&oldest->older;
+    shard->victim[2] = (uintptr_t)&oldest->newer->older;
+    shard->victim[3] = (uintptr_t)bucket_of(shard, oldest->hash);
 }
 
-/* A missed block that will be inserted is read first, which takes longer than these lines do.
- * Nothing has touched them for as long as the item was in the ring. */
+/* These lines arrive while the block that will be inserted is read. */
 static void prefetch_victim(const struct shard *shard)
 {
     for (size_t i = 0; i < sizeof(shard->victim) / sizeof(shard->victim[0]); i++)
-        __builtin_prefetch(shard->victim[i], 1);
+        __builtin_prefetch((const void *)shard->victim[i], 1);
+    bb_prefetch_done(shard);
 }
 
 static void evict_surplus(struct shard *shard, size_t pinned_passes, struct bb_cache_item **dead)

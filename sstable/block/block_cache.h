@@ -45,11 +45,11 @@ struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t
                                           uint64_t offset);
 /* Like find, for blocks that may bypass the cache. On a miss, *ret_is_wanted tells whether to
  * insert the block. It is true while the cache has space left, and for a block that was missed
- * recently: not more misses ago than blocks of this size, or of 4 KiB if it is smaller, fit into
- * half of the cache. size: about the charge of the block. So a scan, or lookups spread over much
- * more data than the cache has, do not evict blocks that are used again, and do not pay for
- * inserting others. (This is the ghost list of 2Q and ARC: Johnson and Shasha, VLDB 1994; Megiddo
- * and Modha, FAST 2003.) */
+ * recently: about as many misses ago as blocks of this size, or of 4 KiB if it is at most 8 KiB,
+ * fit into half of the cache. size: about the charge of the block. So a scan, or lookups spread
+ * over much more data than the cache has, do not evict blocks that are used again, and do not pay
+ * for inserting others. (This is the ghost list of 2Q and ARC: Johnson and Shasha, VLDB 1994;
+ * Megiddo and Modha, FAST 2003.) */
 struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,
                                                    uint64_t offset, uint64_t size,
                                                    bool *ret_is_wanted);

@@ -9,9 +9,9 @@
 
 #define BB_MISS_MARKS_BYTES     4096 /* the usual size of a block */
 #define BB_MISS_MARKS_COUNT_MIN 16
-/* A miss is remembered for as many misses as half of the cache has blocks. WHY not all of it: a
- * block that is missed again only later displaces a block that is used as often. (2Q remembers half
- * too: Johnson and Shasha, VLDB 1994.) */
+/* There are marks for half of the blocks that fit into the cache. WHY not for all: a block that
+ * comes back after more misses than that is used no more often than the block that it would
+ * displace. (2Q remembers half too: Johnson and Shasha, VLDB 1994.) */
 #define BB_MISS_MARKS_PART 2
 
 struct bb_miss_marks {

@@ -70,8 +70,9 @@ static enum bb_status check_header(const struct page_header *header, const uint8
     return BB_OK;
 }
 
-/* The places of the arrays in the allocation, after the struct. Those that every lookup reads are
- * first, with the offsets of the fences last: see bb_index_page_prefetch. */
+/* The places of the arrays in the allocation, after the struct. The arrays that most lookups read
+ * are first: see bb_index_page_prefetch. The numbers of the fences are the last of these, because
+ * the offsets after them are seldom read. */
 struct page_parts {
     size_t shard_offsets;
     size_t descriptors;
@@ -90,6 +91,13 @@ static size_t place_part(size_t *end, size_t size)
     *end += (size + 7) & ~(size_t)7;
     return start;
 }
+
+#define ALL BB_PAGE_BLOCK_COUNT_MAX /* blocks, with one filter each */
+static_assert(sizeof(struct bb_index_page) - offsetof(struct bb_index_page, filters) +
+                      (ALL + 2) * sizeof(uint32_t) + ALL * sizeof(uint16_t) +
+                      ALL * sizeof(uint32_t) + (ALL - 1) * sizeof(uint64_t) <=
+                  BB_PAGE_PREFETCH_LINES * BB_CACHE_LINE_SIZE,
+              "a search of a full page reads only prefetched lines");
 
 static struct page_parts lay_out(const struct page_header *header)
 {

@@ -357,7 +357,6 @@ static bool approach_place(struct bb_table_iter *iter, struct bb_bytes key, uint
         return true;
     bb_table_iter_block_leave(iter);
     iter->ordinal = ordinal;
-    bb_index_page_prefetch_place(iter->page, ordinal);
     return true;
 }
 
