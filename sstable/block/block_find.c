@@ -42,9 +42,9 @@ static enum scan_order classify(struct scan *scan)
     return suffix.data[agreed] < wanted.data[agreed] ? SCAN_BEFORE : SCAN_AFTER;
 }
 
-/* Passes common entries before the key, up to the limit, without computing their sequences.
- * WHY: half of
- * an interval precedes its key on average. `classify` gives the same order for each of them. */
+/* Passes common entries before the key, up to the limit, without computing their sequences. WHY:
+ * half of an interval precedes its key on average. `classify` gives the same order for each of
+ * them. */
 static void pass_before(struct scan *scan, const uint8_t *limit)
 {
     const uint8_t *p = scan->cursor.position;
