@@ -42,8 +42,8 @@
 #include "sstable/index/fence_index.h"
 
 #define BB_CACHE_LINE_SIZE 64
-/* The hot line, the rest of the struct, and of 64 blocks the places, the places and descriptors of
- * their filters, and the numbers of their fences. */
+/* The struct from its hot line on, and four arrays for 64 blocks: places of filters, descriptors,
+ * places of blocks, numbers of fences. */
 #define BB_PAGE_PREFETCH_LINES 21
 
 struct bb_index_page {

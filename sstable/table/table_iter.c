@@ -334,9 +334,9 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
 /* ---- the steps before a seek ----
  *
  * A seek into data that no processor cache has waits for one line of memory after the other: the
- * page's numbers, the place of the block, the cache's bucket, the block's restarts, its entries.
- * Each step below uses the lines that the step before it has begun to load, and ends where the seek
- * would have to wait. Steps read no file, and report nothing: the seek does. */
+ * page's arrays, the cache's bucket for the block, the block's restarts, its entries. Each step
+ * below uses the lines that the step before it has begun to load, and ends where the seek would
+ * have to wait. Steps read no file, and report nothing: the seek does. */
 
 /* The page, if no lock and no read is needed for it. */
 static bool approach_page(struct bb_table_iter *iter, struct bb_bytes key, uint64_t sequence)
@@ -349,6 +349,7 @@ static bool approach_page(struct bb_table_iter *iter, struct bb_bytes key, uint6
     return bb_table_page_peek(table, index) != NULL && enter_page(iter, index) == BB_OK;
 }
 
+/* The block's place in the page, and begins to load the cache's bucket for the block. */
 static bool approach_place(struct bb_table_iter *iter, struct bb_bytes key, uint64_t sequence)
 {
     uint32_t ordinal = bb_index_page_find(iter->page, iter->table->comparator, key, sequence);
@@ -357,6 +358,7 @@ static bool approach_place(struct bb_table_iter *iter, struct bb_bytes key, uint
         return true;
     bb_table_iter_block_leave(iter);
     iter->ordinal = ordinal;
+    bb_table_block_prefetch(iter->table, iter->page, ordinal);
     return true;
 }
 
@@ -396,11 +398,7 @@ bool bb_table_iter_approach(struct bb_iter *base, struct bb_bytes key, uint64_t 
         return !iter->keeps_stored && approach_page(iter, key, sequence);
     if (step == 1)
         return approach_place(iter, key, sequence);
-    if (step == 2 && iter->block == NULL)
-        bb_table_block_prefetch(iter->table, iter->page, iter->ordinal);
-    if (step == 2)
-        return true;
-    return step == 3 ? approach_block(iter) : approach_entries(iter, key, sequence);
+    return step == 2 ? approach_block(iter) : approach_entries(iter, key, sequence);
 }
 
 static void seek_first(struct bb_iter *base)
