@@ -313,7 +313,8 @@ static void file_posix__a_child_cannot_change_directories(void **state)
 
 static bool become_nobody(void)
 {
-    return setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0;
+    bool is_group = setgroups(0, NULL) == 0 && setgid(NOBODY) == 0;
+    return is_group && setuid(NOBODY) == 0;
 }
 
 static bool reads_x(struct bb_file_system *fs, const char *path)
@@ -364,7 +365,7 @@ static int read_as_nobody(const char *path)
     return bb_file_system_posix_create(&fs) == BB_OK && reads_x(fs, path) ? 0 : 1;
 }
 
-/* The system refuses to keep the time of access of a file of somebody else. */
+/* For such a file the system refuses the flag that keeps the time of access. */
 static void file_posix__reads_a_file_of_another_user(void **state)
 {
     struct place *place = *state;

@@ -1,11 +1,10 @@
 /* Goal: a full cache admits a block at its second miss, if that is recent, and blocks that it
  * displaces are few. Method: readers that insert only accepted blocks; scans, circles and random
  * requests. */
-#include "tests/support/assert_status.h"
+#include "tests/unit/sstable/block_cache_fixture.h"
 
 #include <stdlib.h>
 
-#include "sstable/block/block_cache.h"
 #include "tests/support/rng.h"
 
 #define CHARGE 1000
@@ -21,28 +20,6 @@ static struct bb_cache_item *item_create(uint64_t charge)
     assert_non_null(item);
     bb_block_cache_item_init(item, item_destroy, charge);
     return item;
-}
-
-/* Changes no order and counts nothing. */
-static bool contains(struct bb_block_cache *cache, uint64_t offset)
-{
-    struct bb_cache_item *item = bb_block_cache_peek(cache, 1, offset);
-    bb_block_cache_item_unref(item);
-    return item != NULL;
-}
-
-static struct bb_block_cache *cache_of(uint64_t capacity_bytes)
-{
-    struct bb_block_cache *cache = NULL;
-    assert_ok(bb_block_cache_create(capacity_bytes, &cache));
-    return cache;
-}
-
-static struct bb_block_cache_stats stats_of(struct bb_block_cache *cache)
-{
-    struct bb_block_cache_stats stats;
-    bb_block_cache_stats(cache, &stats);
-    return stats;
 }
 
 /* Like a reader: inserts only accepted blocks. */
@@ -113,7 +90,7 @@ static uint64_t count_held(struct bb_block_cache *cache, uint64_t count)
 {
     uint64_t held = 0;
     for (uint64_t i = 0; i < count; i++)
-        held += contains(cache, i);
+        held += contains(cache, 1, i);
     return held;
 }
 

@@ -3,14 +3,13 @@
  * model that is a plain list; four threads that hammer a cache smaller than their keys and check
  * that each item is the right one and alive (the thread sanitizer's and the address sanitizer's
  * builds find the rest). */
-#include "tests/support/assert_status.h"
+#include "tests/unit/sstable/block_cache_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/sync.h"
-#include "sstable/block/block_cache.h"
 #include "tests/support/rng.h"
 
 #define CHARGE 1000
@@ -22,14 +21,6 @@ struct thing {
     uint64_t offset;
     _Atomic int *deaths;
 };
-
-/* Changes no order and counts nothing. */
-static bool contains(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
-{
-    struct bb_cache_item *item = bb_block_cache_peek(cache, owner, offset);
-    bb_block_cache_item_unref(item);
-    return item != NULL;
-}
 
 static void thing_destroy(struct bb_cache_item *item)
 {
@@ -52,13 +43,6 @@ static struct bb_cache_item *thing_create(uint64_t owner, uint64_t offset, uint6
     return &thing->item;
 }
 
-static struct bb_block_cache *cache_of(uint64_t capacity_bytes)
-{
-    struct bb_block_cache *cache = NULL;
-    assert_ok(bb_block_cache_create(capacity_bytes, &cache));
-    return cache;
-}
-
 static void put(struct bb_block_cache *cache, uint64_t owner, uint64_t offset, _Atomic int *deaths)
 {
     struct bb_cache_item *item = thing_create(owner, offset, CHARGE, deaths);
@@ -74,13 +58,6 @@ static bool touch(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
     assert_int_equal(((struct thing *)item)->offset, offset);
     bb_block_cache_item_unref(item);
     return true;
-}
-
-static struct bb_block_cache_stats stats_of(struct bb_block_cache *cache)
-{
-    struct bb_block_cache_stats stats;
-    bb_block_cache_stats(cache, &stats);
-    return stats;
 }
 
 static void block_cache__finds_what_was_put_in(void **state)
