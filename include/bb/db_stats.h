@@ -85,12 +85,11 @@ struct bb_db_stats {
      * all levels. 0: no target, because tables are written without filters. */
     double target_wasted_reads;
     /* Sum over the levels, computed from the stored filters, for lookups that are spread like the
-     * keys. The plan allows at most 1.1 times the
-     * target. With a budget it allows the value that the budget achieves. A table of few keys may
-     * have a lower rate than planned, or a higher one, which other tables balance. When tables with
-     * low rates are removed because a range deletion hides them, the mean over the other tables
-     * rises, and may exceed the target until the next compaction. No lookup takes longer because of
-     * this. */
+     * keys. The plan allows at most 1.1 times the target. With a budget it allows the value that
+     * the budget achieves. A table of few keys may have a lower rate than planned, or a higher one,
+     * which other tables balance. When tables with low rates are removed because a range deletion
+     * hides them, the mean over the other tables rises, and may exceed the target until the next
+     * compaction. No lookup takes longer because of this. */
     double expected_wasted_reads;
     uint64_t filter_bytes; /* of all live tables */
     /* The current budget in bytes, even if filter_amount is bits per key; 0: no budget. */

@@ -9,10 +9,9 @@
  *
  * Tables of level 0 are soon rewritten, with their index files, so new data would be indexed twice.
  * The worker builds them when it has no table to rewrite, and either the series of flushes has
- * ended (kv/store/pace.h) or selections use indexes (index_demand.h). Unless
- * defer_index_files is set, a table without an index file leaves level 0 only by being rewritten.
- * Deeper tables without an index file are therefore older than the index; bb_db_index_materialize
- * builds their files.
+ * ended (kv/store/pace.h) or selections use indexes (index_demand.h). Unless defer_index_files is
+ * set, a table without an index file leaves level 0 only by being rewritten. Deeper tables without
+ * an index file are therefore older than the index; bb_db_index_materialize builds their files.
  *
  * Threads: the compacting worker's.
  */

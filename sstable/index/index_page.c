@@ -92,13 +92,6 @@ static size_t place_part(size_t *end, size_t size)
     return start;
 }
 
-#define ALL BB_PAGE_BLOCK_COUNT_MAX /* blocks, with one filter each */
-static_assert(sizeof(struct bb_index_page) - offsetof(struct bb_index_page, filters) +
-                      (ALL + 2) * sizeof(uint32_t) + ALL * sizeof(uint16_t) +
-                      ALL * sizeof(uint32_t) + (ALL - 1) * sizeof(uint64_t) <=
-                  BB_PAGE_PREFETCH_LINES * BB_CACHE_LINE_SIZE,
-              "a search of a full page reads only prefetched lines");
-
 static struct page_parts lay_out(const struct page_header *header)
 {
     struct page_parts parts = {.end = sizeof(struct bb_index_page)};
@@ -108,6 +101,12 @@ static struct page_parts lay_out(const struct page_header *header)
     parts.descriptors = place_part(end, shards * sizeof(uint16_t));
     parts.block_ends = place_part(end, header->block_count * sizeof(uint32_t));
     parts.fences = place_part(end, bb_fence_index_memory(header->block_count - 1));
+    enum { BLOCKS = BB_PAGE_BLOCK_COUNT_MAX }; /* with one filter each */
+    static_assert(sizeof(struct bb_index_page) - offsetof(struct bb_index_page, filters) +
+                          (BLOCKS + 2) * sizeof(uint32_t) + BLOCKS * sizeof(uint16_t) +
+                          BLOCKS * sizeof(uint32_t) + (BLOCKS - 1) * sizeof(uint64_t) <=
+                      BB_PAGE_PREFETCH_LINES * BB_CACHE_LINE_SIZE,
+                  "a search of a full page reads only prefetched lines");
     parts.group_shards = place_part(end, (header->group_count + (size_t)1) * sizeof(uint16_t));
     parts.text = place_part(end, header->fence_size);
     parts.filters = place_part(end, (size_t)header->filter_size + BB_FILTER_PAD_BYTES);
