@@ -94,7 +94,7 @@ static enum bb_status open_first(struct index_file *index)
     bb_filename_path(index->db->directory, BB_FILE_INDEX, index->base.number, path);
     enum bb_status status = bb_skip_file_open(path, &options, &index->file);
     if (status == BB_OK)
-        bb_skip_file_map(index->file);
+        bb_skip_file_map(index->file, index->db->files);
     if (bb_index_file_is_lost(status))
         index->failure = *bb_error_last();
     bool is_tried = index->file != NULL || index->failure.status != BB_OK;

@@ -244,10 +244,10 @@ enum bb_status bb_skip_file_open(const char *path, const struct bb_skip_file_opt
     return status;
 }
 
-void bb_skip_file_map(struct bb_skip_file *file)
+void bb_skip_file_map(struct bb_skip_file *file, struct bb_file_system *files)
 {
     if (file->resident.size == 0)
-        bb_page_map_init(&file->map, file->file, file->size);
+        bb_page_map_init(&file->map, files, file->file, file->size);
 }
 
 void bb_skip_file_close(struct bb_skip_file *file)

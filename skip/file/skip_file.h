@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 
 #include "base/file.h"
+#include "base/page_map.h"
 #include "skip/layout/granule_table.h"
 #include "skip/file/index_head.h"
-#include "skip/file/page_map.h"
 
 struct bb_loaded_head {
     bool is_damaged; /* the contents of the index are unknown */
@@ -33,8 +33,9 @@ struct bb_skip_file {
 };
 
 /* Maps the file, if the system can and the file is not resident. Units that a call has read before
- * are then copied from the map. Call it before other threads use the file. */
-void bb_skip_file_map(struct bb_skip_file *file);
+ * are then copied from the map. files: its clock is used. Call it before other threads use the
+ * file. */
+void bb_skip_file_map(struct bb_skip_file *file, struct bb_file_system *files);
 
 /* Reads and checks a unit. *ret_unit excludes the checksum, which is readable after it; the bytes
  * are in the resident file or in scratch. account may be NULL; it counts calls that read.

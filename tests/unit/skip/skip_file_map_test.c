@@ -18,7 +18,7 @@ static void world_init(struct world *world)
 {
     struct bb_rng rng;
     char text[1 << 14];
-    bb_rng_init(&rng, bb_rng_seed("page_map_test", 1));
+    bb_rng_init(&rng, bb_rng_seed("skip_file_map_test", 1));
     indexed_rows_init(&world->rows, &rng, 1500, 20, all_specs);
     for (size_t i = 0; i < CONDITIONS; i++) {
         draw_condition(&rng, 1, text);
@@ -38,7 +38,7 @@ static struct bb_skip_file *open_mapped(struct world *world)
 {
     struct bb_skip_file *file = NULL;
     assert_ok(open_rows(&world->rows, false, &file));
-    bb_skip_file_map(file);
+    bb_skip_file_map(file, bb_file_memory_system(world->rows.memory));
     assert_non_null(file->map.file);
     return file;
 }
@@ -91,7 +91,7 @@ static uint64_t count_reads(struct world *world)
     return counters.reads;
 }
 
-static void page_map__reads_each_page_once(void **state)
+static void skip_file_map__reads_each_page_once(void **state)
 {
     (void)state;
     struct world world;
@@ -118,7 +118,7 @@ static void page_map__reads_each_page_once(void **state)
 }
 
 /* The file is read by calls then. */
-static void page_map__lost_at_any_moment(void **state)
+static void skip_file_map__lost_at_any_moment(void **state)
 {
     (void)state;
     struct world world;
@@ -149,7 +149,7 @@ static void flip(uint8_t *bytes, uint64_t size)
 }
 
 /* Another program may change the file. A copy is verified each time. */
-static void page_map__finds_damage_since_the_first_read(void **state)
+static void skip_file_map__finds_damage_since_the_first_read(void **state)
 {
     (void)state;
     struct world world;
@@ -175,72 +175,12 @@ static void page_map__finds_damage_since_the_first_read(void **state)
     world_deinit(&world);
 }
 
-/* A copy needs all of its pages. */
-static void page_map__copies_what_was_noted(void **state)
-{
-    (void)state;
-    static uint8_t content[5 * 4096 - 7];
-    uint8_t copy[sizeof(content)];
-    struct bb_page_map map;
-    struct bb_file *file = NULL;
-    struct bb_file_memory *memory = bb_file_memory_create(1);
-    struct bb_file_system *fs = bb_file_memory_system(memory);
-    for (size_t i = 0; i < sizeof(content); i++)
-        content[i] = (uint8_t)(i % 251);
-    assert_ok(bb_file_create(fs, "file", &file));
-    assert_ok(bb_file_append(file, bb_bytes_of(content, sizeof(content))));
-    assert_ok(bb_file_close(file));
-    assert_ok(bb_file_open(fs, "file", &file));
-    bb_page_map_init(&map, file, sizeof(content));
-    assert_false(bb_page_map_copy(&map, 0, copy, 1));
-    bb_page_map_note(&map, 4095, 2); /* the first two */
-    assert_true(bb_page_map_copy(&map, 0, copy, 2 * 4096));
-    assert_memory_equal(copy, content, 2 * 4096);
-    assert_false(bb_page_map_copy(&map, 8191, copy, 2));
-    bb_page_map_note(&map, sizeof(content) - 1, 1);
-    assert_true(bb_page_map_copy(&map, 4 * 4096, copy, sizeof(content) - 4 * 4096));
-    assert_memory_equal(copy, content + 4 * 4096, sizeof(content) - 4 * 4096);
-    assert_false(bb_page_map_copy(&map, 0, copy, sizeof(content)));
-    bb_page_map_deinit(&map);
-    assert_ok(bb_file_close(file));
-    bb_file_memory_destroy(memory);
-}
-
-/* Further files are read by calls, until a map is released. */
-static void page_map__of_many_files(void **state)
-{
-    (void)state;
-    static struct bb_page_map maps[BB_PAGE_MAPS_MAX + 2];
-    const size_t last = BB_PAGE_MAPS_MAX;
-    struct bb_file *file = NULL;
-    struct bb_file_memory *memory = bb_file_memory_create(1);
-    struct bb_file_system *fs = bb_file_memory_system(memory);
-    assert_ok(bb_file_create(fs, "file", &file));
-    assert_ok(bb_file_append(file, bb_bytes_of("bytes", 5)));
-    assert_ok(bb_file_close(file));
-    assert_ok(bb_file_open(fs, "file", &file));
-    for (size_t i = 0; i <= last; i++) {
-        bb_page_map_init(&maps[i], file, 5);
-        assert_int_equal(maps[i].file != NULL, i < last);
-    }
-    bb_page_map_note(&maps[last], 0, 5);
-    bb_page_map_deinit(&maps[0]);
-    bb_page_map_init(&maps[last + 1], file, 5);
-    assert_true(last == 0 || maps[last + 1].file != NULL);
-    for (size_t i = 1; i < last + 2; i++)
-        bb_page_map_deinit(&maps[i]);
-    assert_ok(bb_file_close(file));
-    bb_file_memory_destroy(memory);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(page_map__reads_each_page_once),
-        cmocka_unit_test(page_map__lost_at_any_moment),
-        cmocka_unit_test(page_map__finds_damage_since_the_first_read),
-        cmocka_unit_test(page_map__copies_what_was_noted),
-        cmocka_unit_test(page_map__of_many_files),
+        cmocka_unit_test(skip_file_map__reads_each_page_once),
+        cmocka_unit_test(skip_file_map__lost_at_any_moment),
+        cmocka_unit_test(skip_file_map__finds_damage_since_the_first_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
