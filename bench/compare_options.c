@@ -37,7 +37,7 @@ static const char usage[] =
     "                     rocksdb-guide, wiredtiger-btree;\n"
     "                     bloomblock-default (a target of 0.01), -leveled, -tiered, -lazy "
     "(styles);\n"
-    "                     bloomblock-mapped, -mapped-lz4 (read_mode), -plain (no compression)\n"
+    "                     bloomblock-mapped, -calls (read_mode), -plain (no compression)\n"
     "  --dir FOLDER       where the stores are made and removed again ($TMPDIR, or /tmp)\n"
     "  --seed N           of keys, values and questions (1)\n"
     "  --rounds N         whole repetitions; medians are reported (1)\n"

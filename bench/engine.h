@@ -88,7 +88,7 @@ extern const char *const bench_engines_absent[];
 
 extern const struct bench_engine bench_engine_bloomblock;
 extern const struct bench_engine bench_engine_bloomblock_mapped;
-extern const struct bench_engine bench_engine_bloomblock_mapped_lz4;
+extern const struct bench_engine bench_engine_bloomblock_calls;
 extern const struct bench_engine bench_engine_bloomblock_plain;
 extern const struct bench_engine bench_engine_bloomblock_default;
 extern const struct bench_engine bench_engine_bloomblock_leveled;

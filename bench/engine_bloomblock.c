@@ -48,10 +48,10 @@ static void *open_mapped(const struct bench_settings *settings)
                                                       .compression = BB_COMPRESSION_NONE});
 }
 
-static void *open_mapped_lz4(const struct bench_settings *settings)
+static void *open_calls(const struct bench_settings *settings)
 {
     return open_with(settings, (struct bb_db_options){.filter_amount = BITS_PER_KEY,
-                                                      .read_mode = BB_READ_MAPPED});
+                                                      .read_mode = BB_READ_CALLS});
 }
 
 static void *open_plain(const struct bench_settings *settings)
@@ -226,8 +226,9 @@ const struct bench_engine bench_engine_bloomblock =
     ENGINE("bloomblock", OPTIONS("10 bits per key"), open_store);
 const struct bench_engine bench_engine_bloomblock_mapped = ENGINE(
     "bloomblock-mapped", OPTIONS_OF("10 bits per key", "no compression", MAPPED), open_mapped);
-const struct bench_engine bench_engine_bloomblock_mapped_lz4 =
-    ENGINE("bloomblock-mapped-lz4", OPTIONS_OF("10 bits per key", "LZ4", MAPPED), open_mapped_lz4);
+const struct bench_engine bench_engine_bloomblock_calls = ENGINE(
+    "bloomblock-calls",
+    OPTIONS_OF("10 bits per key", "LZ4", "checksums verified on every read, no maps"), open_calls);
 const struct bench_engine bench_engine_bloomblock_plain =
     ENGINE("bloomblock-plain",
            OPTIONS_OF("10 bits per key", "no compression", "checksums verified on every read"),

@@ -4,7 +4,7 @@
 const struct bench_engine *const bench_engines[] = {
     &bench_engine_bloomblock,
     &bench_engine_bloomblock_mapped,
-    &bench_engine_bloomblock_mapped_lz4,
+    &bench_engine_bloomblock_calls,
     &bench_engine_bloomblock_plain,
     &bench_engine_bloomblock_default,
     &bench_engine_bloomblock_leveled,

@@ -9,7 +9,7 @@
 
 static enum bb_read_mode read_mode_of(bool is_mapped)
 {
-    return is_mapped ? BB_READ_MAPPED : BB_READ_CALLS;
+    return is_mapped ? BB_READ_MAPPED : BB_READ_COPIES;
 }
 
 static struct bb_db *create(const struct skip_load *load)

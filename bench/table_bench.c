@@ -183,7 +183,7 @@ static struct bb_table *open_table(const struct bench *bench, struct bb_table_fi
                                    const char *path)
 {
     struct bb_table *table = NULL;
-    bench_must(bb_table_open_in(path, &file->env->options, &file->env->pages, &table));
+    bench_must(bb_table_open_in(path, &file->env->options, &file->env->pages, false, &table));
     if (table->has_filters)
         bb_block_filter_format_use(&table->filter_format, bench->cpu);
     if (table->has_table_filter)

@@ -208,9 +208,11 @@ static enum bb_status check_reading(const struct bb_db_options *o)
         return bb_fail(BB_INVALID,
                        "option index_residency is %d, allowed are %d (pinned) and %d (cached)",
                        (int)o->index_residency, (int)BB_INDEX_PINNED, (int)BB_INDEX_CACHED);
-    if (o->read_mode != BB_READ_CALLS && o->read_mode != BB_READ_MAPPED)
-        return bb_fail(BB_INVALID, "option read_mode is %d, allowed are %d (calls) and %d (mapped)",
-                       (int)o->read_mode, (int)BB_READ_CALLS, (int)BB_READ_MAPPED);
+    if (o->read_mode > BB_READ_CALLS)
+        return bb_fail(
+            BB_INVALID,
+            "option read_mode is %d, allowed are %d (copies), %d (mapped) and %d (calls)",
+            (int)o->read_mode, (int)BB_READ_COPIES, (int)BB_READ_MAPPED, (int)BB_READ_CALLS);
     return BB_OK;
 }
 

@@ -14,6 +14,7 @@ void bb_table_file_env_init(struct bb_table_file_env *env)
     bb_condvar_init(&env->opening_ended);
     bb_large_pages_init(&env->pages);
     atomic_init(&env->has_new_charges, false);
+    env->first_new = UINT64_MAX;
 }
 
 void bb_table_file_env_deinit(struct bb_table_file_env *env)
@@ -93,7 +94,8 @@ static enum bb_status open_table(struct bb_table_file *file, struct bb_table **r
     char path[BB_PATH_SIZE_MAX];
     struct bb_table *table = NULL;
     file->env->path(file->env->context, file->number, path);
-    enum bb_status status = bb_table_open_in(path, &file->env->options, &file->env->pages, &table);
+    enum bb_status status = bb_table_open_in(path, &file->env->options, &file->env->pages,
+                                             file->number >= file->env->first_new, &table);
     /* Not BB_NOT_FOUND: for a lookup that would mean that the key is absent. */
     if (status == BB_NOT_FOUND)
         status = bb_corrupt((struct bb_place){.file = path}, 0,

@@ -33,6 +33,9 @@ struct bb_table_file_env {
     struct bb_mutex mutex;
     struct bb_condvar opening_ended; /* of any table */
     struct bb_large_pages pages;     /* memory for pinned parts of open tables */
+    /* Tables with this number or a greater one were written since the store was opened. UINT64_MAX
+     * after init. */
+    uint64_t first_new;
     /* A table may have become due for a compaction because of its charge. The thread that clears
      * this flag signals the compacting worker. */
     _Atomic bool has_new_charges;

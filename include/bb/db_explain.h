@@ -54,9 +54,9 @@ struct bb_explain {
     /* Sums over the steps. */
     uint64_t memtable_visits;
     uint64_t tables_opened;
-    /* block_reads, page_reads and table_filter_reads count the preads of the lookup.
-     * avoided_requests counts the block requests that filters avoided. With account_avoided,
-     * avoided_reads counts how many of these blocks were not in the cache. */
+    /* block_reads less blocks_mapped, page_reads and table_filter_reads count the preads of the
+     * lookup. avoided_requests counts the block requests that filters avoided. With
+     * account_avoided, avoided_reads counts how many of these blocks were not in the cache. */
     struct bb_read_stats reads;
 };
 

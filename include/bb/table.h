@@ -139,20 +139,26 @@ enum bb_index_residency {
     BB_INDEX_CACHED = 1, /* in the block cache, evicted like blocks (needs a cache) */
 };
 
-/* How data blocks of an open table are read. */
+/* How data blocks of an open table are read. In the first two modes the checksum of a block is
+ * verified each time. */
 enum bb_read_mode {
-    /* One pread per block, whose checksum is verified each time. */
-    BB_READ_CALLS = 0,
-    /* From a map of the file, without a call. A lookup uses an uncompressed block in place. The
-     * checksum of a block is verified only at its first use. If the system drops a page from memory
-     * and reads it again later, verification and compaction find damage in it, but lookups do not.
-     * If the file is truncated or its device fails, the reads fail with a status: the first map of
-     * the process installs a handler of SIGBUS, which calls the previous handler for other faults.
-     * A handler that the program installs later must call this one.
+    /* The first time with a pread. When a block of up to 16 KiB is read again, it is copied from a
+     * map of the file, while the system keeps the bytes in memory. If the file is truncated or its
+     * device fails, the block is read with a pread, which reports it: the first map of the process
+     * installs a handler of SIGBUS, which calls the previous handler for other faults. A handler
+     * that the program installs later must call this one.
      *
-     * Reads with bypass_fill, batches of keys, and compactions use calls, which read ahead. Tables
-     * that the system cannot map are read with calls too. */
+     * Calls read what may not wait (bb_db_get_now), batches of keys, and what is read ahead, as in
+     * compactions. Tables that the system cannot map are read with calls too. */
+    BB_READ_COPIES = 0,
+    /* From a map of the file, without a call. A lookup uses an uncompressed block in place. The
+     * checksum of a block is verified only at its first use, unless it is copied: blocks of up to
+     * 16 KiB in tables with LZ4 are read as above. If the system drops a page from memory and reads
+     * it again later, verification and compaction find damage in it, but lookups do not. If the
+     * file is truncated or its device fails, the reads fail with a status. Reads with bypass_fill
+     * use calls too. */
     BB_READ_MAPPED = 1,
+    BB_READ_CALLS = 2, /* one pread per block; no file is mapped for reading blocks */
 };
 
 /* A value of filter_granularity: all blocks of an index page share one filter. */
@@ -307,11 +313,13 @@ struct bb_read_stats {
     uint64_t visits[BB_VISIT_COUNT];
     /* Data blocks requested. */
     uint64_t block_requests;
-    /* Of these, read from the file: one pread each, except blocks_ahead. */
+    /* Of these, read from the file: one pread each, except blocks_ahead and blocks_mapped. */
     uint64_t block_reads;
     /* Of these, read by the pread of an earlier block: an iterator that has passed some blocks
      * reads the next ones together. */
     uint64_t blocks_ahead;
+    /* Of block_reads, taken from a map of the file. */
+    uint64_t blocks_mapped;
     /* Bytes of all data blocks read, including those that an iterator read ahead and did not
      * reach. */
     uint64_t block_read_bytes;

@@ -164,6 +164,7 @@ static enum bb_status open_tables(struct bb_opening *opening)
         return BB_OK;
     }
     bb_options_for_table(&db->options, db->files, &db->secret, db->cache, &db->table_env.options);
+    db->table_env.first_new = atomic_load(&db->next_file_number);
     enum bb_status status = bb_levels_create_empty(db->options.comparator, &empty);
     for (size_t i = 0; i < opening->state.table_count && status == BB_OK; i++)
         status = bb_edit_copy_table(&all, opening->state.tables[i]);

@@ -287,7 +287,7 @@ enum bb_status bb_db_iter_status(const struct bb_db_iter *iter)
 {
     enum bb_status status = bb_visible_status(&iter->visible);
     bool is_shown =
-        iter->visible.is_valid && iter->db->table_env.options.read_mode != BB_READ_CALLS;
+        iter->visible.is_valid && iter->db->table_env.options.read_mode == BB_READ_MAPPED;
     if (status == BB_OK && is_shown)
         status = bb_view_check_shown(iter->view, bb_visible_value(&iter->visible));
     return status;

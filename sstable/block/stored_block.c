@@ -56,6 +56,13 @@ enum bb_status bb_stored_block_encode(struct bb_buf *payload, enum bb_compressio
     return status;
 }
 
+bool bb_stored_block_is_whole(const uint8_t *stored, size_t size, struct bb_table_id table,
+                              uint64_t offset)
+{
+    BB_ASSERT(size >= BB_BLOCK_TRAILER_SIZE);
+    return bb_checksum_matches(table, BB_STORED_BLOCK, offset, stored, size - BB_CHECKSUM_SIZE);
+}
+
 enum bb_status bb_stored_block_check(const uint8_t *stored, size_t size, struct bb_table_id table,
                                      struct bb_place place)
 {

@@ -20,7 +20,11 @@ BB_MUST_CHECK enum bb_status bb_stored_block_encode(struct bb_buf *payload,
                                                     struct bb_buf *packed,
                                                     struct bb_bytes *ret_stored);
 
-/* Verifies the checksum of stored bytes. Errors: BB_CORRUPT. REQUIRES: size >=
+/* Whether the checksum of stored bytes is right for this offset. REQUIRES: size >=
+ * BB_BLOCK_TRAILER_SIZE. */
+bool bb_stored_block_is_whole(const uint8_t *stored, size_t size, struct bb_table_id table,
+                              uint64_t offset);
+/* The same with a message. Errors: BB_CORRUPT. REQUIRES: size >=
  * BB_BLOCK_TRAILER_SIZE. */
 BB_MUST_CHECK enum bb_status bb_stored_block_check(const uint8_t *stored, size_t size,
                                                    struct bb_table_id table, struct bb_place place);

@@ -64,7 +64,7 @@ static enum bb_status check_options(const struct bb_table_options *options)
         status = bb_fail(BB_INVALID, "option index_residency needs a cache, but there is no cache");
     if (status == BB_OK)
         status =
-            check_range("read_mode", (uint64_t)options->read_mode, BB_READ_CALLS, BB_READ_MAPPED);
+            check_range("read_mode", (uint64_t)options->read_mode, BB_READ_COPIES, BB_READ_CALLS);
     return status;
 }
 

@@ -299,8 +299,23 @@ static double raw_share(const struct bb_properties *properties)
     return share < 1 ? 1 : share > BB_LZ4_RATIO_MAX ? BB_LZ4_RATIO_MAX : share;
 }
 
+static void set_up_maps(struct bb_table *table, const struct bb_table_options *options, bool is_new)
+{
+    struct bb_file_system *files = table->own_fs != NULL ? table->own_fs : options->file_system;
+    if (options->read_mode == BB_READ_MAPPED)
+        bb_table_map_init(&table->map, table->file, table->root.data_end, table->root.block_count);
+    table->uses_blocks_in_place =
+        table->map.file != NULL && table->properties.compression == BB_COMPRESSION_NONE;
+    if (options->read_mode == BB_READ_CALLS || table->uses_blocks_in_place)
+        return;
+    bb_page_map_init(&table->copies, files, table->file, table->root.data_end);
+    if (is_new)
+        bb_page_map_note_all(&table->copies);
+}
+
 enum bb_status bb_table_open_in(const char *path, const struct bb_table_options *options,
-                                struct bb_large_pages *pages, struct bb_table **ret_table)
+                                struct bb_large_pages *pages, bool is_new,
+                                struct bb_table **ret_table)
 {
     struct bb_table_options resolved = {0};
     enum bb_status status = bb_table_options_resolve(options, &resolved);
@@ -332,10 +347,7 @@ enum bb_status bb_table_open_in(const char *path, const struct bb_table_options 
     set_up_filters(table, &resolved);
     if (table->cache != NULL)
         table->cache_owner = bb_block_cache_new_owner(table->cache);
-    if (resolved.read_mode == BB_READ_MAPPED)
-        bb_table_map_init(&table->map, table->file, table->root.data_end, table->root.block_count);
-    table->uses_blocks_in_place =
-        table->map.file != NULL && table->properties.compression == BB_COMPRESSION_NONE;
+    set_up_maps(table, &resolved, is_new);
     table->raw_share = raw_share(&table->properties);
     *ret_table = table;
     return BB_OK;
@@ -344,7 +356,7 @@ enum bb_status bb_table_open_in(const char *path, const struct bb_table_options 
 enum bb_status bb_table_open(const char *path, const struct bb_table_options *options,
                              struct bb_table **ret_table)
 {
-    return bb_table_open_in(path, options, NULL, ret_table);
+    return bb_table_open_in(path, options, NULL, false, ret_table);
 }
 
 static void release_pages(struct bb_table *table)
@@ -365,6 +377,7 @@ void bb_table_close(struct bb_table *table)
     bb_table_filter_destroy(atomic_load_explicit(&table->table_filter, memory_order_relaxed));
     if (table->cache != NULL && table->cache_owner != 0)
         bb_block_cache_drop_owner(table->cache, table->cache_owner);
+    bb_page_map_deinit(&table->copies);
     bb_table_map_deinit(&table->map);
     bb_table_meta_deinit(&table->meta);
     bb_range_tombstones_destroy(table->range_tombstones);
@@ -399,5 +412,6 @@ uint64_t bb_table_memory(const struct bb_table *table)
             : table->root.page_count * (sizeof(table->pages[0]) + sizeof(table->group_steps[0]));
     uint64_t ranges = table->range_tombstones == NULL ? 0 : table->range_tombstones->memory_size;
     return sizeof(*table) + slots + table->root.memory_size + ranges + table->map.memory_size +
+           bb_page_map_memory(&table->copies) +
            atomic_load_explicit(&table->pinned_bytes, memory_order_relaxed);
 }

@@ -17,6 +17,7 @@
 #define BB_SSTABLE_TABLE_TABLE_H
 
 #include "base/file.h"
+#include "base/page_map.h"
 #include "sstable/backoff.h"
 #include "sstable/block/block.h"
 #include "sstable/filter/table_filter.h"
@@ -70,7 +71,8 @@ struct bb_table {
     _Atomic(struct bb_table_filter *) ready_table_filter;
     _Atomic bool is_distrusted; /* no filter is probed: one ruled out a key that is present */
 
-    struct bb_table_map map; /* empty unless read_mode is mapped */
+    struct bb_page_map copies; /* of blocks; empty if read_mode is calls */
+    struct bb_table_map map;   /* empty unless read_mode is mapped */
     /* There is a map, and its blocks are not compressed. WHY they are not cached then: finding one
      * in the cache takes longer than parsing the one in the map. */
     bool uses_blocks_in_place;

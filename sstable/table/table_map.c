@@ -37,27 +37,24 @@ static bool is_verified(const struct bb_table_map *map, uint64_t number)
 
 /* The zeros of a lost page are not damage: the map is unsound then. */
 static bool verify(struct bb_table_map *map, const uint8_t *stored, struct bb_table_id table,
-                   struct bb_place place, uint32_t size, uint64_t number)
+                   uint64_t offset, uint32_t size, uint64_t number)
 {
-    struct bb_error before = *bb_error_last();
-    if (bb_stored_block_check(stored, size, table, place) != BB_OK) {
-        (void)bb_error_restore(&before);
+    if (!bb_stored_block_is_whole(stored, size, table, offset))
         return false;
-    }
     atomic_fetch_or_explicit(&map->verified[number / 8], (uint8_t)(1u << number % 8),
                              memory_order_relaxed);
     return true;
 }
 
 const uint8_t *bb_table_map_stored(struct bb_table_map *map, struct bb_table_id table,
-                                   struct bb_place place, uint32_t size, uint64_t number)
+                                   uint64_t offset, uint32_t size, uint64_t number)
 {
     if (map->file == NULL || !bb_table_map_is_sound(map))
         return NULL;
-    BB_DEBUG_ASSERT(place.offset + size <= map->file->size);
-    const uint8_t *stored = map->file->bytes + place.offset;
-    return is_verified(map, number) || verify(map, stored, table, place, size, number) ? stored
-                                                                                       : NULL;
+    BB_DEBUG_ASSERT(offset + size <= map->file->size);
+    const uint8_t *stored = map->file->bytes + offset;
+    return is_verified(map, number) || verify(map, stored, table, offset, size, number) ? stored
+                                                                                        : NULL;
 }
 
 enum bb_status bb_table_map_fail(struct bb_place place)

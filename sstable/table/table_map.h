@@ -40,10 +40,10 @@ static inline bool bb_table_map_has(const struct bb_table_map *map, const uint8_
            bytes < map->file->bytes + map->file->size;
 }
 
-/* The stored bytes of block `number` at a place, with the right checksum. They are valid if the map
- * is sound after their use. NULL: there is no sound map, or the block is damaged. */
+/* The stored bytes of block `number` at an offset, with the right checksum. They are valid if the
+ * map is sound after their use. NULL: there is no sound map, or the block is damaged. */
 const uint8_t *bb_table_map_stored(struct bb_table_map *map, struct bb_table_id table,
-                                   struct bb_place place, uint32_t size, uint64_t number);
+                                   uint64_t offset, uint32_t size, uint64_t number);
 
 /* The place of an address in the map. */
 static inline uint64_t bb_table_map_offset(const struct bb_table_map *map, const uint8_t *bytes)

@@ -14,11 +14,25 @@
 #include "base/counter.h"
 #include "sstable/block/stored_block.h"
 
-static enum bb_status read_once(struct bb_table *table, uint8_t *stored, struct bb_place place,
-                                uint32_t size, struct bb_read_stats *stats)
+/* Blocks above this size are not copied from a map: a call for them takes little longer. */
+#define COPY_SIZE_MAX ((uint32_t)16 * 1024)
+
+static void count_read(struct bb_read_stats *stats, uint32_t size)
 {
     bb_counter_add(&stats->block_reads, 1);
     bb_counter_add(&stats->block_read_bytes, size);
+}
+
+static void count_mapped(struct bb_read_stats *stats, uint32_t size)
+{
+    count_read(stats, size);
+    bb_counter_add(&stats->blocks_mapped, 1);
+}
+
+static enum bb_status read_once(struct bb_table *table, uint8_t *stored, struct bb_place place,
+                                uint32_t size, struct bb_read_stats *stats)
+{
+    count_read(stats, size);
     enum bb_status status = bb_file_read_exactly(table->file, place.offset, stored, size);
     if (status == BB_OK)
         status = bb_stored_block_check(stored, size, table->id, place);
@@ -32,14 +46,40 @@ static enum bb_status read_stored(struct bb_table *table, uint8_t *stored, struc
     return status == BB_CORRUPT ? read_once(table, stored, place, size, stats) : status;
 }
 
-enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uint32_t size,
-                                    struct bb_read_stats *stats, struct bb_block **ret_stored)
+/* Has a block that the system has in memory, verified, without a call. False: reading it gives it,
+ * or the reason. */
+static bool copy_stored(struct bb_table *table, uint8_t *stored, uint64_t offset, uint32_t size,
+                        struct bb_read_stats *stats)
 {
+    if (size > COPY_SIZE_MAX || !bb_page_map_copy(&table->copies, offset, stored, size))
+        return false;
+    count_mapped(stats, size);
+    return bb_stored_block_is_whole(stored, size, table->id, offset);
+}
+
+static enum bb_status copy_or_read_stored(struct bb_table *table, uint8_t *stored,
+                                          struct bb_place place, uint32_t size,
+                                          struct bb_read_stats *stats)
+{
+    if (copy_stored(table, stored, place.offset, size, stats))
+        return BB_OK;
+    enum bb_status status = read_stored(table, stored, place, size, stats);
+    if (status == BB_OK && size <= COPY_SIZE_MAX)
+        bb_page_map_note(&table->copies, place.offset, size);
+    return status;
+}
+
+/* may_copy: the bytes need not come from a call. */
+static enum bb_status fetch(struct bb_table *table, uint64_t offset, uint32_t size, bool may_copy,
+                            struct bb_read_stats *stats, struct bb_block **ret_stored)
+{
+    struct bb_place place = bb_table_place(table, offset);
     struct bb_block *stored = NULL;
     enum bb_status status = bb_block_create(bb_table_spares(table), size, &stored);
     if (status != BB_OK)
         return status;
-    status = read_stored(table, stored->payload, bb_table_place(table, offset), size, stats);
+    status = may_copy ? copy_or_read_stored(table, stored->payload, place, size, stats)
+                      : read_stored(table, stored->payload, place, size, stats);
     if (status == BB_OK)
         *ret_stored = stored;
     else
@@ -47,11 +87,17 @@ enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uin
     return status;
 }
 
+enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uint32_t size,
+                                    struct bb_read_stats *stats, struct bb_block **ret_stored)
+{
+    return fetch(table, offset, size, false, stats, ret_stored);
+}
+
 static enum bb_status load_alone(struct bb_table *table, uint64_t offset, uint32_t size,
                                  struct bb_read_stats *stats, struct bb_block **ret_block)
 {
     struct bb_block *block = NULL;
-    enum bb_status status = bb_table_block_fetch(table, offset, size, stats, &block);
+    enum bb_status status = fetch(table, offset, size, true, stats, &block);
     if (status != BB_OK)
         return status;
     status = bb_stored_block_decode(&block, size, table->comparator, bb_table_place(table, offset));
@@ -70,7 +116,7 @@ static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch
     if (!is_small || (is_kept && table->properties.compression != BB_COMPRESSION_LZ4))
         return load_alone(table, offset, size, stats, ret_block);
     struct bb_place place = bb_table_place(table, offset);
-    enum bb_status status = read_stored(table, scratch->stored, place, size, stats);
+    enum bb_status status = copy_or_read_stored(table, scratch->stored, place, size, stats);
     return status == BB_OK ? bb_stored_block_decode_scratch(scratch, scratch->stored, size, is_kept,
                                                             bb_table_spares(table),
                                                             table->comparator, place, ret_block)
@@ -107,8 +153,8 @@ enum bb_status bb_table_block_take_mapped(struct bb_table *table, const struct b
     struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));
     uint32_t size = bb_index_page_block_size(page, ordinal);
     struct bb_block *block = NULL;
-    const uint8_t *stored =
-        bb_table_map_stored(&table->map, table->id, place, size, page->first_block + ordinal);
+    const uint8_t *stored = bb_table_map_stored(&table->map, table->id, place.offset, size,
+                                                page->first_block + ordinal);
     if (stored == NULL)
         return BB_OK;
     enum bb_status status = bb_stored_block_decode_scratch(
@@ -117,8 +163,7 @@ enum bb_status bb_table_block_take_mapped(struct bb_table *table, const struct b
         bb_block_unref(block);
         return BB_OK;
     }
-    bb_counter_add(&stats->block_reads, 1);
-    bb_counter_add(&stats->block_read_bytes, size);
+    count_mapped(stats, size);
     *ret_block = block;
     return status;
 }
@@ -131,8 +176,8 @@ enum bb_status bb_table_block_show(struct bb_table *table, const struct bb_index
     uint32_t size = bb_index_page_block_size(page, ordinal);
     struct bb_block *block = NULL;
     enum bb_status status = BB_OK;
-    const uint8_t *stored =
-        bb_table_map_stored(&table->map, table->id, place, size, page->first_block + ordinal);
+    const uint8_t *stored = bb_table_map_stored(&table->map, table->id, place.offset, size,
+                                                page->first_block + ordinal);
     if (stored != NULL)
         status = bb_stored_block_show(stored, size, table->comparator, place, &block);
     if (stored != NULL && !bb_table_map_is_sound(&table->map)) {
@@ -142,8 +187,7 @@ enum bb_status bb_table_block_show(struct bb_table *table, const struct bb_index
     }
     if (block != NULL) {
         bb_counter_add(&stats->block_requests, 1);
-        bb_counter_add(&stats->block_reads, 1);
-        bb_counter_add(&stats->block_read_bytes, size);
+        count_mapped(stats, size);
     }
     *ret_block = block;
     return status;
@@ -204,6 +248,13 @@ void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page 
                                 bb_index_page_block_offset(page, ordinal));
 }
 
+/* Whether lookups may use the block in the map. Small LZ4 blocks are copied before they are
+ * decompressed: that takes less time than decompressing out of the map. */
+static bool is_used_in_map(const struct bb_table *table, uint32_t size)
+{
+    return table->uses_blocks_in_place || (table->map.file != NULL && size > COPY_SIZE_MAX);
+}
+
 enum bb_status bb_table_block_load(struct bb_table *table, const struct bb_read_options *options,
                                    const struct bb_index_page *page, uint32_t ordinal,
                                    struct bb_block_scratch *scratch, bool is_kept, bool is_wanted,
@@ -213,7 +264,7 @@ enum bb_status bb_table_block_load(struct bb_table *table, const struct bb_read_
     uint32_t size = bb_index_page_block_size(page, ordinal);
     struct bb_block *block = NULL;
     enum bb_status status = BB_OK;
-    if (!options->bypass_fill) {
+    if (!options->bypass_fill && is_used_in_map(table, size)) {
         status = bb_table_block_take_mapped(table, page, ordinal, scratch, is_kept || is_wanted,
                                             stats, &block);
         if (status == BB_OK && block != NULL)
@@ -298,16 +349,19 @@ enum bb_status bb_table_block_acquire_both(struct bb_table *table,
 #define NEED_SIZE_MAX ((uint32_t)128 * 1024)
 
 /* Reads a small block into scratch->stored, if the system has it in memory and its checksum is
- * right. False: the caller reads it again later, and then waits for the disk. */
+ * right. False: the caller reads it again later, and then waits for the disk. WHY it is not copied
+ * from a map: a copy may have to wait. */
 static bool read_stored_now(struct bb_table *table, struct bb_block_scratch *scratch,
                             struct bb_place place, uint32_t size, struct bb_read_stats *stats)
 {
     if (size > sizeof(scratch->stored) ||
         !bb_file_read_now(table->file, place.offset, scratch->stored, size))
         return false;
-    bb_counter_add(&stats->block_reads, 1);
-    bb_counter_add(&stats->block_read_bytes, size);
-    return bb_stored_block_check(scratch->stored, size, table->id, place) == BB_OK;
+    count_read(stats, size);
+    if (bb_stored_block_check(scratch->stored, size, table->id, place) != BB_OK)
+        return false;
+    bb_page_map_note(&table->copies, place.offset, size);
+    return true;
 }
 
 enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_options *options,

@@ -432,7 +432,9 @@ enum bb_status bb_table_verify(const char *path, const struct bb_table_options *
                                struct bb_table_verify_report *ret_report)
 {
     struct verification v = {.counted.sequence_min = BB_SEQUENCE_MAX};
-    enum bb_status status = bb_table_open(path, options, &v.table);
+    struct bb_table_options own = options == NULL ? (struct bb_table_options){0} : *options;
+    own.read_mode = BB_READ_CALLS;
+    enum bb_status status = bb_table_open(path, &own, &v.table);
     if (status != BB_OK)
         return status;
     bb_table_walk_init(&v.walk, v.table);

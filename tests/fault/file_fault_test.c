@@ -165,13 +165,15 @@ static void check_deaths(const struct run *run)
 
 /* Failures of these may be unreported: of closing, and of the mark that a log gets before it, when
  * the log's contents are in a table; of cleanup; of opening, which is retried with a descriptor
- * less; and of a wrong read, after which the bytes are read again. */
+ * less; of a map, without which calls read; and of a wrong read, after which the bytes are read
+ * again. */
 static bool may_be_silent(const struct run *run)
 {
     bool is_read =
         run->way->mode == BB_FILE_FAULT_SHORT_READ || run->way->mode == BB_FILE_FAULT_BIT_FLIP;
     return is_read || run->is_closing || run->call == BB_FILE_CALL_CLOSE ||
-           run->call == BB_FILE_CALL_REMOVE || run->call == BB_FILE_CALL_UNLOCK ||
+           run->call == BB_FILE_CALL_REMOVE || run->call == BB_FILE_CALL_MAP ||
+           run->call == BB_FILE_CALL_UNLOCK ||
            (run->call == BB_FILE_CALL_OPEN && !run->way->lasting);
 }
 

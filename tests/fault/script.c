@@ -31,7 +31,7 @@ static void draw_variant(struct bb_db_options *options)
     options->filter_granularity = (uint32_t)bb_rng_between(&rng, 1, 4);
     options->compression = bb_rng_one_in(&rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
     options->cache_off = bb_rng_one_in(&rng, 4);
-    options->read_mode = bb_rng_one_in(&rng, 2) ? BB_READ_MAPPED : BB_READ_CALLS;
+    options->read_mode = (enum bb_read_mode)bb_rng_below(&rng, 3);
     options->index_residency =
         bb_rng_one_in(&rng, 2) || options->cache_off ? BB_INDEX_PINNED : BB_INDEX_CACHED;
     options->table_size_bytes = bb_rng_between(&rng, 4, 64) * 1024;

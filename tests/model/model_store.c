@@ -52,7 +52,7 @@ static void draw_options(struct model *model)
     o->cache_bytes = bb_rng_between(rng, 64, 1024) * 1024;
     o->cache_off = bb_rng_one_in(rng, 4);
     o->index_residency = bb_rng_one_in(rng, 2) ? BB_INDEX_PINNED : BB_INDEX_CACHED;
-    o->read_mode = bb_rng_one_in(rng, 3) ? BB_READ_MAPPED : BB_READ_CALLS;
+    o->read_mode = (enum bb_read_mode)bb_rng_below(rng, 3);
     o->filter_amount =
         (struct bb_filter_amount){BB_FILTER_WASTED_READS, targets[bb_rng_below(rng, 4)]};
     o->filter_kind = kinds[bb_rng_below(rng, 5)];

@@ -11,6 +11,7 @@
 static struct bb_file_fault *init_with_fault(struct store *store)
 {
     store_init(store);
+    store->options.read_mode = BB_READ_CALLS; /* the faults are failures of reads */
     struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store->memory));
     store->options.file_system = bb_file_fault_system(fault);
     return fault;

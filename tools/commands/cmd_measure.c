@@ -161,6 +161,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct measure measure = {.repeat = 1};
     store_options_init_to_read(&measure.store, command);
+    measure.store.db.read_mode = BB_READ_CALLS; /* each read is a call that the system counts */
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!parse(&measure, command, argc, argv, &arguments, &code))

@@ -53,7 +53,8 @@ uint64_t read_stats_visits(const struct bb_read_stats *reads)
 
 uint64_t read_stats_preads(const struct bb_read_stats *reads)
 {
-    return reads->block_reads - reads->blocks_ahead + reads->page_reads + reads->table_filter_reads;
+    return reads->block_reads - reads->blocks_ahead - reads->blocks_mapped + reads->page_reads +
+           reads->table_filter_reads;
 }
 
 const char *visit_name(enum bb_visit visit)

@@ -3,7 +3,7 @@
 
 static const char *const compressions[] = {"", "none", "lz4", NULL};
 static const char *const residencies[] = {"pinned", "cached", NULL};
-static const char *const read_modes[] = {"calls", "mapped", NULL};
+static const char *const read_modes[] = {"copies", "mapped", "calls", NULL};
 static const char *const recoveries[] = {"synced", "strict", "point-in-time", "salvage", NULL};
 static const char *const styles[] = {"", "leveled", "tiered", "lazy-leveling", NULL};
 

@@ -236,6 +236,7 @@ static const struct field stats_fields[] = {
 static const struct field read_fields[] = {
     FIELD(bb_read_stats, U64, block_requests),
     FIELD(bb_read_stats, U64, block_reads),
+    FIELD(bb_read_stats, U64, blocks_mapped),
     FIELD(bb_read_stats, U64, block_read_bytes),
     FIELD(bb_read_stats, U64, page_requests),
     FIELD(bb_read_stats, U64, page_reads),

@@ -115,6 +115,7 @@ static void check_cold(const struct bb_db_options *options, uint64_t seed, uint3
         struct bb_file_system *system = stores[i].options.file_system;
         stores[i].options = *options;
         stores[i].options.file_system = system;
+        stores[i].options.read_mode = BB_READ_CALLS; /* batches copy no blocks */
         store_open(&stores[i]);
         fill(stores[i].db);
         store_reopen(&stores[i]);
@@ -215,6 +216,7 @@ static void check_runs(uint32_t plain_runs, uint64_t seed)
     struct bb_rng rng;
     for (int i = 0; i < 2; i++) {
         store_init(&stores[i]);
+        stores[i].options.read_mode = BB_READ_CALLS;
         stores[i].options.level0_run_count_compact = 100;
         stores[i].options.level0_run_count_busy = 100;
         stores[i].options.level0_run_count_stop = 200;
@@ -351,6 +353,7 @@ static void lookup_many__tells_which_failed(void **state)
     struct bb_rng rng;
     store_init(&store);
     store.options.cache_off = true;
+    store.options.read_mode = BB_READ_CALLS;
     store_open(&store);
     fill(store.db);
     store_close(&store);

@@ -408,7 +408,7 @@ static void options__read_mode(void **state)
     struct bb_db_options options = {.read_mode = BB_READ_MAPPED};
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_int_equal(resolved.read_mode, BB_READ_MAPPED);
-    options.read_mode = (enum bb_read_mode)2;
+    options.read_mode = (enum bb_read_mode)3;
     assert_refused(&options, "read_mode");
 }
 

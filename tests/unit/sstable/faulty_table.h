@@ -15,8 +15,8 @@ struct faulty_table {
     struct bb_table *table;
 };
 
-/* Builds and opens a table of the list's entries. options: without file system, secret and cache.
- * cache_size: 0: no cache. */
+/* Builds and opens a table of the list's entries. options: without file system, secret, cache and
+ * read_mode: calls can fail. cache_size: 0: no cache. */
 static inline void faulty_table_init(struct faulty_table *faulty, uint64_t seed,
                                      const struct bb_table_options *options, uint64_t cache_size,
                                      const struct entry_list *list)
@@ -26,6 +26,7 @@ static inline void faulty_table_init(struct faulty_table *faulty, uint64_t seed,
     bb_hash_secret_from_seed(seed, &faulty->secret);
     faulty->options.file_system = bb_file_fault_system(faulty->fault);
     faulty->options.secret = &faulty->secret;
+    faulty->options.read_mode = BB_READ_CALLS;
     if (cache_size > 0)
         assert_ok(bb_block_cache_create(cache_size, &faulty->options.cache));
     build_table(FIXTURE_PATH, &faulty->options, list, NULL);

@@ -78,7 +78,7 @@ static void table_options__ranges(void **state)
     assert_refused((struct bb_table_options){.index_residency = (enum bb_index_residency)2},
                    "index_residency");
     assert_refused((struct bb_table_options){.index_residency = BB_INDEX_CACHED}, "cache");
-    assert_refused((struct bb_table_options){.read_mode = (enum bb_read_mode)2}, "read_mode");
+    assert_refused((struct bb_table_options){.read_mode = (enum bb_read_mode)3}, "read_mode");
 }
 
 static void table_options__filters(void **state)

@@ -232,7 +232,7 @@ static void draw_options(struct world *world)
     o->filter_rate = rates[bb_rng_below(rng, 5)];
     o->compression = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
     o->comparator = bb_rng_one_in(rng, 4) ? &backwards : NULL;
-    o->read_mode = bb_rng_one_in(rng, 2) ? BB_READ_MAPPED : BB_READ_CALLS;
+    o->read_mode = (enum bb_read_mode)bb_rng_below(rng, 3);
     if (bb_rng_one_in(rng, 2))
         assert_ok(bb_block_cache_create(bb_rng_one_in(rng, 2) ? 1 << 14 : 1 << 20, &o->cache));
     if (o->cache != NULL && bb_rng_one_in(rng, 2))
