@@ -84,6 +84,12 @@ enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data)
     return file->ops->append(file, data.data, data.size);
 }
 
+void bb_file_write_back(struct bb_file *file)
+{
+    if (file->ops->write_back != NULL)
+        file->ops->write_back(file);
+}
+
 enum bb_status bb_file_sync(struct bb_file *file)
 {
     return file->ops->sync(file);

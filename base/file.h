@@ -47,6 +47,7 @@ static inline bool bb_file_map_is_sound(const struct bb_file_map *map)
 /* NULL is allowed. */
 void bb_file_map_destroy(struct bb_file_map *map);
 BB_MUST_CHECK enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data);
+void bb_file_write_back(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_sync(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_size);
 /* 0 if it is not known. */

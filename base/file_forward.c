@@ -161,6 +161,11 @@ static enum bb_status append(struct bb_file *file, const void *data, size_t size
     return bb_file_append(inner_file(file), bb_bytes_of(data, size));
 }
 
+static void write_back(struct bb_file *file)
+{
+    bb_file_write_back(inner_file(file));
+}
+
 static enum bb_status sync_file(struct bb_file *file)
 {
     return bb_file_sync(inner_file(file));
@@ -183,6 +188,7 @@ static const struct bb_file_ops file_ops = {
     .read_now = read_now,
     .will_need = will_need,
     .append = append,
+    .write_back = write_back,
     .sync = sync_file,
     .size = size_of_file,
     .close = close_file,

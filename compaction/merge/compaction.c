@@ -18,6 +18,11 @@
  * the next compaction of this output expensive. */
 #define OVERLAP_TABLES_MAX 10
 
+/* Outputs are synced together. Each sync waits for the device and for the journal of the file
+ * system; when it comes to this many outputs, most of their bytes have been written, and the first
+ * sync waits for the journal for all of them. */
+#define UNSYNCED_MAX 16
+
 struct bb_compaction {
     struct bb_plan plan;
     struct bb_levels *levels; /* with a reference */
@@ -33,6 +38,8 @@ struct bb_compaction {
     struct bb_compact_output *outputs;
     size_t output_count;
     size_t output_capacity;
+    struct bb_file *unsynced[UNSYNCED_MAX]; /* owned: files of finished outputs */
+    size_t unsynced_count;
     size_t older;                   /* bb_levels_first_older of the output's run */
     const struct bb_run *run_below; /* bb_levels_run_below; may be NULL */
     size_t below;                   /* index in it: the first table not passed yet */
@@ -191,6 +198,8 @@ void bb_compaction_destroy(struct bb_compaction *c)
     if (c == NULL)
         return;
     bb_table_builder_destroy(c->builder);
+    for (size_t i = 0; i < c->unsynced_count; i++)
+        (void)!bb_file_close(c->unsynced[i]); /* the file is removed */
     if (!c->is_committed)
         remove_outputs(c);
     for (size_t i = 0; i < c->output_count; i++)
@@ -240,6 +249,14 @@ static enum bb_status open_output(struct bb_compaction *c)
     return BB_OK;
 }
 
+static enum bb_status keep_outputs(struct bb_compaction *c)
+{
+    enum bb_status status = BB_OK;
+    while (c->unsynced_count > 0 && status == BB_OK)
+        status = bb_table_writer_sync(c->unsynced[--c->unsynced_count]);
+    return status;
+}
+
 static enum bb_status finish_output(struct bb_compaction *c)
 {
     if (c->builder == NULL)
@@ -247,15 +264,17 @@ static enum bb_status finish_output(struct bb_compaction *c)
     struct bb_compact_output *output = &c->outputs[c->output_count];
     enum bb_status status = finish_hook(&c->options.hooks);
     if (status == BB_OK)
-        status = bb_table_builder_finish(c->builder, &output->meta);
+        status = bb_table_builder_finish_file(c->builder, &output->meta,
+                                              &c->unsynced[c->unsynced_count]);
     if (status != BB_OK)
         return status;
+    c->unsynced_count++;
     c->excess = bb_table_builder_excess(c->builder);
     bb_table_builder_destroy(c->builder);
     c->builder = NULL;
     c->counts.bytes_written += output->meta.file_size;
     c->output_count++;
-    return BB_OK;
+    return c->unsynced_count == UNSYNCED_MAX ? keep_outputs(c) : BB_OK;
 }
 
 /* Writes the range tombstones up to high (NULL: to the end) to the open output, or to a new one. */
@@ -423,6 +442,8 @@ enum bb_status bb_compaction_step(struct bb_compaction *c, uint64_t entry_count_
     bool is_done = status == BB_OK && !has_entry(c);
     if (is_done)
         status = close_output(c, NULL);
+    if (is_done && status == BB_OK)
+        status = keep_outputs(c);
     if (status == BB_OK)
         *ret_is_done = is_done;
     return status;

@@ -78,7 +78,8 @@ BB_MUST_CHECK enum bb_status bb_compaction_check(const struct bb_compaction *com
 
 const struct bb_plan *bb_compaction_plan(const struct bb_compaction *compaction);
 const struct bb_compact_counts *bb_compaction_counts(const struct bb_compaction *compaction);
-/* Borrowed. The files are synced, but not yet their directory entries. */
+/* Borrowed. When the compaction is done, the files are synced, but not yet their directory entries.
+ */
 const struct bb_compact_output *bb_compaction_outputs(const struct bb_compaction *compaction,
                                                       size_t *ret_count);
 /* Hands the outputs over to the store: destroy keeps them. */

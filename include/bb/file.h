@@ -21,8 +21,8 @@
  * Errors: BB_IO, BB_NO_SPACE, BB_NO_MEMORY and the errors listed below. A function that fails sets
  * a message (bb_error_set) with the path and the system's error text. A function may be NULL only
  * if its declaration defines what NULL means. Threads: a file system may be used from any thread.
- * read_at, read_now and will_need are safe from any thread; append, sync and close of a file are
- * used by one thread at a time. */
+ * read_at, read_now and will_need are safe from any thread; append, write_back, sync and close of
+ * a file are used by one thread at a time. */
 #ifndef BB_PUBLIC_FILE_H
 #define BB_PUBLIC_FILE_H
 
@@ -81,6 +81,9 @@ struct bb_file_ops {
     /* Appends all of data. After a failure any part of it may have been written. One write(2) if
      * the system accepts all bytes. */
     enum bb_status (*append)(struct bb_file *file, const void *data, size_t size);
+    /* Starts to write the appended bytes to the device, so that a later sync waits for less. Only a
+     * hint; NULL: not supported. */
+    void (*write_back)(struct bb_file *file);
     /* Makes all appended bytes durable. */
     enum bb_status (*sync)(struct bb_file *file);
     enum bb_status (*size)(struct bb_file *file, uint64_t *ret_size);

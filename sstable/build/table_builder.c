@@ -513,24 +513,31 @@ static enum bb_status finish_table(struct bb_table_builder *builder)
     return status;
 }
 
-enum bb_status bb_table_builder_finish(struct bb_table_builder *builder,
-                                       struct bb_table_meta *ret_meta)
+enum bb_status bb_table_builder_finish_file(struct bb_table_builder *builder,
+                                            struct bb_table_meta *ret_meta,
+                                            struct bb_file **ret_file)
 {
     if (builder->failure.status != BB_OK)
         return bb_error_restore(&builder->failure);
     if (builder->is_finished)
         return bb_fail(BB_INVALID, "a table that is finished already");
-    /* Allocates the meta first: after the close no step may fail. */
+    /* Allocates the meta first: no step may fail after the last one. */
     struct bb_table_meta meta = {0};
     enum bb_status status = finish_table(builder);
     if (status == BB_OK)
         status = bb_table_meta_init(&builder->properties, builder->writer.offset, &meta);
     if (status == BB_OK)
-        status = bb_table_writer_finish(&builder->writer);
+        status = bb_table_writer_finish(&builder->writer, ret_file);
     builder->is_finished = status == BB_OK;
     if (status == BB_OK && ret_meta != NULL)
         *ret_meta = meta;
     else
         bb_table_meta_deinit(&meta);
     return stick(builder, status);
+}
+
+enum bb_status bb_table_builder_finish(struct bb_table_builder *builder,
+                                       struct bb_table_meta *ret_meta)
+{
+    return bb_table_builder_finish_file(builder, ret_meta, NULL);
 }

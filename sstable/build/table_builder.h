@@ -57,6 +57,10 @@ static inline void bb_table_builder_observe(struct bb_table_builder *builder,
 /* Continues the mean rate of the tables before this one in its run, so that it is near the target
  * even if each of them has few keys. Call before the first entry. */
 void bb_table_builder_set_excess(struct bb_table_builder *builder, struct bb_filter_excess excess);
+/* Like bb_table_builder_finish. ret_file as for bb_table_writer_finish. */
+BB_MUST_CHECK enum bb_status bb_table_builder_finish_file(struct bb_table_builder *builder,
+                                                          struct bb_table_meta *ret_meta,
+                                                          struct bb_file **ret_file);
 /* For the next table. REQUIRES: the table is finished. */
 struct bb_filter_excess bb_table_builder_excess(const struct bb_table_builder *builder);
 

@@ -77,24 +77,32 @@ enum bb_status bb_table_writer_append(struct bb_table_writer *writer, struct bb_
     return status;
 }
 
-enum bb_status bb_table_writer_finish(struct bb_table_writer *writer)
+enum bb_status bb_table_writer_sync(struct bb_file *file)
+{
+    enum bb_status status = bb_file_sync(file); /* sync S10 */
+    return bb_file_close_after(file, status);
+}
+
+enum bb_status bb_table_writer_finish(struct bb_table_writer *writer, struct bb_file **ret_file)
 {
     if (writer->status != BB_OK)
         return writer->status;
+    struct bb_file *file = writer->file;
     enum bb_status status = flush(writer);
     if (status == BB_OK)
-        status = bb_file_sync(writer->file); /* sync S10 */
-    if (status == BB_OK) {
-        struct bb_file *file = writer->file;
         writer->file = NULL;
-        status = bb_file_close(file);
-    }
+    if (status == BB_OK && ret_file == NULL)
+        status = bb_table_writer_sync(file);
     writer->status = status;
-    if (status == BB_OK) {
-        bb_free(writer->path); /* the file stays */
-        writer->path = NULL;
+    if (status != BB_OK)
+        return status;
+    bb_free(writer->path); /* the file stays */
+    writer->path = NULL;
+    if (ret_file != NULL) {
+        bb_file_write_back(file);
+        *ret_file = file;
     }
-    return status;
+    return BB_OK;
 }
 
 void bb_table_writer_abandon(struct bb_table_writer *writer)

@@ -1,7 +1,8 @@
 /* A file that is written sequentially through one buffer, so that small blocks do not cost a system
  * call each.
  *
- * Call order: open append* (finish | abandon). Sticky after a failure. One thread.
+ * Call order: open append* (finish | abandon), and sync if finish gives the file. Sticky after a
+ * failure. One thread.
  */
 #ifndef BB_SSTABLE_BUILD_TABLE_WRITER_H
 #define BB_SSTABLE_BUILD_TABLE_WRITER_H
@@ -22,8 +23,12 @@ BB_MUST_CHECK enum bb_status bb_table_writer_open(struct bb_table_writer *writer
                                                   struct bb_file_system *fs, const char *path);
 BB_MUST_CHECK enum bb_status bb_table_writer_append(struct bb_table_writer *writer,
                                                     struct bb_bytes data);
-/* Writes the buffered bytes, syncs and closes. */
-BB_MUST_CHECK enum bb_status bb_table_writer_finish(struct bb_table_writer *writer);
+/* Writes the buffered bytes, syncs and closes. If ret_file is not NULL, the sync only begins, and
+ * *ret_file is the open file, owned by the caller: bb_table_writer_sync. */
+BB_MUST_CHECK enum bb_status bb_table_writer_finish(struct bb_table_writer *writer,
+                                                    struct bb_file **ret_file);
+/* Syncs and closes the file of a finished writer. It is closed in any case. */
+BB_MUST_CHECK enum bb_status bb_table_writer_sync(struct bb_file *file);
 /* Releases everything and removes the file, unless finish succeeded. A zeroed writer is allowed. */
 void bb_table_writer_abandon(struct bb_table_writer *writer);
 

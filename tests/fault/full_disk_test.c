@@ -359,8 +359,11 @@ static void full_disk__compaction_after_deleting_everything(void **state)
  * it, or is over. */
 struct last_space {
     struct bb_db *db;
-    bool is_later; /* the merge is held, and the test takes the space */
+    /* The test takes the space, and the merge is held at a sync. Otherwise the merge is held when
+     * it creates its second output, and the space is taken then. */
+    bool is_later;
     struct bb_thread thread;
+    int created; /* outputs of the merge */
     _Atomic bool is_held;
     _Atomic bool is_over;    /* the write */
     _Atomic bool is_stopped; /* the merge, for the write */
@@ -402,7 +405,11 @@ static enum bb_status take_last_space(void *context, struct bb_file_memory *memo
     (void)number;
     if (call == BB_FILE_CALL_REMOVE && strstr(path, ".bbt") != NULL)
         note_removal(space);
-    if (space->is_held || call != BB_FILE_CALL_SYNC || strstr(path, ".bbt") == NULL)
+    bool is_of_table = strstr(path, ".bbt") != NULL;
+    space->created += is_of_table && call == BB_FILE_CALL_CREATE;
+    bool is_there =
+        space->is_later ? is_of_table && call == BB_FILE_CALL_SYNC : space->created == 2;
+    if (space->is_held || !is_there)
         return BB_OK;
     if (!space->is_later)
         leave(memory, VALUE_SIZE / 2);

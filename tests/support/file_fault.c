@@ -186,6 +186,11 @@ static enum bb_status append(struct bb_file *base, const void *data, size_t size
     return status;
 }
 
+static void write_back(struct bb_file *base)
+{
+    bb_file_write_back(fault_file_of(base)->inner);
+}
+
 static enum bb_status sync_file(struct bb_file *base)
 {
     struct fault_file *file = fault_file_of(base);
@@ -229,6 +234,7 @@ static const struct bb_file_ops file_ops = {
     .forget = forget,
     .map = map_file,
     .append = append,
+    .write_back = write_back,
     .sync = sync_file,
     .size = size_of_file,
     .close = close_file,

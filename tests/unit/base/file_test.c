@@ -43,6 +43,7 @@ static void write_file(struct place *place, const char *name, const char *text)
     struct bb_file *file = NULL;
     assert_ok(bb_file_create(place->fs, path(place, name), &file));
     assert_ok(bb_file_append(file, bb_bytes_of_text(text)));
+    bb_file_write_back(file);
     assert_ok(bb_file_sync(file));
     assert_ok(bb_file_close(file));
 }

@@ -72,7 +72,7 @@ static void append(struct world *world, size_t size)
 static void finish_and_compare(struct world *world)
 {
     size_t size = 0;
-    assert_ok(bb_table_writer_finish(&world->writer));
+    assert_ok(bb_table_writer_finish(&world->writer, NULL));
     const uint8_t *bytes = bb_file_memory_bytes(world->memory, PATH, &size);
     assert_int_equal(size, world->expected.size);
     assert_memory_equal(bytes, world->expected.data, size);
@@ -124,15 +124,44 @@ static void table_writer__writes_nothing_after_a_failure(void **state)
         append(&world, 10);
         enum bb_status status = bb_table_writer_append(&world.writer, extend(&world, 2 * PIECE));
         if (status == BB_OK)
-            status = bb_table_writer_finish(&world.writer);
+            status = bb_table_writer_finish(&world.writer, NULL);
         assert_status(status, BB_NO_SPACE);
         assert_status(bb_table_writer_append(&world.writer, extend(&world, PIECE)), BB_NO_SPACE);
-        assert_status(bb_table_writer_finish(&world.writer), BB_NO_SPACE);
+        assert_status(bb_table_writer_finish(&world.writer, NULL), BB_NO_SPACE);
         assert_int_equal(world.append_count, failing);
         bb_table_writer_abandon(&world.writer);
         assert_null(bb_file_memory_bytes(world.memory, PATH, &size));
         world_deinit(&world);
     }
+}
+
+/* The file has all bytes before it is synced, and a crash may lose them. */
+static void table_writer__gives_a_file_that_is_not_synced(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_file *file = NULL;
+    size_t size = 0;
+    world_init(&world);
+    append(&world, PIECE + 5);
+    assert_ok(bb_table_writer_finish(&world.writer, &file));
+    bb_table_writer_abandon(&world.writer); /* which keeps the file */
+    const uint8_t *bytes = bb_file_memory_bytes(world.memory, PATH, &size);
+    assert_int_equal(size, world.expected.size);
+    assert_memory_equal(bytes, world.expected.data, size);
+    struct bb_file_system *files = bb_file_memory_system(world.memory);
+    assert_ok(files->ops->sync_directory(files, "."));
+    struct bb_file_memory *before = bb_file_memory_crash(world.memory, &(struct bb_crash){0});
+    assert_ok(bb_table_writer_sync(file));
+    assert_int_equal(bb_file_memory_open_files(world.memory), 0);
+    struct bb_file_memory *after = bb_file_memory_crash(world.memory, &(struct bb_crash){0});
+    assert_non_null(bb_file_memory_bytes(before, PATH, &size));
+    assert_int_equal(size, 0);
+    assert_non_null(bb_file_memory_bytes(after, PATH, &size));
+    assert_int_equal(size, world.expected.size);
+    bb_file_memory_destroy(before);
+    bb_file_memory_destroy(after);
+    world_deinit(&world);
 }
 
 int main(void)
@@ -141,6 +170,7 @@ int main(void)
         cmocka_unit_test(table_writer__writes_whole_pieces_in_their_places),
         cmocka_unit_test(table_writer__small_appends_share_a_call_and_a_large_one_has_its_own),
         cmocka_unit_test(table_writer__writes_nothing_after_a_failure),
+        cmocka_unit_test(table_writer__gives_a_file_that_is_not_synced),
     };
     return cmocka_run_group_tests_name("table_writer", tests, NULL, NULL);
 }
