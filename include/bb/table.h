@@ -148,8 +148,8 @@ enum bb_read_mode {
      * installs a handler of SIGBUS, which calls the previous handler for other faults. A handler
      * that the program installs later must call this one.
      *
-     * Calls read what may not wait (bb_db_get_now), batches of keys, and what is read ahead, as in
-     * compactions. Tables that the system cannot map are read with calls too. */
+     * Calls read what may not wait (bb_db_get_now) and what is read ahead, as in compactions.
+     * Tables that the system cannot map are read with calls too. */
     BB_READ_COPIES = 0,
     /* From a map of the file, without a call. A lookup uses an uncompressed block in place. The
      * checksum of a block is verified only at its first use, unless it is copied: blocks of up to

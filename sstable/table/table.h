@@ -180,13 +180,14 @@ bb_table_block_acquire_both(struct bb_table *table, const struct bb_read_options
                             struct bb_block **ret_block);
 
 /* Like bb_table_block_acquire in two steps, for batches of blocks. try returns the block if it
- * needs no waiting. Otherwise *ret_block is NULL, the system starts to read ahead, and await reads
+ * needs no waiting; with may_copy it may wait for a page that the system was known to have in
+ * memory. Otherwise *ret_block is NULL, the system starts to read ahead, and await reads
  * the block with the result of try. try counts the request. A caller that has awaited a block uses
  * acquire to get it again. */
 BB_MUST_CHECK enum bb_status bb_table_block_try(struct bb_table *table,
                                                 const struct bb_read_options *options,
                                                 const struct bb_index_page *page, uint32_t ordinal,
-                                                struct bb_block_scratch *scratch,
+                                                struct bb_block_scratch *scratch, bool may_copy,
                                                 struct bb_read_stats *stats, bool *ret_is_wanted,
                                                 struct bb_block **ret_block);
 BB_MUST_CHECK enum bb_status

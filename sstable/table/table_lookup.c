@@ -260,9 +260,9 @@ enum bb_status bb_table_lookup_try(struct bb_table_lookup *lookup)
     struct bb_block *block = NULL;
     struct bb_block_scratch scratch;
     BB_ASSERT(lookup->state == BB_LOOKUP_BLOCK && lookup->question->pinned == NULL);
-    enum bb_status status =
-        bb_table_block_try(lookup->table, &lookup->question->options, lookup->page, lookup->ordinal,
-                           &scratch, lookup->stats, &lookup->is_wanted, &block);
+    enum bb_status status = bb_table_block_try(
+        lookup->table, &lookup->question->options, lookup->page, lookup->ordinal, &scratch,
+        !lookup->question->is_immediate, lookup->stats, &lookup->is_wanted, &block);
     lookup->state = status == BB_OK && block == NULL ? BB_LOOKUP_AWAITED : BB_LOOKUP_ENDED;
     if (lookup->state == BB_LOOKUP_AWAITED)
         return BB_OK;

@@ -349,25 +349,30 @@ enum bb_status bb_table_block_acquire_both(struct bb_table *table,
 #define NEED_SIZE_MAX ((uint32_t)128 * 1024)
 
 /* Reads a small block into scratch->stored, if the system has it in memory and its checksum is
- * right. False: the caller reads it again later, and then waits for the disk. WHY it is not copied
- * from a map: a copy may have to wait. */
+ * right. False: the caller reads it again later, and then waits for the disk. WHY may_copy: a copy
+ * has to wait if the system has dropped the page. */
 static bool read_stored_now(struct bb_table *table, struct bb_block_scratch *scratch,
-                            struct bb_place place, uint32_t size, struct bb_read_stats *stats)
+                            uint64_t offset, uint32_t size, bool may_copy,
+                            struct bb_read_stats *stats)
 {
-    if (size > sizeof(scratch->stored) ||
-        !bb_file_read_now(table->file, place.offset, scratch->stored, size))
+    if (size > sizeof(scratch->stored))
+        return false;
+    if (may_copy && copy_stored(table, scratch->stored, offset, size, stats))
+        return true;
+    if (!bb_file_read_now(table->file, offset, scratch->stored, size))
         return false;
     count_read(stats, size);
-    if (bb_stored_block_check(scratch->stored, size, table->id, place) != BB_OK)
+    if (!bb_stored_block_is_whole(scratch->stored, size, table->id, offset))
         return false;
-    bb_page_map_note(&table->copies, place.offset, size);
+    bb_page_map_note(&table->copies, offset, size);
     return true;
 }
 
 enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_options *options,
                                   const struct bb_index_page *page, uint32_t ordinal,
-                                  struct bb_block_scratch *scratch, struct bb_read_stats *stats,
-                                  bool *ret_is_wanted, struct bb_block **ret_block)
+                                  struct bb_block_scratch *scratch, bool may_copy,
+                                  struct bb_read_stats *stats, bool *ret_is_wanted,
+                                  struct bb_block **ret_block)
 {
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
@@ -375,7 +380,7 @@ enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_o
     struct bb_block *block =
         bb_table_block_find(table, options, page, ordinal, stats, ret_is_wanted);
     enum bb_status status = BB_OK;
-    if (block == NULL && read_stored_now(table, scratch, place, size, stats)) {
+    if (block == NULL && read_stored_now(table, scratch, offset, size, may_copy, stats)) {
         status = bb_stored_block_decode_scratch(scratch, scratch->stored, size, *ret_is_wanted,
                                                 bb_table_spares(table), table->comparator, place,
                                                 &block);

@@ -115,7 +115,7 @@ static void check_cold(const struct bb_db_options *options, uint64_t seed, uint3
         struct bb_file_system *system = stores[i].options.file_system;
         stores[i].options = *options;
         stores[i].options.file_system = system;
-        stores[i].options.read_mode = BB_READ_CALLS; /* batches copy no blocks */
+        stores[i].options.read_mode = BB_READ_CALLS; /* a wait would change the number of copies */
         store_open(&stores[i]);
         fill(stores[i].db);
         store_reopen(&stores[i]);
@@ -185,6 +185,34 @@ static void lookup_many__waiting_changes_no_answer_and_no_count(void **state)
     for (uint32_t one_in = 1; one_in <= 3; one_in++)
         check_cold(&options, seed + 3 + one_in, one_in);
     bb_file_memory_destroy(unused);
+}
+
+/* The second time all blocks are known to be in memory. */
+static void lookup_many__copies_blocks_that_were_read(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_rng rng;
+    store_init(&store);
+    store.options.cache_off = true;
+    store_open(&store);
+    fill(store.db);
+    store_reopen(&store);
+    bb_rng_init(&rng, bb_rng_seed("lookup_many__copies_blocks_that_were_read", 8));
+    struct asked *asked = draw_keys(&rng);
+    enum bb_status *statuses = calloc(ASKED, sizeof(*statuses));
+    struct bb_read_stats stats[2];
+    memset(stats, 0, sizeof(stats));
+    for (int round = 0; round < 2; round++) {
+        struct bb_get_options options = {.stats = &stats[round]};
+        assert_ok(bb_db_get_many(store.db, &options, asked->keys, ASKED, NULL, statuses));
+    }
+    assert_true(stats[0].blocks_mapped < stats[0].block_reads);
+    assert_true(stats[1].block_reads > 0);
+    assert_int_equal(stats[1].blocks_mapped, stats[1].block_reads);
+    free(statuses);
+    free(asked);
+    store_deinit(&store);
 }
 
 #define RUNS 80
@@ -266,6 +294,7 @@ static void lookup_many__announces_what_it_waits_for(void **state)
     assert_non_null(statuses);
     store_init(&store);
     store.options.cache_bytes = 64 << 20;
+    store.options.read_mode = BB_READ_CALLS;
     store_open(&store);
     fill(store.db);
     store_reopen(&store);
@@ -401,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lookup_many__is_as_single_gets),
         cmocka_unit_test(lookup_many__waiting_changes_no_answer_and_no_count),
+        cmocka_unit_test(lookup_many__copies_blocks_that_were_read),
         cmocka_unit_test(lookup_many__of_more_runs_than_are_asked_ahead),
         cmocka_unit_test(lookup_many__announces_what_it_waits_for),
         cmocka_unit_test(lookup_many__sees_one_snapshot),

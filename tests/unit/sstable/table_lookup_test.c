@@ -78,6 +78,7 @@ static void world_init(struct world *world, uint64_t cache_size)
         .block_size_bytes = 256,
         .compression = BB_COMPRESSION_NONE,
         .filter_kind = BB_FILTER_NONE,
+        .read_mode = BB_READ_CALLS, /* the tests watch calls */
     };
     if (cache_size > 0)
         assert_ok(bb_block_cache_create(cache_size, &world->options.cache));
