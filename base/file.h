@@ -44,6 +44,11 @@ static inline bool bb_file_map_is_sound(const struct bb_file_map *map)
 {
     return map->ops->is_sound(map);
 }
+static inline void bb_file_map_forget(struct bb_file_map *map)
+{
+    if (map->ops->forget != NULL)
+        map->ops->forget(map);
+}
 /* NULL is allowed. */
 void bb_file_map_destroy(struct bb_file_map *map);
 BB_MUST_CHECK enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data);

@@ -17,6 +17,12 @@ static bool is_sound(const struct bb_file_map *base)
     return bb_map_watch_is_sound(((const struct posix_map *)base)->watch);
 }
 
+/* Of a page of zeros, which replaces a lost one, another one follows. */
+static void forget(struct bb_file_map *map)
+{
+    (void)madvise((void *)(uintptr_t)map->bytes, (size_t)map->size, MADV_DONTNEED);
+}
+
 static void destroy(struct bb_file_map *base)
 {
     struct posix_map *map = (struct posix_map *)base;
@@ -25,7 +31,8 @@ static void destroy(struct bb_file_map *base)
     bb_free(map);
 }
 
-static const struct bb_file_map_ops map_ops = {.is_sound = is_sound, .destroy = destroy};
+static const struct bb_file_map_ops map_ops = {
+    .is_sound = is_sound, .forget = forget, .destroy = destroy};
 
 /* WHY random: a fault of normal advice reads 128 KiB from the device for a block of 4. */
 static enum bb_status map_bytes(int fd, const char *path, uint64_t size, struct posix_map *map)

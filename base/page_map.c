@@ -61,7 +61,7 @@ static void set_all(struct bb_page_map *map, uint8_t bits)
 }
 
 /* rest: the number of calls that set no bit. */
-static void forget(struct bb_page_map *map, uint64_t rest)
+static void clear(struct bb_page_map *map, uint64_t rest)
 {
     atomic_store_explicit(&map->rest, rest, memory_order_relaxed);
     set_all(map, 0);
@@ -82,7 +82,7 @@ static void copy_timed(struct bb_page_map *map, uint64_t offset, void *bytes, si
     uint64_t begin = map->files->ops->now(map->files);
     memcpy(bytes, map->file->bytes + offset, size);
     if (bb_file_elapsed(map->files, begin) > WAIT_NS)
-        forget(map, map->page_count);
+        clear(map, map->page_count);
 }
 
 /* A page that is lost during the copy makes the map unsound, and gives zeros. */
@@ -97,7 +97,7 @@ bool bb_page_map_copy(struct bb_page_map *map, uint64_t offset, void *bytes, siz
         memcpy(bytes, map->file->bytes + offset, size);
     if (bb_file_map_is_sound(map->file))
         return true;
-    forget(map, UINT64_MAX);
+    clear(map, UINT64_MAX);
     return false;
 }
 
@@ -120,4 +120,12 @@ void bb_page_map_note_all(struct bb_page_map *map)
 {
     if (map->file != NULL)
         set_all(map, UINT8_MAX);
+}
+
+void bb_page_map_forget(struct bb_page_map *map)
+{
+    if (map->file == NULL)
+        return;
+    clear(map, map->page_count);
+    bb_file_map_forget(map->file);
 }

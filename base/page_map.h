@@ -50,6 +50,9 @@ void bb_page_map_note(struct bb_page_map *map, uint64_t offset, size_t size);
 /* This process has written the file, and the system probably has all of it in memory. */
 void bb_page_map_note_all(struct bb_page_map *map);
 
+/* The map refers to no page, so that the system can drop them. Calls read for a while. */
+void bb_page_map_forget(struct bb_page_map *map);
+
 static inline uint64_t bb_page_map_memory(const struct bb_page_map *map)
 {
     return map->file == NULL ? 0 : map->page_count / 8 + 1;

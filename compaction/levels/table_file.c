@@ -184,6 +184,13 @@ void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_compa
     bb_companion_unref(exchange_companion(file, companion));
 }
 
+void bb_table_file_forget_pages(struct bb_table_file *file)
+{
+    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    if (table != NULL)
+        bb_table_forget_pages(table);
+}
+
 bool bb_table_file_ends_before(const struct bb_table_file *file,
                                const struct bb_comparator *comparator, struct bb_bytes key)
 {

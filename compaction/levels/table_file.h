@@ -107,6 +107,9 @@ static inline bool bb_table_file_is_open(const struct bb_table_file *file)
     return atomic_load_explicit(&file->table, memory_order_acquire) != NULL;
 }
 
+/* Lets the system drop the file from memory, if it is open: table_open.h. */
+void bb_table_file_forget_pages(struct bb_table_file *file);
+
 /* The table's bounds: its keys are from smallest to largest. If meta.largest_is_exclusive, they are
  * below largest. */
 static inline struct bb_bytes bb_table_file_smallest(const struct bb_table_file *file)

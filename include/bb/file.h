@@ -55,6 +55,9 @@ struct bb_file_map {
 
 struct bb_file_map_ops {
     bool (*is_sound)(const struct bb_file_map *map);
+    /* The map refers to no page until its next use. WHY: the system drops no page to which a map
+     * refers, also when forget of the file asks for it. NULL: not needed. */
+    void (*forget)(struct bb_file_map *map);
     /* Releases the map. REQUIRES: no thread reads the bytes any more. */
     void (*destroy)(struct bb_file_map *map);
 };

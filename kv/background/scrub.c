@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "kv/background/page_cache.h"
 #include "kv/indexes/index_check.h"
+#include "kv/indexes/index_file.h"
 #include "kv/manifest/edit.h"
 #include "kv/manifest/filename.h"
 #include "kv/options.h"
@@ -158,6 +159,7 @@ static enum bb_status check_table(struct bb_scrub *scrub)
     struct bb_table_verify_report report = {0};
     char path[BB_PATH_SIZE_MAX];
     options_of(scrub, &options);
+    bb_table_file_forget_pages(scrub->file);
     bb_page_cache_forget(db, BB_FILE_TABLE, scrub->file->number);
     bb_filename_path(db->directory, BB_FILE_TABLE, scrub->file->number, path);
     enum bb_status status = bb_table_check(path, &options, &scrub->file->meta, &report);
@@ -183,12 +185,13 @@ static bool is_taken_away(struct bb_db *db, uint64_t index_number)
     return status == BB_NOT_FOUND;
 }
 
-static enum bb_status check_index(struct bb_scrub *scrub, const struct bb_companion *index)
+static enum bb_status check_index(struct bb_scrub *scrub, struct bb_companion *index)
 {
     struct bb_table_options options;
     const struct bb_edit_table named = {
         .number = scrub->file->number, .index_number = index->number, .meta = scrub->file->meta};
     options_of(scrub, &options);
+    bb_index_file_forget_pages(index);
     bb_page_cache_forget(scrub->db, BB_FILE_INDEX, index->number);
     enum bb_status status = bb_index_check(scrub->db->directory, &named, &options);
     return status == BB_CORRUPT && is_taken_away(scrub->db, index->number) ? BB_OK : status;

@@ -117,6 +117,15 @@ enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip
     return status;
 }
 
+void bb_index_file_forget_pages(struct bb_companion *companion)
+{
+    struct index_file *index = index_file_of(companion);
+    bb_mutex_lock(&index->mutex);
+    if (index->file != NULL)
+        bb_skip_file_forget_pages(index->file);
+    bb_mutex_unlock(&index->mutex);
+}
+
 /* A new list of newer tables makes all earlier bits useless. The mutex is held. */
 static enum bb_status renew_known(struct index_file *index, struct bb_bytes newer)
 {

@@ -30,6 +30,9 @@ bool bb_index_file_is_tried(struct bb_companion *companion);
  * nothing if the file is tried or was announced before. */
 void bb_index_file_announce(struct bb_companion *companion);
 
+/* Lets the system drop the file from memory, if it is open: skip_file.h. */
+void bb_index_file_forget_pages(struct bb_companion *companion);
+
 /* True when an index of a file is this one of the catalog: the same attribute, with the same
  * definition. */
 bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,

@@ -36,7 +36,6 @@ bool bb_redis_thread_start(void *(*run)(void *context), void *context)
     sigset_t all;
     sigset_t before;
     (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGBUS); /* a lost page of a map raises it: base/map_watch.h */
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     bool is_started = pthread_create(&thread, NULL, run, context) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

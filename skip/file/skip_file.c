@@ -250,6 +250,11 @@ void bb_skip_file_map(struct bb_skip_file *file, struct bb_file_system *files)
         bb_page_map_init(&file->map, files, file->file, file->size);
 }
 
+void bb_skip_file_forget_pages(struct bb_skip_file *file)
+{
+    bb_page_map_forget(&file->map);
+}
+
 void bb_skip_file_close(struct bb_skip_file *file)
 {
     if (file == NULL)

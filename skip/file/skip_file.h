@@ -37,6 +37,9 @@ struct bb_skip_file {
  * file. */
 void bb_skip_file_map(struct bb_skip_file *file, struct bb_file_system *files);
 
+/* Lets the system drop the file from memory: the map refers to no page of it until the next use. */
+void bb_skip_file_forget_pages(struct bb_skip_file *file);
+
 /* Reads and checks a unit. *ret_unit excludes the checksum, which is readable after it; the bytes
  * are in the resident file or in scratch. account may be NULL; it counts calls that read.
  * BB_CORRUPT, BB_IO, BB_NO_MEMORY. */

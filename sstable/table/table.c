@@ -359,6 +359,12 @@ enum bb_status bb_table_open(const char *path, const struct bb_table_options *op
     return bb_table_open_in(path, options, NULL, false, ret_table);
 }
 
+void bb_table_forget_pages(struct bb_table *table)
+{
+    bb_page_map_forget(&table->copies);
+    bb_table_map_forget(&table->map);
+}
+
 static void release_pages(struct bb_table *table)
 {
     bb_free(table->group_steps);

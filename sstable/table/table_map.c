@@ -57,6 +57,15 @@ const uint8_t *bb_table_map_stored(struct bb_table_map *map, struct bb_table_id 
                                                                                         : NULL;
 }
 
+void bb_table_map_forget(struct bb_table_map *map)
+{
+    if (map->file == NULL)
+        return;
+    for (uint64_t i = 0; i < map->memory_size; i++)
+        atomic_store_explicit(&map->verified[i], 0, memory_order_relaxed);
+    bb_file_map_forget(map->file);
+}
+
 enum bb_status bb_table_map_fail(struct bb_place place)
 {
     return bb_fail(BB_IO,

@@ -45,6 +45,9 @@ static inline bool bb_table_map_has(const struct bb_table_map *map, const uint8_
 const uint8_t *bb_table_map_stored(struct bb_table_map *map, struct bb_table_id table,
                                    uint64_t offset, uint32_t size, uint64_t number);
 
+/* The map refers to no page, so that the system can drop them. Blocks are verified again. */
+void bb_table_map_forget(struct bb_table_map *map);
+
 /* The place of an address in the map. */
 static inline uint64_t bb_table_map_offset(const struct bb_table_map *map, const uint8_t *bytes)
 {

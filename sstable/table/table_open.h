@@ -13,4 +13,8 @@ BB_MUST_CHECK enum bb_status bb_table_open_in(const char *path,
                                               struct bb_large_pages *pages, bool is_new,
                                               struct bb_table **ret_table);
 
+/* Lets the system drop the file from memory: the table's maps refer to no page of it until the next
+ * use. */
+void bb_table_forget_pages(struct bb_table *table);
+
 #endif

@@ -79,6 +79,9 @@ void bb_file_memory_set_cold(struct bb_file_memory *memory, uint32_t one_in);
  * right after it; 0, the default: never. */
 void bb_file_memory_lose_map(struct bb_file_memory *memory, uint64_t nth);
 
+/* The number of times that a map was told to forget its pages. */
+uint64_t bb_file_memory_maps_forgotten(struct bb_file_memory *memory);
+
 /* Files and locks that are open. */
 size_t bb_file_memory_open_files(struct bb_file_memory *memory);
 

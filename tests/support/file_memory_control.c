@@ -63,6 +63,14 @@ void bb_file_memory_lose_map(struct bb_file_memory *memory, uint64_t nth)
     bb_mutex_unlock(&memory->mutex);
 }
 
+uint64_t bb_file_memory_maps_forgotten(struct bb_file_memory *memory)
+{
+    bb_mutex_lock(&memory->mutex);
+    uint64_t count = memory->maps_forgotten;
+    bb_mutex_unlock(&memory->mutex);
+    return count;
+}
+
 size_t bb_file_memory_open_files(struct bb_file_memory *memory)
 {
     bb_mutex_lock(&memory->mutex);

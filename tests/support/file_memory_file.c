@@ -85,6 +85,14 @@ static bool is_sound(const struct bb_file_map *base)
     return is_sound;
 }
 
+static void forget_map(struct bb_file_map *base)
+{
+    struct memory_map *map = (struct memory_map *)base;
+    bb_mutex_lock(&map->memory->mutex);
+    map->memory->maps_forgotten++;
+    bb_mutex_unlock(&map->memory->mutex);
+}
+
 static void destroy_map(struct bb_file_map *base)
 {
     struct memory_map *map = (struct memory_map *)base;
@@ -92,7 +100,8 @@ static void destroy_map(struct bb_file_map *base)
     free(map);
 }
 
-static const struct bb_file_map_ops map_ops = {.is_sound = is_sound, .destroy = destroy_map};
+static const struct bb_file_map_ops map_ops = {
+    .is_sound = is_sound, .forget = forget_map, .destroy = destroy_map};
 
 static enum bb_status map_file(struct bb_file *base, uint64_t size, struct bb_file_map **ret_map)
 {

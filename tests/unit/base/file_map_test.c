@@ -107,6 +107,44 @@ static void assert_bytes(const struct bb_file_map *map, size_t begin, size_t end
 
 /* ---- tests ---- */
 
+static size_t resident_pages(const struct bb_file_map *map)
+{
+    static unsigned char pages[4096];
+    size_t count = ((size_t)map->size + 4095) / 4096;
+    size_t resident = 0;
+    assert_true(count <= sizeof(pages));
+    assert_int_equal(mincore((void *)(uintptr_t)map->bytes, (size_t)map->size, pages), 0);
+    for (size_t i = 0; i < count; i++)
+        resident += pages[i] & 1;
+    return resident;
+}
+
+/* The system keeps pages to which a map refers. Where it keeps others too, as in a file system in
+ * memory, there is nothing to test. */
+static void map__lets_the_system_drop_forgotten_pages(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_file_map *map = NULL;
+    world_init(&world);
+    int fd = open(world.path, O_RDONLY);
+    assert_true(fd >= 0 && fsync(fd) == 0 && close(fd) == 0);
+    assert_ok(bb_file_map_create(world.file, file_size(), &map));
+    bb_file_forget(world.file);
+    if (resident_pages(map) == 0) {
+        assert_bytes(map, 0, file_size());
+        bb_file_forget(world.file);
+        assert_true(resident_pages(map) > 0);
+        bb_file_map_forget(map);
+        bb_file_forget(world.file);
+        assert_int_equal(resident_pages(map), 0);
+    }
+    assert_bytes(map, 0, file_size());
+    assert_true(bb_file_map_is_sound(map));
+    bb_file_map_destroy(map);
+    world_deinit(&world);
+}
+
 static void map__has_the_bytes_and_outlives_the_file(void **state)
 {
     (void)state;
@@ -265,6 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map__has_the_bytes_and_outlives_the_file),
+        cmocka_unit_test(map__lets_the_system_drop_forgotten_pages),
         cmocka_unit_test(map__of_a_truncated_file_has_zeros),
         cmocka_unit_test(map__of_many_files),
         cmocka_unit_test(map__truncated_during_reads),

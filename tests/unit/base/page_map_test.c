@@ -122,6 +122,24 @@ static void page_map__copies_nothing_of_a_lost_map(void **state)
     world_deinit(&world);
 }
 
+/* As after a copy that waited. */
+static void page_map__rests_after_it_was_forgotten(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world);
+    bb_page_map_note_all(&world.map);
+    bb_page_map_forget(&world.map);
+    assert_int_equal(bb_file_memory_maps_forgotten(world.memory), 1);
+    for (size_t i = 0; i < PAGES; i++) {
+        assert_false(copies(&world, 0, 100));
+        bb_page_map_note(&world.map, 0, 100);
+    }
+    bb_page_map_note(&world.map, 0, 100);
+    assert_true(copies(&world, 0, 100));
+    world_deinit(&world);
+}
+
 static void page_map__of_nothing(void **state)
 {
     (void)state;
@@ -131,6 +149,7 @@ static void page_map__of_nothing(void **state)
     assert_false(bb_page_map_copy(&none, 0, world.copy, 0));
     bb_page_map_note(&none, 0, 100);
     bb_page_map_note_all(&none);
+    bb_page_map_forget(&none);
     assert_int_equal(bb_page_map_memory(&none), 0);
     bb_page_map_deinit(&none);
     bb_page_map_init(&none, world.files, world.file, 0);
@@ -167,6 +186,7 @@ int main(void)
         cmocka_unit_test(page_map__copies_all_of_a_new_file),
         cmocka_unit_test(page_map__rests_after_a_copy_that_waited),
         cmocka_unit_test(page_map__copies_nothing_of_a_lost_map),
+        cmocka_unit_test(page_map__rests_after_it_was_forgotten),
         cmocka_unit_test(page_map__of_nothing),
         cmocka_unit_test(page_map__of_many_files),
     };

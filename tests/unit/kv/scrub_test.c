@@ -109,6 +109,29 @@ static void scrub__reads_every_table_past_the_cache(void **state)
     store_deinit(&store);
 }
 
+/* Regression: the system keeps pages to which a map refers, so a scrub read memory instead of the
+ * device. */
+static void scrub__lets_maps_forget_their_pages(void **state)
+{
+    (void)state;
+    struct bb_db_scrub_report report;
+    for (int mode = BB_READ_COPIES; mode <= BB_READ_CALLS; mode++) {
+        struct store store;
+        store_init(&store);
+        store.options.read_mode = (enum bb_read_mode)mode;
+        store_open(&store);
+        indexed_fill(&store);
+        indexed_check(store.db); /* opens all files */
+        uint64_t before = bb_file_memory_maps_forgotten(store.memory);
+        assert_ok(bb_db_scrub(store.db, NULL, &report));
+        uint64_t forgotten = bb_file_memory_maps_forgotten(store.memory) - before;
+        uint64_t maps_of_table = mode == BB_READ_MAPPED ? 2 : mode == BB_READ_COPIES ? 1 : 0;
+        assert_true(report.tables > 1 && report.indexes == report.tables);
+        assert_int_equal(forgotten, report.indexes + maps_of_table * report.tables);
+        store_deinit(&store);
+    }
+}
+
 static void scrub__finds_each_flipped_byte(void **state)
 {
     (void)state;
@@ -453,6 +476,7 @@ int main(void)
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scrub__reads_every_table_past_the_cache),
+        cmocka_unit_test(scrub__lets_maps_forget_their_pages),
         cmocka_unit_test(scrub__finds_each_flipped_byte),
         cmocka_unit_test(scrub__names_what_is_damaged_and_goes_on),
         cmocka_unit_test(scrub__tells_of_a_missing_table),
