@@ -1,6 +1,7 @@
 /* Maps of files for reading. map_watch.h has the rules of lost pages. Threads: any. */
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/alloc.h"
 #include "base/file_posix.h"
@@ -34,14 +35,38 @@ static void destroy(struct bb_file_map *base)
 static const struct bb_file_map_ops map_ops = {
     .is_sound = is_sound, .forget = forget, .destroy = destroy};
 
-/* WHY random: a fault of normal advice reads 128 KiB from the device for a block of 4. */
+/* A map takes from a limited address space, and memory would be refused later. */
+static enum bb_status check_address_space(const char *path)
+{
+    struct rlimit limit;
+    bool is_limited = getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+    return is_limited ? bb_fail(BB_UNSUPPORTED,
+                                "%s: not mapped: the address space of the process is limited", path)
+                      : BB_OK;
+}
+
+/* Makes the bytes readable. WHY not mmap: after mlockall(MCL_FUTURE) it would read the whole file
+ * and lock it in memory. WHY random: a fault of normal advice reads 128 KiB from the device for a
+ * block of 4. */
+static enum bb_status open_bytes(void *bytes, const char *path, uint64_t size,
+                                 struct posix_map *map)
+{
+    (void)munlock(bytes, (size_t)size);
+    if (mprotect(bytes, (size_t)size, PROT_READ) != 0)
+        return bb_fail_errno(errno, "mprotect", path);
+    (void)posix_madvise(bytes, (size_t)size, POSIX_MADV_RANDOM);
+    return bb_map_watch_begin(bytes, size, false, path, &map->watch);
+}
+
 static enum bb_status map_bytes(int fd, const char *path, uint64_t size, struct posix_map *map)
 {
-    void *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+    enum bb_status status = check_address_space(path);
+    if (status != BB_OK)
+        return status;
+    void *bytes = mmap(NULL, (size_t)size, PROT_NONE, MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED)
         return bb_fail_errno(errno, "mmap", path);
-    (void)posix_madvise(bytes, (size_t)size, POSIX_MADV_RANDOM);
-    enum bb_status status = bb_map_watch_begin(bytes, size, false, path, &map->watch);
+    status = open_bytes(bytes, path, size, map);
     if (status != BB_OK) {
         (void)munmap(bytes, (size_t)size);
         return status;

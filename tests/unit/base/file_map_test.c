@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -166,6 +168,79 @@ static void map__has_the_bytes_and_outlives_the_file(void **state)
     world_deinit(&world);
 }
 
+/* In a child, because the limit cannot be lifted again without a privilege. */
+static int map_with_limited_address_space(const struct world *world)
+{
+    struct rlimit limit;
+    struct bb_file_map *map = NULL;
+    if (getrlimit(RLIMIT_AS, &limit) != 0)
+        return 1;
+    limit.rlim_cur = (rlim_t)1 << 45;
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return 2;
+    return bb_file_map_create(world->file, file_size(), &map) == BB_UNSUPPORTED ? 0 : 3;
+}
+
+/* Regression: maps took the address space, and then lookups found no memory. */
+static void map__not_in_a_limited_address_space(void **state)
+{
+    (void)state;
+    struct world world;
+    int status = 0;
+    world_init(&world);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(map_with_limited_address_space(&world));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    world_deinit(&world);
+}
+
+static long locked_kilobytes(void)
+{
+    char line[256];
+    long locked = -1;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status != NULL && locked < 0 && fgets(line, sizeof(line), status) != NULL)
+        (void)sscanf(line, "VmLck: %ld", &locked);
+    if (status != NULL)
+        (void)fclose(status);
+    return locked;
+}
+
+/* Regression: each opened table was read whole and locked in memory. A child, because a sanitizer's
+ * memory would be locked too. */
+static int map_with_locked_memory(const struct world *world)
+{
+    struct bb_file_map *map = NULL;
+    if (mlockall(MCL_FUTURE) != 0)
+        return 0; /* not permitted here */
+    long before = locked_kilobytes();
+    if (bb_file_map_create(world->file, file_size(), &map) != BB_OK)
+        return 0; /* the same */
+    if (map->bytes[0] != byte_at(0))
+        return 1;
+    return locked_kilobytes() - before < (long)(file_size() / 1024) ? 0 : 2;
+}
+
+static void map__is_not_locked_in_memory(void **state)
+{
+    (void)state;
+    struct world world;
+    int status = 0;
+    world_init(&world);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(map_with_locked_memory(&world));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    world_deinit(&world);
+}
+
 static void map__of_a_truncated_file_has_zeros(void **state)
 {
     (void)state;
@@ -304,6 +379,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map__has_the_bytes_and_outlives_the_file),
         cmocka_unit_test(map__lets_the_system_drop_forgotten_pages),
+        cmocka_unit_test(map__not_in_a_limited_address_space),
+        cmocka_unit_test(map__is_not_locked_in_memory),
         cmocka_unit_test(map__of_a_truncated_file_has_zeros),
         cmocka_unit_test(map__of_many_files),
         cmocka_unit_test(map__truncated_during_reads),
