@@ -22,6 +22,10 @@
  * system; when it comes to this many outputs, most of their bytes have been written, and the first
  * sync waits for the journal for all of them. */
 #define UNSYNCED_MAX 16
+/* Nor more bytes than this, for which a sync would wait long. */
+#define UNSYNCED_BYTES_MAX (UINT64_C(256) * 1024 * 1024)
+/* Nor more than one open file of so many that the process may have. */
+#define OPEN_FILES_PART 64
 
 struct bb_compaction {
     struct bb_plan plan;
@@ -40,6 +44,8 @@ struct bb_compaction {
     size_t output_capacity;
     struct bb_file *unsynced[UNSYNCED_MAX]; /* owned: files of finished outputs */
     size_t unsynced_count;
+    size_t unsynced_max;
+    uint64_t unsynced_bytes;
     size_t older;                   /* bb_levels_first_older of the output's run */
     const struct bb_run *run_below; /* bb_levels_run_below; may be NULL */
     size_t below;                   /* index in it: the first table not passed yet */
@@ -153,6 +159,15 @@ static enum bb_status open_ranges(struct bb_compaction *c)
     return status;
 }
 
+static size_t outputs_open_max(struct bb_file_system *files)
+{
+    uint64_t open_files = UINT64_MAX;
+    if (files != NULL && files->ops->open_files_max != NULL)
+        open_files = files->ops->open_files_max(files);
+    uint64_t part = open_files / OPEN_FILES_PART;
+    return part < 1 ? 1 : part < UNSYNCED_MAX ? (size_t)part : UNSYNCED_MAX;
+}
+
 enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *levels,
                                     const struct bb_compact_options *options,
                                     struct bb_compaction **ret_compaction)
@@ -167,6 +182,7 @@ enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *leve
     *plan = (struct bb_plan){0};
     c->levels = bb_levels_ref(levels);
     c->options = *options;
+    c->unsynced_max = outputs_open_max(options->table.file_system);
     c->older = bb_levels_first_older(levels, c->plan.output_level, c->plan.output_run);
     c->run_below = bb_levels_run_below(levels, c->plan.output_level, c->plan.output_run);
     for (size_t i = 0; i < c->plan.input_count; i++) {
@@ -193,13 +209,21 @@ static void remove_outputs(struct bb_compaction *c)
         c->options.env->remove(c->options.env->context, c->outputs[i].number);
 }
 
+/* WHY a failure is ignored: the files are removed. */
+static void close_outputs(struct bb_compaction *c)
+{
+    struct bb_error before = *bb_error_last();
+    while (c->unsynced_count > 0)
+        (void)!bb_file_close(c->unsynced[--c->unsynced_count]);
+    (void)bb_error_restore(&before);
+}
+
 void bb_compaction_destroy(struct bb_compaction *c)
 {
     if (c == NULL)
         return;
     bb_table_builder_destroy(c->builder);
-    for (size_t i = 0; i < c->unsynced_count; i++)
-        (void)!bb_file_close(c->unsynced[i]); /* the file is removed */
+    close_outputs(c);
     if (!c->is_committed)
         remove_outputs(c);
     for (size_t i = 0; i < c->output_count; i++)
@@ -225,6 +249,25 @@ static enum bb_status finish_hook(const struct bb_output_hooks *hooks)
     return hooks != NULL && hooks->finish != NULL ? hooks->finish(hooks->context) : BB_OK;
 }
 
+static enum bb_status keep_outputs(struct bb_compaction *c)
+{
+    enum bb_status status = BB_OK;
+    while (c->unsynced_count > 0 && status == BB_OK)
+        status = bb_table_writer_sync(c->unsynced[--c->unsynced_count]);
+    c->unsynced_bytes = 0;
+    return status;
+}
+
+/* WHY twice: the files that are open may be as many as the process may have. */
+static enum bb_status create_builder(struct bb_compaction *c, const char *path)
+{
+    enum bb_status status = bb_table_builder_create(path, &c->options.table, &c->builder);
+    if (status != BB_IO || c->unsynced_count == 0)
+        return status;
+    status = keep_outputs(c);
+    return status == BB_OK ? bb_table_builder_create(path, &c->options.table, &c->builder) : status;
+}
+
 static enum bb_status open_output(struct bb_compaction *c)
 {
     char path[BB_PATH_SIZE_MAX];
@@ -236,7 +279,7 @@ static enum bb_status open_output(struct bb_compaction *c)
     if (status != BB_OK)
         return status;
     c->options.env->path(c->options.env->context, number, path);
-    status = bb_table_builder_create(path, &c->options.table, &c->builder);
+    status = create_builder(c, path);
     if (status == BB_OK)
         status = begin_hook(&c->options.hooks, c->builder);
     if (status != BB_OK)
@@ -247,14 +290,6 @@ static enum bb_status open_output(struct bb_compaction *c)
     c->outputs[c->output_count] = (struct bb_compact_output){.number = number};
     c->overlap_bytes = 0;
     return BB_OK;
-}
-
-static enum bb_status keep_outputs(struct bb_compaction *c)
-{
-    enum bb_status status = BB_OK;
-    while (c->unsynced_count > 0 && status == BB_OK)
-        status = bb_table_writer_sync(c->unsynced[--c->unsynced_count]);
-    return status;
 }
 
 static enum bb_status finish_output(struct bb_compaction *c)
@@ -274,7 +309,10 @@ static enum bb_status finish_output(struct bb_compaction *c)
     c->builder = NULL;
     c->counts.bytes_written += output->meta.file_size;
     c->output_count++;
-    return c->unsynced_count == UNSYNCED_MAX ? keep_outputs(c) : BB_OK;
+    c->unsynced_bytes += output->meta.file_size;
+    bool is_enough =
+        c->unsynced_count >= c->unsynced_max || c->unsynced_bytes >= UNSYNCED_BYTES_MAX;
+    return is_enough ? keep_outputs(c) : BB_OK;
 }
 
 /* Writes the range tombstones up to high (NULL: to the end) to the open output, or to a new one. */

@@ -28,7 +28,7 @@ static uint64_t store_bytes(void)
     return text == NULL ? BYTES : strtoull(text, NULL, 10);
 }
 
-static void world_init(struct world *world)
+static void world_init(struct world *world, uint64_t descriptors)
 {
     *world = (struct world){.keys = store_bytes() / VALUE_SIZE};
     bb_temp_dir_init(&world->directory, "descriptors");
@@ -41,7 +41,7 @@ static void world_init(struct world *world)
         .deterministic = true,
     };
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &world->before), 0);
-    struct rlimit limit = {.rlim_cur = DESCRIPTORS, .rlim_max = world->before.rlim_max};
+    struct rlimit limit = {.rlim_cur = descriptors, .rlim_max = world->before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
@@ -129,7 +129,7 @@ static void descriptors__are_left_for_writing(void **state)
     (void)state;
     struct world world;
     struct bb_db *db = NULL;
-    world_init(&world);
+    world_init(&world, DESCRIPTORS);
     load(&world);
     assert_ok(bb_db_open(world.directory.path, &world.options, &db));
     assert_true(table_count(db) > 4 * DESCRIPTORS);
@@ -148,10 +148,37 @@ static void descriptors__are_left_for_writing(void **state)
     world_deinit(&world);
 }
 
+/* Regression: a merge kept sixteen outputs open that were not synced yet, and failed where fewer
+ * descriptors were unused. */
+static void descriptors__that_the_program_uses(void **state)
+{
+    (void)state;
+    enum { LIMIT = 1024, OPEN_TABLES = 16, UNUSED = OPEN_TABLES + 8 };
+    struct world world;
+    struct bb_db *db = NULL;
+    int taken[LIMIT];
+    size_t count = 0;
+    world_init(&world, LIMIT);
+    world.options.open_tables_max = OPEN_TABLES;
+    load(&world);
+    assert_ok(bb_db_open(world.directory.path, &world.options, &db));
+    while (count < LIMIT && (taken[count] = dup(0)) >= 0)
+        count++;
+    for (int i = 0; i < UNUSED; i++)
+        close(taken[--count]);
+    assert_ok(bb_db_compact(db));
+    assert_true(table_count(db) > 4 * DESCRIPTORS);
+    for (size_t i = 0; i < count; i++)
+        close(taken[i]);
+    assert_ok(bb_db_close(db));
+    world_deinit(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptors__are_left_for_writing),
+        cmocka_unit_test(descriptors__that_the_program_uses),
     };
     return cmocka_run_group_tests_name("descriptors", tests, NULL, NULL);
 }

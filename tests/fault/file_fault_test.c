@@ -165,16 +165,17 @@ static void check_deaths(const struct run *run)
 
 /* Failures of these may be unreported: of closing, and of the mark that a log gets before it, when
  * the log's contents are in a table; of cleanup; of opening, which is retried with a descriptor
- * less; of a map, without which calls read; and of a wrong read, after which the bytes are read
- * again. */
+ * less, and of a merge's creation of a table, which is retried after others were closed; of a map,
+ * without which calls read; and of a wrong read, after which the bytes are read again. */
 static bool may_be_silent(const struct run *run)
 {
     bool is_read =
         run->way->mode == BB_FILE_FAULT_SHORT_READ || run->way->mode == BB_FILE_FAULT_BIT_FLIP;
+    bool is_retried = run->call == BB_FILE_CALL_OPEN || run->call == BB_FILE_CALL_CREATE ||
+                      run->call == BB_FILE_CALL_RANDOM;
     return is_read || run->is_closing || run->call == BB_FILE_CALL_CLOSE ||
            run->call == BB_FILE_CALL_REMOVE || run->call == BB_FILE_CALL_MAP ||
-           run->call == BB_FILE_CALL_UNLOCK ||
-           (run->call == BB_FILE_CALL_OPEN && !run->way->lasting);
+           run->call == BB_FILE_CALL_UNLOCK || (is_retried && !run->way->lasting);
 }
 
 static void check_told(const struct run *run)
