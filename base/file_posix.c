@@ -10,8 +10,8 @@
  * Syncing    The first sync of a created file is an fsync: it makes the whole inode durable,
  *            including owner and mode. Later syncs are fdatasync, which on Linux still writes a
  *            changed size, but avoids the journal commit for a changed time at every commit of a
- *            log. The beginning of a sync only starts the writes, which sync_file_range can do on
- *            Linux without a wait.
+ *            log. Before a sync the writes may be started, with sync_file_range on Linux, which
+ *            does not wait for their end.
  * Forking    A child shares its parent's descriptors and offsets, and may be a copy of a thread in
  *            the middle of a call. Through an inherited file system it can change neither files nor
  *            names: bb_posix_check_process.

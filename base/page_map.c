@@ -116,6 +116,14 @@ void bb_page_map_note(struct bb_page_map *map, uint64_t offset, size_t size)
                                  memory_order_relaxed);
 }
 
+void bb_page_map_drop(struct bb_page_map *map, uint64_t offset, size_t size)
+{
+    for (uint64_t page = offset / PAGE_SIZE; map->file != NULL && page * PAGE_SIZE < offset + size;
+         page++)
+        atomic_fetch_and_explicit(&map->in_memory[page / 8], (uint8_t) ~(1u << page % 8),
+                                  memory_order_relaxed);
+}
+
 void bb_page_map_note_all(struct bb_page_map *map)
 {
     if (map->file != NULL)

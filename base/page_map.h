@@ -47,6 +47,8 @@ void bb_page_map_deinit(struct bb_page_map *map);
 bool bb_page_map_copy(struct bb_page_map *map, uint64_t offset, void *bytes, size_t size);
 /* A call has read these bytes. REQUIRES: they are within the size. */
 void bb_page_map_note(struct bb_page_map *map, uint64_t offset, size_t size);
+/* These bytes are not in memory: a call reads them next. */
+void bb_page_map_drop(struct bb_page_map *map, uint64_t offset, size_t size);
 /* This process has written the file, and the system probably has all of it in memory. */
 void bb_page_map_note_all(struct bb_page_map *map);
 

@@ -189,7 +189,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_into(struct bb_db *db,
                                                    struct bb_bytes key, void *buffer,
                                                    size_t capacity, size_t *ret_size);
 
-/* bb_db_get for many keys. Results and statistics equal those of single gets at the same moment.
+/* bb_db_get for many keys. Results and statistics equal those of single gets at the same moment,
+ * except that a block for which the call waits may count as read by a call (blocks_mapped).
  * Each key is hashed once, all lookups use one snapshot, the table filters of all tables are probed
  * before any block is read, and blocks are read in file order (in groups of 1024 keys). Blocks that
  * are not in the page cache are fetched in parallel, as many as the system allows. Keys may be in

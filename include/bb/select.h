@@ -31,7 +31,7 @@
  *
  * A store maps its index files if the system can, at most 16,384 in a process. A page that it has
  * read before is copied from the map, without a system call. The first map of the process installs
- * a handler of SIGBUS: see BB_READ_MAPPED in bb/table.h.
+ * a handler of SIGBUS: see BB_READ_COPIES in bb/table.h.
  *
  * Threads: as in bb/db.h. A struct bb_select is for one thread at a time.
  */

@@ -139,24 +139,25 @@ enum bb_index_residency {
     BB_INDEX_CACHED = 1, /* in the block cache, evicted like blocks (needs a cache) */
 };
 
-/* How data blocks of an open table are read. In the first two modes the checksum of a block is
+/* How data blocks of an open table are read. Except with BB_READ_MAPPED, the checksum of a block is
  * verified each time. */
 enum bb_read_mode {
-    /* The first time with a pread. When a block of up to 16 KiB is read again, it is copied from a
+    /* With a pread the first time. When a block of up to 16 KiB is read again, it is copied from a
      * map of the file, while the system keeps the bytes in memory. If the file is truncated or its
      * device fails, the block is read with a pread, which reports it: the first map of the process
      * installs a handler of SIGBUS, which calls the previous handler for other faults. A handler
      * that the program installs later must call this one.
      *
-     * Calls read what may not wait (bb_db_get_now) and what is read ahead, as in compactions.
-     * Tables that the system cannot map are read with calls too. */
+     * Calls read for bb_db_get_now, which may not wait, and read ahead for scans and compactions.
+     * Tables that the system cannot map are read with calls too, and all tables if the address
+     * space of the process is limited. */
     BB_READ_COPIES = 0,
     /* From a map of the file, without a call. A lookup uses an uncompressed block in place. The
      * checksum of a block is verified only at its first use, unless it is copied: blocks of up to
      * 16 KiB in tables with LZ4 are read as above. If the system drops a page from memory and reads
      * it again later, verification and compaction find damage in it, but lookups do not. If the
      * file is truncated or its device fails, the reads fail with a status. Reads with bypass_fill
-     * use calls too. */
+     * use no block in the map. */
     BB_READ_MAPPED = 1,
     BB_READ_CALLS = 2, /* one pread per block; no file is mapped for reading blocks */
 };

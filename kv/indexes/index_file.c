@@ -117,9 +117,12 @@ enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip
     return status;
 }
 
+/* WHY is_tried: the thread that opens the file has the mutex until then. */
 void bb_index_file_forget_pages(struct bb_companion *companion)
 {
     struct index_file *index = index_file_of(companion);
+    if (!bb_index_file_is_tried(companion))
+        return;
     bb_mutex_lock(&index->mutex);
     if (index->file != NULL)
         bb_skip_file_forget_pages(index->file);

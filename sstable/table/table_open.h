@@ -7,7 +7,7 @@
 
 /* Like bb_table_open, but pinned parts are allocated from these pages, borrowed while the table is
  * open. NULL: from the allocator, as in bb_table_open. is_new: this process has written the file
- * since the system started to keep it in memory, so that its blocks are there. */
+ * since it opened the store, so the system probably has it in memory. */
 BB_MUST_CHECK enum bb_status bb_table_open_in(const char *path,
                                               const struct bb_table_options *options,
                                               struct bb_large_pages *pages, bool is_new,

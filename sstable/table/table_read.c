@@ -252,7 +252,8 @@ void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page 
  * decompressed: that takes less time than decompressing out of the map. */
 static bool is_used_in_map(const struct bb_table *table, uint32_t size)
 {
-    return table->uses_blocks_in_place || (table->map.file != NULL && size > COPY_SIZE_MAX);
+    bool is_copied = table->copies.file != NULL && size <= COPY_SIZE_MAX;
+    return table->map.file != NULL && !is_copied;
 }
 
 enum bb_status bb_table_block_load(struct bb_table *table, const struct bb_read_options *options,
@@ -359,8 +360,10 @@ static bool read_stored_now(struct bb_table *table, struct bb_block_scratch *scr
         return false;
     if (may_copy && copy_stored(table, scratch->stored, offset, size, stats))
         return true;
-    if (!bb_file_read_now(table->file, offset, scratch->stored, size))
+    if (!bb_file_read_now(table->file, offset, scratch->stored, size)) {
+        bb_page_map_drop(&table->copies, offset, size);
         return false;
+    }
     count_read(stats, size);
     if (!bb_stored_block_is_whole(scratch->stored, size, table->id, offset))
         return false;

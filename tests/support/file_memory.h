@@ -32,8 +32,8 @@
 
 struct bb_file_memory;
 
-/* An empty root directory. The seed determines random numbers and the clock, which advances by
- * itself with every call. */
+/* An empty root directory. The seed determines random numbers and the clock, which advances with
+ * every call. */
 struct bb_file_memory *bb_file_memory_create(uint64_t seed);
 /* All files and locks must be released: the process ends when one is not, because it is a leak of
  * the product. */
@@ -81,6 +81,9 @@ void bb_file_memory_lose_map(struct bb_file_memory *memory, uint64_t nth);
 
 /* The number of times that a map was told to forget its pages. */
 uint64_t bb_file_memory_maps_forgotten(struct bb_file_memory *memory);
+
+/* The number of times that the bytes of a file were to be written before a sync. */
+uint64_t bb_file_memory_write_backs(struct bb_file_memory *memory);
 
 /* Files and locks that are open. */
 size_t bb_file_memory_open_files(struct bb_file_memory *memory);

@@ -71,6 +71,14 @@ uint64_t bb_file_memory_maps_forgotten(struct bb_file_memory *memory)
     return count;
 }
 
+uint64_t bb_file_memory_write_backs(struct bb_file_memory *memory)
+{
+    bb_mutex_lock(&memory->mutex);
+    uint64_t count = memory->write_backs;
+    bb_mutex_unlock(&memory->mutex);
+    return count;
+}
+
 size_t bb_file_memory_open_files(struct bb_file_memory *memory)
 {
     bb_mutex_lock(&memory->mutex);

@@ -156,6 +156,14 @@ static enum bb_status append(struct bb_file *base, const void *data, size_t size
     return bb_memory_done(part < size ? ENOSPC : 0, "write", base->path);
 }
 
+static void write_back(struct bb_file *base)
+{
+    struct bb_file_memory *memory = memory_file_of(base)->memory;
+    bb_mutex_lock(&memory->mutex);
+    memory->write_backs++;
+    bb_mutex_unlock(&memory->mutex);
+}
+
 static enum bb_status sync_file(struct bb_file *base)
 {
     struct bb_memory_file *file = memory_file_of(base);
@@ -190,6 +198,7 @@ static const struct bb_file_ops file_ops = {
     .will_need = will_need,
     .map = map_file,
     .append = append,
+    .write_back = write_back,
     .sync = sync_file,
     .size = size_of_file,
     .close = close_file,

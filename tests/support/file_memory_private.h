@@ -21,6 +21,7 @@ struct bb_file_memory {
     uint32_t cold_turn;
     uint64_t lost_after; /* calls of is_sound; 0: never */
     uint64_t maps_forgotten;
+    uint64_t write_backs;
     size_t open_files;
     struct bb_file_counters counters;
     bb_file_memory_hook *hook;

@@ -49,6 +49,22 @@ static void file_forward__has_no_limit_on_open_files_where_the_inner_has_none(vo
     bb_file_memory_destroy(memory);
 }
 
+/* A file's hint, through two systems around the inner one. */
+static void file_forward__forwards_write_back(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_file_forward forwards[2];
+    struct bb_file *file = NULL;
+    bb_file_forward_init(&forwards[0], bb_file_memory_system(memory));
+    bb_file_forward_init(&forwards[1], &forwards[0].base);
+    assert_ok(bb_file_create(&forwards[1].base, "file", &file));
+    bb_file_write_back(file);
+    assert_int_equal(bb_file_memory_write_backs(memory), 1);
+    assert_ok(bb_file_close(file));
+    bb_file_memory_destroy(memory);
+}
+
 /* ---- forwarded arguments ---- */
 
 struct inner {
@@ -98,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file_forward__leaves_no_call_of_the_seam_out),
+        cmocka_unit_test(file_forward__forwards_write_back),
         cmocka_unit_test(file_forward__has_no_limit_on_open_files_where_the_inner_has_none),
         cmocka_unit_test(file_forward__replaced_calls_are_the_owners),
     };

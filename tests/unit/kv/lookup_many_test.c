@@ -82,8 +82,10 @@ static void assert_same_answers(struct bb_db *one_by_one, struct bb_db *together
                                        (struct bb_bytes){value.data, value.size}));
         bb_buf_deinit(&values[i]);
     }
-    /* The first store's reads are cached for the other one. */
+    /* The first store's reads are cached for the other one. Blocks that a batch waits for are read
+     * later, and by then more may be known to be in memory. */
     bool are_twins = one_by_one != together;
+    single.blocks_mapped = many.blocks_mapped;
     assert_memory_equal(&single, &many, are_twins ? sizeof(single) : sizeof(single.visits));
     assert_int_equal(single.block_requests, many.block_requests);
     bb_buf_deinit(&value);
@@ -97,6 +99,11 @@ static void assert_same_statistics(struct bb_db *one_by_one, struct bb_db *toget
     struct bb_db_stats b;
     bb_db_stats(one_by_one, &a);
     bb_db_stats(together, &b);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        a.system_reads += a.level_reads[level].blocks_mapped;
+        b.system_reads += b.level_reads[level].blocks_mapped;
+        a.level_reads[level].blocks_mapped = b.level_reads[level].blocks_mapped;
+    }
     assert_memory_equal(a.level_reads, b.level_reads, sizeof(a.level_reads));
     assert_int_equal(a.gets, b.gets);
     assert_int_equal(a.gets_found, b.gets_found);
@@ -115,7 +122,6 @@ static void check_cold(const struct bb_db_options *options, uint64_t seed, uint3
         struct bb_file_system *system = stores[i].options.file_system;
         stores[i].options = *options;
         stores[i].options.file_system = system;
-        stores[i].options.read_mode = BB_READ_CALLS; /* a wait would change the number of copies */
         store_open(&stores[i]);
         fill(stores[i].db);
         store_reopen(&stores[i]);
@@ -244,7 +250,6 @@ static void check_runs(uint32_t plain_runs, uint64_t seed)
     struct bb_rng rng;
     for (int i = 0; i < 2; i++) {
         store_init(&stores[i]);
-        stores[i].options.read_mode = BB_READ_CALLS;
         stores[i].options.level0_run_count_compact = 100;
         stores[i].options.level0_run_count_busy = 100;
         stores[i].options.level0_run_count_stop = 200;

@@ -291,5 +291,7 @@ int main(void)
         cmocka_unit_test(table_copies__stop_after_one_that_waited),
         cmocka_unit_test(table_copies__of_several_threads),
     };
+    if (BB_PAGE_MAPS_MAX == 0)
+        return 0; /* there are no maps */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,6 +145,7 @@ static void table_writer__gives_a_file_that_is_not_synced(void **state)
     world_init(&world);
     append(&world, PIECE + 5);
     assert_ok(bb_table_writer_finish(&world.writer, &file));
+    assert_int_equal(bb_file_memory_write_backs(world.memory), 1);
     bb_table_writer_abandon(&world.writer); /* which keeps the file */
     const uint8_t *bytes = bb_file_memory_bytes(world.memory, PATH, &size);
     assert_int_equal(size, world.expected.size);
