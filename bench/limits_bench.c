@@ -30,16 +30,17 @@
  *     probe       and hashes it, and reads one cache line of the filters' memory
  *     probe, runs the same with one line of each run's part of this memory; no line waits for
  *                 another
- *     pread       or reads a compressed block from the page cache
- *     checksum    and verifies it by XXH3
+ *     pread       or reads a compressed block from the page cache, with a call
+ *     copy        or copies it from a map
+ *     checksum    and verifies the copy by XXH3
  *     LZ4         and decompresses it
- *     in order    the three of a block when blocks are read in order, 32 KiB in a call
+ *     in order    the last three of a block when blocks are read in order, 32 KiB in a call
  *
  *     absent      limit: probe. In the second row: probe, runs
- *     present     limit: probe, and the three steps for every block that the store reads; the
+ *     present     limit: probe, and the last three steps for every block that the store reads; the
  *                 cache holds the others
- *     seek + 10   limit: key, and the three steps for every block that the store reads; of values
- *                 of a block or more, only the first is not in order
+ *     seek + 10   limit: key, and the last three steps for every block that the store reads; of
+ *                 values of a block or more, only the first is not in order
  *     scan        limit: a block in order, divided by its entries; of values of a block or more,
  *                 only the blocks that the store reads
  *
@@ -181,14 +182,15 @@ static double limit_of_scan(const struct limits_sides *sides, double in_order)
 static void print_steps(const char *name, const struct turns *turns)
 {
     double key = turns_median(turns, SIDE_KEY);
-    double pread = turns_median(turns, SIDE_PREAD);
+    double copy = turns_median(turns, SIDE_COPY);
     double checksum = turns_median(turns, SIDE_CHECKSUM);
     limits_table_steps(name);
     limits_table_step("key", key);
     limits_table_step("probe", turns_median(turns, SIDE_PROBE) - key);
     limits_table_step("probe, runs", turns_median(turns, SIDE_PROBE_RUNS) - key);
-    limits_table_step("pread", pread - key);
-    limits_table_step("checksum", checksum - pread);
+    limits_table_step("pread", turns_median(turns, SIDE_PREAD) - key);
+    limits_table_step("copy", copy - key);
+    limits_table_step("checksum", checksum - copy);
     limits_table_step("LZ4", turns_median(turns, SIDE_LZ4) - checksum);
     limits_table_step("in order", turns_median(turns, SIDE_IN_ORDER));
 }

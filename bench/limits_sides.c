@@ -60,9 +60,14 @@ static void do_pread(struct limits_sides *sides)
     probe_keep(ideal_store_read(sides->ideal, next_block(sides, SIDE_PREAD)).size);
 }
 
+static void do_copy(struct limits_sides *sides)
+{
+    probe_keep(ideal_store_copy(sides->ideal, next_block(sides, SIDE_COPY)).data[0]);
+}
+
 static struct bb_bytes read_verified(struct limits_sides *sides, enum limits_side side)
 {
-    struct bb_bytes stored = ideal_store_read(sides->ideal, next_block(sides, side));
+    struct bb_bytes stored = ideal_store_copy(sides->ideal, next_block(sides, side));
     probe_keep(bb_hash_bytes(stored.data, stored.size));
     return stored;
 }
@@ -172,6 +177,7 @@ static const struct {
     [SIDE_PROBE] = {do_probe, 200000, PHASE_READS | PHASE_IDEAL_CACHE},
     [SIDE_PROBE_RUNS] = {do_probe_runs, 200000, PHASE_READS},
     [SIDE_PREAD] = {do_pread, 20000, PHASE_READS},
+    [SIDE_COPY] = {do_copy, 20000, PHASE_READS},
     [SIDE_CHECKSUM] = {do_checksum, 20000, PHASE_READS},
     [SIDE_LZ4] = {do_lz4, 10000, PHASE_READS},
     [SIDE_IN_ORDER] = {NULL, 10000, PHASE_READS},
@@ -202,7 +208,10 @@ static uint64_t reads_so_far(struct bb_db *db)
 {
     struct bb_db_stats stats;
     bb_db_stats(db, &stats);
-    return stats.system_reads;
+    uint64_t reads = stats.system_reads + stats.scan_reads.blocks_mapped;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        reads += stats.level_reads[level].blocks_mapped;
+    return reads;
 }
 
 static void run_side(struct limits_sides *sides, enum limits_side side, uint64_t length)

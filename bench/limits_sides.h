@@ -16,6 +16,7 @@ enum limits_side {
     SIDE_PROBE,
     SIDE_PROBE_RUNS,
     SIDE_PREAD,
+    SIDE_COPY,
     SIDE_CHECKSUM,
     SIDE_LZ4,
     SIDE_IN_ORDER,
@@ -52,7 +53,8 @@ struct limits_sides {
 void limits_sides_take(struct limits_sides *sides, enum limits_phase phase, struct turns *turns);
 /* Gets the key of each lookup once, so that the store's cache holds its block. */
 void limits_sides_fill_cache(struct limits_sides *sides);
-/* Preads of the store for one operation, over the turns that were taken last. */
+/* Blocks that the store reads or copies for one operation, over the turns that were taken last. A
+ * pread of several blocks counts once. */
 double limits_sides_reads(const struct limits_sides *sides, enum limits_side side);
 
 #endif

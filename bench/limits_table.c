@@ -19,11 +19,11 @@ void limits_table_rows(const char *phase, const char *what)
 {
     char title[TITLE_SIZE];
     snprintf(title, sizeof(title), "%s: %s, ns", phase, what);
-    printf("%-28s %8s %8s %8s %8s\n", title, "store", "limit", "ratio", "preads");
+    printf("%-28s %8s %8s %8s %8s\n", title, "store", "limit", "ratio", "reads");
 }
 
-void limits_table_row(const char *name, double time, double limit, double preads)
+void limits_table_row(const char *name, double time, double limit, double reads)
 {
-    printf("  %-26s %8.0f %8.0f %8.2f %8.3f\n", name, time, limit, time / limit, preads);
+    printf("  %-26s %8.0f %8.0f %8.2f %8.3f\n", name, time, limit, time / limit, reads);
     fflush(stdout);
 }

@@ -7,7 +7,7 @@
 void limits_table_steps(const char *phase);
 void limits_table_step(const char *name, double time);
 void limits_table_rows(const char *phase, const char *what);
-/* preads: of one operation of the store. */
-void limits_table_row(const char *name, double time, double limit, double preads);
+/* reads: blocks read or copied for one operation of the store; of loads, calls. */
+void limits_table_row(const char *name, double time, double limit, double reads);
 
 #endif
