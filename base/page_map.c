@@ -67,8 +67,10 @@ static void clear(struct bb_page_map *map, uint64_t rest)
     set_all(map, 0);
 }
 
-static bool are_in_memory(const struct bb_page_map *map, uint64_t offset, size_t size)
+bool bb_page_map_has(const struct bb_page_map *map, uint64_t offset, size_t size)
 {
+    if (map->file == NULL)
+        return false;
     for (uint64_t page = offset / PAGE_SIZE; page * PAGE_SIZE < offset + size; page++) {
         uint8_t bits = atomic_load_explicit(&map->in_memory[page / 8], memory_order_relaxed);
         if ((bits >> page % 8 & 1) == 0)
@@ -88,7 +90,7 @@ static void copy_timed(struct bb_page_map *map, uint64_t offset, void *bytes, si
 /* A page that is lost during the copy makes the map unsound, and gives zeros. */
 bool bb_page_map_copy(struct bb_page_map *map, uint64_t offset, void *bytes, size_t size)
 {
-    if (map->file == NULL || !are_in_memory(map, offset, size))
+    if (!bb_page_map_has(map, offset, size))
         return false;
     BB_DEBUG_ASSERT(offset + size <= map->file->size);
     if (offset / PAGE_SIZE % TIMED_PART == 0)

@@ -42,6 +42,8 @@ void bb_page_map_init(struct bb_page_map *map, struct bb_file_system *files, str
 /* Also of a map of zeros. */
 void bb_page_map_deinit(struct bb_page_map *map);
 
+/* Whether a copy would succeed now. */
+bool bb_page_map_has(const struct bb_page_map *map, uint64_t offset, size_t size);
 /* Copies bytes that the system has in memory. False: they must be read by a call. REQUIRES: they
  * are within the size. */
 bool bb_page_map_copy(struct bb_page_map *map, uint64_t offset, void *bytes, size_t size);

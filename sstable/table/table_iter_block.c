@@ -57,13 +57,25 @@ static uint32_t last_ahead(const struct bb_table_iter *iter, uint32_t ordinal)
     return ordinal;
 }
 
+/* Blocks that are copied from a map, without a call, are read one by one until an iterator has
+ * passed this number: most ranges end before. */
+#define COPIED_MAX 8
+
+/* WHY not for bypass_fill: reads that bypass the cache are of all blocks. */
+static bool is_copied(const struct bb_table_iter *iter, uint32_t ordinal)
+{
+    return !iter->options.bypass_fill && iter->ahead.passed < COPIED_MAX &&
+           bb_page_map_has(&iter->table->copies, bb_index_page_block_offset(iter->page, ordinal),
+                           bb_index_page_block_size(iter->page, ordinal));
+}
+
 /* The block from bytes that are read ahead, if it is among them and not damaged. Otherwise
  * iter->block remains NULL, and the file is read again. */
 static enum bb_status take_ahead(struct bb_table_iter *iter, uint32_t ordinal)
 {
     struct bb_table_ahead *ahead = &iter->ahead;
     enum bb_status status = BB_OK;
-    bool is_read = bb_table_ahead_wants(ahead, iter->page, ordinal);
+    bool is_read = bb_table_ahead_wants(ahead, iter->page, ordinal) && !is_copied(iter, ordinal);
     if (is_read)
         status = bb_table_ahead_read(ahead, iter->table, iter->page, ordinal,
                                      last_ahead(iter, ordinal), iter->stats);

@@ -126,6 +126,34 @@ static void table_copies__of_blocks_that_were_read(void **state)
     }
 }
 
+/* Entries that a scan of `count` blocks passes; gives its calls. */
+static uint64_t scan_calls(struct world *world, size_t count)
+{
+    struct bb_iter *iter = NULL;
+    uint64_t before = calls_of(world);
+    size_t entries = (size_t)(count * KEYS / blocks_of(world));
+    assert_ok(bb_table_iter_create(world->table, NULL, &world->stats, &iter));
+    bb_iter_seek_first(iter);
+    for (size_t i = 0; i < entries; i++, bb_iter_next(iter))
+        assert_true(bb_bytes_equal(iter->entry.value, world->list.entries[i].value));
+    bb_iter_destroy(iter);
+    return calls_of(world) - before;
+}
+
+/* A short range needs no call, and a long one reads ahead. */
+static void table_copies__of_short_ranges(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world, BB_COMPRESSION_LZ4, 1000);
+    open_table(&world, FIXTURE_PATH);
+    (void)get_all(&world);
+    assert_int_equal(scan_calls(&world, 5), 0);
+    uint64_t calls = scan_calls(&world, (size_t)blocks_of(&world) - 1);
+    assert_in_range(calls, 1, blocks_of(&world) / 2);
+    world_deinit(&world);
+}
+
 static void table_copies__not_without_a_map(void **state)
 {
     (void)state;
@@ -283,6 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_copies__of_blocks_that_were_read),
+        cmocka_unit_test(table_copies__of_short_ranges),
         cmocka_unit_test(table_copies__not_without_a_map),
         cmocka_unit_test(table_copies__are_verified),
         cmocka_unit_test(table_copies__of_a_damaged_file),
