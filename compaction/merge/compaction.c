@@ -249,7 +249,8 @@ static enum bb_status finish_hook(const struct bb_output_hooks *hooks)
     return hooks != NULL && hooks->finish != NULL ? hooks->finish(hooks->context) : BB_OK;
 }
 
-static enum bb_status keep_outputs(struct bb_compaction *c)
+/* Makes the outputs durable that are still open, and closes them. */
+static enum bb_status settle_outputs(struct bb_compaction *c)
 {
     enum bb_status status = BB_OK;
     while (c->unsynced_count > 0 && status == BB_OK)
@@ -264,7 +265,7 @@ static enum bb_status create_builder(struct bb_compaction *c, const char *path)
     enum bb_status status = bb_table_builder_create(path, &c->options.table, &c->builder);
     if (status != BB_IO || c->unsynced_count == 0)
         return status;
-    status = keep_outputs(c);
+    status = settle_outputs(c);
     return status == BB_OK ? bb_table_builder_create(path, &c->options.table, &c->builder) : status;
 }
 
@@ -312,7 +313,7 @@ static enum bb_status finish_output(struct bb_compaction *c)
     c->unsynced_bytes += output->meta.file_size;
     bool is_enough =
         c->unsynced_count >= c->unsynced_max || c->unsynced_bytes >= UNSYNCED_BYTES_MAX;
-    return is_enough ? keep_outputs(c) : BB_OK;
+    return is_enough ? settle_outputs(c) : BB_OK;
 }
 
 /* Writes the range tombstones up to high (NULL: to the end) to the open output, or to a new one. */
@@ -481,7 +482,7 @@ enum bb_status bb_compaction_step(struct bb_compaction *c, uint64_t entry_count_
     if (is_done)
         status = close_output(c, NULL);
     if (is_done && status == BB_OK)
-        status = keep_outputs(c);
+        status = settle_outputs(c);
     if (status == BB_OK)
         *ret_is_done = is_done;
     return status;

@@ -148,9 +148,9 @@ enum bb_read_mode {
      * installs a handler of SIGBUS, which calls the previous handler for other faults. A handler
      * that the program installs later must call this one.
      *
-     * Calls read for bb_db_get_now, which may not wait, and read ahead for scans and compactions.
-     * Tables that the system cannot map are read with calls too, and all tables if the address
-     * space of the process is limited. */
+     * bb_db_get_now, which may not wait, uses calls, and so do scans and compactions that read
+     * ahead. Tables that the system cannot map are read with calls too, and all tables if the
+     * address space of the process is limited. */
     BB_READ_COPIES = 0,
     /* From a map of the file, without a call. A lookup uses an uncompressed block in place. The
      * checksum of a block is verified only at its first use, unless it is copied: blocks of up to
