@@ -211,7 +211,7 @@ static void table_copies__lost_at_any_moment(void **state)
     (void)state;
     struct world world;
     world_init(&world, BB_COMPRESSION_LZ4, 100);
-    for (uint64_t nth = 1; nth <= KEYS; nth += 7 * bb_test_step()) {
+    for (uint64_t nth = 1; nth <= KEYS; nth += 31 * bb_test_step()) {
         open_table(&world, FIXTURE_PATH);
         (void)get_all(&world);
         bb_file_memory_lose_map(world.memory, nth);
@@ -284,7 +284,7 @@ static void get_many(void *context)
 {
     struct world own = *(struct world *)context;
     own.value = (struct bb_buf){0};
-    for (int round = 0; round < 20; round++)
+    for (int round = 0; round < 5; round++)
         for (size_t i = 0; i < KEYS; i++)
             assert_ok(get(&own, i));
     bb_buf_deinit(&own.value);
