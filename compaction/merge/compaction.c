@@ -22,9 +22,9 @@
  * system; when it comes to this many outputs, most of their bytes have been written, and the first
  * sync waits for the journal for all of them. */
 #define UNSYNCED_MAX 16
-/* Nor more bytes than this, for which a sync would wait long. */
+/* They are synced earlier if they have this many bytes, so that a sync does not wait long. */
 #define UNSYNCED_BYTES_MAX (UINT64_C(256) * 1024 * 1024)
-/* Nor more than one open file of so many that the process may have. */
+/* At most one output is open for each 64 files that the process may have open. */
 #define OPEN_FILES_PART 64
 
 struct bb_compaction {

@@ -23,8 +23,8 @@ BB_MUST_CHECK enum bb_status bb_table_writer_open(struct bb_table_writer *writer
                                                   struct bb_file_system *fs, const char *path);
 BB_MUST_CHECK enum bb_status bb_table_writer_append(struct bb_table_writer *writer,
                                                     struct bb_bytes data);
-/* Writes the buffered bytes, syncs and closes. If ret_file is not NULL, the sync only begins, and
- * *ret_file is the open file, owned by the caller: bb_table_writer_sync. */
+/* Writes the buffered bytes, syncs and closes. If ret_file is not NULL, only starts to write
+ * them to the device; *ret_file is the open file, owned by the caller: bb_table_writer_sync. */
 BB_MUST_CHECK enum bb_status bb_table_writer_finish(struct bb_table_writer *writer,
                                                     struct bb_file **ret_file);
 /* Syncs and closes the file of a finished writer. It is closed in any case. */

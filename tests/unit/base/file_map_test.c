@@ -181,21 +181,27 @@ static int map_with_limited_address_space(const struct world *world)
     return bb_file_map_create(world->file, file_size(), &map) == BB_UNSUPPORTED ? 0 : 3;
 }
 
-/* Regression: maps took the address space, and then lookups found no memory. */
-static void map__not_in_a_limited_address_space(void **state)
+/* Runs it in a child, whose exit status is the result. 0: as expected. */
+static void check_in_child(int (*run)(const struct world *world))
 {
-    (void)state;
     struct world world;
     int status = 0;
     world_init(&world);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        _exit(map_with_limited_address_space(&world));
+        _exit(run(&world));
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     world_deinit(&world);
+}
+
+/* Regression: maps took the address space, and then lookups found no memory. */
+static void map__not_in_a_limited_address_space(void **state)
+{
+    (void)state;
+    check_in_child(map_with_limited_address_space);
 }
 
 static long locked_kilobytes(void)
@@ -228,17 +234,7 @@ static int map_with_locked_memory(const struct world *world)
 static void map__is_not_locked_in_memory(void **state)
 {
     (void)state;
-    struct world world;
-    int status = 0;
-    world_init(&world);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        _exit(map_with_locked_memory(&world));
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-    world_deinit(&world);
+    check_in_child(map_with_locked_memory);
 }
 
 static void map__of_a_truncated_file_has_zeros(void **state)

@@ -313,8 +313,8 @@ static void file_posix__a_child_cannot_change_directories(void **state)
 
 static bool become_nobody(void)
 {
-    bool is_group = setgroups(0, NULL) == 0 && setgid(NOBODY) == 0;
-    return is_group && setuid(NOBODY) == 0;
+    bool has_changed_group = setgroups(0, NULL) == 0 && setgid(NOBODY) == 0;
+    return has_changed_group && setuid(NOBODY) == 0;
 }
 
 static bool reads_x(struct bb_file_system *fs, const char *path)
