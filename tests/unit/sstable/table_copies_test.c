@@ -28,10 +28,7 @@ struct world {
 
 static void world_init(struct world *world, enum bb_compression compression, size_t value_size)
 {
-    struct bb_rng rng;
-    char *value = bb_must_alloc_zeroed(value_size + 1);
     *world = (struct world){.memory = bb_file_memory_create(7)};
-    bb_rng_init(&rng, 7);
     bb_hash_secret_from_seed(7, &world->secret);
     world->options = (struct bb_table_options){
         .file_system = bb_file_memory_system(world->memory),
@@ -39,14 +36,7 @@ static void world_init(struct world *world, enum bb_compression compression, siz
         .index_page_size_bytes = 1024,
         .compression = compression,
     };
-    for (int i = 0; i < KEYS; i++) {
-        char key[16];
-        snprintf(key, sizeof(key), "%06d", i);
-        for (size_t j = 0; j < value_size; j++)
-            value[j] = (char)bb_rng_between(&rng, 'a', 'd');
-        entry_list_add_text(&world->list, key, 7, value);
-    }
-    free(value);
+    entry_list_add_numbers(&world->list, KEYS, 1, value_size);
 }
 
 static void open_table(struct world *world, const char *path)

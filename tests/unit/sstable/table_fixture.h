@@ -3,6 +3,8 @@
 #ifndef BB_TESTS_UNIT_SSTABLE_TABLE_FIXTURE_H
 #define BB_TESTS_UNIT_SSTABLE_TABLE_FIXTURE_H
 
+#include <stdio.h>
+
 #include "base/bytes.h"
 #include "bb/table.h"
 #include "sstable/entry.h"
@@ -173,5 +175,22 @@ static inline int compare_backwards(void *context, struct bb_bytes a, struct bb_
     return bb_bytes_compare(b, a);
 }
 static const struct bb_comparator backwards = {.name = "backwards", .compare = compare_backwards};
+
+/* Keys 0, step, 2 step, ... of six digits, with values of the letters a to d. */
+static inline void entry_list_add_numbers(struct entry_list *list, int count, int step,
+                                          size_t value_size)
+{
+    struct bb_rng rng;
+    char *value = bb_must_alloc_zeroed(value_size + 1);
+    bb_rng_init(&rng, 7);
+    for (int i = 0; i < count; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "%06d", i * step);
+        for (size_t j = 0; j < value_size; j++)
+            value[j] = (char)bb_rng_between(&rng, 'a', 'd');
+        entry_list_add_text(list, key, 7, value);
+    }
+    free(value);
+}
 
 #endif
