@@ -57,8 +57,7 @@ void bb_batch_reset(struct bb_batch *batch)
 /* Reserves space for one more operation, and for the header if it is missing. */
 static enum bb_status make_space(struct bb_batch *batch, const struct bb_entry *entry)
 {
-    size_t size =
-        BB_BATCH_HEADER_SIZE + 1 + 2 * BB_VARINT64_SIZE_MAX + entry->key.size + entry->value.size;
+    size_t size = bb_batch_size_of_one(entry->key.size, entry->value.size);
     if (size > BB_BATCH_SIZE_MAX - batch->payload.size)
         return bb_fail(BB_TOO_LARGE, "a batch of more than %u bytes", BB_BATCH_SIZE_MAX);
     return bb_buf_reserve(&batch->payload, size);
@@ -80,6 +79,14 @@ static enum bb_status check(const struct bb_entry *entry)
                : bb_entry_check(entry);
 }
 
+/* The last `size` bytes before end. */
+static struct bb_batch_place place_before(const struct bb_batch *batch, const uint8_t *end,
+                                          size_t size)
+{
+    return (struct bb_batch_place){.offset = (size_t)(end - batch->payload.data) - size,
+                                   .size = size};
+}
+
 /* Stores the operation up to its value. REQUIRES: the space is reserved. */
 static uint8_t *store_operation(struct bb_batch *batch, const struct bb_entry *entry)
 {
@@ -88,7 +95,10 @@ static uint8_t *store_operation(struct bb_batch *batch, const struct bb_entry *e
         batch->payload.size = BB_BATCH_HEADER_SIZE; /* filled in by bb_batch_stamp */
     uint8_t *p = batch->payload.data + batch->payload.size;
     *p++ = (uint8_t)entry->kind;
-    return store_bytes(p, entry->key);
+    p = store_bytes(p, entry->key);
+    batch->last_kind = entry->kind;
+    batch->last_key = place_before(batch, p, entry->key.size);
+    return p;
 }
 
 static void count_operation(struct bb_batch *batch, const struct bb_entry *entry,
@@ -109,6 +119,7 @@ static enum bb_status add(struct bb_batch *batch, const struct bb_entry *entry)
     uint8_t *p = store_operation(batch, entry);
     if (entry->kind != BB_ENTRY_DELETE)
         p = store_bytes(p, entry->value);
+    batch->last_value = place_before(batch, p, entry->value.size);
     count_operation(batch, entry, p);
     return BB_OK;
 }
@@ -161,6 +172,22 @@ struct bb_bytes bb_batch_stamp(const struct bb_batch *batch, uint64_t sequence)
     bb_store64(batch->payload.data, sequence);
     bb_store32(batch->payload.data + 8, batch->count);
     return bb_buf_bytes(&batch->payload);
+}
+
+static struct bb_bytes bytes_at(const struct bb_batch *batch, struct bb_batch_place place)
+{
+    return bb_bytes_of(batch->payload.data + place.offset, place.size);
+}
+
+struct bb_entry bb_batch_last(const struct bb_batch *batch, uint64_t sequence)
+{
+    BB_DEBUG_ASSERT(batch->count > 0);
+    return (struct bb_entry){
+        .sequence = sequence,
+        .kind = batch->last_kind,
+        .key = bytes_at(batch, batch->last_key),
+        .value = batch->tail.size > 0 ? batch->tail : bytes_at(batch, batch->last_value),
+    };
 }
 
 enum bb_status bb_batch_iterate(const struct bb_batch *batch,
@@ -216,19 +243,10 @@ static enum bb_status corrupt(const struct bb_batch_cursor *cursor, const char *
                       cursor->position, cursor->count, what);
 }
 
-static bool decode_tail(struct bb_batch_cursor *cursor, struct bb_entry *entry)
-{
-    uint64_t size = 0;
-    entry->value = cursor->tail;
-    return bb_decode_varint64(&cursor->bytes, &size) && size == cursor->tail.size;
-}
-
 static bool decode_value(struct bb_batch_cursor *cursor, struct bb_entry *entry)
 {
     size_t size_max =
         entry->kind == BB_ENTRY_DELETE_RANGE ? (size_t)BB_KEY_SIZE_MAX : (size_t)BB_VALUE_SIZE_MAX;
-    if (cursor->tail.size > 0 && cursor->position + 1 == cursor->count)
-        return decode_tail(cursor, entry);
     return entry->kind == BB_ENTRY_DELETE ||
            (bb_decode_bytes(&cursor->bytes, &entry->value) && entry->value.size <= size_max);
 }

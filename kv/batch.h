@@ -18,6 +18,12 @@
 /* Limit of a whole payload. It is enough for three entries of maximum size. */
 #define BB_BATCH_SIZE_MAX UINT32_MAX
 
+/* Bytes of a payload. */
+struct bb_batch_place {
+    size_t offset;
+    size_t size;
+};
+
 /* Empty when zeroed. Owned: bb_batch_deinit. */
 struct bb_batch {
     struct bb_buf payload; /* empty, or the header and all operations */
@@ -25,9 +31,19 @@ struct bb_batch {
     uint64_t raw_bytes; /* the sum of the sizes of all keys and values */
     /* Borrowed. If not empty, it is the end of the payload, the last value. */
     struct bb_bytes tail;
+    /* The last operation; key and value are places in the payload. */
+    enum bb_entry_kind last_kind;
+    struct bb_batch_place last_key;
+    struct bb_batch_place last_value; /* empty if the operation has no value, or the batch a tail */
 };
 
 void bb_batch_deinit(struct bb_batch *batch);
+
+/* At least the size of a payload with one operation. */
+static inline size_t bb_batch_size_of_one(size_t key_size, size_t value_size)
+{
+    return BB_BATCH_HEADER_SIZE + 1 + 2 * BB_VARINT64_SIZE_MAX + key_size + value_size;
+}
 
 /* A put whose value is not copied, for large values. The value must not change while the batch is
  * used. No operation may follow it. REQUIRES: an empty batch and a value that is not empty. */
@@ -39,6 +55,11 @@ BB_MUST_CHECK enum bb_status bb_batch_put_borrowed(struct bb_batch *batch, struc
  * the header inside the batch and copies nothing. REQUIRES: the batch is not empty. */
 struct bb_bytes bb_batch_stamp(const struct bb_batch *batch, uint64_t sequence);
 
+/* The last operation as an entry with this sequence. Borrowed until the batch is changed. WHY: most
+ * commits have one operation, and decoding it would take a twelfth of the time. REQUIRES: the batch
+ * is not empty. */
+struct bb_entry bb_batch_last(const struct bb_batch *batch, uint64_t sequence);
+
 /* Reads a payload operation by operation. It checks everything, because payloads come from
  * files. */
 struct bb_batch_cursor {
@@ -48,8 +69,6 @@ struct bb_batch_cursor {
     uint64_t sequence;     /* of the first operation */
     uint32_t count;        /* total number of operations */
     uint32_t position;     /* operations read so far */
-    /* Of the batch: the value of the last operation. Empty if it has no tail. */
-    struct bb_bytes tail;
 };
 
 /* payload is borrowed while the cursor is used. Errors: BB_CORRUPT when the header is short, its

@@ -26,7 +26,7 @@ static void plant(struct bb_memtable *memtable)
     memtable->leaf_count = 0;
     memtable->inner_count = 0;
     memtable->last_record = 0;
-    memtable->last_leaf = bb_memtable_leaf_create(memtable, 0, 0);
+    memtable->last_leaf = bb_memtable_leaf_create(memtable, 0, 0, 0);
     atomic_store_explicit(&memtable->root, memtable->last_leaf, memory_order_release);
     atomic_store_explicit(&memtable->counts.keys, 0, memory_order_relaxed);
     atomic_store_explicit(&memtable->counts.sequence_max, 0, memory_order_relaxed);

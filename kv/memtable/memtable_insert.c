@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 #include "base/status.h"
 #include "kv/memtable/memtable.h"
 #include "kv/memtable/memtable_inner.h"
@@ -200,6 +201,11 @@ void bb_memtable_find_way(const struct bb_memtable *memtable, struct bb_bytes ke
     const uint8_t *leaf = bb_memtable_at(memtable, ret_path->leaf);
     for (size_t line = 0; line < BB_MEMTABLE_NODE_SIZE; line += 64)
         __builtin_prefetch(leaf + line, 1);
+    /* Records of the next puts: new memory, which the end of a commit would wait for. */
+    const uint8_t *unused = memtable->memory + memtable->arena.used;
+    for (size_t line = 2; line < 5; line++)
+        __builtin_prefetch(unused + line * 64, 1);
+    bb_prefetch_done(unused);
 }
 
 enum bb_status bb_memtable_add_at(struct bb_memtable *memtable, const struct bb_memtable_path *path,

@@ -9,13 +9,14 @@
 #define ONES  UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high)
+uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high,
+                                 uint32_t skip)
 {
     BB_DEBUG_ASSERT(low == 0 || low != high);
     uint32_t offset = bb_memtable_node_alloc(memtable);
     struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, offset);
     atomic_store_explicit(&leaf->count, 0, memory_order_relaxed);
-    leaf->skip = bb_memtable_fence_skip(memtable, low, high);
+    leaf->skip = skip;
     leaf->low = low;
     leaf->high = high;
     for (unsigned i = 0; i < BB_MEMTABLE_TAG_WORDS; i++)
@@ -103,14 +104,28 @@ static bool is_before(const struct bb_memtable *memtable, const struct bb_memtab
                                bb_memtable_key_at(memtable, b->record), skip) < 0;
 }
 
+/* Inserts an item that is before the last one. WHY it first counts prefixes, without a branch: the
+ * processor cannot guess the place. */
+static void insert_before_last(const struct bb_memtable *memtable, struct bb_memtable_item *items,
+                               uint32_t count, struct bb_memtable_item item, size_t skip)
+{
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < count; i++)
+        place += items[i].prefix <= item.prefix;
+    while (place > 0 && is_before(memtable, &item, &items[place - 1], skip))
+        place--;
+    memmove(&items[place + 1], &items[place], (count - place) * sizeof(item));
+    items[place] = item;
+}
+
 static void insert_item(const struct bb_memtable *memtable, struct bb_memtable_item *items,
                         uint32_t count, struct bb_memtable_item item, size_t skip)
 {
     BB_DEBUG_ASSERT(count <= BB_MEMTABLE_SLOTS);
-    uint32_t place = count;
-    for (; place > 0 && is_before(memtable, &item, &items[place - 1], skip); place--)
-        items[place] = items[place - 1];
-    items[place] = item;
+    if (count > 0 && is_before(memtable, &item, &items[count - 1], skip))
+        insert_before_last(memtable, items, count, item, skip);
+    else
+        items[count] = item;
 }
 
 uint32_t bb_memtable_leaf_sort(const struct bb_memtable *memtable,
@@ -139,17 +154,16 @@ static bool has_ties(const struct bb_memtable_item *items, uint32_t count)
     return false;
 }
 
-/* Makes a leaf of sorted items. Its fences may permit a longer skip than the old leaf's, but using
- * it means reading every record, with a cache miss each. That is only worthwhile when prefixes do
- * not decide. */
-static uint32_t build(struct bb_memtable *memtable, struct bb_memtable_item *items, uint32_t count,
-                      uint32_t skip, uint32_t low, uint32_t high)
+/* Makes a leaf of sorted items, whose prefixes are under `skip`. Its fences may permit a longer
+ * skip. But finding that out means reading both fences, and using it every record, with a cache
+ * miss each. That is only worthwhile when prefixes do not decide. */
+static uint32_t build(struct bb_memtable *memtable, const struct bb_memtable_item *items,
+                      uint32_t count, uint32_t skip, uint32_t low, uint32_t high)
 {
-    uint32_t offset = bb_memtable_leaf_create(memtable, low, high);
+    uint32_t longer = has_ties(items, count) ? bb_memtable_fence_skip(memtable, low, high) : 0;
+    bool is_renewed = longer > skip;
+    uint32_t offset = bb_memtable_leaf_create(memtable, low, high, is_renewed ? longer : skip);
     struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, offset);
-    bool is_renewed = leaf->skip > skip && has_ties(items, count);
-    if (!is_renewed)
-        leaf->skip = skip;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t prefix = items[i].prefix;
         if (is_renewed)
@@ -175,6 +189,7 @@ void bb_memtable_leaf_split(struct bb_memtable *memtable, const struct bb_memtab
 
     uint32_t left_count = at_end ? count - 1 : count / 2;
     uint32_t separator = items[left_count].record;
+    __builtin_prefetch(bb_memtable_record_at(memtable, separator)); /* its key goes to the parent */
     uint32_t left = build(memtable, items, left_count, leaf->skip, leaf->low, separator);
     uint32_t right =
         build(memtable, items + left_count, count - left_count, leaf->skip, separator, leaf->high);

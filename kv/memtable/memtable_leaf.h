@@ -3,7 +3,7 @@
  * A search compares one byte of the hash with the tags of all slots, eight at a time; all tags are
  * in the leaf's first line. It compares the key with one record, rarely two. Keys are sorted only
  * by iterators and when a full leaf is split. A leaf starts with the sorted keys of the leaf it
- * came from, so insertion sort has little to do.
+ * came from, so sorting has little to do.
  *
  * Threads: find and sort any, concurrently with the writer; the rest is the writer's.
  */
@@ -22,8 +22,9 @@ struct bb_memtable_item {
 
 #define BB_MEMTABLE_NO_SLOT UINT32_MAX
 
-/* Creates an empty leaf. */
-uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high);
+/* Creates an empty leaf. REQUIRES: keys between the fences share their first `skip` bytes. */
+uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high,
+                                 uint32_t skip);
 /* The slot of a key, or BB_MEMTABLE_NO_SLOT. prefix: under the leaf's skip. */
 uint32_t bb_memtable_leaf_find(const struct bb_memtable *memtable,
                                const struct bb_memtable_leaf *leaf, struct bb_bytes key,

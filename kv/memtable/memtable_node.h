@@ -71,8 +71,8 @@ struct bb_memtable_leaf {
 };
 
 struct bb_memtable_inner {
-    uint64_t prefixes[BB_MEMTABLE_SEPARATORS];
-    uint8_t count; /* separators */
+    uint64_t prefixes[BB_MEMTABLE_SEPARATORS]; /* those after the last separator: UINT64_MAX */
+    uint8_t count;                             /* separators */
     /* skip is the shared prefix of the separators: a key may differ within it. */
     uint8_t must_check;
     uint16_t skip;

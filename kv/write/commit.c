@@ -19,6 +19,8 @@
 /* The size limit of a group; small groups keep the latency of small writes small. */
 #define GROUP_SIZE_MAX_BYTES ((size_t)1 << 20)
 
+#define SMALL_PAYLOAD_SIZE 512
+
 enum bb_status bb_commit_become_leader(struct bb_db *db, struct bb_commit *commit)
 {
     commit->batch = NULL;
@@ -37,7 +39,8 @@ struct group {
     const struct bb_commit *leader;
     const struct bb_commit *last;
     struct bb_write_space space;
-    size_t batch_count; /* non-empty batches */
+    size_t batch_count;                  /* non-empty batches */
+    const struct bb_batch *latest_batch; /* the last of these; NULL if none */
 };
 
 static struct group measure_group(const struct bb_commit *leader, const struct bb_commit *last)
@@ -46,7 +49,10 @@ static struct group measure_group(const struct bb_commit *leader, const struct b
     for (const struct bb_commit *commit = leader;; commit = commit->next) {
         group.space.entry_count += bb_batch_count(commit->batch);
         group.space.raw_bytes += commit->batch->raw_bytes;
-        group.batch_count += bb_batch_count(commit->batch) > 0;
+        if (bb_batch_count(commit->batch) > 0) {
+            group.batch_count++;
+            group.latest_batch = commit->batch;
+        }
         if (commit == last)
             return group;
     }
@@ -148,20 +154,11 @@ static enum bb_status log_group(struct bb_db *db, const struct group *group,
 static enum bb_status log_and_add_one(struct bb_db *db, const struct group *group,
                                       const struct bb_bytes *record)
 {
-    struct bb_batch_cursor cursor;
-    struct bb_entry entry;
     struct bb_memtable_path path;
-    enum bb_status status =
-        bb_batch_cursor_init(&cursor, *record, (struct bb_place){.file = "a batch"});
-    if (status == BB_OK) {
-        cursor.tail = group->leader->batch->tail;
-        status = bb_batch_cursor_next(&cursor, &entry);
-    }
-    if (status != BB_OK)
-        return status;
+    const struct bb_entry entry = bb_batch_last(group->latest_batch, db->sequence_allocated);
     uint64_t key_hash = bb_hash_key(&db->secret, entry.key);
     bb_memtable_find_way(db->active->memtable, entry.key, key_hash, &path);
-    status = log_group(db, group, record);
+    enum bb_status status = log_group(db, group, record);
     if (status != BB_OK)
         return status;
     return bb_memtable_add_at(db->active->memtable, &path, &entry, key_hash);
@@ -331,37 +328,60 @@ enum bb_status bb_db_write_check(struct bb_db *db, const struct bb_batch *batch)
     return status;
 }
 
-/* Writes a batch that was made with `status`, and releases it. */
-static enum bb_status write_made(struct bb_db *db, const struct bb_write_options *options,
-                                 struct bb_batch *batch, enum bb_status status)
+/* A batch of one operation. A small payload is on the stack, because allocating it would take 4 %
+ * of a put. */
+struct single {
+    struct bb_batch batch;
+    bool is_small;
+    uint8_t memory[SMALL_PAYLOAD_SIZE];
+};
+
+/* WHY by field: memory is not cleared. */
+static void single_init(struct single *single, struct bb_bytes key, struct bb_bytes value)
+{
+    single->batch = (struct bb_batch){0};
+    single->is_small = key.size < SMALL_PAYLOAD_SIZE && value.size < SMALL_PAYLOAD_SIZE &&
+                       bb_batch_size_of_one(key.size, value.size) <= SMALL_PAYLOAD_SIZE;
+    if (single->is_small)
+        single->batch.payload =
+            (struct bb_buf){.data = single->memory, .capacity = SMALL_PAYLOAD_SIZE};
+}
+
+/* Writes the batch, which was made with `status`, and releases it. */
+static enum bb_status single_write(struct bb_db *db, const struct bb_write_options *options,
+                                   struct single *single, enum bb_status status)
 {
     if (status == BB_OK)
-        status = bb_db_write(db, options, batch);
-    bb_batch_deinit(batch);
+        status = bb_db_write(db, options, &single->batch);
+    if (!single->is_small)
+        bb_batch_deinit(&single->batch);
     return status;
 }
 
 enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *options,
                          struct bb_bytes key, struct bb_bytes value)
 {
-    struct bb_batch batch = {0};
+    struct single single;
+    single_init(&single, key, value);
     /* A value larger than a group is not copied, and forms its own group. */
     enum bb_status status = value.size > GROUP_SIZE_MAX_BYTES
-                                ? bb_batch_put_borrowed(&batch, key, value)
-                                : bb_batch_put(&batch, key, value);
-    return write_made(db, options, &batch, status);
+                                ? bb_batch_put_borrowed(&single.batch, key, value)
+                                : bb_batch_put(&single.batch, key, value);
+    return single_write(db, options, &single, status);
 }
 
 enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *options,
                             struct bb_bytes key)
 {
-    struct bb_batch batch = {0};
-    return write_made(db, options, &batch, bb_batch_delete(&batch, key));
+    struct single single;
+    single_init(&single, key, (struct bb_bytes){0});
+    return single_write(db, options, &single, bb_batch_delete(&single.batch, key));
 }
 
 enum bb_status bb_db_delete_range(struct bb_db *db, const struct bb_write_options *options,
                                   struct bb_bytes low, struct bb_bytes high)
 {
-    struct bb_batch batch = {0};
-    return write_made(db, options, &batch, bb_batch_delete_range(&batch, low, high));
+    struct single single;
+    single_init(&single, low, high);
+    return single_write(db, options, &single, bb_batch_delete_range(&single.batch, low, high));
 }

@@ -132,26 +132,40 @@ static void batch__random_round_trips(void **state)
     bb_batch_destroy(NULL);
 }
 
-/* A value outside the payload has the size that the payload states, and is the last one. */
-static void batch__borrowed_value_of_another_size_is_corrupt(void **state)
+static void assert_last(const struct bb_batch *batch, enum bb_entry_kind kind, struct bb_bytes key,
+                        struct bb_bytes value)
+{
+    struct bb_entry last = bb_batch_last(batch, 7);
+    assert_int_equal(last.sequence, 7);
+    assert_int_equal(last.kind, kind);
+    assert_true(bb_bytes_equal(last.key, key));
+    assert_true(bb_bytes_equal(last.value, value));
+}
+
+/* Of each kind, after others, with and without a value, and while the payload moves. */
+static void batch__last_operation(void **state)
 {
     (void)state;
-    static const uint8_t value[30] = {1};
+    static uint8_t large[100000] = {7};
+    struct bb_bytes value = bb_bytes_of(large, sizeof(large));
     struct bb_batch batch = {0};
-    assert_ok(bb_batch_put_borrowed(&batch, text("key"), bb_bytes_of(value, sizeof(value))));
-    struct bb_bytes head = bb_batch_stamp(&batch, 7);
-    for (size_t cut = 0; cut < 2; cut++) {
-        for (size_t size = sizeof(value) - 1; size <= sizeof(value); size++) {
-            struct bb_batch_cursor cursor;
-            struct bb_entry entry;
-            assert_ok(bb_batch_cursor_init(&cursor, bb_bytes_of(head.data, head.size - cut),
-                                           (struct bb_place){0}));
-            cursor.tail = bb_bytes_of(value, size);
-            assert_status(bb_batch_cursor_next(&cursor, &entry),
-                          cut == 0 && size == sizeof(value) ? BB_OK : BB_CORRUPT);
-        }
-    }
+    struct bb_batch borrowed = {0};
+    assert_ok(bb_batch_put(&batch, text("a"), text("one")));
+    assert_last(&batch, BB_ENTRY_PUT, text("a"), text("one"));
+    assert_ok(bb_batch_delete(&batch, text("key")));
+    assert_last(&batch, BB_ENTRY_DELETE, text("key"), text(""));
+    assert_ok(bb_batch_put(&batch, text(""), value));
+    assert_last(&batch, BB_ENTRY_PUT, text(""), value);
+    assert_ok(bb_batch_delete_range(&batch, text("low"), text("up")));
+    assert_last(&batch, BB_ENTRY_DELETE_RANGE, text("low"), text("up"));
+    bb_batch_reset(&batch);
+    assert_ok(bb_batch_put(&batch, text("b"), text("")));
+    assert_last(&batch, BB_ENTRY_PUT, text("b"), text(""));
+    assert_ok(bb_batch_put_borrowed(&borrowed, text("c"), value));
+    assert_last(&borrowed, BB_ENTRY_PUT, text("c"), value);
+    assert_ptr_equal(bb_batch_last(&borrowed, 7).value.data, large);
     bb_batch_deinit(&batch);
+    bb_batch_deinit(&borrowed);
 }
 
 /* The payload and its tail together are the payload of a put that copies. */
@@ -160,8 +174,6 @@ static void batch__value_is_borrowed(void **state)
     (void)state;
     struct bb_batch copied = {0};
     struct bb_batch borrowed = {0};
-    struct bb_batch_cursor cursor;
-    struct bb_entry entry = {0};
     struct bb_buf joined = {0};
     struct bb_bytes value = text("a value");
     assert_ok(bb_batch_put(&copied, text("key"), value));
@@ -172,12 +184,7 @@ static void batch__value_is_borrowed(void **state)
     assert_ok(bb_buf_append(&joined, head.data, head.size));
     assert_ok(bb_buf_append(&joined, borrowed.tail.data, borrowed.tail.size));
     assert_true(bb_bytes_equal(bb_buf_bytes(&joined), bb_batch_stamp(&copied, 7)));
-    assert_ok(bb_batch_cursor_init(&cursor, head, (struct bb_place){.file = "a batch"}));
-    cursor.tail = borrowed.tail;
-    assert_ok(bb_batch_cursor_next(&cursor, &entry));
-    assert_ptr_equal(entry.value.data, value.data);
-    assert_int_equal(entry.value.size, value.size);
-    assert_status(bb_batch_cursor_next(&cursor, &entry), BB_NOT_FOUND);
+    assert_ptr_equal(bb_batch_last(&borrowed, 7).value.data, value.data);
     bb_buf_deinit(&joined);
     bb_batch_deinit(&copied);
     bb_batch_deinit(&borrowed);
@@ -362,8 +369,8 @@ int main(void)
         cmocka_unit_test(batch__payload_has_fixed_bytes),
         cmocka_unit_test(batch__cursor_numbers_operations),
         cmocka_unit_test(batch__random_round_trips),
+        cmocka_unit_test(batch__last_operation),
         cmocka_unit_test(batch__value_is_borrowed),
-        cmocka_unit_test(batch__borrowed_value_of_another_size_is_corrupt),
         cmocka_unit_test(batch__borrowed_value_of_a_long_key_is_refused),
         cmocka_unit_test(batch__visitor_stops),
         cmocka_unit_test(batch__limits),
