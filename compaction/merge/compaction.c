@@ -31,7 +31,8 @@ struct bb_compaction {
     struct bb_plan plan;
     struct bb_levels *levels; /* with a reference */
     struct bb_compact_options options;
-    uint64_t *snapshots; /* owned copy */
+    struct bb_key_range range; /* the part of the keys that is merged; borrowed */
+    uint64_t *snapshots;       /* owned copy */
     struct bb_iter *stream;
     struct bb_retain retain;
     struct bb_range_tombstone_cutter ranges;
@@ -64,14 +65,14 @@ static bool is_same_run(const struct bb_plan *plan, size_t a, size_t b)
 
 static bool begins_above(const struct bb_compaction *c, const struct bb_table_file *file)
 {
-    const struct bb_bytes *high = c->options.range.high;
+    const struct bb_bytes *high = c->range.high;
     return high != NULL &&
            bb_key_compare(c->levels->comparator, bb_buf_bytes(&file->meta.smallest), *high) >= 0;
 }
 
 static bool ends_below(const struct bb_compaction *c, const struct bb_table_file *file)
 {
-    const struct bb_bytes *low = c->options.range.low;
+    const struct bb_bytes *low = c->range.low;
     return low != NULL && bb_table_file_ends_before(file, c->levels->comparator, *low);
 }
 
@@ -87,8 +88,8 @@ static enum bb_status open_run(struct bb_compaction *c, size_t begin, size_t end
     if (begin == end)
         return BB_OK;
     enum bb_status status =
-        bb_run_iter_create(&c->plan.inputs[begin], end - begin, c->levels->comparator,
-                           &c->options.range, &options, &c->reads, &streams[*count]);
+        bb_run_iter_create(&c->plan.inputs[begin], end - begin, c->levels->comparator, &c->range,
+                           &options, &c->reads, &streams[*count]);
     if (status == BB_OK)
         bb_run_iter_keep_stored(streams[(*count)++]);
     return status;
@@ -112,7 +113,7 @@ static enum bb_status open_streams(struct bb_compaction *c, struct bb_iter **str
 /* The block of the first entry may have entries before the range. */
 static void seek_begin(struct bb_compaction *c)
 {
-    const struct bb_bytes *low = c->options.range.low;
+    const struct bb_bytes *low = c->range.low;
     if (low == NULL)
         bb_iter_seek_first(c->stream);
     else
@@ -168,9 +169,9 @@ static size_t outputs_open_max(struct bb_file_system *files)
     return part < 1 ? 1 : part < UNSYNCED_MAX ? (size_t)part : UNSYNCED_MAX;
 }
 
-enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *levels,
-                                    const struct bb_compact_options *options,
-                                    struct bb_compaction **ret_compaction)
+static enum bb_status create(struct bb_plan *plan, struct bb_levels *levels,
+                             const struct bb_compact_options *options, const struct bb_bytes *first,
+                             struct bb_compaction **ret_compaction)
 {
     BB_DEBUG_ASSERT(plan->input_count > 0 && !plan->is_move);
     struct bb_compaction *c = bb_alloc_zeroed(1, sizeof(*c));
@@ -182,6 +183,7 @@ enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *leve
     *plan = (struct bb_plan){0};
     c->levels = bb_levels_ref(levels);
     c->options = *options;
+    c->range.low = first;
     c->unsynced_max = outputs_open_max(options->table.file_system);
     c->older = bb_levels_first_older(levels, c->plan.output_level, c->plan.output_run);
     c->run_below = bb_levels_run_below(levels, c->plan.output_level, c->plan.output_run);
@@ -200,6 +202,13 @@ enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *leve
     }
     *ret_compaction = c;
     return BB_OK;
+}
+
+enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *levels,
+                                    const struct bb_compact_options *options,
+                                    struct bb_compaction **ret_compaction)
+{
+    return create(plan, levels, options, NULL, ret_compaction);
 }
 
 /* Removes the files of outputs that were not committed. */
@@ -238,17 +247,6 @@ void bb_compaction_destroy(struct bb_compaction *c)
     bb_free(c);
 }
 
-static enum bb_status begin_hook(const struct bb_output_hooks *hooks,
-                                 struct bb_table_builder *builder)
-{
-    return hooks != NULL && hooks->begin != NULL ? hooks->begin(hooks->context, builder) : BB_OK;
-}
-
-static enum bb_status finish_hook(const struct bb_output_hooks *hooks)
-{
-    return hooks != NULL && hooks->finish != NULL ? hooks->finish(hooks->context) : BB_OK;
-}
-
 /* Makes the outputs durable that are still open, and closes them. */
 static enum bb_status settle_outputs(struct bb_compaction *c)
 {
@@ -282,7 +280,7 @@ static enum bb_status open_output(struct bb_compaction *c)
     c->options.env->path(c->options.env->context, number, path);
     status = create_builder(c, path);
     if (status == BB_OK)
-        status = begin_hook(&c->options.hooks, c->builder);
+        status = bb_output_hooks_begin(&c->options.hooks, c->builder);
     if (status != BB_OK)
         return status;
     bb_table_builder_set_excess(c->builder, c->excess);
@@ -298,7 +296,7 @@ static enum bb_status finish_output(struct bb_compaction *c)
     if (c->builder == NULL)
         return BB_OK;
     struct bb_compact_output *output = &c->outputs[c->output_count];
-    enum bb_status status = finish_hook(&c->options.hooks);
+    enum bb_status status = bb_output_hooks_finish(&c->options.hooks);
     if (status == BB_OK)
         status = bb_table_builder_finish_file(c->builder, &output->meta,
                                               &c->unsynced[c->unsynced_count]);
@@ -462,7 +460,7 @@ enum bb_status bb_compaction_check(const struct bb_compaction *c, const struct b
 /* True when an entry of the range is next. */
 static bool has_entry(const struct bb_compaction *c)
 {
-    const struct bb_bytes *high = c->options.range.high;
+    const struct bb_bytes *high = c->range.high;
     return c->stream->is_valid &&
            (high == NULL || bb_key_compare(c->levels->comparator, c->stream->entry.key, *high) < 0);
 }
@@ -488,6 +486,31 @@ enum bb_status bb_compaction_step(struct bb_compaction *c, uint64_t entry_count_
     return status;
 }
 
+bool bb_compaction_next_key(const struct bb_compaction *c, struct bb_bytes *ret_key)
+{
+    if (!has_entry(c))
+        return false;
+    *ret_key = c->stream->entry.key;
+    return true;
+}
+
+enum bb_status bb_compaction_divide(struct bb_compaction *c, const struct bb_bytes *first,
+                                    struct bb_compaction **ret_upper)
+{
+    struct bb_plan copy = {0};
+    struct bb_compact_options options = c->options;
+    BB_DEBUG_ASSERT(has_entry(c) &&
+                    bb_key_compare(c->levels->comparator, *first, c->stream->entry.key) > 0);
+    options.snapshots = c->snapshots;
+    options.hooks = (struct bb_output_hooks){0};
+    enum bb_status status = bb_plan_copy(&c->plan, &copy);
+    if (status == BB_OK)
+        status = create(&copy, c->levels, &options, first, ret_upper);
+    if (status == BB_OK)
+        c->range.high = first;
+    return status;
+}
+
 const struct bb_plan *bb_compaction_plan(const struct bb_compaction *c)
 {
     return &c->plan;
@@ -508,60 +531,4 @@ const struct bb_compact_output *bb_compaction_outputs(const struct bb_compaction
 void bb_compaction_commit(struct bb_compaction *c)
 {
     c->is_committed = true;
-}
-
-static enum bb_status write_stream(struct bb_iter *stream, struct bb_retain *retain,
-                                   struct bb_table_builder *builder)
-{
-    enum bb_status status = BB_OK;
-    for (bb_iter_seek_first(stream); stream->is_valid && status == BB_OK; bb_iter_next(stream)) {
-        bool keep = false;
-        status = bb_retain_judge(retain, &stream->entry, false, &keep);
-        if (status == BB_OK && keep)
-            status = bb_table_builder_add(builder, &stream->entry);
-    }
-    return status == BB_OK ? stream->status : status;
-}
-
-static enum bb_status write_fragments(const struct bb_range_tombstones *ranges,
-                                      const struct bb_retain *retain,
-                                      struct bb_table_builder *builder)
-{
-    enum bb_status status = BB_OK;
-    for (size_t i = 0; ranges != NULL && i < ranges->count; i++) {
-        const struct bb_range_tombstone_fragment *fragment = &ranges->fragments[i];
-        for (size_t j = 0; j < fragment->count && status == BB_OK; j++) {
-            if (bb_retain_keeps_range(retain, fragment, j, false))
-                status = bb_table_builder_add_range_tombstone(
-                    builder, fragment->low, fragment->high, fragment->sequences[j]);
-        }
-    }
-    return status;
-}
-
-enum bb_status bb_compaction_to_table(struct bb_iter *stream,
-                                      const struct bb_range_tombstones *ranges, const char *path,
-                                      const struct bb_table_options *options,
-                                      const uint64_t *snapshots, size_t snapshot_count,
-                                      const struct bb_output_hooks *hooks,
-                                      struct bb_table_meta *ret_meta)
-{
-    struct bb_table_builder *builder = NULL;
-    struct bb_retain retain;
-    bb_retain_init(&retain, snapshots, snapshot_count, options->comparator);
-    bb_retain_set_ranges(&retain, ranges);
-    enum bb_status status = bb_table_builder_create(path, options, &builder);
-    if (status == BB_OK)
-        status = begin_hook(hooks, builder);
-    if (status == BB_OK)
-        status = write_stream(stream, &retain, builder);
-    if (status == BB_OK)
-        status = write_fragments(ranges, &retain, builder);
-    if (status == BB_OK)
-        status = finish_hook(hooks);
-    if (status == BB_OK)
-        status = bb_table_builder_finish(builder, ret_meta);
-    bb_table_builder_destroy(builder);
-    bb_retain_deinit(&retain);
-    return status;
 }

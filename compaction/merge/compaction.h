@@ -6,8 +6,8 @@
  * the same places (compaction/merge/range_tombstone_cutter.h). Where range tombstones overlap much
  * of that run without entries, they get separate outputs.
  *
- * Two compactions can carry out one plan, each for a part of the keys (`range`). Then two threads
- * may merge at the same time (kv/background/upper_merge.h).
+ * A compaction can be divided. Then two of them carry out one plan, each for a part of the keys,
+ * and two threads may merge at the same time (kv/background/upper_merge.h).
  *
  * Call order: create step* (until done) check outputs, optionally commit, destroy. Outputs that
  * were not committed are removed. The inputs are only read.
@@ -30,6 +30,18 @@ struct bb_output_hooks {
     void *context;
 };
 
+BB_MUST_CHECK static inline enum bb_status
+bb_output_hooks_begin(const struct bb_output_hooks *hooks, struct bb_table_builder *builder)
+{
+    return hooks->begin != NULL ? hooks->begin(hooks->context, builder) : BB_OK;
+}
+
+BB_MUST_CHECK static inline enum bb_status
+bb_output_hooks_finish(const struct bb_output_hooks *hooks)
+{
+    return hooks->finish != NULL ? hooks->finish(hooks->context) : BB_OK;
+}
+
 struct bb_compact_options {
     struct bb_table_file_env *env; /* borrowed */
     struct bb_table_options table; /* for the outputs, filter_rate included */
@@ -40,9 +52,6 @@ struct bb_compact_options {
     enum bb_status (*new_number)(void *context, uint64_t *ret_number);
     void *context;
     struct bb_output_hooks hooks;
-    /* The part of the keys that is merged; borrowed. Zeroed: all. REQUIRES: no input has range
-     * tombstones if there is a bound. */
-    struct bb_key_range range;
 };
 
 struct bb_compact_output {
@@ -70,6 +79,15 @@ void bb_compaction_destroy(struct bb_compaction *compaction);
 /* Merges up to entry_count_max entries. After a failure the compaction can only be destroyed. */
 BB_MUST_CHECK enum bb_status bb_compaction_step(struct bb_compaction *compaction,
                                                 uint64_t entry_count_max, bool *ret_is_done);
+
+/* The key of the next entry, borrowed until the next step. False at the end. */
+bool bb_compaction_next_key(const struct bb_compaction *compaction, struct bb_bytes *ret_key);
+/* Makes a compaction of the keys from *first on; this one then ends before *first. Both borrow
+ * first. The new one has no hooks. REQUIRES: *first is above the next key, and no input has range
+ * tombstones. A failure changes nothing. */
+BB_MUST_CHECK enum bb_status bb_compaction_divide(struct bb_compaction *compaction,
+                                                  const struct bb_bytes *first,
+                                                  struct bb_compaction **ret_upper);
 
 /* Checks that as many entries were read as the inputs record. The compaction is done; other: the
  * one of the other part of the keys, done as well, or NULL. Errors: BB_CORRUPT. */

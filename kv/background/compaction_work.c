@@ -87,12 +87,8 @@ static enum bb_status begin_with(struct bb_db *db, struct bb_levels *levels, str
     };
     db->compaction_begin = db->system->ops->now(db->system);
     db->is_lower_done = false;
-    enum bb_status status = bb_upper_merge_create(db, plan, levels, &options, &db->upper_merge);
-    if (db->upper_merge != NULL)
-        options.range = bb_upper_merge_rest(db->upper_merge);
-    if (status == BB_OK)
-        status = bb_compaction_create(plan, levels, &options, &db->compaction);
-    return status;
+    db->may_divide = bb_upper_merge_is_possible(db, plan);
+    return bb_compaction_create(plan, levels, &options, &db->compaction);
 }
 
 static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
@@ -183,7 +179,7 @@ static enum bb_status remove_covered(struct bb_db *db, bool *ret_did)
     return status;
 }
 
-/* The upper part of the current compaction; NULL if it has none. */
+/* The upper part of the current compaction; NULL if it is not divided. */
 static struct bb_compaction *upper_part(const struct bb_db *db)
 {
     return db->upper_merge == NULL ? NULL : bb_upper_merge_compaction(db->upper_merge);
@@ -313,16 +309,25 @@ static enum bb_status finish(struct bb_db *db)
     return BB_OK;
 }
 
+/* Divides the rest of the compaction once, when that is due. */
+static enum bb_status divide(struct bb_db *db)
+{
+    if (!db->may_divide || !bb_upper_merge_is_due(db))
+        return BB_OK;
+    db->may_divide = false;
+    return bb_upper_merge_create(db, db->compaction, &db->upper_merge);
+}
+
 /* Merges some entries: of the lower part, then of the upper one. */
 static enum bb_status merge_some(struct bb_db *db, bool *ret_is_done)
 {
+    enum bb_status status = divide(db);
     struct bb_upper_merge *upper = db->upper_merge;
-    if (upper != NULL)
-        bb_upper_merge_start(upper);
+    if (status != BB_OK)
+        return status;
     if (db->is_lower_done || (upper != NULL && bb_upper_merge_has_failed(upper)))
         return bb_upper_merge_step(upper, STEP_ENTRY_COUNT, ret_is_done);
-    enum bb_status status =
-        bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &db->is_lower_done);
+    status = bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &db->is_lower_done);
     *ret_is_done = db->is_lower_done && upper == NULL;
     return status;
 }

@@ -8,7 +8,7 @@
 #include "kv/indexes/index_build.h"
 #include "sstable/table/table.h"
 
-/* A merge of at least this many tables of the full size is divided. */
+/* A merge is divided if at least this many tables of the full size remain. */
 #define TABLES_MIN 8
 /* Entries between two looks whether the thread should end: about a millisecond. */
 #define STEP_ENTRY_COUNT 4096
@@ -18,7 +18,6 @@ struct bb_upper_merge {
     struct bb_buf key;         /* the first of the part */
     struct bb_bytes first_key; /* the same */
     struct bb_compaction *compaction;
-    bool was_started; /* or the worker merges the part */
     bool had_thread;
     bool has_thread; /* it is not joined */
     struct bb_thread thread;
@@ -39,14 +38,29 @@ static uint64_t bytes_of(const struct bb_plan *plan, size_t begin, size_t end)
     return bytes;
 }
 
-static bool may_divide(const struct bb_db *db, const struct bb_plan *plan)
+static uint64_t bytes_min(const struct bb_db *db)
+{
+    return TABLES_MIN * db->options.table_size_bytes;
+}
+
+bool bb_upper_merge_is_possible(const struct bb_db *db, const struct bb_plan *plan)
 {
     uint64_t ranges = 0;
     for (size_t i = 0; i < plan->input_count; i++)
         ranges += plan->inputs[i]->meta.range_tombstone_count;
     return !db->options.deterministic && plan->output_level > 0 && ranges == 0 &&
-           db->index_build->catalog == NULL &&
-           bytes_of(plan, 0, plan->input_count) >= TABLES_MIN * db->options.table_size_bytes;
+           db->index_build->catalog == NULL && db->limit == NULL &&
+           bytes_of(plan, 0, plan->input_count) >= bytes_min(db);
+}
+
+bool bb_upper_merge_is_due(struct bb_db *db)
+{
+    uint64_t now = db->system->ops->now(db->system);
+    bb_mutex_lock(&db->mutex);
+    bool has_paused = bb_pace_has_paused(&db->pace, now) && bb_view_frozen_count(db->view) == 0;
+    bool is_waited_for = db->compact_requested > db->compact_done || db->range_requests != NULL;
+    bb_mutex_unlock(&db->mutex);
+    return has_paused || is_waited_for;
 }
 
 static size_t run_end(const struct bb_plan *plan, size_t begin)
@@ -58,77 +72,93 @@ static size_t run_end(const struct bb_plan *plan, size_t begin)
     return end;
 }
 
-/* The table of inputs [begin, end) before which half of their bytes are; not the first one. */
-static size_t middle_of(const struct bb_plan *plan, size_t begin, size_t end)
-{
-    uint64_t half = bytes_of(plan, begin, end) / 2;
-    uint64_t before = plan->inputs[begin]->meta.file_size;
-    size_t middle = begin + 1;
-    while (middle + 1 < end && before < half)
-        before += plan->inputs[middle++]->meta.file_size;
-    return middle;
-}
+/* What remains of a run: a part of its first table, and all others. */
+struct rest {
+    size_t first;
+    size_t end;
+    uint64_t first_bytes;
+    uint64_t bytes; /* of all */
+};
 
-/* A run of level 0 has one table. */
-static enum bb_status middle_key(const struct bb_plan *plan, size_t begin, size_t end,
-                                 struct bb_buf *ret_key)
+/* Of inputs [begin, end), from the key on. */
+static enum bb_status measure_rest(const struct bb_plan *plan, size_t begin, size_t end,
+                                   const struct bb_comparator *comparator, struct bb_bytes key,
+                                   struct rest *ret_rest)
 {
     struct bb_table *table = NULL;
-    if (end - begin > 1)
-        return bb_buf_assign(
-            ret_key, bb_buf_bytes(&plan->inputs[middle_of(plan, begin, end)]->meta.smallest));
+    uint64_t offset = 0;
+    while (begin < end && bb_table_file_ends_before(plan->inputs[begin], comparator, key))
+        begin++;
+    *ret_rest = (struct rest){.first = begin, .end = end};
+    if (begin == end)
+        return BB_OK;
     enum bb_status status = bb_table_file_open(plan->inputs[begin], &table);
-    return status == BB_OK ? bb_table_middle_key(table, ret_key) : status;
+    if (status == BB_OK)
+        status = bb_table_offset(table, key, NULL, &offset);
+    uint64_t size = bytes_of(plan, begin, begin + 1);
+    ret_rest->first_bytes = size - (offset < size ? offset : size);
+    ret_rest->bytes = ret_rest->first_bytes + bytes_of(plan, begin + 1, end);
+    return status;
 }
 
-/* A key before which half of the largest run is; empty: the merge is not divided. */
-static enum bb_status find_key(const struct bb_db *db, const struct bb_plan *plan,
-                               struct bb_buf *ret_key)
+/* Finds the largest rest of a run, and how many bytes of all runs remain. */
+static enum bb_status find_rest(const struct bb_plan *plan, const struct bb_comparator *comparator,
+                                struct bb_bytes key, struct rest *ret_largest, uint64_t *ret_bytes)
 {
-    size_t largest = 0;
-    uint64_t most = 0;
-    if (!may_divide(db, plan))
-        return BB_OK;
-    for (size_t begin = 0; begin < plan->input_count; begin = run_end(plan, begin)) {
-        uint64_t bytes = bytes_of(plan, begin, run_end(plan, begin));
-        largest = bytes > most ? begin : largest;
-        most = bytes > most ? bytes : most;
+    enum bb_status status = BB_OK;
+    *ret_largest = (struct rest){0};
+    *ret_bytes = 0;
+    for (size_t i = 0; i < plan->input_count && status == BB_OK; i = run_end(plan, i)) {
+        struct rest rest;
+        status = measure_rest(plan, i, run_end(plan, i), comparator, key, &rest);
+        *ret_bytes += rest.bytes;
+        if (rest.bytes > ret_largest->bytes)
+            *ret_largest = rest;
     }
-    return middle_key(plan, largest, run_end(plan, largest), ret_key);
+    return status;
+}
+
+/* A key after `key` that divides the rest into halves. Empty: it cannot be divided. */
+static enum bb_status find_middle(const struct bb_plan *plan,
+                                  const struct bb_comparator *comparator, const struct rest *rest,
+                                  struct bb_bytes key, struct bb_buf *ret_middle)
+{
+    struct bb_table *table = NULL;
+    uint64_t before = rest->first_bytes;
+    size_t middle = rest->first + 1;
+    while (middle + 1 < rest->end && before < rest->bytes / 2)
+        before += plan->inputs[middle++]->meta.file_size;
+    if (middle < rest->end)
+        return bb_buf_assign(ret_middle, bb_buf_bytes(&plan->inputs[middle]->meta.smallest));
+    enum bb_status status = bb_table_file_open(plan->inputs[rest->first], &table);
+    if (status == BB_OK)
+        status = bb_table_middle_key(table, key, ret_middle);
+    /* Versions of one key may fill several pages. */
+    if (status == BB_OK && bb_key_compare(comparator, bb_buf_bytes(ret_middle), key) <= 0)
+        bb_buf_reset(ret_middle);
+    return status;
 }
 
 /* ---- the part ---- */
 
-static enum bb_status begin_part(struct bb_upper_merge *upper, const struct bb_plan *plan,
-                                 struct bb_levels *levels, struct bb_compact_options options)
+/* Divides the merge if enough of it remains; otherwise upper->compaction stays NULL. */
+static enum bb_status divide(struct bb_upper_merge *upper, struct bb_compaction *lower)
 {
-    struct bb_plan copy = {0};
+    struct rest rest;
+    uint64_t bytes = 0;
+    struct bb_bytes next;
+    const struct bb_plan *plan = bb_compaction_plan(lower);
+    const struct bb_comparator *comparator = upper->db->options.comparator;
+    if (!bb_compaction_next_key(lower, &next))
+        return BB_OK;
+    enum bb_status status = find_rest(plan, comparator, next, &rest, &bytes);
+    if (status != BB_OK || bytes < bytes_min(upper->db))
+        return status;
+    status = find_middle(plan, comparator, &rest, next, &upper->key);
+    if (status != BB_OK || upper->key.size == 0)
+        return status;
     upper->first_key = bb_buf_bytes(&upper->key);
-    options.range.low = &upper->first_key;
-    options.hooks = (struct bb_output_hooks){0};
-    enum bb_status status = bb_plan_copy(plan, &copy);
-    return status == BB_OK ? bb_compaction_create(&copy, levels, &options, &upper->compaction)
-                           : status;
-}
-
-enum bb_status bb_upper_merge_create(struct bb_db *db, const struct bb_plan *plan,
-                                     struct bb_levels *levels,
-                                     const struct bb_compact_options *options,
-                                     struct bb_upper_merge **ret_upper)
-{
-    struct bb_upper_merge *upper = bb_alloc_zeroed(1, sizeof(*upper));
-    if (upper == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a part of a merge");
-    upper->db = db;
-    enum bb_status status = find_key(db, plan, &upper->key);
-    bool is_divided = upper->key.size > 0;
-    if (status == BB_OK && is_divided)
-        status = begin_part(upper, plan, levels, *options);
-    if (status == BB_OK && is_divided)
-        *ret_upper = upper;
-    else
-        bb_upper_merge_destroy(upper);
-    return status;
+    return bb_compaction_divide(lower, &upper->first_key, &upper->compaction);
 }
 
 static void join(struct bb_upper_merge *upper)
@@ -147,11 +177,6 @@ void bb_upper_merge_destroy(struct bb_upper_merge *upper)
     bb_compaction_destroy(upper->compaction);
     bb_buf_deinit(&upper->key);
     bb_free(upper);
-}
-
-struct bb_key_range bb_upper_merge_rest(const struct bb_upper_merge *upper)
-{
-    return (struct bb_key_range){.high = &upper->first_key};
 }
 
 struct bb_compaction *bb_upper_merge_compaction(const struct bb_upper_merge *upper)
@@ -184,29 +209,31 @@ static void run(void *argument)
     }
 }
 
-/* True when writes have paused, or a caller waits for merges. */
-static bool is_due(struct bb_upper_merge *upper)
-{
-    struct bb_db *db = upper->db;
-    uint64_t now = db->system->ops->now(db->system);
-    bb_mutex_lock(&db->mutex);
-    bool has_paused = bb_pace_has_paused(&db->pace, now) && bb_view_frozen_count(db->view) == 0;
-    bool is_waited_for = db->compact_requested > db->compact_done || db->range_requests != NULL;
-    bb_mutex_unlock(&db->mutex);
-    return db->limit == NULL && (has_paused || is_waited_for);
-}
-
 /* A thread that cannot be created is no failure: the worker merges the part. */
-void bb_upper_merge_start(struct bb_upper_merge *upper)
+static void start_thread(struct bb_upper_merge *upper)
 {
-    if (upper->was_started || !is_due(upper))
-        return;
     struct bb_error before = *bb_error_last();
-    upper->was_started = true;
     upper->has_thread = bb_thread_create(&upper->thread, run, upper) == BB_OK;
     upper->had_thread = upper->has_thread;
     if (!upper->has_thread)
         (void)bb_error_restore(&before);
+}
+
+enum bb_status bb_upper_merge_create(struct bb_db *db, struct bb_compaction *lower,
+                                     struct bb_upper_merge **ret_upper)
+{
+    struct bb_upper_merge *upper = bb_alloc_zeroed(1, sizeof(*upper));
+    if (upper == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a part of a merge");
+    upper->db = db;
+    enum bb_status status = divide(upper, lower);
+    if (status != BB_OK || upper->compaction == NULL) {
+        bb_upper_merge_destroy(upper);
+        return status;
+    }
+    start_thread(upper);
+    *ret_upper = upper;
+    return BB_OK;
 }
 
 bool bb_upper_merge_has_failed(const struct bb_upper_merge *upper)
@@ -224,7 +251,6 @@ enum bb_status bb_upper_merge_step(struct bb_upper_merge *upper, uint64_t entry_
 {
     enum bb_status status = BB_OK;
     join(upper);
-    upper->was_started = true;
     if (upper->failure.status != BB_OK)
         return bb_error_restore(&upper->failure);
     if (!upper->is_done)

@@ -1,16 +1,16 @@
-/* The upper part of the keys of a large merge, which a second thread may merge at the same time as
- * the compacting worker merges the lower part.
+/* The upper part of the keys of a large merge, which a second thread merges at the same time as the
+ * compacting worker merges the lower part.
  *
  *     tables      [a ... f] [g ... m] [n ... z]
- *     merges      lower: the worker  | upper: from a key in the middle of the largest run on
+ *     merged      ####>                             when writes pause
+ *     the rest    lower: the worker | upper: from a key in the middle of the rest on
  *
- * The thread starts when writes pause, or when a caller waits for the merge. It continues if writes
- * begin. If it does not start, the worker merges the upper part after the lower one. Both parts are
- * installed together. The thread ends early when the store is being closed, a flush needs the space
- * of the merge, or an index was created.
+ * A merge is divided when writes pause, or when a caller waits for it, and the thread continues if
+ * writes begin. Both parts are installed together. The thread ends early when the store is being
+ * closed, a flush needs the space of the merge, or an index was created.
  *
- * A merge is not divided if it is small, has range tombstones, or builds index files, whose builder
- * sees one table after the other. Under background_bytes_per_second no thread starts.
+ * A merge is not divided if its rest is small, if it has range tombstones, or if it builds index
+ * files, whose builder sees one table after the other; and not under background_bytes_per_second.
  *
  * Threads: the compacting worker's.
  */
@@ -22,22 +22,22 @@
 
 struct bb_upper_merge;
 
-/* Copies the plan. options: of the whole merge. *ret_upper is NULL if it is not divided. */
-BB_MUST_CHECK enum bb_status bb_upper_merge_create(struct bb_db *db, const struct bb_plan *plan,
-                                                   struct bb_levels *levels,
-                                                   const struct bb_compact_options *options,
+/* True if the merge may be divided. */
+bool bb_upper_merge_is_possible(const struct bb_db *db, const struct bb_plan *plan);
+/* True when writes have paused, or a caller waits for merges. */
+bool bb_upper_merge_is_due(struct bb_db *db);
+
+/* Divides the rest of the merge, and starts the thread for its upper part. *ret_upper stays NULL if
+ * the rest is too small. REQUIRES: it is possible. */
+BB_MUST_CHECK enum bb_status bb_upper_merge_create(struct bb_db *db, struct bb_compaction *lower,
                                                    struct bb_upper_merge **ret_upper);
-/* Waits for the thread. NULL is allowed. */
+/* Waits for the thread. NULL is allowed. Call after the lower part is destroyed, which borrows the
+ * key. */
 void bb_upper_merge_destroy(struct bb_upper_merge *upper);
 
-/* The range of the lower part, borrowed. */
-struct bb_key_range bb_upper_merge_rest(const struct bb_upper_merge *upper);
-
-/* Starts the thread if it is due, unless it has run. */
-void bb_upper_merge_start(struct bb_upper_merge *upper);
 /* True when the thread has failed: step reports it. */
 bool bb_upper_merge_has_failed(const struct bb_upper_merge *upper);
-/* Called when the lower part is done, or the thread has failed: waits for the thread, or merges up
+/* Call when the lower part is done, or the thread has failed: waits for the thread, or merges up
  * to entry_count_max entries. Errors: also those of the thread. */
 BB_MUST_CHECK enum bb_status bb_upper_merge_step(struct bb_upper_merge *upper,
                                                  uint64_t entry_count_max, bool *ret_is_done);

@@ -133,9 +133,10 @@ BB_MUST_CHECK enum bb_status bb_table_block_of_stored(struct bb_table *table,
                                                       uint32_t ordinal, const uint8_t *stored,
                                                       bool is_wanted, struct bb_read_stats *stats,
                                                       struct bb_block **ret_block);
-/* table_offset.c: a key with half of the index pages before it. Empty if there is one page. */
+/* table_offset.c: a key with half of the index pages after `after` before it. Empty if this is the
+ * last page. */
 BB_MUST_CHECK enum bb_status bb_table_middle_key(const struct bb_table *table,
-                                                 struct bb_buf *ret_key);
+                                                 struct bb_bytes after, struct bb_buf *ret_key);
 /* Begins to load the memory that find needs. */
 void bb_table_block_prefetch(struct bb_table *table, const struct bb_index_page *page,
                              uint32_t ordinal);

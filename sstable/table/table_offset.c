@@ -54,9 +54,14 @@ enum bb_status bb_table_offset(struct bb_table *table, struct bb_bytes key,
     return BB_OK;
 }
 
-enum bb_status bb_table_middle_key(const struct bb_table *table, struct bb_buf *ret_key)
+enum bb_status bb_table_middle_key(const struct bb_table *table, struct bb_bytes after,
+                                   struct bb_buf *ret_key)
 {
-    uint32_t middle = table->root.page_count / 2;
+    const struct bb_root *root = &table->root;
     bb_buf_reset(ret_key);
-    return middle == 0 ? BB_OK : bb_fence_index_key(&table->root.fences, middle - 1, ret_key);
+    if (root->page_count == 0)
+        return BB_OK;
+    uint32_t first = bb_root_find(root, table->comparator, after, BB_SEQUENCE_MAX);
+    uint32_t middle = first + (root->page_count - first) / 2;
+    return middle == first ? BB_OK : bb_fence_index_key(&root->fences, middle - 1, ret_key);
 }

@@ -175,41 +175,61 @@ static void compaction__keeps_what_is_needed(void **state)
     assert_true(cuts > 50);
 }
 
-/* Two compactions of one plan, each for a part of the keys, give the same entries as one. */
+/* Divides the compaction at a key above the next one, if it still has such keys. */
+static struct bb_compaction *divide(struct merge_scene *store, struct bb_rng *rng,
+                                    struct bb_compaction *lower, const struct bb_bytes *key)
+{
+    struct bb_compaction *upper = NULL;
+    struct bb_bytes next;
+    for (uint64_t steps = bb_rng_below(rng, 40); steps > 0; steps--) {
+        bool is_done = false;
+        if (!bb_compaction_next_key(lower, &next) ||
+            bb_key_compare(store->comparator, next, *key) >= 0)
+            return NULL;
+        assert_ok(bb_compaction_step(lower, 1 + bb_rng_below(rng, 10), &is_done));
+    }
+    if (bb_compaction_next_key(lower, &next) && bb_key_compare(store->comparator, next, *key) < 0)
+        assert_ok(bb_compaction_divide(lower, key, &upper));
+    return upper;
+}
+
+/* Wherever a compaction is divided, the parts give the same entries as the whole. */
 static void compaction__in_two_parts(void **state)
 {
     (void)state;
     struct bb_rng rng;
+    int divided = 0;
     bb_rng_init(&rng, bb_rng_seed("compaction__in_two_parts", 19));
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < 200; round++) {
         struct merge_scene store;
-        struct bb_plan plans[2] = {{0}, {0}};
-        struct bb_compaction *parts[2] = {NULL, NULL};
+        struct bb_plan plan = {0};
+        struct bb_compaction *lower = NULL;
         uint64_t table_size_bytes = 300 + bb_rng_skewed(&rng, 10000);
         store_init(&store, &rng, round % 5 == 4 ? &backward : NULL);
         struct bb_bytes key = store.inputs.entries[bb_rng_below(&rng, store.inputs.count)].key;
-        store_plan(&store, &plans[0]);
-        assert_ok(bb_plan_copy(&plans[0], &plans[1]));
-        for (int part = 0; part < 2; part++) {
-            struct bb_compact_options options = options_of(&store, table_size_bytes);
-            options.range = part == 0 ? (struct bb_key_range){.high = &key}
-                                      : (struct bb_key_range){.low = &key};
-            assert_ok(bb_compaction_create(&plans[part], store.levels, &options, &parts[part]));
-            assert_ok(run_all(parts[part], 1 + bb_rng_skewed(&rng, 500)));
-        }
+        struct bb_compact_options options = options_of(&store, table_size_bytes);
+        store_plan(&store, &plan);
+        assert_ok(bb_compaction_create(&plan, store.levels, &options, &lower));
+        struct bb_compaction *upper = divide(&store, &rng, lower, &key);
         struct bb_entry_array found = {.comparator = store.comparator};
         struct bb_entry_array expected = {0};
-        (void)read_outputs(&store, parts[0], table_size_bytes, &found);
-        (void)read_outputs(&store, parts[1], table_size_bytes, &found);
+        assert_ok(run_all(lower, 1 + bb_rng_skewed(&rng, 500)));
+        (void)read_outputs(&store, lower, table_size_bytes, &found);
+        if (upper != NULL) {
+            divided++;
+            assert_ok(run_all(upper, 1 + bb_rng_skewed(&rng, 500)));
+            (void)read_outputs(&store, upper, table_size_bytes, &found);
+        }
         expect(&store, &expected);
         assert_true(bb_entry_array_equal(&found, &expected));
-        assert_ok(bb_compaction_check(parts[0], parts[1]));
+        assert_ok(bb_compaction_check(lower, upper));
         bb_entry_array_deinit(&found);
         bb_entry_array_deinit(&expected);
-        bb_compaction_destroy(parts[0]);
-        bb_compaction_destroy(parts[1]);
+        bb_compaction_destroy(lower);
+        bb_compaction_destroy(upper);
         store_deinit(&store);
     }
+    assert_in_range(divided, 30, 150);
 }
 
 /* A value with a separate block is copied in its stored form. */
