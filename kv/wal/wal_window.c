@@ -158,6 +158,18 @@ struct content {
     size_t size;
 };
 
+/* The next place to try, after one without a fragment. Skips places where a whole header is zeros,
+ * which no fragment has: most of a window may be unused. */
+static size_t next_place(const struct content *content, size_t position)
+{
+    enum { LOOKED_AT = 16, SKIPPED = LOOKED_AT - BB_WAL_FRAGMENT_HEADER + 1 };
+    position++;
+    while (content->size - position >= LOOKED_AT &&
+           (bb_load64(content->data + position) | bb_load64(content->data + position + 8)) == 0)
+        position += SKIPPED;
+    return position;
+}
+
 /* Keeps the whole fragments that end after file_size, and sets the bytes between them to zero.
  * *ret_begin and *ret_end: where these fragments are; equal without such a fragment.
  *
@@ -178,7 +190,7 @@ static void keep_fragments(const struct content *content, uint64_t file_size, si
         } else if (end == 0) {
             content->data[position] = 0;
         }
-        position = end > 0 ? end : position + 1;
+        position = end > 0 ? end : next_place(content, position);
     }
     *ret_begin = begin;
     *ret_end = last;

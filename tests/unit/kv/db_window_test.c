@@ -281,7 +281,7 @@ static void db_window__has_the_writes_before_a_failed_one(void **state)
     place_init(&place);
     struct bb_db *db = open_store(&place, (struct bb_db_options){.deterministic = true});
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    struct rlimit limit = {.rlim_cur = 100000, .rlim_max = before.rlim_max};
+    struct rlimit limit = {.rlim_cur = 400000, .rlim_max = before.rlim_max};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     while (count < 10000 && try_put(db, count) == BB_OK)

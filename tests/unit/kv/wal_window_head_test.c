@@ -54,7 +54,7 @@ static void wal_window_head__a_changed_bit_of_the_head_loses_nothing(void **stat
     disk_init(&disk);
     warm_up(&disk);
     for (int i = 0; i < 300; i++) /* two fillings: the remains of the first are in the file */
-        append(&disk, 300);
+        append(&disk, 1200);
     struct bb_buf log = read_file(&disk, disk.log);
     struct bb_buf window = read_file(&disk, disk.window);
     assert_true(log.size > BB_WAL_WINDOW_FILE_SIZE && log.size < bb_wal_writer_size(disk.writer));
@@ -107,7 +107,7 @@ static void wal_window_head__a_kill_within_a_put_loses_nothing(void **state)
     warm_up(&disk);
     for (int i = 0; i < 400; i++) {
         struct bb_buf before = read_file(&disk, disk.window);
-        append(&disk, 8 + (size_t)bb_rng_below(&rng, 900));
+        append(&disk, 8 + (size_t)bb_rng_below(&rng, 4000));
         struct bb_buf log = read_file(&disk, disk.log);
         struct bb_buf after = read_file(&disk, disk.window);
         bool is_filling = memcmp(before.data, after.data, BB_WAL_WINDOW_BYTES) != 0;
