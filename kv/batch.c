@@ -136,6 +136,7 @@ enum bb_status bb_batch_put_borrowed(struct bb_batch *batch, struct bb_bytes key
         return status;
     uint8_t *p = bb_store_varint(store_operation(batch, &entry), value.size);
     count_operation(batch, &entry, p);
+    batch->last_value = (struct bb_batch_place){0};
     batch->tail = value;
     return BB_OK;
 }

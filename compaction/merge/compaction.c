@@ -499,6 +499,7 @@ enum bb_status bb_compaction_divide(struct bb_compaction *c, const struct bb_byt
 {
     struct bb_plan copy = {0};
     struct bb_compact_options options = c->options;
+    BB_DEBUG_ASSERT(c->range.high == NULL && c->counts.range_tombstones_in == 0);
     BB_DEBUG_ASSERT(has_entry(c) &&
                     bb_key_compare(c->levels->comparator, *first, c->stream->entry.key) > 0);
     options.snapshots = c->snapshots;

@@ -83,8 +83,8 @@ BB_MUST_CHECK enum bb_status bb_compaction_step(struct bb_compaction *compaction
 /* The key of the next entry, borrowed until the next step. False at the end. */
 bool bb_compaction_next_key(const struct bb_compaction *compaction, struct bb_bytes *ret_key);
 /* Makes a compaction of the keys from *first on; this one then ends before *first. Both borrow
- * first. The new one has no hooks. REQUIRES: *first is above the next key, and no input has range
- * tombstones. A failure changes nothing. */
+ * first while they exist. The new one has no hooks. REQUIRES: *first is above the next key, this
+ * one was not divided before, and no input has range tombstones. A failure changes nothing. */
 BB_MUST_CHECK enum bb_status bb_compaction_divide(struct bb_compaction *compaction,
                                                   const struct bb_bytes *first,
                                                   struct bb_compaction **ret_upper);

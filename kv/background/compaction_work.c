@@ -309,25 +309,24 @@ static enum bb_status finish(struct bb_db *db)
     return BB_OK;
 }
 
-/* Divides the rest of the compaction once, when that is due. */
-static enum bb_status divide(struct bb_db *db)
+/* Tries once to divide the rest of the compaction, when that is due. */
+static void divide(struct bb_db *db)
 {
     if (!db->may_divide || !bb_upper_merge_is_due(db))
-        return BB_OK;
+        return;
     db->may_divide = false;
-    return bb_upper_merge_create(db, db->compaction, &db->upper_merge);
+    db->upper_merge = bb_upper_merge_create(db, db->compaction);
 }
 
 /* Merges some entries: of the lower part, then of the upper one. */
 static enum bb_status merge_some(struct bb_db *db, bool *ret_is_done)
 {
-    enum bb_status status = divide(db);
+    divide(db);
     struct bb_upper_merge *upper = db->upper_merge;
-    if (status != BB_OK)
-        return status;
     if (db->is_lower_done || (upper != NULL && bb_upper_merge_has_failed(upper)))
         return bb_upper_merge_step(upper, STEP_ENTRY_COUNT, ret_is_done);
-    status = bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &db->is_lower_done);
+    enum bb_status status =
+        bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &db->is_lower_done);
     *ret_is_done = db->is_lower_done && upper == NULL;
     return status;
 }

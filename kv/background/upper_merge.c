@@ -118,25 +118,47 @@ static enum bb_status find_rest(const struct bb_plan *plan, const struct bb_comp
     return status;
 }
 
-/* A key after `key` that divides the rest into halves. Empty: it cannot be divided. */
+/* A key after `key` in the middle of the rest of the table. Empty if there is no such key. */
+static enum bb_status find_in_table(struct bb_table_file *file,
+                                    const struct bb_comparator *comparator, struct bb_bytes key,
+                                    struct bb_buf *ret_middle)
+{
+    struct bb_table *table = NULL;
+    enum bb_status status = bb_table_file_open(file, &table);
+    if (status == BB_OK)
+        status = bb_table_middle_key(table, key, ret_middle);
+    if (status != BB_OK || ret_middle->size == 0)
+        return status;
+    /* Versions of one key may fill several pages. */
+    if (bb_key_compare(comparator, bb_buf_bytes(ret_middle), key) <= 0)
+        bb_buf_reset(ret_middle);
+    return BB_OK;
+}
+
+/* A key after `key` that divides the rest: in the table in its middle, if that is a large part of
+ * it, otherwise before that table. Empty if there is no such key. */
 static enum bb_status find_middle(const struct bb_plan *plan,
                                   const struct bb_comparator *comparator, const struct rest *rest,
                                   struct bb_bytes key, struct bb_buf *ret_middle)
 {
-    struct bb_table *table = NULL;
-    uint64_t before = rest->first_bytes;
-    size_t middle = rest->first + 1;
-    while (middle + 1 < rest->end && before < rest->bytes / 2)
-        before += plan->inputs[middle++]->meta.file_size;
-    if (middle < rest->end)
-        return bb_buf_assign(ret_middle, bb_buf_bytes(&plan->inputs[middle]->meta.smallest));
-    enum bb_status status = bb_table_file_open(plan->inputs[rest->first], &table);
-    if (status == BB_OK)
-        status = bb_table_middle_key(table, key, ret_middle);
-    /* Versions of one key may fill several pages. */
-    if (status == BB_OK && bb_key_compare(comparator, bb_buf_bytes(ret_middle), key) <= 0)
-        bb_buf_reset(ret_middle);
-    return status;
+    size_t middle = rest->first;
+    uint64_t bytes = rest->first_bytes; /* of that table */
+    uint64_t end = rest->first_bytes;   /* its end in the rest */
+    while (end < rest->bytes / 2 && middle + 1 < rest->end) {
+        bytes = bytes_of(plan, middle + 1, middle + 2);
+        end += bytes;
+        middle++;
+    }
+    if (bytes > rest->bytes / 4) {
+        enum bb_status status = find_in_table(plan->inputs[middle], comparator, key, ret_middle);
+        if (status != BB_OK || ret_middle->size > 0)
+            return status;
+    }
+    if (middle == rest->first)
+        middle++;
+    return middle < rest->end
+               ? bb_buf_assign(ret_middle, bb_buf_bytes(&plan->inputs[middle]->meta.smallest))
+               : BB_OK;
 }
 
 /* ---- the part ---- */
@@ -219,21 +241,20 @@ static void start_thread(struct bb_upper_merge *upper)
         (void)bb_error_restore(&before);
 }
 
-enum bb_status bb_upper_merge_create(struct bb_db *db, struct bb_compaction *lower,
-                                     struct bb_upper_merge **ret_upper)
+struct bb_upper_merge *bb_upper_merge_create(struct bb_db *db, struct bb_compaction *lower)
 {
+    struct bb_error before = *bb_error_last();
     struct bb_upper_merge *upper = bb_alloc_zeroed(1, sizeof(*upper));
     if (upper == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a part of a merge");
+        return NULL;
     upper->db = db;
-    enum bb_status status = divide(upper, lower);
-    if (status != BB_OK || upper->compaction == NULL) {
+    if (divide(upper, lower) != BB_OK || upper->compaction == NULL) {
         bb_upper_merge_destroy(upper);
-        return status;
+        (void)bb_error_restore(&before);
+        return NULL;
     }
     start_thread(upper);
-    *ret_upper = upper;
-    return BB_OK;
+    return upper;
 }
 
 bool bb_upper_merge_has_failed(const struct bb_upper_merge *upper)

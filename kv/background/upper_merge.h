@@ -5,12 +5,13 @@
  *     merged      ####>                             when writes pause
  *     the rest    lower: the worker | upper: from a key in the middle of the rest on
  *
- * A merge is divided when writes pause, or when a caller waits for it, and the thread continues if
- * writes begin. Both parts are installed together. The thread ends early when the store is being
- * closed, a flush needs the space of the merge, or an index was created.
+ * The rest of a merge is divided when writes pause, or when a caller waits for the merge, and the
+ * thread continues if writes begin. Both parts are installed together. The thread ends early when
+ * the store is being closed, a flush needs the space of the merge, or an index was created.
  *
- * A merge is not divided if its rest is small, if it has range tombstones, or if it builds index
- * files, whose builder sees one table after the other; and not under background_bytes_per_second.
+ * A merge is not divided if its rest is small, if no key divides it, if it has range tombstones, if
+ * its output is in level 0, or if it builds index files, whose builder sees one table after the
+ * other; and not under background_bytes_per_second or in deterministic mode.
  *
  * Threads: the compacting worker's.
  */
@@ -22,15 +23,15 @@
 
 struct bb_upper_merge;
 
-/* True if the merge may be divided. */
+/* False if the merge is never divided. */
 bool bb_upper_merge_is_possible(const struct bb_db *db, const struct bb_plan *plan);
 /* True when writes have paused, or a caller waits for merges. */
 bool bb_upper_merge_is_due(struct bb_db *db);
 
-/* Divides the rest of the merge, and starts the thread for its upper part. *ret_upper stays NULL if
- * the rest is too small. REQUIRES: it is possible. */
-BB_MUST_CHECK enum bb_status bb_upper_merge_create(struct bb_db *db, struct bb_compaction *lower,
-                                                   struct bb_upper_merge **ret_upper);
+/* Divides the rest of the merge, and starts the thread for its upper part. NULL if the merge is not
+ * divided: also if memory is lacking, or a table cannot be read, because dividing is not necessary.
+ * REQUIRES: it is possible. */
+struct bb_upper_merge *bb_upper_merge_create(struct bb_db *db, struct bb_compaction *lower);
 /* Waits for the thread. NULL is allowed. Call after the lower part is destroyed, which borrows the
  * key. */
 void bb_upper_merge_destroy(struct bb_upper_merge *upper);
@@ -38,7 +39,7 @@ void bb_upper_merge_destroy(struct bb_upper_merge *upper);
 /* True when the thread has failed: step reports it. */
 bool bb_upper_merge_has_failed(const struct bb_upper_merge *upper);
 /* Call when the lower part is done, or the thread has failed: waits for the thread, or merges up
- * to entry_count_max entries. Errors: also those of the thread. */
+ * to entry_count_max entries. Errors: also the thread's. */
 BB_MUST_CHECK enum bb_status bb_upper_merge_step(struct bb_upper_merge *upper,
                                                  uint64_t entry_count_max, bool *ret_is_done);
 

@@ -202,10 +202,10 @@ void bb_memtable_find_way(const struct bb_memtable *memtable, struct bb_bytes ke
     for (size_t line = 0; line < BB_MEMTABLE_NODE_SIZE; line += 64)
         __builtin_prefetch(leaf + line, 1);
     /* Records of the next puts: new memory, which the end of a commit would wait for. */
-    const uint8_t *unused = memtable->memory + memtable->arena.used;
+    uintptr_t unused = (uintptr_t)memtable->memory + memtable->arena.used; /* may be at the end */
     for (size_t line = 2; line < 5; line++)
-        __builtin_prefetch(unused + line * 64, 1);
-    bb_prefetch_done(unused);
+        __builtin_prefetch((const void *)(unused + line * 64), 1);
+    bb_prefetch_done(leaf);
 }
 
 enum bb_status bb_memtable_add_at(struct bb_memtable *memtable, const struct bb_memtable_path *path,

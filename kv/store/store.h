@@ -191,7 +191,7 @@ struct bb_db {
     /* The compacting worker's fields. */
     struct bb_compaction *compaction;   /* in progress, or NULL */
     struct bb_upper_merge *upper_merge; /* the upper part of its keys, or NULL */
-    bool may_divide;                    /* the compaction may still get an upper part */
+    bool may_divide;                    /* dividing the compaction was not tried yet */
     bool is_lower_done;                 /* the compaction has merged its part */
     uint64_t compaction_begin;          /* its start, by the clock */
     struct bb_index_build *index_build; /* of its outputs; owned, or NULL */

@@ -133,8 +133,8 @@ BB_MUST_CHECK enum bb_status bb_table_block_of_stored(struct bb_table *table,
                                                       uint32_t ordinal, const uint8_t *stored,
                                                       bool is_wanted, struct bb_read_stats *stats,
                                                       struct bb_block **ret_block);
-/* table_offset.c: a key with half of the index pages after `after` before it. Empty if this is the
- * last page. */
+/* table_offset.c: a key in the middle of the index pages from the page for `after` on. It may be at
+ * or before `after` if versions of one key fill several pages. Empty if no page follows. */
 BB_MUST_CHECK enum bb_status bb_table_middle_key(const struct bb_table *table,
                                                  struct bb_bytes after, struct bb_buf *ret_key);
 /* Begins to load the memory that find needs. */

@@ -38,15 +38,30 @@ static void write_value(void *argument)
     writer->status = bb_db_put(writer->db, NULL, writer->key, writer->value);
 }
 
+static void write_nothing(void *argument)
+{
+    struct writer *writer = argument;
+    struct bb_batch *batch = NULL;
+    assert_ok(bb_batch_create(&batch));
+    writer->status = bb_db_write(writer->db, NULL, batch);
+    bb_batch_destroy(batch);
+}
+
 /* Begins a write that enters after *newest, which becomes its commit. */
+static void begin_with(struct writer *writer, void (*write)(void *writer),
+                       struct bb_commit **newest)
+{
+    struct bb_commit *before = *newest;
+    assert_ok(bb_thread_create(&writer->thread, write, writer));
+    while ((*newest = before->next) == NULL)
+        (void)sched_yield();
+}
+
 static void begin(struct writer *writer, struct bb_db *db, const char *key, struct bb_bytes value,
                   struct bb_commit **newest)
 {
-    struct bb_commit *before = *newest;
     *writer = (struct writer){.db = db, .key = bb_bytes_of_text(key), .value = value};
-    assert_ok(bb_thread_create(&writer->thread, write_value, writer));
-    while ((*newest = before->next) == NULL)
-        (void)sched_yield();
+    begin_with(writer, write_value, newest);
 }
 
 /* Puts small values until a large one would wait for a flush. */
@@ -90,10 +105,37 @@ static void db_writers__leader_waits_for_no_space_of_others(void **state)
     tear_down(&store, &gate);
 }
 
+/* The only operation of a group need not be its leader's. */
+static void db_writers__empty_batch_leads_a_put(void **state)
+{
+    (void)state;
+    struct store store;
+    struct table_gate gate;
+    struct writer put;
+    struct bb_commit first;
+    struct bb_commit *newest = &first;
+    set_up(&store, &gate);
+    table_gate_open(&gate);
+    struct writer empty = {.db = store.db};
+    assert_ok(bb_commit_become_leader(store.db, &first));
+    begin_with(&empty, write_nothing, &newest);
+    begin(&put, store.db, "key", bb_bytes_of_text("a value"), &newest);
+    bb_commit_release_leader(store.db, &first);
+    bb_thread_join(&empty.thread);
+    bb_thread_join(&put.thread);
+    assert_int_equal(empty.status, BB_OK);
+    assert_int_equal(put.status, BB_OK);
+    assert_get(&store, "key", "a value");
+    store_reopen(&store);
+    assert_get(&store, "key", "a value");
+    tear_down(&store, &gate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(db_writers__leader_waits_for_no_space_of_others),
+        cmocka_unit_test(db_writers__empty_batch_leads_a_put),
     };
     return cmocka_run_group_tests_name("db_writers", tests, NULL, NULL);
 }

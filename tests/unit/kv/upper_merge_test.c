@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/coding.h"
 #include "base/sync.h"
 #include "bb/db_iter.h"
 #include "kv/background/upper_merge.h"
@@ -40,6 +41,18 @@ static void world_init(struct world *world, bool deterministic)
     bb_rng_init(&world->rng, bb_rng_seed("upper_merge", 61));
     store_init(&world->store);
     world->store.options.deterministic = deterministic;
+    store_open(&world->store);
+}
+
+/* While writes continue, level 0 is merged when it has `busy` runs. */
+static void world_init_busy(struct world *world, uint32_t busy)
+{
+    *world = (struct world){0};
+    bb_rng_init(&world->rng, 7);
+    store_init(&world->store);
+    world->store.options.deterministic = false;
+    world->store.options.level0_run_count_busy = busy;
+    world->store.options.level0_run_count_stop = 32;
     store_open(&world->store);
 }
 
@@ -131,7 +144,16 @@ static void upper_merge__gives_the_same_store(void **state)
     world_deinit(&world);
 }
 
-/* Not in deterministic mode, and not with range tombstones, which both parts would cut. */
+static uint64_t merge_count(struct world *world)
+{
+    bb_mutex_lock(&world->store.db->mutex);
+    uint64_t count = world->store.db->counts.compactions;
+    bb_mutex_unlock(&world->store.db->mutex);
+    return count;
+}
+
+/* Not in deterministic mode, not with range tombstones, which both parts would cut, and not while
+ * writes continue. */
 static void upper_merge__is_not_always_made(void **state)
 {
     (void)state;
@@ -149,13 +171,120 @@ static void upper_merge__is_not_always_made(void **state)
     load(&world);
     assert_ok(bb_db_wait_idle(world.store.db));
     uint64_t earlier = divided_count(&world);
-    assert_ok(bb_db_delete_range(world.store.db, NULL, key_of(10, low), key_of(KEYS - 10, high)));
-    memset(&world.versions[10], 0, (KEYS - 20) * sizeof(world.versions[0]));
+    for (uint32_t i = 0; i < KEYS; i += 60) { /* most tables remain */
+        assert_ok(bb_db_delete_range(world.store.db, NULL, key_of(i, low), key_of(i + 3, high)));
+        memset(&world.versions[i], 0, 3 * sizeof(world.versions[0]));
+    }
     assert_ok(bb_db_compact(world.store.db));
     assert_int_equal(divided_count(&world), earlier);
     check(&world);
     world_deinit(&world);
+
+    world_init_busy(&world, 8);
+    for (uint32_t version = 1; merge_count(&world) < 2; version++)
+        write_some(&world, version);
+    assert_int_equal(divided_count(&world), 0);
+    check(&world);
+    world_deinit(&world);
 }
+
+/* Level 0 collects runs during the writes. It is merged when the caller begins to wait. */
+static void upper_merge__divides_for_a_caller_that_waits(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init_busy(&world, 24);
+    load(&world);
+    assert_ok(bb_db_wait_idle(world.store.db));
+    assert_true(divided_count(&world) > 0);
+    check(&world);
+    world_deinit(&world);
+}
+
+/* ---- keys that decide where a merge can be divided ---- */
+
+/* Keys are numbers of eight bytes: no other key may reach the comparator. */
+static int compare_numbers(void *context, struct bb_bytes a, struct bb_bytes b)
+{
+    (void)context;
+    assert_true(a.size == 8 && b.size == 8);
+    uint64_t x = bb_load64(a.data);
+    uint64_t y = bb_load64(b.data);
+    return x < y ? -1 : x > y;
+}
+
+/* Each run is a table with one index page, in which no key divides the rest. */
+static void upper_merge__no_key_divides_one_page(void **state)
+{
+    (void)state;
+    static const struct bb_comparator numbers = {.name = "numbers", .compare = compare_numbers};
+    struct store store;
+    struct bb_buf found = {0};
+    uint8_t bytes[100] = {0};
+    struct bb_rng rng;
+    bb_rng_init(&rng, 5);
+    store_init(&store);
+    store.options.deterministic = false;
+    store.options.comparator = &numbers;
+    store.options.table_size_bytes = 16384;
+    store.options.block_size_bytes = 4096;
+    store.options.level0_run_count_compact = 16;
+    store.options.level0_run_count_busy = 16;
+    store.options.level0_run_count_stop = 32;
+    store_open(&store);
+    for (uint64_t i = 0; i < 2400; i++) {
+        uint64_t key = i % 200 * 12 + i / 200;
+        bb_rng_bytes(&rng, bytes, sizeof(bytes));
+        assert_ok(bb_db_put(store.db, NULL, bb_bytes_of(&key, 8), bb_bytes_of(bytes, 100)));
+        if (i % 200 == 199)
+            assert_ok(bb_db_flush(store.db));
+    }
+    assert_ok(bb_db_compact(store.db));
+    for (uint64_t key = 0; key < 2400; key += 7)
+        assert_ok(bb_db_get(store.db, NULL, bb_bytes_of(&key, 8), &found));
+    bb_buf_deinit(&found);
+    store_deinit(&store);
+}
+
+#define SNAPSHOTS 2000
+
+/* Versions of one key fill most pages, so that fences have the key of the next entry. */
+static void upper_merge__versions_of_a_key_fill_pages(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"a", "b"};
+    static struct bb_snapshot *snapshots[SNAPSHOTS];
+    struct store store;
+    struct bb_buf found = {0};
+    store_init(&store);
+    store.options.deterministic = false;
+    store.options.table_size_bytes = 4096;
+    store.options.block_size_bytes = 64;
+    store.options.level0_run_count_compact = 16;
+    store.options.level0_run_count_busy = 16;
+    store.options.level0_run_count_stop = 32;
+    store_open(&store);
+    for (size_t i = 0; i < SNAPSHOTS; i++) {
+        char value[64] = {0};
+        snprintf(value, sizeof(value), "the value of version %zu", i);
+        assert_ok(bb_db_put(store.db, NULL, bb_bytes_of_text(keys[i % 8 == 0]),
+                            bb_bytes_of(value, sizeof(value))));
+        assert_ok(bb_snapshot_create(store.db, &snapshots[i]));
+    }
+    assert_ok(bb_db_compact(store.db));
+    for (size_t i = 0; i < SNAPSHOTS; i++) {
+        const struct bb_get_options options = {.snapshot = snapshots[i]};
+        char value[64] = {0};
+        snprintf(value, sizeof(value), "the value of version %zu", i);
+        assert_ok(bb_db_get(store.db, &options, bb_bytes_of_text(keys[i % 8 == 0]), &found));
+        assert_true(bb_bytes_equal(bb_buf_bytes(&found), bb_bytes_of(value, sizeof(value))));
+        bb_snapshot_release(store.db, snapshots[i]);
+    }
+    bb_buf_deinit(&found);
+    store_deinit(&store);
+}
+
+/* ---- failures ---- */
 
 /* The n-th append to a table fails, in either part. Nothing is lost, and later merges succeed. */
 static void upper_merge__failure_of_either_part(void **state)
@@ -257,6 +386,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(upper_merge__gives_the_same_store),
         cmocka_unit_test(upper_merge__is_not_always_made),
+        cmocka_unit_test(upper_merge__divides_for_a_caller_that_waits),
+        cmocka_unit_test(upper_merge__no_key_divides_one_page),
+        cmocka_unit_test(upper_merge__versions_of_a_key_fill_pages),
         cmocka_unit_test(upper_merge__failure_of_either_part),
         cmocka_unit_test(upper_merge__ends_when_the_store_is_closed),
     };

@@ -514,10 +514,50 @@ static void table__key_longer_than_any(void **state)
     world_deinit(&world);
 }
 
+/* Between a key and the end, and empty in the last page. */
+static void table__middle_key(void **state)
+{
+    (void)state;
+    enum { COUNT = 6000 };
+    struct world world;
+    struct entry_list list = {0};
+    struct bb_buf middle = {0};
+    char text[24];
+    size_t empty = 0;
+    world_init(&world, 1);
+    world.options.block_size_bytes = 128;
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(text, sizeof(text), "key %06zu", i);
+        entry_list_add_text(&list, text, 1, "a value of some bytes");
+    }
+    struct bb_table *table = world_build(&world, &list);
+    uint32_t pages = table->root.page_count;
+    assert_true(pages >= 12);
+    for (size_t i = 0; i < COUNT; i += 50) {
+        struct bb_bytes key = list.entries[i].key;
+        assert_ok(bb_table_middle_key(table, key, &middle));
+        empty += middle.size == 0;
+        size_t at = i;
+        while (at < COUNT && middle.size > 0 &&
+               bb_bytes_compare(list.entries[at].key, bb_buf_bytes(&middle)) < 0)
+            at++;
+        if (middle.size > 0 && i < COUNT / 2)
+            assert_in_range(at - i, (COUNT - i) * 3 / 8, (COUNT - i) * 5 / 8);
+    }
+    assert_in_range(empty, 1, 2 * (size_t)(COUNT / 50) / pages + 1);
+    assert_ok(bb_table_middle_key(table, bb_bytes_of_text("z"), &middle));
+    assert_int_equal(middle.size, 0);
+    bb_table_close(table);
+    bb_buf_deinit(&middle);
+    entry_list_deinit(&list);
+    world_deinit(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table__key_longer_than_any),
+        cmocka_unit_test(table__middle_key),
         cmocka_unit_test(table__random_options),
         cmocka_unit_test(table__one_entry),
         cmocka_unit_test(table__versions_over_borders),
