@@ -66,13 +66,15 @@ static inline bool bb_run_begins_alike(const struct bb_run *run, struct bb_bytes
 /* The result for a key with this prefix, without the guide: the simple form of the search. */
 bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *ret_index);
 
-/* The same with the guide. */
+/* The same with the guide, or without one for a run of one table: such runs are in level 0. */
 static inline bool bb_run_find_by_guide(const struct bb_run *run, uint64_t prefix,
                                         size_t *ret_index)
 {
     size_t index = 0;
-    if (bb_prefix_guide_find(&run->guide, run->largest_prefixes, prefix, &index) &&
-        run->places[index].smallest_prefix < prefix && prefix < run->largest_prefixes[index]) {
+    bool is_guided =
+        run->count == 1 || bb_prefix_guide_find(&run->guide, run->largest_prefixes, prefix, &index);
+    if (is_guided && run->places[index].smallest_prefix < prefix &&
+        prefix < run->largest_prefixes[index]) {
         *ret_index = index;
         return true;
     }
