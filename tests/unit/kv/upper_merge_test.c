@@ -9,6 +9,7 @@
 #include "base/coding.h"
 #include "base/sync.h"
 #include "bb/db_iter.h"
+#include "bb/select.h"
 #include "kv/background/upper_merge.h"
 #include "kv/store/store.h"
 #include "tests/support/file_fault.h"
@@ -183,6 +184,31 @@ static void upper_merge__is_not_always_made(void **state)
     world_init_busy(&world, 8);
     for (uint32_t version = 1; merge_count(&world) < 2; version++)
         write_some(&world, version);
+    assert_int_equal(divided_count(&world), 0);
+    check(&world);
+    world_deinit(&world);
+}
+
+/* Index files are built for one table after the other, and a thread would wait for the limit. */
+static void upper_merge__not_with_indexes_or_a_limit(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init_busy(&world, 24);
+    assert_ok(bb_db_attribute_create(world.store.db, "first bytes = csv(1)"));
+    assert_ok(bb_db_index_create(world.store.db, "bounds", "min_max(first)"));
+    load(&world);
+    assert_ok(bb_db_compact(world.store.db));
+    assert_int_equal(divided_count(&world), 0);
+    check(&world);
+    world_deinit(&world);
+
+    world_init_busy(&world, 24);
+    store_close(&world.store);
+    world.store.options.background_bytes_per_second = UINT64_C(1) << 30;
+    store_open(&world.store);
+    load(&world);
+    assert_ok(bb_db_compact(world.store.db));
     assert_int_equal(divided_count(&world), 0);
     check(&world);
     world_deinit(&world);
@@ -386,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(upper_merge__gives_the_same_store),
         cmocka_unit_test(upper_merge__is_not_always_made),
+        cmocka_unit_test(upper_merge__not_with_indexes_or_a_limit),
         cmocka_unit_test(upper_merge__divides_for_a_caller_that_waits),
         cmocka_unit_test(upper_merge__no_key_divides_one_page),
         cmocka_unit_test(upper_merge__versions_of_a_key_fill_pages),
