@@ -9,8 +9,8 @@
  *
  * Load: once, without the time for making keys and values. Steps are thread CPU time.
  *
- *     memtable    a copy of each record into a window of 64 KiB, as into a log, and its insertion
- *                 into this store's memtable, of the write buffer's size
+ *     memtable    a copy of each record into 64 KiB of memory, and its insertion into this
+ *                 store's memtable, of the write buffer's size
  *     write       each entry once, in order: blocks are compressed, hashed, and written without
  *                 sync; per entry
  *

@@ -145,6 +145,16 @@ static void upper_merge__gives_the_same_store(void **state)
     world_deinit(&world);
 }
 
+/* Ends a world whose merges must not be divided, even though a caller waits for them. */
+static void check_undivided(struct world *world)
+{
+    load(world);
+    assert_ok(bb_db_compact(world->store.db));
+    assert_int_equal(divided_count(world), 0);
+    check(world);
+    world_deinit(world);
+}
+
 static uint64_t merge_count(struct world *world)
 {
     bb_mutex_lock(&world->store.db->mutex);
@@ -162,11 +172,7 @@ static void upper_merge__is_not_always_made(void **state)
     char low[16];
     char high[16];
     world_init(&world, true);
-    load(&world);
-    assert_ok(bb_db_compact(world.store.db));
-    assert_int_equal(divided_count(&world), 0);
-    check(&world);
-    world_deinit(&world);
+    check_undivided(&world);
 
     world_init(&world, false);
     load(&world);
@@ -197,21 +203,13 @@ static void upper_merge__not_with_indexes_or_a_limit(void **state)
     world_init_busy(&world, 24);
     assert_ok(bb_db_attribute_create(world.store.db, "first bytes = csv(1)"));
     assert_ok(bb_db_index_create(world.store.db, "bounds", "min_max(first)"));
-    load(&world);
-    assert_ok(bb_db_compact(world.store.db));
-    assert_int_equal(divided_count(&world), 0);
-    check(&world);
-    world_deinit(&world);
+    check_undivided(&world);
 
     world_init_busy(&world, 24);
     store_close(&world.store);
     world.store.options.background_bytes_per_second = UINT64_C(1) << 30;
     store_open(&world.store);
-    load(&world);
-    assert_ok(bb_db_compact(world.store.db));
-    assert_int_equal(divided_count(&world), 0);
-    check(&world);
-    world_deinit(&world);
+    check_undivided(&world);
 }
 
 /* Level 0 collects runs during the writes. It is merged when the caller begins to wait. */
