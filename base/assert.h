@@ -1,5 +1,5 @@
-/* Assertions for bugs of bloomblock. Bytes from disk and arguments from users are checked with
- * `if`, never with assertions. */
+/* Assertions for bugs of bloomblock, and for broken REQUIRES of its public functions. All other
+ * arguments of programs, and bytes from disk, are checked with `if`. */
 #ifndef BB_BASE_ASSERT_H
 #define BB_BASE_ASSERT_H
 
@@ -12,6 +12,16 @@
     do {                                                                                           \
         if (__builtin_expect(!(condition), 0)) {                                                   \
             fprintf(stderr, "bloomblock bug: %s:%d: %s\n", __FILE__, __LINE__, #condition);        \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* For a REQUIRES of a public function. A failure is a mistake of the program that calls, and ends
+ * it. */
+#define BB_REQUIRE(condition, requirement)                                                         \
+    do {                                                                                           \
+        if (__builtin_expect(!(condition), 0)) {                                                   \
+            fprintf(stderr, "misuse of bloomblock: %s requires %s\n", __func__, requirement);      \
             abort();                                                                               \
         }                                                                                          \
     } while (0)

@@ -77,24 +77,39 @@ static bool replace_page(uintptr_t address)
                      is_writable ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
+/* True when an instruction raised the signal, and would raise it again. A process may have sent it,
+ * or the kernel reports a memory error that no instruction has touched yet. */
+static bool is_of_access(const siginfo_t *information)
+{
+    return information->si_code > 0 && information->si_code != BUS_MCEERR_AO;
+}
+
+/* Does what the kernel does without a handler. It ignores no SIGBUS of an access. After the return
+ * the access raises the signal again; the one sent here waits for the return. */
+static void act_without_handler(int number, const siginfo_t *information)
+{
+    if (action_before.sa_handler == SIG_IGN && !is_of_access(information))
+        return;
+    (void)signal(number, SIG_DFL);
+    if (!is_of_access(information))
+        (void)kill(getpid(), number);
+}
+
 static void pass_on(int number, siginfo_t *information, void *context)
 {
-    if ((action_before.sa_flags & SA_SIGINFO) != 0) {
+    if ((action_before.sa_flags & SA_SIGINFO) != 0)
         action_before.sa_sigaction(number, information, context);
-    } else if (action_before.sa_handler == SIG_DFL || action_before.sa_handler == SIG_IGN) {
-        /* Also for SIG_IGN: the kernel does not ignore a SIGBUS that an access raises. */
-        (void)signal(number, SIG_DFL);
-        (void)kill(getpid(), number);
-    } else {
+    else if (action_before.sa_handler == SIG_DFL || action_before.sa_handler == SIG_IGN)
+        act_without_handler(number, information);
+    else
         action_before.sa_handler(number);
-    }
 }
 
 static void on_signal(int number, siginfo_t *information, void *context)
 {
     int error_number = errno;
-    bool is_of_access = information->si_code > 0; /* otherwise a process sent it */
-    if (!is_of_access || !replace_page((uintptr_t)information->si_addr))
+    bool names_address = information->si_code > 0; /* otherwise a process sent it */
+    if (!names_address || !replace_page((uintptr_t)information->si_addr))
         pass_on(number, information, context);
     errno = error_number;
 }

@@ -12,6 +12,8 @@ foreach(form SHARED STATIC)
     target_link_libraries(bloomblock_${suffix} PRIVATE
         $<BUILD_INTERFACE:bb_flags> PkgConfig::LZ4 PkgConfig::XXHASH PkgConfig::PCRE2 ${BB_UNISTRING_LINK} Threads::Threads m)
 endforeach()
+# After dlclose the library stays in memory, because its handler of SIGBUS stays installed.
+target_link_options(bloomblock_shared PRIVATE -Wl,-z,nodelete)
 if(BUILD_SHARED_LIBS)
     add_library(bloomblock::bloomblock ALIAS bloomblock_shared)
 else()

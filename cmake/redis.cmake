@@ -6,4 +6,6 @@ add_library(bloomblock_redis MODULE ${redis_sources})
 set_target_properties(bloomblock_redis PROPERTIES PREFIX "")
 target_link_libraries(bloomblock_redis PRIVATE bb_flags bloomblock_static)
 target_link_options(bloomblock_redis PRIVATE -Wl,--exclude-libs,ALL)
-install(TARGETS bloomblock_redis LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/redis/modules)
+# Redis loads only modules that are executable, and Debian's CMake installs libraries that are not.
+install(TARGETS bloomblock_redis LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/redis/modules
+    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

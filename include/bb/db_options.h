@@ -221,7 +221,8 @@ struct bb_db_options {
     bool wal_off;
     /* 0 (default): a crash of the process loses no commit (docs/durability.md, "Commit"). Otherwise
      * the process buffers up to this many bytes of commits, at most 1 GiB, and a crash of the
-     * process loses them. */
+     * process loses them. 0 may map a file, and then installs a handler of SIGBUS: see
+     * BB_READ_COPIES. */
     uint32_t wal_buffer_bytes;
     enum bb_recovery recovery; /* handling of damage at the end of the logs */
     /* bb_db_open fills in this report, even if the opening fails: the report then shows how much is

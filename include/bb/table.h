@@ -145,8 +145,9 @@ enum bb_read_mode {
     /* With a pread the first time. When a block of up to 16 KiB is read again, it is copied from a
      * map of the file, while the system keeps the bytes in memory. If the file is truncated or its
      * device fails, the block is read with a pread, which reports it: the first map of the process
-     * installs a handler of SIGBUS, which calls the previous handler for other faults. A handler
-     * that the program installs later must call this one.
+     * installs a handler of SIGBUS, which calls the previous handler for other faults, and stays. A
+     * handler that the program installs later must call this one. The window of a log is such a map
+     * in every mode (docs/options.md, "How blocks are read").
      *
      * bb_db_get_now, which may not wait, uses calls, and so do scans and compactions that read
      * ahead. Tables that the system cannot map are read with calls too, and all tables if the

@@ -255,7 +255,7 @@ void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key)
 
 void bb_db_iter_next(struct bb_db_iter *iter)
 {
-    BB_ASSERT(iter->visible.is_valid);
+    BB_REQUIRE(iter->visible.is_valid, "a valid iterator: see bb_db_iter_valid");
     if (!begin_move(iter))
         return;
     bb_visible_next(&iter->visible);
@@ -264,7 +264,7 @@ void bb_db_iter_next(struct bb_db_iter *iter)
 
 void bb_db_iter_prev(struct bb_db_iter *iter)
 {
-    BB_ASSERT(iter->visible.is_valid);
+    BB_REQUIRE(iter->visible.is_valid, "a valid iterator: see bb_db_iter_valid");
     if (!begin_move(iter))
         return;
     bb_visible_prev(&iter->visible);
@@ -273,13 +273,13 @@ void bb_db_iter_prev(struct bb_db_iter *iter)
 
 struct bb_bytes bb_db_iter_key(const struct bb_db_iter *iter)
 {
-    BB_ASSERT(iter->visible.is_valid);
+    BB_REQUIRE(iter->visible.is_valid, "a valid iterator: see bb_db_iter_valid");
     return bb_visible_key(&iter->visible);
 }
 
 struct bb_bytes bb_db_iter_value(const struct bb_db_iter *iter)
 {
-    BB_ASSERT(iter->visible.is_valid);
+    BB_REQUIRE(iter->visible.is_valid, "a valid iterator: see bb_db_iter_valid");
     return bb_visible_value(&iter->visible);
 }
 

@@ -21,6 +21,10 @@ foreach(script bash-completion/completions/bloomblock zsh/site-functions/_bloomb
         message(FATAL_ERROR "the completion ${script} is not installed")
     endif()
 endforeach()
+file(GLOB_RECURSE redis_module ${WORK}/prefix/*/bloomblock_redis.so)
+if(redis_module)
+    run(test -x ${redis_module}) # Redis loads no other
+endif()
 run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install/consumer -B ${WORK}/consumer -G ${GENERATOR}
     -DCMAKE_C_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/consumer)

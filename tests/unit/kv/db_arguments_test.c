@@ -4,7 +4,10 @@
 #include "bb/db_explain.h"
 #include "tests/support/store.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define BEYOND (BB_KEY_SIZE_MAX + 1)
 
@@ -228,6 +231,34 @@ static void db_arguments__reports_that_nobody_wants(void **state)
     store_open(&f->store);
 }
 
+/* It ends the process, with a message that does not blame the library. */
+static void db_arguments__misuse_is_named(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db_iter *iter = NULL;
+    int ends[2];
+    char text[256] = {0};
+    int result = 0;
+    assert_ok(bb_db_iter_create(f->store.db, NULL, &iter));
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        (void)dup2(ends[1], STDERR_FILENO);
+        bb_db_iter_next(iter);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFSIGNALED(result) && WTERMSIG(result) == SIGABRT);
+    assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+    assert_non_null(
+        strstr(text, "misuse of bloomblock: bb_db_iter_next requires a valid iterator"));
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    bb_db_iter_destroy(iter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +271,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(db_arguments__null_has_no_elements, set_up, tear_down),
         cmocka_unit_test_setup_teardown(db_arguments__paths_that_are_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(db_arguments__reports_that_nobody_wants, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(db_arguments__misuse_is_named, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
