@@ -5,8 +5,9 @@
 
 #include "base/assert.h"
 
-/* Compresses the payload into *packed. *ret_saves: this saves at least an eighth. WHY the buffer has
- * space for the worst case: then LZ4 does not check its end, and takes 0.83 to 1.0 of the time. */
+/* Compresses the payload into *packed. *ret_saves: this saves at least an eighth. WHY the buffer
+ * has space for the worst case: then LZ4 does not check its end, and takes 0.83 to 1.0 of the
+ * time. */
 static enum bb_status try_lz4(const struct bb_buf *payload, struct bb_buf *packed, bool *ret_saves)
 {
     size_t limit = payload->size - payload->size / 8;
