@@ -201,20 +201,29 @@ static void take_level(const struct bb_range_progress *progress, const struct bb
     }
 }
 
-/* True when the level has tables from before the request that overlap the range. */
+/* True when the last level may have old versions or tombstones in the range: a table there is from
+ * before the request, or two runs have tables there. */
 static bool has_old(const struct bb_range_progress *progress, const struct bb_levels *levels)
 {
     const struct bb_level *level = &levels->levels[progress->level];
-    for (size_t i = 0; i < level->count; i++) {
-        if (level->files[i]->number < progress->number_end &&
-            meets(progress, levels, level->files[i]))
-            return true;
+    size_t runs = 0;
+    for (size_t r = 0; r < level->run_count; r++) {
+        const struct bb_run *run = &level->runs[r];
+        bool has_range = false;
+        for (size_t i = 0; i < run->count; i++) {
+            bool is_met = meets(progress, levels, run->files[i]);
+            has_range |= is_met;
+            if (is_met && run->files[i]->number < progress->number_end)
+                return true;
+        }
+        runs += has_range;
     }
-    return false;
+    return runs > 1;
 }
 
 /* Takes the next piece of the current level: all of the range in level 0 and in a level of several
- * runs. The output goes to the oldest run of its level. */
+ * runs. The output goes to the oldest run of its level. WHY above the last level the numbers do not
+ * matter: the request's own step to this level gave its data new ones. */
 static void take_piece(struct bb_range_progress *progress, const struct bb_levels *levels,
                        const struct goal *goal, struct bb_plan *plan)
 {
@@ -225,7 +234,7 @@ static void take_piece(struct bb_range_progress *progress, const struct bb_level
     plan->output_run = oldest == NULL ? 0 : oldest->number;
     if (!progress->is_whole && levels->levels[progress->level].run_count > 0)
         take_level(progress, levels, goal, plan, &hull);
-    else if (progress->level == 0 || has_old(progress, levels))
+    else if (!is_bottom || has_old(progress, levels))
         take_runs(progress, levels, progress->level, plan, &hull);
     if (hull.has_any && !is_bottom)
         take_runs(NULL, levels, plan->output_level, plan, &hull);

@@ -136,7 +136,7 @@ bb_db_delete(struct bb_db *db, const struct bb_write_options *options, struct bb
 /* Deletes all keys from low, inclusive, to high, exclusive, in the store's order. This is one
  * operation that costs about as much as one delete, independent of the number of keys. Later
  * compactions reclaim the space (bb_db_compact_range does so immediately). A range with high <=
- * low is empty; the call then has no effect and is not an error. Earlier snapshots still show the
+ * low is empty; the call then deletes nothing and is not an error. Earlier snapshots still show the
  * keys. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_delete_range(struct bb_db *db,
                                                        const struct bb_write_options *options,

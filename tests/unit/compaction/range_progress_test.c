@@ -113,7 +113,8 @@ static void range_progress__deeper_levels(void **state)
                  "-> 4: 3/1 4/2");
 }
 
-/* Several runs are one piece if a table of the range is from before the request. */
+/* Several runs are one piece. Above the last level it is taken even if all its tables were written
+ * after the request: the step from the level above wrote some of them. */
 static void range_progress__levels_of_several_runs(void **state)
 {
     (void)state;
@@ -121,8 +122,20 @@ static void range_progress__levels_of_several_runs(void **state)
     assert_piece((struct range){.level = 1, .number_end = 9}, levels, "-> 2: 1/8 1/3 1/4 2/1");
     assert_piece((struct range){.level = 1, .number_end = 4, .high = "h"}, levels,
                  "-> 2: 1/8 1/3 2/1");
-    assert_piece((struct range){.level = 1, .number_end = 3, .high = "h"}, levels, "");
+    assert_piece((struct range){.level = 1, .number_end = 3, .high = "h"}, levels,
+                 "-> 2: 1/8 1/3 2/1");
     assert_piece((struct range){.level = 1, .number_end = 8, .low = "h", .high = "k"}, levels, "");
+}
+
+/* In the last level, tables from before the request are a reason, and tables of two runs. */
+static void range_progress__a_last_level_of_several_runs(void **state)
+{
+    (void)state;
+    static const char levels[] = "1: 8[a-c] | 3[b-g] 4[p-z]\n";
+    assert_piece((struct range){.level = 1, .number_end = 9, .low = "p"}, levels, "-> 1: 1/4");
+    assert_piece((struct range){.level = 1, .number_end = 4, .low = "p"}, levels, "");
+    assert_piece((struct range){.level = 1, .number_end = 3, .high = "h"}, levels, "-> 1: 1/8 1/3");
+    assert_piece((struct range){.level = 1, .number_end = 3, .low = "d", .high = "h"}, levels, "");
 }
 
 /* Gives a drawn table the properties of one with tombstones. */
@@ -197,6 +210,7 @@ int main(void)
         cmocka_unit_test(range_progress__level_0),
         cmocka_unit_test(range_progress__deeper_levels),
         cmocka_unit_test(range_progress__levels_of_several_runs),
+        cmocka_unit_test(range_progress__a_last_level_of_several_runs),
         cmocka_unit_test(range_progress__the_last_level),
         cmocka_unit_test(range_progress__done_up_to_the_upper_table),
     };
