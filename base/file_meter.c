@@ -45,14 +45,19 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
     return status == BB_OK ? end_read((struct bb_file_meter *)file->fs, *ret_size) : status;
 }
 
-void bb_file_meter_init(struct bb_file_meter *meter, struct bb_file_system *fs,
-                        enum bb_status (*pause)(void *context, uint64_t nanoseconds), void *context)
+void bb_file_meter_wrap(struct bb_file_meter *meter, struct bb_file_system *fs)
 {
-    *meter = (struct bb_file_meter){.pause = pause, .context = context};
     bb_file_forward_init(&meter->forward, fs);
     meter->forward.ops.open = bb_file_forward_open;
     meter->forward.file_ops.read_at = read_at;
     /* Every read is counted. */
     meter->forward.file_ops.read_now = NULL;
     meter->forward.file_ops.will_need = NULL;
+}
+
+void bb_file_meter_init(struct bb_file_meter *meter, struct bb_file_system *fs,
+                        enum bb_status (*pause)(void *context, uint64_t nanoseconds), void *context)
+{
+    *meter = (struct bb_file_meter){.pause = pause, .context = context};
+    bb_file_meter_wrap(meter, fs);
 }

@@ -36,6 +36,10 @@ void bb_file_meter_init(struct bb_file_meter *meter, struct bb_file_system *fs,
                         enum bb_status (*pause)(void *context, uint64_t nanoseconds),
                         void *context);
 
+/* Wraps another file system from now on; counts and limits continue. REQUIRES: no file of the meter
+ * is open, and both systems have one clock. */
+void bb_file_meter_wrap(struct bb_file_meter *meter, struct bb_file_system *fs);
+
 /* Ends the current slice early, with its pause. */
 BB_MUST_CHECK enum bb_status bb_file_meter_end_slice(struct bb_file_meter *meter);
 

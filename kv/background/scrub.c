@@ -275,6 +275,7 @@ void bb_scrub_init(struct bb_scrub *scrub, struct bb_db *db, uint64_t first, boo
 
 static enum bb_status check_next_table(struct bb_scrub *scrub)
 {
+    bb_file_meter_wrap(&scrub->meter, scrub->db->files);
     scrub->report.bytes_left -= scrub->file->meta.file_size;
     enum bb_status status = check_file(scrub);
     if (status == BB_OK || is_passed_over(scrub, status)) {
@@ -286,7 +287,9 @@ static enum bb_status check_next_table(struct bb_scrub *scrub)
     return status;
 }
 
-/* Checks the manifest, or the next log. Logs that were created since belong to the next scrub. */
+/* Checks the manifest, or the next log. Logs that were created since belong to the next scrub. WHY
+ * not through the store's pool of files: it closes files and opens them again, and takes one that
+ * has grown in the meantime for another file. */
 static enum bb_status check_next_log(struct bb_scrub *scrub)
 {
     struct bb_scrub_log log = {0};
@@ -302,6 +305,7 @@ static enum bb_status check_next_log(struct bb_scrub *scrub)
     if (scrub->is_complete)
         return BB_OK;
     scrub->next_log = log.number;
+    bb_file_meter_wrap(&scrub->meter, scrub->db->system);
     status = log.number == 0 ? bb_scrub_logs_check_manifest(&scrub->logs)
                              : bb_scrub_logs_check(&scrub->logs, &log);
     if (bb_scrub_logs_is_damage(status)) {

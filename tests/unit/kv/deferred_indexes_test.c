@@ -170,7 +170,7 @@ static void deferred_indexes__are_wanted_by_selections(void **state)
     flush_rows(&store, 100, 1);
     assert_listed(store.db, 0, 2);
     (void)indexed_count(store.db, "status = 200", false);
-    /* The flush builds its file, and the worker those of the tables before it. */
+    /* The flush builds its file, and the worker builds the files of the tables before it. */
     flush_rows(&store, 200, 1);
     assert_listed(store.db, 3, 0);
     flush_rows(&store, 300, 1);

@@ -259,6 +259,67 @@ static void scrub_logs__of_an_adopted_manifest(void **state)
     store_deinit(&store);
 }
 
+/* ---- the manifest grows while it is checked ---- */
+
+#define LONG_KEY 60000 /* two of them per table make a manifest of several slices */
+#define TABLES   24
+
+static uint8_t long_key[LONG_KEY];
+
+static struct bb_bytes long_key_of(int number)
+{
+    memset(long_key, 'k', sizeof(long_key));
+    snprintf((char *)long_key, sizeof(long_key), "%07d", number);
+    return bb_bytes_of(long_key, sizeof(long_key));
+}
+
+static void add_table(struct bb_db *db, int number)
+{
+    assert_ok(bb_db_put(db, NULL, long_key_of(number), bb_bytes_of_text("value")));
+    assert_ok(bb_db_flush(db));
+}
+
+/* After the tables: makes the manifest longer, and reads so many tables that the pool of files
+ * closes the others. */
+static bool grow_manifest(void *context, const struct bb_db_scrub_report *report)
+{
+    struct store *store = context;
+    struct bb_get_options past_filters = {.ignore_filters = true, .bypass_fill = true};
+    static int grown;
+    if (report->bytes_left > 0)
+        return true;
+    add_table(store->db, TABLES + grown++);
+    for (int i = 0; i < TABLES; i++)
+        assert_ok(bb_db_get(store->db, &past_filters, long_key_of(i), NULL));
+    return true;
+}
+
+/* The pool closed the manifest and opened it again. It had grown, and was reported as damaged. */
+static void scrub_logs__of_a_manifest_that_grows(void **state)
+{
+    (void)state;
+    struct store store;
+    struct told told = {0};
+    struct bb_db_scrub_report report;
+    struct bb_db_scrub_options options = {.on_progress = grow_manifest, .progress_context = &store};
+    store_init(&store);
+    store.options.on_event = note_event;
+    store.options.event_context = &told;
+    store.options.open_tables_max = 16;
+    store.options.cache_off = true;
+    store.options.read_mode = BB_READ_CALLS;
+    store.options.level0_run_count_compact = 900;
+    store.options.level0_run_count_stop = 1000;
+    store_open(&store);
+    for (int i = 0; i < TABLES; i++)
+        add_table(store.db, i);
+    assert_ok(bb_db_scrub(store.db, &options, &report));
+    assert_true(report.damaged == 0 && report.manifests == 1);
+    assert_true(told.damages == 0);
+    assert_true(store_stats(&store).levels[0].table_count > TABLES + 2);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest threaded[] = {
@@ -270,6 +331,7 @@ int main(void)
         cmocka_unit_test(scrub_logs__damaged_logs_and_manifests_can_be_replaced),
         cmocka_unit_test(scrub_logs__stop_and_go_on_elsewhere),
         cmocka_unit_test(scrub_logs__of_an_adopted_manifest),
+        cmocka_unit_test(scrub_logs__of_a_manifest_that_grows),
     };
     int failed = cmocka_run_group_tests(threaded, NULL, NULL);
     if (!bb_test_threads_only())
