@@ -7,15 +7,16 @@
 
 static const struct bb_table_kind kinds[BB_TABLE_KIND_MAX + 1] = {
     [BB_FILTER_NONE] = {.slope = 1},
-    /* Spare slots and rounding grow slightly with the bits. */
+    /* Spare slots and rounding grow slightly with the bits. A filter has a descriptor of two bytes,
+     * a spare slot and half a byte. */
     [BB_FILTER_RIBBON] = {.has_whole_bits = true,
                           .slope = 1.012,
-                          .overhead_bits = 0.4,
+                          .filter_bits = 21,
                           .table_filter_overhead_bits = 0.15},
-    /* Bloom filters of optimal size take 1 / ln 2. Small filters, or lines of 64 bytes, take
-     * more. */
-    [BB_FILTER_BLOCKED_BLOOM] = {.slope = 1.6},
-    [BB_FILTER_BLOOM] = {.slope = 1.48},
+    /* Bloom filters take at least 1 / ln 2. A filter has a descriptor, and half a byte or a line
+     * that is not full. */
+    [BB_FILTER_BLOCKED_BLOOM] = {.slope = 1.4427, .filter_bits = 512},
+    [BB_FILTER_BLOOM] = {.slope = 1.4427, .filter_bits = 20},
 };
 
 const struct bb_table_kind *bb_table_kind_find(enum bb_filter_kind kind)

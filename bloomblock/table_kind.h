@@ -1,4 +1,4 @@
-/* The kinds of filters that tables can hold: what the layers above need to know of them, so that
+/* The kinds of filters that tables can hold: facts for the layers above, so that
  * only bloomblock knows how they are made. Constants; any thread. */
 #ifndef BB_BLOOMBLOCK_TABLE_KIND_H
 #define BB_BLOOMBLOCK_TABLE_KIND_H
@@ -7,15 +7,18 @@
 
 #define BB_TABLE_KIND_DEFAULT BB_FILTER_RIBBON
 #define BB_TABLE_KIND_MAX     BB_FILTER_BLOOM
+/* The kind of all table filters, also next to block filters of another kind. */
+#define BB_TABLE_KIND_OF_TABLE_FILTERS BB_FILTER_RIBBON
 
-/* The bits of a filter per key are  slope * bb_table_kind_bits() + overhead.  The numbers here hold
- * until there are tables to measure. */
+/* The bits of a filter per key are  slope * bb_table_kind_bits() + overhead.  The overhead of a
+ * filter of n keys is about  filter_bits / n.  The numbers here hold until there are tables to
+ * measure. */
 struct bb_table_kind {
     /* Whole bits per key: a rate between two powers of two is mixed from filters of two sizes, and
      * bits divide between a table filter and block filters without loss. */
     bool has_whole_bits;
     double slope;
-    double overhead_bits;              /* of filters of about 50 keys */
+    double filter_bits;                /* of each filter, with any number of keys */
     double table_filter_overhead_bits; /* of table filters of some thousand keys */
 };
 

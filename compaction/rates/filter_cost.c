@@ -8,8 +8,10 @@
 
 /* Number of halvings of the range of rates on a logarithmic scale: down to 6e-8 of it. */
 #define BISECTIONS 24
-/* The fixed cost of a filter: its descriptor, a spare slot, half a byte. */
-#define BITS_PER_FILTER 21
+/* Keys of a block if there is no table to count them. */
+#define KEYS_PER_BLOCK 50
+/* The blocks that share a filter count up to this number: an index page has about as many. */
+#define BLOCKS_PER_FILTER_MAX 64
 /* Block filters are added to a table filter if they cost at most this many bits more per key. */
 #define SPLIT_BITS_MAX 4
 /* Tables with fewer keys show the fixed cost of a filter, not the cost of a key. */
@@ -20,27 +22,64 @@ static bool has_table_filter_alone(double table_filter_bits)
     return table_filter_bits == BB_TABLE_FILTER_ALL || table_filter_bits > 0;
 }
 
-static struct bb_filter_cost usual_cost(enum bb_filter_kind kind, double table_filter_bits)
+/* The bits of a table filter without its overhead. */
+static double bits_of_table_filter(double rate)
 {
-    const struct bb_table_kind *facts = bb_table_kind_find(kind);
+    enum bb_filter_kind kind = BB_TABLE_KIND_OF_TABLE_FILTERS;
+    return bb_table_kind_find(kind)->slope * bb_table_kind_bits(kind, rate);
+}
+
+/* The bits of a table with only a table filter, or only block filters, without the overhead. */
+static double bits_alone(const struct bb_filter_cost *cost, double rate)
+{
+    return has_table_filter_alone(cost->table_filter_bits)
+               ? bits_of_table_filter(rate)
+               : cost->slope * bb_table_kind_bits(cost->kind, rate);
+}
+
+/* The same with both. */
+static double bits_split(const struct bb_filter_cost *cost, double rate)
+{
+    struct bb_filter_split split = bb_filter_split(rate, cost->table_filter_bits);
+    double block_bits =
+        split.block_rate < 1 ? cost->slope * bb_table_kind_bits(cost->kind, split.block_rate) : 0;
+    return bits_of_table_filter(split.table_filter_rate) + block_bits;
+}
+
+/* The usual overheads. The slope is the kind's. */
+static void set_usual(struct bb_filter_cost *cost)
+{
+    const struct bb_table_kind *facts = bb_table_kind_find(cost->kind);
     BB_DEBUG_ASSERT(facts != NULL);
-    return (struct bb_filter_cost){
-        .kind = kind,
-        .table_filter_bits = table_filter_bits,
-        .slope = facts->slope,
-        .overhead_bits = has_table_filter_alone(table_filter_bits)
-                             ? facts->table_filter_overhead_bits
-                             : facts->overhead_bits,
-        .split_overhead_bits = facts->table_filter_overhead_bits + facts->overhead_bits,
-    };
+    double block_bits = facts->filter_bits / cost->keys_per_filter;
+    double table_filter_bits =
+        bb_table_kind_find(BB_TABLE_KIND_OF_TABLE_FILTERS)->table_filter_overhead_bits;
+    cost->slope = facts->slope;
+    cost->overhead_bits =
+        has_table_filter_alone(cost->table_filter_bits) ? table_filter_bits : block_bits;
+    cost->split_overhead_bits = table_filter_bits + block_bits;
+}
+
+static double keys_per_block(const struct bb_levels *levels, double expected)
+{
+    double keys = 0;
+    double blocks = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
+            const struct bb_table_meta *meta = &bb_levels_table(levels, level, i)->meta;
+            keys += (double)meta->key_count;
+            blocks += (double)meta->block_count;
+        }
+    if (blocks > 0)
+        return fmax(1, keys / blocks);
+    return expected > 0 ? fmax(1, expected) : KEYS_PER_BLOCK;
 }
 
 /* Sums over the tables with filters. */
 struct sample {
     double keys;
-    double blocks;
     double bits;
-    double ideal_bits;
+    double slope_bits; /* without overheads */
     double fixed_bits; /* of the table filters: bytes that each has once */
 };
 
@@ -50,14 +89,13 @@ double bb_filter_cost_bytes(const struct bb_table_meta *meta, double uncounted_b
     return (double)meta->filter_bytes - fmin((double)meta->table_filter_bytes, uncounted);
 }
 
-static void add_table(const struct bb_table_meta *meta, enum bb_filter_kind kind,
-                      double uncounted_bytes, struct sample *sample)
+static void add_table(const struct bb_table_meta *meta, double bits_per_key, double uncounted_bytes,
+                      struct sample *sample)
 {
     double keys = (double)meta->key_count;
     sample->keys += keys;
-    sample->blocks += (double)meta->block_count;
     sample->bits += 8 * bb_filter_cost_bytes(meta, uncounted_bytes);
-    sample->ideal_bits += keys * bb_table_kind_bits(kind, meta->filter_rate);
+    sample->slope_bits += keys * bits_per_key;
     if (meta->table_filter_bytes > BB_FILTER_COST_TABLE_BYTES)
         sample->fixed_bits += 8 * BB_FILTER_COST_TABLE_BYTES;
 }
@@ -72,20 +110,22 @@ static bool is_sample(const struct bb_table_meta *meta)
     return meta->filter_bytes > 0 && meta->filter_rate < 1 && meta->key_count >= SAMPLE_KEYS_MIN;
 }
 
-static void add_tables(const struct bb_levels *levels, enum bb_filter_kind kind,
+static void add_tables(const struct bb_levels *levels, const struct bb_filter_cost *cost,
                        double uncounted_bytes, struct sample *alone, struct sample *split)
 {
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
             const struct bb_table_meta *meta = &bb_levels_table(levels, level, i)->meta;
-            if (is_sample(meta))
-                add_table(meta, kind, uncounted_bytes, is_split(meta) ? split : alone);
+            if (is_sample(meta) && is_split(meta))
+                add_table(meta, bits_split(cost, meta->filter_rate), uncounted_bytes, split);
+            else if (is_sample(meta))
+                add_table(meta, bits_alone(cost, meta->filter_rate), uncounted_bytes, alone);
         }
 }
 
-static double overhead_of(const struct sample *sample, double slope)
+static double overhead_of(const struct sample *sample)
 {
-    return fmax(0, (sample->bits - slope * sample->ideal_bits) / sample->keys);
+    return fmax(0, (sample->bits - sample->slope_bits) / sample->keys);
 }
 
 /* If only one kind of table was seen, split or not, the overhead of the other is estimated. The
@@ -93,12 +133,11 @@ static double overhead_of(const struct sample *sample, double slope)
 static void calibrate_overheads(struct bb_filter_cost *cost, const struct sample *alone,
                                 const struct sample *split)
 {
-    double keys_per_block = (alone->keys + split->keys) / (alone->blocks + split->blocks);
-    double block_filter_bits = BITS_PER_FILTER / keys_per_block;
+    double block_filter_bits = bb_table_kind_find(cost->kind)->filter_bits / cost->keys_per_filter;
     if (alone->keys > 0)
-        cost->overhead_bits = overhead_of(alone, cost->slope);
+        cost->overhead_bits = overhead_of(alone);
     if (split->keys > 0)
-        cost->split_overhead_bits = overhead_of(split, cost->slope);
+        cost->split_overhead_bits = overhead_of(split);
     if (alone->keys == 0)
         cost->overhead_bits = fmax(0, cost->split_overhead_bits - block_filter_bits);
     if (split->keys == 0)
@@ -108,19 +147,20 @@ static void calibrate_overheads(struct bb_filter_cost *cost, const struct sample
 }
 
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
-                                               enum bb_filter_kind kind, double table_filter_bits,
-                                               double uncounted_bytes)
+                                               const struct bb_filter_cost_tables *tables)
 {
-    struct bb_filter_cost cost = usual_cost(kind, table_filter_bits);
+    double blocks = fmin(fmax(1, tables->blocks_per_filter), BLOCKS_PER_FILTER_MAX);
+    struct bb_filter_cost cost = {
+        .kind = tables->kind,
+        .table_filter_bits = tables->table_filter_bits,
+        .keys_per_filter = blocks * keys_per_block(levels, tables->keys_per_block),
+    };
     struct sample alone = {0};
     struct sample split = {0};
-    add_tables(levels, kind, uncounted_bytes, &alone, &split);
-    if (alone.keys + split.keys == 0)
-        return cost;
-    if (bb_table_kind_find(kind)->has_whole_bits)
+    set_usual(&cost);
+    add_tables(levels, &cost, tables->uncounted_bytes, &alone, &split);
+    if (alone.keys + split.keys > 0)
         calibrate_overheads(&cost, &alone, &split);
-    else
-        cost.slope = (alone.bits + split.bits) / (alone.ideal_bits + split.ideal_bits);
     return cost;
 }
 
@@ -135,10 +175,11 @@ static double adjusted_overhead(double overhead, double more, double usual)
 struct bb_filter_cost bb_filter_cost_in_tables(const struct bb_filter_cost *cost, double table_keys)
 {
     BB_DEBUG_ASSERT(table_keys > 0);
-    struct bb_filter_cost usual = usual_cost(cost->kind, cost->table_filter_bits);
+    struct bb_filter_cost usual = *cost;
     struct bb_filter_cost other = *cost;
     if (cost->fixed_bits == 0)
         return other;
+    set_usual(&usual);
     other.fixed_bits = 8 * BB_FILTER_COST_TABLE_BYTES / table_keys;
     double more = other.fixed_bits - cost->fixed_bits;
     other.overhead_bits = adjusted_overhead(cost->overhead_bits, more, usual.overhead_bits);
@@ -159,8 +200,8 @@ double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate)
 {
     if (!(rate < 1))
         return 0;
-    return cost->slope * bb_table_kind_bits(cost->kind, rate) +
-           (bb_filter_cost_splits(cost, rate) ? cost->split_overhead_bits : cost->overhead_bits);
+    return bb_filter_cost_splits(cost, rate) ? bits_split(cost, rate) + cost->split_overhead_bits
+                                             : bits_alone(cost, rate) + cost->overhead_bits;
 }
 
 double bb_filter_cost_rate(const struct bb_filter_cost *cost, double bits)

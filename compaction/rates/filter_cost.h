@@ -2,10 +2,10 @@
  * the store's tables.
  *
  * A filter takes  slope * bits + overhead  per key; the bits follow from the rate and the kind
- * (bloomblock/table_kind.h; docs/filters.md, "Rates between powers of two"). For a kind with whole
- * bits, the overhead (descriptors, rounding, spare slots) depends on how many keys share a filter,
- * and is measured on the existing tables, separately for tables that split their bits between a
- * table filter and block filters. For the other kinds, the slope is measured.
+ * (bloomblock/table_kind.h; docs/filters.md, "Rates between powers of two"). The overhead
+ * (descriptors, rounding, spare slots) depends on how many keys share a filter. It is measured on
+ * the existing tables, separately for tables that split their bits between a table filter and block
+ * filters, and estimated before any table has filters.
  *
  * Pure functions.
  */
@@ -14,10 +14,20 @@
 
 #include "compaction/levels/levels.h"
 
+/* The tables whose filters are planned. */
+struct bb_filter_cost_tables {
+    enum bb_filter_kind kind;
+    double table_filter_bits;   /* as in struct bb_table_options, for the largest run */
+    uint32_t blocks_per_filter; /* filter_granularity */
+    double keys_per_block;      /* used if the levels have no tables; 0: unknown */
+    double uncounted_bytes;     /* the result of bb_filter_budget_uncounted_bytes */
+};
+
 struct bb_filter_cost {
     enum bb_filter_kind kind;
-    double table_filter_bits; /* as in struct bb_table_options, for the largest run */
-    double slope;
+    double table_filter_bits;
+    double keys_per_filter; /* of block filters */
+    double slope;           /* of block filters; table filters are ribbons */
     /* The overhead per key of a table with only a table filter, or only block filters. */
     double overhead_bits;
     /* The overhead per key of a table with both. */
@@ -31,12 +41,11 @@ struct bb_filter_cost {
  * head of a filter with one shard. */
 #define BB_FILTER_COST_TABLE_BYTES 40
 
-/* Calibrates on the tables with filters in these levels; without any, uses typical values. Tables
- * of very few keys are ignored: the fixed cost of their filters would be taken for a cost of each
- * key. uncounted_bytes: the result of bb_filter_budget_uncounted_bytes. */
+/* Calibrates on the tables with filters in these levels; without any, estimates from the keys of a
+ * block. Tables of very few keys are ignored: the fixed cost of their filters would be taken for a
+ * cost of each key. */
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
-                                               enum bb_filter_kind kind, double table_filter_bits,
-                                               double uncounted_bytes);
+                                               const struct bb_filter_cost_tables *tables);
 /* The bytes of a table's filters. In a table of very few keys, the uncounted bytes of its table
  * filter are subtracted. */
 double bb_filter_cost_bytes(const struct bb_table_meta *meta, double uncounted_bytes);

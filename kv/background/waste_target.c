@@ -21,18 +21,25 @@ static struct bb_filter_budget budget_given(const struct bb_db *db)
     };
 }
 
-static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb_levels *levels)
+/* keys_per_block: of new tables; 0: unknown. */
+static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb_levels *levels,
+                                         double keys_per_block)
 {
     struct bb_filter_budget budget = budget_given(db);
+    const struct bb_filter_cost_tables tables = {
+        .kind = db->options.filter_kind,
+        .table_filter_bits = db->options.table_filter_bits,
+        .blocks_per_filter = db->options.filter_granularity,
+        .keys_per_block = keys_per_block,
+        .uncounted_bytes = bb_filter_budget_uncounted_bytes(&budget),
+    };
     if (bb_filter_budget_is_given(&budget))
-        budget.cost =
-            bb_filter_cost_calibrate(levels, db->options.filter_kind, db->options.table_filter_bits,
-                                     bb_filter_budget_uncounted_bytes(&budget));
+        budget.cost = bb_filter_cost_calibrate(levels, &tables);
     return budget;
 }
 
-struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
-                                                    const struct bb_levels *levels)
+static struct bb_pick_options pick_options(const struct bb_db *db, const struct bb_levels *levels,
+                                           double keys_per_block)
 {
     return (struct bb_pick_options){
         .shape = {.level0_run_count = db->options.level0_run_count_busy,
@@ -42,8 +49,22 @@ struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
         .has_filters = db->options.filter_kind != BB_FILTER_NONE,
         .target_wasted_reads = bb_options_target(&db->options),
         .weights = {.absent_share = db->options.absent_share},
-        .budget = budget_of(db, levels),
+        .budget = budget_of(db, levels, keys_per_block),
     };
+}
+
+struct bb_pick_options bb_waste_target_pick_options(const struct bb_db *db,
+                                                    const struct bb_levels *levels)
+{
+    return pick_options(db, levels, 0);
+}
+
+/* 0: unknown. */
+static double keys_per_block(const struct bb_db *db, const struct bb_waste_target_tables *tables)
+{
+    return tables->raw_bytes == 0 ? 0
+                                  : (double)db->options.block_size_bytes *
+                                        (double)tables->key_count / (double)tables->raw_bytes;
 }
 
 /* The running merge of level 0, for a budget in bits per key; otherwise NULL. Its edit is installed
@@ -59,7 +80,7 @@ void bb_waste_target_run_options(struct bb_db *db, const struct bb_levels *level
                                  const struct bb_waste_target_tables *tables,
                                  struct bb_waste_share *share, struct bb_table_options *options)
 {
-    struct bb_pick_options pick = bb_waste_target_pick_options(db, levels);
+    struct bb_pick_options pick = pick_options(db, levels, keys_per_block(db, tables));
     struct bb_rate_request request = bb_plan_rates_request(levels, &pick);
     request.output_level = tables->level;
     request.output_run = tables->run;
@@ -100,9 +121,11 @@ void bb_waste_target_plan_memtable(struct bb_db *db, struct bb_file_system *file
                                    const struct bb_memtable *memtable, struct bb_waste_share *share,
                                    struct bb_table_options *ret_options)
 {
-    const struct bb_waste_target_tables tables = {.key_count = bb_memtable_key_count(memtable),
-                                                  .hull =
-                                                      hull_of(memtable, db->options.comparator)};
+    const struct bb_waste_target_tables tables = {
+        .key_count = bb_memtable_key_count(memtable),
+        .raw_bytes = bb_memtable_raw_bytes(memtable),
+        .hull = hull_of(memtable, db->options.comparator),
+    };
     bb_options_for_table(&db->options, file_system, &db->secret, NULL, ret_options);
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_current_view_ref_levels(db);

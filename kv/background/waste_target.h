@@ -15,6 +15,7 @@ struct bb_waste_target_tables {
     int level;
     uint64_t run;
     uint64_t key_count;  /* of all tables together */
+    uint64_t raw_bytes;  /* keys and values; 0: unknown */
     struct bb_hull hull; /* of their keys; without any: unknown */
 };
 

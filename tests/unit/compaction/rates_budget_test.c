@@ -98,12 +98,12 @@ static void rates_budget__what_saves_most_is_rewritten(void **state)
     }
     assert_ok(bb_levels_apply(empty, NULL, 0, changes, count, &levels));
     release_changes(changes, count);
+    const struct bb_filter_cost_tables tables = {.kind = BB_FILTER_RIBBON,
+                                                 .table_filter_bits = BB_TABLE_FILTER_NONE};
     struct bb_pick_options options = {
         .shape = shape,
         .has_filters = true,
-        .budget = {
-            .bytes = 20 * DRAWN_KEYS,
-            .cost = bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_TABLE_FILTER_NONE, 0)}};
+        .budget = {.bytes = 20 * DRAWN_KEYS, .cost = bb_filter_cost_calibrate(levels, &tables)}};
     /* 12 bits per key, where 8 are allowed. */
     assert_ok(bb_pick(levels, &options, &plan));
     assert_int_equal(plan.reason, BB_PLAN_RATE_EXCESS);

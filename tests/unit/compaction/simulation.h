@@ -209,8 +209,9 @@ static inline void simulation_install(struct simulation *simulation, const uint6
                        : rates_waste(levels, &simulation->options.weights);
     double sum = (waste - floor) / simulation->options.target_wasted_reads;
     simulation->worst = sum > simulation->worst ? sum : simulation->worst;
-    simulation->options.budget.cost =
-        bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_TABLE_FILTER_NONE, 0);
+    const struct bb_filter_cost_tables tables = {.kind = BB_FILTER_RIBBON,
+                                                 .table_filter_bits = BB_TABLE_FILTER_NONE};
+    simulation->options.budget.cost = bb_filter_cost_calibrate(levels, &tables);
 }
 
 static inline int compare_simulated(const void *a, const void *b)

@@ -359,6 +359,52 @@ static void check_full_compaction(struct store *store)
     store_deinit(store);
 }
 
+/* One flush of all keys, then full compactions. WHY several: the first one plans with the cost of
+ * the filters that it finds, or of none. */
+static void check_first_tables(enum bb_filter_kind kind, double table_filter_bits,
+                               uint32_t block_size_bytes, size_t value_size)
+{
+    struct store store;
+    store_init(&store);
+    store.options.write_buffer_bytes = (uint64_t)16 << 20;
+    store.options.filter_kind = kind;
+    store.options.table_filter_bits = table_filter_bits;
+    store.options.block_size_bytes = block_size_bytes;
+    store.options.table_size_bytes = (uint64_t)2 << 20; /* more than 64 keys in each */
+    store.options.compression = BB_COMPRESSION_NONE;
+    store.options.filter_amount = (struct bb_filter_amount){BB_FILTER_BITS_PER_KEY, 8};
+    store_open(&store);
+    fill_randomly(&store, 4000, value_size);
+    assert_ok(bb_db_flush(store.db));
+    for (int i = 0; i < 4; i++) {
+        double bits = store_stats(&store).filter_bits_per_key;
+        if (bits > 8.4)
+            fail_msg("kind %d, %g bits of table filters, blocks of %u, values of %zu: %.2f bits "
+                     "after %d compactions",
+                     (int)kind, table_filter_bits, block_size_bytes, value_size, bits, i);
+        store_put(&store, "again", "value");
+        assert_ok(bb_db_compact(store.db));
+    }
+    store_deinit(&store);
+}
+
+/* Before a table had filters, each filter was planned with 50 keys: 16 of 8 bits per key were used.
+ * Bloom filters of few keys were planned without a fixed cost. */
+static void db_budget__of_first_tables_with_few_keys_per_block(void **state)
+{
+    (void)state;
+    static const enum bb_filter_kind kinds[] = {BB_FILTER_RIBBON, BB_FILTER_BLOOM,
+                                                BB_FILTER_BLOCKED_BLOOM};
+    static const size_t values[] = {0, 100, 400, 2000};
+    for (size_t kind = 0; kind < BB_ARRAY_LENGTH(kinds); kind++) {
+        for (size_t i = 0; i < BB_ARRAY_LENGTH(values); i++) {
+            check_first_tables(kinds[kind], 0, 4096, values[i]);
+            check_first_tables(kinds[kind], 0, 512, values[i]);
+            check_first_tables(kinds[kind], BB_TABLE_FILTER_NONE, 512, values[i]);
+        }
+    }
+}
+
 /* It planned with the costs of filters in the small tables: 2.5 of 4 bits were used. */
 static void db_budget__of_small_tables_is_used_by_a_full_compaction(void **state)
 {
@@ -403,6 +449,7 @@ int main(void)
         cmocka_unit_test(db_budget__may_change),
         cmocka_unit_test(db_budget__without_filters),
         cmocka_unit_test(db_budget__of_tables_with_few_large_values),
+        cmocka_unit_test(db_budget__of_first_tables_with_few_keys_per_block),
         cmocka_unit_test(db_budget__of_small_tables_is_used_by_a_full_compaction),
         cmocka_unit_test(db_budget__of_some_hundred_large_values_is_used),
     };
