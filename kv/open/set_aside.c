@@ -5,25 +5,29 @@
 
 #include "kv/directory/unnamed.h"
 
-static void tell(struct bb_db *db, const char *from, const char *to)
+static void tell(struct bb_db *db, const char *from, const char *to,
+                 const struct bb_manifest_report *manifest)
 {
     struct bb_buf text = {0};
-    enum bb_status status =
-        bb_buf_print(&text,
-                     "%s is a whole table of this store with newer data than all that the manifest "
-                     "names, and the manifest's end cannot be read: it is kept as %s%c",
-                     from, to, 0);
+    enum bb_status status = bb_buf_print(
+        &text,
+        "%s is a whole table of this store with newer data than all that the manifest "
+        "names, and %s: it is kept as %s, and bb_db_ingest can add it%c",
+        from,
+        manifest->is_marked ? "the logs have a gap before it" : "the manifest's end cannot be read",
+        to, 0);
     bb_store_tell(db, &text, status);
 }
 
-static enum bb_status set_aside(struct bb_db *db, uint64_t number)
+static enum bb_status set_aside(struct bb_db *db, uint64_t number,
+                                const struct bb_manifest_report *manifest)
 {
     char from[BB_PATH_SIZE_MAX];
     char to[BB_FILENAME_LOST_SIZE_MAX];
     bb_filename_path(db->directory, BB_FILE_TABLE, number, from);
     enum bb_status status = bb_filename_rename_lost(db->system, from, to);
     if (status == BB_OK)
-        tell(db, from, to);
+        tell(db, from, to, manifest);
     return status;
 }
 
@@ -48,7 +52,7 @@ enum bb_status bb_set_aside_tables(struct bb_db *db, struct bb_directory *direct
         status =
             bb_unnamed_fail(db->directory, &list.tables[first], state->last_sequence, manifest);
     for (size_t i = first; i < list.count && status == BB_OK; i++) {
-        status = set_aside(db, list.tables[i].number);
+        status = set_aside(db, list.tables[i].number, manifest);
         make_foreign(directory, list.tables[i].number);
         *ret_count += status == BB_OK;
     }

@@ -54,6 +54,7 @@ struct bb_repair {
     /* The new state may be in effect, so that no written file may be removed any more. */
     bool is_published;
     bool keeps_logs;
+    uint64_t kept_sequence; /* the last one in the logs that are kept */
     /* Extra names given to files, each terminated. */
     struct bb_buf lost_paths;
 

@@ -63,6 +63,7 @@ static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *
     if (status == BB_OK && bb_repair_has_newer(repair, check.expected_sequence - 1))
         return BB_OK;
     *ret_is_replayable = status == BB_OK && (repair->is_current || !check.is_gap);
+    repair->kept_sequence = *ret_is_replayable ? check.expected_sequence - 1 : 0;
     return status;
 }
 

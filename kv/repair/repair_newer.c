@@ -54,10 +54,17 @@ static enum bb_status judge(struct bb_repair *repair, const struct bb_unnamed_ta
     return BB_OK;
 }
 
+/* A flush that crashed has left a table with data that the kept logs have too. */
+static uint64_t known_sequence_of(const struct bb_repair *repair)
+{
+    uint64_t in_tables = repair->edit.last_sequence;
+    return repair->kept_sequence > in_tables ? repair->kept_sequence : in_tables;
+}
+
 enum bb_status bb_repair_newer(struct bb_repair *repair)
 {
     const struct bb_unnamed *list = &repair->unnamed;
-    uint64_t known_sequence = repair->edit.last_sequence;
+    uint64_t known_sequence = known_sequence_of(repair);
     enum bb_status status = BB_OK;
     for (size_t i = bb_unnamed_first_above(list, repair->state.last_sequence);
          i < list->count && status == BB_OK; i++)
