@@ -75,6 +75,9 @@ struct bb_db_stats {
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
     uint64_t memtable_bytes; /* of the active and the frozen memtables */
+    /* The memory that the store keeps for memtables: these, the memory that earlier entries used in
+     * them, and one empty memtable. */
+    uint64_t memtable_held_bytes;
     /* Roots, pinned index pages and pinned table filters, including unused space in their large
      * pages. Also the bits by which counts of selections know the visible records below newer
      * tables: some 0.4 bytes for each record of the granules that they counted. */

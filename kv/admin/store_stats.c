@@ -95,8 +95,11 @@ static void describe_memory(struct bb_db *db, const struct bb_view *view, struct
 {
     stats->table_memory_bytes +=
         bb_large_pages_overhead(&db->table_env.pages) + atomic_load(&db->known_rows_bytes);
-    for (size_t i = 0; i < view->buffer_count; i++)
+    for (size_t i = 0; i < view->buffer_count; i++) {
         stats->memtable_bytes += bb_memtable_used_bytes(view->buffers[i]->memtable);
+        stats->memtable_held_bytes += bb_memtable_held_bytes(view->buffers[i]->memtable);
+    }
+    stats->memtable_held_bytes += bb_spare_memtable_held_bytes(&db->spare);
 }
 
 static void describe_reads(struct bb_db *db, struct bb_db_stats *stats)

@@ -94,6 +94,8 @@ void bb_memtable_destroy(struct bb_memtable *memtable)
 
 void bb_memtable_reset(struct bb_memtable *memtable)
 {
+    if (memtable->arena.used > memtable->used_before)
+        memtable->used_before = memtable->arena.used;
     bb_memtable_ranges_reset(&memtable->ranges);
     bb_arena_reset(&memtable->arena);
     bb_memory_filter_reset(&memtable->filter);
@@ -218,6 +220,12 @@ uint64_t bb_memtable_raw_bytes(const struct bb_memtable *memtable)
 uint64_t bb_memtable_used_bytes(const struct bb_memtable *memtable)
 {
     return count_of(&memtable->counts.used_bytes) + filter_bytes(memtable);
+}
+
+uint64_t bb_memtable_held_bytes(const struct bb_memtable *memtable)
+{
+    uint64_t used = count_of(&memtable->counts.used_bytes);
+    return (used > memtable->used_before ? used : memtable->used_before) + filter_bytes(memtable);
 }
 
 uint64_t bb_memtable_capacity(const struct bb_memtable *memtable)

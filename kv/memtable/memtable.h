@@ -89,6 +89,8 @@ uint64_t bb_memtable_key_count(const struct bb_memtable *memtable);
 uint64_t bb_memtable_sequence_max(const struct bb_memtable *memtable); /* 0 when empty */
 uint64_t bb_memtable_raw_bytes(const struct bb_memtable *memtable);    /* keys and values */
 uint64_t bb_memtable_used_bytes(const struct bb_memtable *memtable);   /* of the capacity */
+/* With the memory that earlier entries used: reset keeps it. */
+uint64_t bb_memtable_held_bytes(const struct bb_memtable *memtable);
 uint64_t bb_memtable_capacity(const struct bb_memtable *memtable);
 
 #endif

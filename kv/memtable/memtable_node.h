@@ -132,6 +132,8 @@ struct bb_memtable {
     uint64_t inner_count;
     uint32_t last_leaf;   /* the leaf without an upper fence */
     uint32_t last_record; /* with the highest key; 0: empty */
+    /* The most bytes of the arena that were used before the last reset. Constant between resets. */
+    uint64_t used_before;
 };
 
 static inline void *bb_memtable_at(const struct bb_memtable *memtable, uint32_t offset)

@@ -71,7 +71,7 @@ bool bb_readers_are_gone(const struct bb_readers *readers);
 /* The number of currently pinned values. */
 int64_t bb_readers_pinned_values(const struct bb_readers *readers);
 
-/* Adds the counts of a lookup to those of the slot that its thread has claimed. */
+/* Adds the counts of a lookup to the counts of the slot that its thread has claimed. */
 void bb_reader_add_counts(struct bb_reader *reader, const struct bb_reader_counts *counts);
 /* Adds an iterator's counts to the totals. REQUIRES: a view is published. */
 void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats);

@@ -43,3 +43,12 @@ bool bb_spare_memtable_keep(struct bb_spare_memtable *spare, struct bb_memtable 
     bb_mutex_unlock(&spare->mutex);
     return is_kept;
 }
+
+uint64_t bb_spare_memtable_held_bytes(struct bb_spare_memtable *spare)
+{
+    if (!bb_mutex_enter(&spare->mutex))
+        return 0;
+    uint64_t bytes = spare->memtable == NULL ? 0 : bb_memtable_held_bytes(spare->memtable);
+    bb_mutex_unlock(&spare->mutex);
+    return bytes;
+}

@@ -21,5 +21,7 @@ struct bb_memtable *bb_spare_memtable_take(struct bb_spare_memtable *spare,
 /* Empties the memtable and keeps it. Returns false, and keeps nothing, if it has another capacity
  * or a memtable is kept already. */
 bool bb_spare_memtable_keep(struct bb_spare_memtable *spare, struct bb_memtable *memtable);
+/* The memory of the kept memtable; 0: none is kept. */
+uint64_t bb_spare_memtable_held_bytes(struct bb_spare_memtable *spare);
 
 #endif

@@ -243,6 +243,6 @@ uint64_t bb_redis_store_memory(struct bb_redis_store *store)
 {
     struct bb_db_stats stats;
     bb_db_stats(store->db, &stats);
-    return sizeof(*store) + stats.memtable_bytes + stats.table_memory_bytes +
+    return sizeof(*store) + stats.memtable_held_bytes + stats.table_memory_bytes +
            stats.cache.used_bytes;
 }

@@ -3,6 +3,9 @@
  * 1 for data that was written after the request, and left it above the old versions of level 2. */
 #include "tests/support/assert_status.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/bytes.h"
 #include "bb/db.h"
 #include "tests/support/file_memory.h"

@@ -93,10 +93,10 @@ static void write_text(struct stat_report *report)
                  "an absent key searches at most %s; space at most %.2f times the largest run\n",
                  number_of(stats->run_count, "run", "runs").text, stats->space_amplification);
     write_tombstones(report);
-    output_print(out, "in memory: writes %s, indexes %s; last sequence %s\n",
-                 number_bytes(stats->memtable_bytes).text,
-                 number_bytes(stats->table_memory_bytes).text,
-                 number_grouped(stats->last_sequence).text);
+    output_print(
+        out, "in memory: writes %s (%s held), indexes %s; last sequence %s\n",
+        number_bytes(stats->memtable_bytes).text, number_bytes(stats->memtable_held_bytes).text,
+        number_bytes(stats->table_memory_bytes).text, number_grouped(stats->last_sequence).text);
     bb_db_stored_options(report->db, &stored);
     stored_report_write(&stored, out);
     write_recovery(report);
@@ -129,6 +129,7 @@ static void write_json(struct stat_report *report)
     json_set_count(document, "passing_tables", total.passing_table_count);
     json_set_count(document, "unpredicted_tables", total.unpredicted_table_count);
     json_set_count(document, "memtable_bytes", stats->memtable_bytes);
+    json_set_count(document, "memtable_held_bytes", stats->memtable_held_bytes);
     json_set_count(document, "table_memory_bytes", stats->table_memory_bytes);
     json_set_count(document, "last_sequence", stats->last_sequence);
     json_set_count(document, "tombstones", stats->tombstone_count);

@@ -209,6 +209,7 @@ static const struct field stats_fields[] = {
     COUNT(compaction_bytes_read),
     COUNT(compaction_bytes_written),
     COUNT(memtable_bytes),
+    COUNT(memtable_held_bytes),
     COUNT(table_memory_bytes),
     COUNT(filter_bytes),
     COUNT(filter_budget_bytes),

@@ -207,6 +207,30 @@ static void db_stats__memtable_hits(void **state)
     store_deinit(&store);
 }
 
+/* After a flush the memory of the entries is kept for others, and still counted. */
+static void db_stats__memory_held_for_memtables(void **state)
+{
+    (void)state;
+    struct store store;
+    char key[16];
+    store_init(&store);
+    store_open(&store);
+    struct bb_db_stats first = store_stats(&store);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(key, sizeof(key), "%08d", i);
+        store_put(&store, key, "a value of some length");
+    }
+    struct bb_db_stats full = store_stats(&store);
+    assert_true(full.flushes >= 2 && full.memtable_held_bytes >= full.memtable_bytes);
+    assert_ok(bb_db_flush(store.db));
+    struct bb_db_stats after = store_stats(&store);
+    assert_true(after.memtable_bytes < first.memtable_bytes + 1024);
+    /* A memtable that was full, and the active one. */
+    assert_true(after.memtable_held_bytes > store.options.write_buffer_bytes * 3 / 4);
+    assert_true(after.memtable_held_bytes < 3 * store.options.write_buffer_bytes);
+    store_deinit(&store);
+}
+
 /* Tombstones and versions invisible to a snapshot have separate classes. */
 static void db_stats__classes(void **state)
 {
@@ -556,6 +580,7 @@ int main(void)
         cmocka_unit_test(db_stats__the_short_way_counts_as_the_long_one),
         cmocka_unit_test(db_stats__callers_stats_are_added_to),
         cmocka_unit_test(db_stats__memtable_hits),
+        cmocka_unit_test(db_stats__memory_held_for_memtables),
         cmocka_unit_test(db_stats__classes),
         cmocka_unit_test(db_stats__reads_are_what_the_system_was_asked_for),
         cmocka_unit_test(db_stats__requests_are_hits_and_misses),
