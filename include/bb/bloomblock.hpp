@@ -676,7 +676,7 @@ class store
     }
 
     /* The value; std::nullopt: the key is absent. */
-    result<std::optional<std::string>> get(std::string_view key, const snapshot *at = nullptr) const
+    result<std::optional<std::string>> get(std::string_view key, const bb::snapshot *at = nullptr) const
     {
         result<std::optional<pinned>> found = get_pinned(key, at);
         if (!found)
@@ -686,7 +686,7 @@ class store
         return std::optional<std::string>(std::string((*found)->view()));
     }
     result<std::optional<pinned>> get_pinned(std::string_view key,
-                                             const snapshot *at = nullptr) const
+                                             const bb::snapshot *at = nullptr) const
     {
         const bb_get_options how = options_of(at);
         bb_pinned pin{};
@@ -697,7 +697,7 @@ class store
             return failure::last(status);
         return std::optional<pinned>(pinned(pin));
     }
-    result<bool> contains(std::string_view key, const snapshot *at = nullptr) const
+    result<bool> contains(std::string_view key, const bb::snapshot *at = nullptr) const
     {
         const bb_get_options how = options_of(at);
         bb_status status = bb_db_get(db_.get(), &how, to_bytes(key), nullptr);

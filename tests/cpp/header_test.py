@@ -57,6 +57,19 @@ class HeaderTest(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             self.assertEqual([found for found in pool.map(lambda run: compiled(*run), runs) if found], [])
 
+    def test_no_class_uses_a_name_in_two_senses(self):
+        """A class that names a type, and then declares a member of that name, is ill-formed. No
+        compiler has to report it."""
+        with open(os.path.join(SOURCE, "include", "bb", "bloomblock.hpp"), encoding="utf-8") as file:
+            code = re.sub(r'(?s)/\*.*?\*/|"[^"\n]*"', "", file.read())
+        classes = re.findall(r"(?ms)^(?:class|struct) (?:\[\[nodiscard\]\] )?(\w+)[^;{]*\{\n(.*?)^\};", code)
+        types = {name for name, _ in classes}
+        self.assertIn("snapshot", types)
+        for name, body in classes:
+            members = re.findall(r"(?m)^    \w[\w:<>*& ]* \*?(\w+)(?:\(| = |;)", body)
+            for member in types.intersection(members) - {name}:
+                self.assertIsNone(re.search(rf"(?<![\w:.>]){member} [*&\w]", body), f"{name}: use bb::{member}")
+
     def run_built(self, compiler, year, source):
         """The output of a program."""
         program = os.path.join(self.folder, "program")
