@@ -73,7 +73,8 @@ class buffer
     }
     buffer &operator=(buffer &&other) noexcept
     {
-        std::swap(buf_, other.buf_);
+        buffer taken(std::move(other)); /* whose destructor releases the old one */
+        std::swap(buf_, taken.buf_);
         return *this;
     }
     buffer(const buffer &) = delete;
@@ -267,7 +268,8 @@ class pinned
     }
     pinned &operator=(pinned &&other) noexcept
     {
-        std::swap(pin_, other.pin_);
+        pinned taken(std::move(other)); /* whose destructor releases the old one */
+        std::swap(pin_, taken.pin_);
         return *this;
     }
     pinned(const pinned &) = delete;

@@ -49,6 +49,33 @@ static void test_values(bb::store &store)
     CHECK(!store.get("bloom").value());
 }
 
+/* Regression: the moved-from object kept the old pin, and the store could not be closed. */
+static void test_moved_values(const std::string &path)
+{
+    bb::store store = open(path);
+    store.put("first", "1").value();
+    store.put("second", "2").value();
+    bb::pinned value = std::move(*store.get_pinned("first").value());
+    bb::pinned next = std::move(*store.get_pinned("second").value());
+    value = std::move(next);
+    CHECK(value.view() == "2");
+    bb::pinned &itself = value;
+    value = std::move(itself);
+    CHECK(value.view() == "2");
+    CHECK(store.close().status() == BB_BUSY);
+    value = bb::pinned(bb_pinned{});
+    store.close().value(); /* although next exists */
+
+    bb::buffer first, second;
+    CHECK(bb_buf_assign(first.handle(), bb::to_bytes("1")) == BB_OK);
+    CHECK(bb_buf_assign(second.handle(), bb::to_bytes("2")) == BB_OK);
+    first = std::move(second);
+    CHECK(first.view() == "2" && second.handle()->data == nullptr);
+    bb::buffer &same = first;
+    first = std::move(same);
+    CHECK(first.view() == "2");
+}
+
 static void test_batches_and_ranges(bb::store &store)
 {
     bb::batch batch;
@@ -217,3 +244,4 @@ int main(int argc, char **argv)
     test_union_without_secret(folder + "/hashes.bbf");
     return 0;
 }
+    test_moved_values(folder + "/moved");
