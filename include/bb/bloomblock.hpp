@@ -21,9 +21,9 @@
  * destroyed before their store is closed or destroyed. The destructor of a store closes it and
  * drops the status: call close() to see it.
  *
- * Keys and values are std::string_view, with any bytes. Threads, limits and errors are those of
- * the C functions, which the members call; handle() returns the object for all other functions of
- * the library. */
+ * Keys and values are std::string_view, with any bytes. A path, a name, a definition or a condition
+ * contains no NUL: BB_INVALID. Threads, limits and errors are those of the C functions, which the
+ * members call; handle() returns the object for all other functions of the library. */
 #ifndef BB_PUBLIC_BLOOMBLOCK_HPP
 #define BB_PUBLIC_BLOOMBLOCK_HPP
 
@@ -135,6 +135,14 @@ struct failure {
 #endif
     }
 };
+
+/* BB_INVALID for a text with a NUL: a C function would use only the part before it. */
+inline std::optional<failure> nul_in(const char *name, const std::string &text)
+{
+    if (text.find('\0') == std::string::npos)
+        return std::nullopt;
+    return failure{BB_INVALID, std::string(name) + " contains a NUL"};
+}
 
 /* A value or a failure. */
 template <typename T> class [[nodiscard]] result
@@ -633,6 +641,8 @@ class store
     static result<store> open(const std::string &directory, const bb_db_options &how = options())
     {
         bb_db *db = nullptr;
+        if (std::optional<failure> why = nul_in("the path of the store", directory))
+            return *why;
         bb_status status = bb_db_open(directory.c_str(), &how, &db);
         if (status != BB_OK)
             return failure::last(status);
@@ -738,10 +748,16 @@ class store
      * over one, such as "tokens(agent)" (bb/skip.h). The store keeps both. */
     result<void> create_attribute(const std::string &definition)
     {
+        if (std::optional<failure> why = nul_in("the definition", definition))
+            return *why;
         return result<void>::of(bb_db_attribute_create(db_.get(), definition.c_str()));
     }
     result<void> create_index(const std::string &name, const std::string &spec)
     {
+        if (std::optional<failure> why = nul_in("the name of the index", name))
+            return *why;
+        if (std::optional<failure> why = nul_in("the index", spec))
+            return *why;
         return result<void>::of(bb_db_index_create(db_.get(), name.c_str(), spec.c_str()));
     }
     /* Builds the indexes of data that was written before them. */
@@ -758,8 +774,8 @@ class store
         bb_bytes low, high;
         const bb_key_range keys = bounds_of(over, low, high);
         const bb_select_options how = options_of(where, over, keys, limit);
-        if (over.prefix)
-            return failure{BB_INVALID, "a selection has bounds of keys, but no prefix"};
+        if (std::optional<failure> why = refusal_of(where, over))
+            return *why;
         bb_status status = bb_db_select(db_.get(), &how, &selected);
         if (status != BB_OK)
             return failure::last(status);
@@ -773,8 +789,8 @@ class store
         bb_bytes low, high;
         const bb_key_range keys = bounds_of(over, low, high);
         const bb_select_options how = options_of(where, over, keys, 0);
-        if (over.prefix)
-            return failure{BB_INVALID, "a selection has bounds of keys, but no prefix"};
+        if (std::optional<failure> why = refusal_of(where, over))
+            return *why;
         bb_status status = bb_db_select_count(db_.get(), &how, &found, nullptr);
         if (status != BB_OK)
             return failure::last(status);
@@ -851,6 +867,12 @@ class store
         keys.high = over.high ? &high : nullptr;
         return keys;
     }
+    static std::optional<failure> refusal_of(const std::string &where, const range &over)
+    {
+        if (over.prefix)
+            return failure{BB_INVALID, "a selection has bounds of keys, but no prefix"};
+        return nul_in("the condition", where);
+    }
     static bb_select_options options_of(const std::string &where, const range &over,
                                         const bb_key_range &keys, std::uint64_t limit) noexcept
     {
@@ -888,11 +910,15 @@ class filter
      * (bb_filter_file_save). */
     result<void> save(const std::string &path) const
     {
+        if (std::optional<failure> why = nul_in("the path of the filter", path))
+            return *why;
         return result<void>::of(bb_filter_file_save(nullptr, path.c_str(), &file_));
     }
     static result<filter> load(const std::string &path)
     {
         filter loaded;
+        if (std::optional<failure> why = nul_in("the path of the filter", path))
+            return *why;
         bb_status status =
             bb_filter_file_load(nullptr, path.c_str(), loaded.contents_.handle(), &loaded.file_);
         if (status == BB_OK)

@@ -146,6 +146,26 @@ static void test_selections(const std::string &path)
         CHECK(entry.key.empty());
 }
 
+/* Regression: the part before the NUL was used, so that a condition lost its second half. */
+static void test_nuls(const std::string &path)
+{
+    const std::string nul(1, '\0');
+    bb::store store = open(path);
+    CHECK(store.create_attribute("a u64 = json($.a)" + nul + ")").status() == BB_INVALID);
+    store.create_attribute("a u64 = json($.a)").value();
+    store.put("1", "{\"a\": 1}").value();
+    CHECK(store.create_index("as" + nul, "set(a)").status() == BB_INVALID);
+    CHECK(store.create_index("as", "set(a)" + nul).status() == BB_INVALID);
+    const std::string where = "a > 0" + nul + " AND a = 404";
+    CHECK(store.count("a > 0").value() == 1 && store.count(where).status() == BB_INVALID);
+    CHECK(store.count(where).message() == "the condition contains a NUL");
+    CHECK(store.select(where).status() == BB_INVALID);
+    CHECK(bb::store::open(path + nul + "x").status() == BB_INVALID);
+    bb::filter filter = bb::filter_builder().add("z").finish().value();
+    CHECK(filter.save(path + nul + "x").status() == BB_INVALID);
+    CHECK(bb::filter::load(path + nul + "x").status() == BB_INVALID);
+}
+
 static void test_failures(bb::store &store)
 {
     const std::string large(1 << 20, 'k');
@@ -233,6 +253,7 @@ int main(int argc, char **argv)
     bb::store first = open(folder + "/store");
     bb::store store = std::move(first);
     test_values(store);
+    test_moved_values(folder + "/moved");
     test_batches_and_ranges(store);
     test_snapshots_and_cursors(store);
     test_failures(store);
@@ -240,8 +261,8 @@ int main(int argc, char **argv)
     store.close().value();
     CHECK(*open(folder + "/store").get("b1").value() == "5");
     test_selections(folder + "/records");
+    test_nuls(folder + "/texts");
     test_filters(folder + "/words.bbf");
     test_union_without_secret(folder + "/hashes.bbf");
     return 0;
 }
-    test_moved_values(folder + "/moved");
