@@ -173,6 +173,42 @@ class StoreTest(ModuleCase):
         self.assertTrue(issubclass(bloomblock.NoSpaceError, OSError))
         self.assertEqual(len(bloomblock.errors.BY_STATUS), 12)
 
+    def test_a_wrong_option_names_itself(self):
+        """Regression: "an integer is required", for one of thirty options."""
+        wrong_types = [
+            ({"cache_bytes": "64M"}, "^cache_bytes is an integer, not <class 'str'>$"),
+            ({"block_size_bytes": 1.5}, "^block_size_bytes is an integer"),
+            ({"absent_share": "half"}, "^absent_share is a number, not <class 'str'>$"),
+            ({"compression": 1}, "^compression is one of the words none, lz4, not <class 'int'>$"),
+            ({"filter_kind": 1}, "^filter_kind is a text"),
+            ({"filter_amount": ("bytes", "x")}, "^the number of filter_amount is a number"),
+        ]
+        wrong_values = [
+            ({"cache_bytes": -1}, f"^cache_bytes: -1 is not between 0 and {2**64 - 1}$"),
+            ({"cache_bytes": 2**64}, "^cache_bytes: 18446744073709551616 is not between"),
+            ({"cache_bytes": 1}, "cache_bytes is 1, allowed are"),
+            ({"block_size_bytes": 2**32}, f"^block_size_bytes: {2**32} is not between 0 and {2**32 - 1}$"),
+            ({"absent_share": 10**400}, "^absent_share: 10+ is too large$"),
+            ({"compression": "zip"}, "^compression: 'zip' is not one of the words none, lz4$"),
+            ({"filter_amount": ("bits", 1)}, "^filter_amount: 'bits' is not one of the words wasted-reads, bytes, b"),
+        ]
+        for kind, cases in ((TypeError, wrong_types), (bloomblock.InvalidError, wrong_values)):
+            for options, message in cases:
+                with self.assertRaisesRegex(kind, message):
+                    bloomblock.open(self.path(), **options)
+        with self.assertRaisesRegex(bloomblock.InvalidError, "^limit: -1 is not between"):
+            self.open().select("x = 1", limit=-1)
+        with self.assertRaisesRegex(bloomblock.InvalidError, "^planned_keys: -1 is not between"):
+            bloomblock.Filter.build([b"a"], kind="bloom", planned_keys=-1)
+
+    def test_an_error_of_a_number_stays(self):
+        class Number:
+            def __float__(self):
+                raise ZeroDivisionError
+
+        with self.assertRaises(ZeroDivisionError):
+            bloomblock.open(self.path(), absent_share=Number())
+
     def test_damage_names_the_file(self):
         store = self.open()
         store.update((b"%05d" % number, bytes(100)) for number in range(2000))

@@ -144,22 +144,37 @@ int truth_of(PyObject *object)
     return object == NULL ? 0 : PyObject_IsTrue(object);
 }
 
-bool number_of(PyObject *object, uint64_t *ret_number)
+bool number_of(PyObject *object, const char *name, uint64_t max, uint64_t *ret_number)
 {
-    unsigned long long number = PyLong_AsUnsignedLongLong(object);
-    if (number == (unsigned long long)-1 && PyErr_Occurred() != NULL)
+    if (!PyLong_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s is an integer, not %R", name,
+                     (PyObject *)Py_TYPE(object));
         return false;
+    }
+    unsigned long long number = PyLong_AsUnsignedLongLong(object);
+    bool is_within = PyErr_Occurred() == NULL && number <= max;
+    PyErr_Clear();
+    if (!is_within)
+        return fail_invalid("%s: %R is not between 0 and %llu", name, object,
+                            (unsigned long long)max) != NULL;
     *ret_number = number;
     return true;
 }
 
-bool real_of(PyObject *object, double *ret_number)
+bool real_of(PyObject *object, const char *name, double *ret_number)
 {
     double number = PyFloat_AsDouble(object);
-    if (number == -1.0 && PyErr_Occurred() != NULL)
-        return false;
-    *ret_number = number;
-    return true;
+    if (number != -1.0 || PyErr_Occurred() == NULL) {
+        *ret_number = number;
+        return true;
+    }
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Format(PyExc_TypeError, "%s is a number, not %R", name, (PyObject *)Py_TYPE(object));
+    } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+        PyErr_Clear();
+        fail_invalid("%s: %R is too large", name, object);
+    }
+    return false;
 }
 
 PyObject *terminated_text(PyObject *text)

@@ -1,6 +1,7 @@
 /* Failures of the library as exceptions: one class for each status, from bloomblock.errors. */
 #include "module.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 static PyObject *classes; /* bloomblock.errors.BY_STATUS: a class for each status, or None */
@@ -26,6 +27,20 @@ PyObject *fail_with(enum bb_status status, const char *message)
     PyObject *text = message_text(message);
     PyObject *class = PySequence_GetItem(classes, (Py_ssize_t)status);
     if (text != NULL && class != NULL)
+        PyErr_SetObject(class, text);
+    Py_XDECREF(class);
+    Py_XDECREF(text);
+    return NULL;
+}
+
+PyObject *fail_invalid(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    PyObject *text = PyUnicode_FromFormatV(format, values);
+    va_end(values);
+    PyObject *class = text != NULL ? PySequence_GetItem(classes, BB_INVALID) : NULL;
+    if (class != NULL)
         PyErr_SetObject(class, text);
     Py_XDECREF(class);
     Py_XDECREF(text);

@@ -3,6 +3,33 @@
 
 #include <string.h>
 
+/* The words of a field, with commas. */
+static PyObject *words_text(const struct field *field)
+{
+    PyObject *text = PyUnicode_FromString("");
+    for (int i = 0; text != NULL && field->words[i] != NULL; i++) {
+        if (field->words[i][0] == '\0')
+            continue;
+        PyObject *longer = PyUnicode_FromFormat(
+            "%U%s%s", text, PyUnicode_GetLength(text) > 0 ? ", " : "", field->words[i]);
+        Py_DECREF(text);
+        text = longer;
+    }
+    return text;
+}
+
+static bool fail_word(const struct field *field, PyObject *value)
+{
+    PyObject *words = words_text(field);
+    if (words != NULL && PyUnicode_Check(value))
+        fail_invalid("%s: %R is not one of the words %U", field->name, value, words);
+    else if (words != NULL)
+        PyErr_Format(PyExc_TypeError, "%s is one of the words %U, not %R", field->name, words,
+                     (PyObject *)Py_TYPE(value));
+    Py_XDECREF(words);
+    return false;
+}
+
 static bool set_word(const struct field *field, void *place, PyObject *value)
 {
     if (PyUnicode_Check(value)) {
@@ -13,17 +40,17 @@ static bool set_word(const struct field *field, void *place, PyObject *value)
                 return true;
             }
     }
-    PyErr_Format(PyExc_ValueError, "%s: %R is not one of its words", field->name, value);
-    return false;
+    return fail_word(field, value);
 }
 
-static bool set_filter_kind(void *place, PyObject *value)
+static bool set_filter_kind(const struct field *field, void *place, PyObject *value)
 {
     enum bb_filter_kind kind = BB_FILTER_DEFAULT;
     PyObject *text = PyUnicode_Check(value) ? terminated_text(value) : NULL;
     if (text == NULL) {
         if (PyErr_Occurred() == NULL)
-            PyErr_Format(PyExc_TypeError, "a kind of filter is a text, not %R", value);
+            PyErr_Format(PyExc_TypeError, "%s is a text, not %R", field->name,
+                         (PyObject *)Py_TYPE(value));
         return false;
     }
     enum bb_status status = bb_filter_kind_find(PyBytes_AsString(text), &kind);
@@ -44,7 +71,7 @@ static bool set_filter_amount(void *place, PyObject *value)
         return false;
     }
     if (!set_word(&unit, &amount.unit, PyTuple_GetItem(value, 0)) ||
-        !real_of(PyTuple_GetItem(value, 1), &amount.value))
+        !real_of(PyTuple_GetItem(value, 1), "the number of filter_amount", &amount.value))
         return false;
     memcpy(place, &amount, sizeof(amount));
     return true;
@@ -53,17 +80,13 @@ static bool set_filter_amount(void *place, PyObject *value)
 static bool set_number(const struct field *field, void *place, PyObject *value)
 {
     uint64_t number = 0;
-    if (!number_of(value, &number))
+    bool is_small = field->kind == FIELD_U32;
+    if (!number_of(value, field->name, is_small ? UINT32_MAX : UINT64_MAX, &number))
         return false;
-    if (field->kind == FIELD_U64) {
+    if (is_small)
+        memcpy(place, &(uint32_t){(uint32_t)number}, sizeof(uint32_t));
+    else
         memcpy(place, &number, sizeof(number));
-        return true;
-    }
-    if (number > UINT32_MAX) {
-        PyErr_Format(PyExc_OverflowError, "%s: %R is above %u", field->name, value, UINT32_MAX);
-        return false;
-    }
-    memcpy(place, &(uint32_t){(uint32_t)number}, sizeof(uint32_t));
     return true;
 }
 
@@ -85,10 +108,10 @@ static bool set_comparator(void *place, PyObject *value)
     return true;
 }
 
-static bool set_real(void *place, PyObject *value)
+static bool set_real(const struct field *field, void *place, PyObject *value)
 {
     double number = 0;
-    if (!real_of(value, &number))
+    if (!real_of(value, field->name, &number))
         return false;
     memcpy(place, &number, sizeof(number));
     return true;
@@ -104,11 +127,11 @@ bool field_set(const struct field *field, void *object, PyObject *value)
     case FIELD_BOOL:
         return set_bool(place, value);
     case FIELD_REAL:
-        return set_real(place, value);
+        return set_real(field, place, value);
     case FIELD_WORD:
         return set_word(field, place, value);
     case FIELD_FILTER_KIND:
-        return set_filter_kind(place, value);
+        return set_filter_kind(field, place, value);
     case FIELD_FILTER_AMOUNT:
         return set_filter_amount(place, value);
     case FIELD_COMPARATOR:

@@ -34,7 +34,7 @@ static bool plan_keys(PyObject *keys, struct bb_filter_options *options)
     struct bb_filter_plan plan;
     if (keys == NULL || keys == Py_None)
         return true;
-    if (!number_of(keys, &question.key_count))
+    if (!number_of(keys, "planned_keys", UINT64_MAX, &question.key_count))
         return false;
     if (!(question.target_rate > 0))
         question.target_rate = 0.01; /* the builder's default */

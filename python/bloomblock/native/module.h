@@ -37,6 +37,8 @@ bool errors_init(void);
 PyObject *fail(enum bb_status status);
 /* Raises the exception of the status with this message. */
 PyObject *fail_with(enum bb_status status, const char *message);
+/* Raises InvalidError with a message of PyUnicode_FromFormat. */
+PyObject *fail_invalid(const char *format, ...);
 
 /* ---- arguments (arguments.c) ---- */
 
@@ -79,8 +81,10 @@ PyObject *path_from(PyObject *object);
 const char *path_text(PyObject *path);
 /* -1 with an exception, 0 or 1. NULL is 0. */
 int truth_of(PyObject *object);
-bool number_of(PyObject *object, uint64_t *ret_number);
-bool real_of(PyObject *object, double *ret_number);
+/* Another type is a TypeError, a number above max or below 0 an InvalidError. The name of the
+ * argument is for the message. */
+bool number_of(PyObject *object, const char *name, uint64_t max, uint64_t *ret_number);
+bool real_of(PyObject *object, const char *name, double *ret_number);
 
 /* ---- fields of structs (fields.c) ---- */
 

@@ -62,7 +62,8 @@ static bool request_take(struct request *request, const struct store *store, con
         !take_condition(request, values[0]) ||
         !held_take_optional(&request->low, values[1], "key") ||
         !held_take_optional(&request->high, values[2], "key") ||
-        (values[4] != NULL && values[4] != Py_None && !number_of(values[4], &request->limit)))
+        (values[4] != NULL && values[4] != Py_None &&
+         !number_of(values[4], "limit", UINT64_MAX, &request->limit)))
         return false;
     request->is_backward = truth_of(values[5]);
     /* Last, because numbers and truth values may run code that closes the snapshot. */
