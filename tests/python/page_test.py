@@ -35,6 +35,17 @@ class PageTest(ModuleCase):
         self.assertEqual(results.failed, 0, said.getvalue())
         self.assertGreater(results.attempted, 40)
 
+    def test_what_a_wheel_needs(self):
+        """Regression: old setuptools without the package wheel: "invalid command 'bdist_wheel'"."""
+        with open(os.path.join(ROOT, "python", "pyproject.toml"), encoding="utf-8") as file:
+            required, = re.findall(r"^requires = \[(.*)\]", file.read(), re.MULTILINE)
+        packages = re.findall(r'"(\w+)', required)
+        self.assertEqual(packages, ["setuptools", "wheel"])
+        for page in ("docs/python.md", "python/README.md"):
+            with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+                sentence, = re.findall(r"To build a wheel, install (.*?)run", file.read(), re.DOTALL)
+            self.assertEqual(set(re.findall(r"\w+", sentence)) & {"pip", *packages}, {"pip", *packages}, page)
+
     def test_the_readme(self):
         block, = blocks_of("README.md")
         said = io.StringIO()
