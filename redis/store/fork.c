@@ -1,6 +1,8 @@
 /* See fork.h. */
 #include "redis/store/fork.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -146,7 +148,7 @@ static bool connect_child(struct save *save)
     if (notes == MAP_FAILED)
         return false;
     save->notes = notes;
-    if (pipe(ends) != 0)
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     save->read_end = ends[0];
     save->write_end = ends[1];
@@ -180,11 +182,26 @@ static void before_fork(void)
 
 /* ---- the parent ---- */
 
+static bool send_all(int end, const void *data, size_t size)
+{
+    const uint8_t *position = data;
+    while (size > 0) {
+        ssize_t put = write(end, position, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        position += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
 static void tell_child(const struct save *save, size_t index)
 {
     const struct report report = {(uint32_t)index, !save->entries[index].has_failed};
     /* A child that has ended reads nothing; SIGPIPE is ignored by the server. */
-    (void)!write(save->write_end, &report, sizeof(report));
+    (void)send_all(save->write_end, &report, sizeof(report));
 }
 
 static void write_entry(struct entry *entry)
@@ -325,13 +342,29 @@ void bb_redis_fork_fail(const char *message)
     _exit(1);
 }
 
+/* False at the end of the pipe too. */
+static bool receive_all(int end, void *buffer, size_t size)
+{
+    uint8_t *position = buffer;
+    while (size > 0) {
+        ssize_t got = read(end, position, size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        position += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
 /* Reads reports until the entry's has arrived. The thread sends them in order, so that all earlier
  * entries have been written too. */
 static void await_report(struct save *save, size_t index)
 {
     struct report report = {0};
     while (!save->entries[index].has_failed && save->reported <= index) {
-        if (read(save->read_end, &report, sizeof(report)) != (ssize_t)sizeof(report))
+        if (!receive_all(save->read_end, &report, sizeof(report)))
             bb_redis_fork_fail("the server has ended");
         save->entries[report.index].has_failed = !report.is_written;
         save->reported = (size_t)report.index + 1;

@@ -3,6 +3,7 @@
 Method: a library that controls the server's forks and lists its syncs (system_control.c) makes each
 case happen."""
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -106,6 +107,42 @@ class Saves(StoreFiles):
         os.kill(child, 9)
         os.remove(hold)
         self.wait_until(lambda: self.saved() == [])
+        self.end(redis)
+
+    def pipes_of(self, process):
+        """The flags of the ends of pipes that a process has."""
+        found = []
+        for name in os.listdir(f"/proc/{process}/fd"):
+            if os.readlink(f"/proc/{process}/fd/{name}").startswith("pipe:"):
+                with open(f"/proc/{process}/fdinfo/{name}", encoding="ascii") as file:
+                    flags, = re.findall(r"^flags:\s+(\d+)", file.read(), re.MULTILINE)
+                found.append(int(flags, 8))
+        return found
+
+    def test_programs_that_the_server_starts_have_no_pipe_of_a_save(self):
+        """Regression: the pipe between server and child had no O_CLOEXEC."""
+        redis = self.start(appendonly="yes")
+        redis("BB.PUT", "s", "a", "1")
+        pipes_before = len(self.pipes_of(self.server.process.pid))
+        hold = self.control("hold")
+        redis("BGREWRITEAOF")
+        pipes = self.pipes_of(self.child_of(redis))
+        os.remove(hold)
+        self.assertGreater(len(pipes), pipes_before)
+        self.assertEqual([oct(flags) for flags in pipes if not flags & os.O_CLOEXEC], [])
+        self.wait_for_child(redis)
+        self.end(redis)
+
+    def test_a_report_that_a_signal_interrupts_arrives(self):
+        """Regression: the child took EINTR for the server's end, and the save failed."""
+        redis = self.start()
+        for name in "stuv":
+            redis("BB.PUT", name, "a", "1")
+        self.control("interrupt")
+        redis("BGSAVE")
+        self.wait_for_child(redis)
+        self.assertIn(b"rdb_last_bgsave_status:ok", redis("INFO", "persistence"), self.server.log()[-2000:])
+        self.wait_until(lambda: len(self.saved()) == 4)
         self.end(redis)
 
     def child_of(self, redis):

@@ -1,17 +1,21 @@
 /* Preloaded into a server by save_test.py: forks that fail, children that wait, syncs that are
- * listed.
+ * listed, pipes that are interrupted.
  *
  * The variable BB_SYSTEM_CONTROL names a directory. While it has a file `fail`, fork fails with
  * EAGAIN; the handlers of pthread_atfork run, as in every failed fork. While it has a file `hold`,
  * a new child waits. While it has a file `syncs`, each fsync and fdatasync appends its path to that
- * file. */
+ * file. While it has a file `interrupt`, a read or write of 8 bytes at a pipe fails with EINTR or
+ * transfers half of them, by turns. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,4 +106,33 @@ __attribute__((visibility("default"))) int fsync(int handle)
 __attribute__((visibility("default"))) int fdatasync(int handle)
 {
     return sync_noted(handle, "fdatasync");
+}
+
+static bool is_report(int handle, size_t size)
+{
+    struct stat info;
+    return size == 8 && fstat(handle, &info) == 0 && S_ISFIFO(info.st_mode) &&
+           has_file("interrupt");
+}
+
+/* number: of the system call. */
+static ssize_t transfer(long number, int handle, const void *bytes, size_t size)
+{
+    static atomic_uint reports;
+    if (!is_report(handle, size))
+        return syscall(number, handle, bytes, size);
+    if (atomic_fetch_add(&reports, 1) % 2 == 1)
+        return syscall(number, handle, bytes, size / 2);
+    errno = EINTR;
+    return -1;
+}
+
+__attribute__((visibility("default"))) ssize_t read(int handle, void *bytes, size_t size)
+{
+    return transfer(SYS_read, handle, bytes, size);
+}
+
+__attribute__((visibility("default"))) ssize_t write(int handle, const void *bytes, size_t size)
+{
+    return transfer(SYS_write, handle, bytes, size);
 }
