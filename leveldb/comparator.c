@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "leveldb/memory.h"
+#include "leveldb/text.h"
 
 struct leveldb_comparator_t {
     void *state;
@@ -41,16 +42,11 @@ void leveldb_comparator_destroy(leveldb_comparator_t *comparator)
     bb_leveldb_release(comparator);
 }
 
-/* Programs hand the pointer to memcmp. */
-static const char *text_of(struct bb_bytes bytes)
-{
-    return bytes.data == NULL ? "" : (const char *)bytes.data;
-}
-
 static int compare(void *context, struct bb_bytes a, struct bb_bytes b)
 {
     const leveldb_comparator_t *comparator = context;
-    return comparator->compare(comparator->state, text_of(a), a.size, text_of(b), b.size);
+    return comparator->compare(comparator->state, bb_leveldb_text_of(a), a.size,
+                               bb_leveldb_text_of(b), b.size);
 }
 
 static const char *name_of(const leveldb_comparator_t *comparator)

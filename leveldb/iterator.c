@@ -5,6 +5,7 @@
 #include "leveldb/memory.h"
 #include "leveldb/read_options.h"
 #include "leveldb/store.h"
+#include "leveldb/text.h"
 
 struct leveldb_iterator_t {
     struct bb_leveldb_holder holder;
@@ -100,11 +101,10 @@ void leveldb_iter_prev(leveldb_iterator_t *iterator)
     note(iterator);
 }
 
-/* Never returns NULL, because some bindings cannot make a slice of NULL. */
 static const char *hand_out(struct bb_bytes bytes, size_t *ret_size)
 {
     *ret_size = bytes.size;
-    return bytes.data == NULL ? "" : (const char *)bytes.data;
+    return bb_leveldb_text_of(bytes);
 }
 
 const char *leveldb_iter_key(const leveldb_iterator_t *iterator, size_t *klen)

@@ -2,6 +2,7 @@
 #include "leveldb/write_batch.h"
 
 #include "leveldb/memory.h"
+#include "leveldb/text.h"
 
 /* Keeps the first failure. */
 static void note(leveldb_writebatch_t *batch, enum bb_status status)
@@ -64,20 +65,15 @@ struct visitor {
     void (*deleted)(void *, const char *k, size_t klen);
 };
 
-/* A binding may make a slice of it, for which NULL is no pointer. */
-static const char *text_of(struct bb_bytes bytes)
-{
-    return bytes.data == NULL ? "" : (const char *)bytes.data;
-}
-
 static enum bb_status visit(void *context, enum bb_entry_kind kind, struct bb_bytes key,
                             struct bb_bytes value)
 {
     const struct visitor *visitor = context;
     if (kind == BB_ENTRY_PUT)
-        visitor->put(visitor->state, text_of(key), key.size, text_of(value), value.size);
+        visitor->put(visitor->state, bb_leveldb_text_of(key), key.size, bb_leveldb_text_of(value),
+                     value.size);
     else
-        visitor->deleted(visitor->state, text_of(key), key.size);
+        visitor->deleted(visitor->state, bb_leveldb_text_of(key), key.size);
     return BB_OK;
 }
 
