@@ -8,6 +8,7 @@ example, which takes a minute.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,8 +26,8 @@ class Amalgamation(unittest.TestCase):
         cls.folder = folder.name
         subprocess.run([sys.executable, os.path.join(SOURCE, "scripts/amalgamate"), cls.folder], check=True)
 
-    def compile(self, *options):
-        done = subprocess.run([COMPILER, "-std=c11", "-fsyntax-only", *options], capture_output=True, text=True,
+    def compile(self, *options, compiler=COMPILER):
+        done = subprocess.run([compiler, "-std=c11", "-fsyntax-only", *options], capture_output=True, text=True,
                               cwd=self.folder, check=False)
         self.assertEqual(done.stderr, "")
 
@@ -36,6 +37,12 @@ class Amalgamation(unittest.TestCase):
         for name in ("bloomblock.c", "bloomblock.h"):
             with open(os.path.join(self.folder, name), encoding="utf-8") as file:
                 self.assertEqual(re.findall(r'^ *# *include *"(?!bloomblock\.h).*', file.read(), re.MULTILINE), [])
+
+    def test_has_no_warnings_of_clang(self):
+        """Regression: of inline functions that only tests or other processors use."""
+        if shutil.which("clang") is None:
+            self.skipTest("clang is not installed")
+        self.compile("-Wall", "-Wextra", "bloomblock.c", compiler="clang")
 
     def test_both_files_begin_with_the_license(self):
         with open(os.path.join(SOURCE, "LICENSE"), encoding="utf-8") as file:
