@@ -21,7 +21,7 @@ const struct command command_filter = {
     .description =
         "A filter is a compact summary of a set of keys. For a key it returns \"absent\","
         " which is certain, or \"maybe\", which is wrong for at most the target share of "
-        "absent keys. It does not contain the keys: a rate of 1 % takes 7 bits per key,"
+        "absent keys. It does not contain the keys: a rate of 1 % takes 6.8 bits per key,"
         " independent of their length.\n"
         "\n"
         "Getting started (keys are lines):\n"
