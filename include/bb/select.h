@@ -116,8 +116,9 @@ struct bb_materialize_options {
     void *progress_context;
 };
 
-/* Builds all indexes of the catalog for the tables that lack any of them. The call reads the data
- * of these tables once, and rewrites no table. Other threads may read and write during the call.
+/* Builds all indexes of the catalog for the tables that lack any of them, or whose index file is
+ * damaged: it reads and verifies the existing ones. The call reads the data of these tables once,
+ * and rewrites no table. Other threads may read and write during the call.
  * Tables that a compaction writes during the call are included. A compaction that begins before an
  * index is created and ends after this call leaves tables without the index. After a failure,
  * tables already done stay done. */

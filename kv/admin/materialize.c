@@ -34,15 +34,18 @@ static bool has_all(const struct bb_skip_file *file, const struct bb_catalog *ca
     return has_all;
 }
 
-/* Checks that the table's index file has all indexes of the catalog. A missing or damaged file has
- * no indexes. */
+/* Checks that the table's index file has all indexes of the catalog, and reads all of it. A missing
+ * or damaged file has no indexes. */
 static enum bb_status look_at(struct bb_table_file *table, const struct bb_catalog *catalog,
                               bool *ret_is_complete)
 {
     struct bb_skip_file *file = NULL;
     struct bb_companion *index = bb_table_file_companion(table);
     enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
-    *ret_is_complete = status == BB_OK && has_all(file, catalog);
+    bool has_indexes = status == BB_OK && has_all(file, catalog);
+    if (has_indexes)
+        status = bb_skip_file_verify(file);
+    *ret_is_complete = has_indexes && status == BB_OK;
     bb_companion_unref(index);
     return bb_index_file_is_lost(status) ? BB_OK : status;
 }

@@ -198,6 +198,27 @@ static void index_verify__finds_every_flipped_byte(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
+/* It did so only for files that could not be opened, and called damaged segments complete. */
+static void index_verify__materializing_replaces_damaged_files(void **state)
+{
+    (void)state;
+    struct store store;
+    char path[300];
+    size_t size = 0;
+    make_store(&store);
+    for (size_t part = 1; part < 16; part++) {
+        indexed_path(&store, ".bbi", 0, path);
+        uint8_t *bytes = bb_file_memory_bytes(store.memory, path, &size);
+        bytes[size * part / 16] ^= 0x10;
+        assert_verify(&store, BB_CORRUPT, path);
+        store_open(&store);
+        assert_ok(bb_db_index_materialize(store.db, NULL));
+        store_close(&store);
+        assert_verify(&store, BB_OK, NULL);
+    }
+    bb_file_memory_destroy(store.memory);
+}
+
 static void index_verify__finds_another_tables(void **state)
 {
     (void)state;
@@ -373,6 +394,7 @@ int main(void)
         cmocka_unit_test(index_verify__finds_every_lie),
         cmocka_unit_test(index_verify__finds_what_is_missing),
         cmocka_unit_test(index_verify__finds_every_flipped_byte),
+        cmocka_unit_test(index_verify__materializing_replaces_damaged_files),
         cmocka_unit_test(index_verify__finds_another_tables),
         cmocka_unit_test(index_verify__counts_what_is_not_named),
         cmocka_unit_test(index_verify__a_repair_drops_damaged_index_files),
