@@ -164,6 +164,16 @@ class Lines(LogTest):
                          [json.dumps(objects[1])])
         self.assertEqual(len(self.entries()), 4)
 
+    def test_format_json_judges_lines_with_unusual_values(self):
+        lines = ('{"id":9223372036854775808,"k":1.5,"n":7,"user":"a\\u0000b"}\n{"k":2,"n":8}\n'
+                 '{"a\\tb":1,"%s":1}\n{"x":1e400}\n' % ("y" * 2000))
+        done = self.load_lines(lines, "--format", "json")
+        self.assertEqual(self.attributes(), {"id": "f64 = json($.id)", "k": "f64 = json($.k)",
+                                             "n": "i64 = json($.n)", "user": "bytes = json($.user)"})
+        self.assertIn("from 1 line (no JSON objects)", done.err)
+        self.assertIn("and 2 fields (names", done.err)
+        self.assertEqual(len(self.entries()), 4)
+
     def test_format_json_stores_the_lines_it_has_looked_at_when_a_later_one_fails(self):
         lines = '{"a": 1}\n{"a": 2}\n' + "x" * 5000 + "\n"
         error = self.load_lines(lines, "--format", "json", "--line-max", "1K", code=USAGE).err

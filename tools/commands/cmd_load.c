@@ -278,6 +278,17 @@ static void note_without_key(const struct command *command, const struct line_lo
     command_note(command, text);
 }
 
+static void note_skipped_fields(const struct command *command, const struct json_fields *fields)
+{
+    char text[256];
+    snprintf(text, sizeof(text),
+             "no attributes come from %s (no JSON objects) and %s (names that are too long or have "
+             "control characters)",
+             number_of(fields->skipped_lines, "line", "lines").text,
+             number_of(fields->skipped_fields, "field", "fields").text);
+    command_note(command, text);
+}
+
 /* The store is closed next, so that all of them can be read by whatever opens it then. */
 static void note_committed(const struct command *command, const struct load *load)
 {
@@ -318,6 +329,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = EXIT_INTERRUPTED;
     if (load.lines.without_key > 0)
         note_without_key(command, &load.lines);
+    if (load.lines.fields.skipped_lines + load.lines.fields.skipped_fields > 0)
+        note_skipped_fields(command, &load.lines.fields);
     line_load_deinit(&load.lines);
     bb_buf_deinit(&load.acks);
     code = store_close(&load.store, load.db, code);

@@ -1,6 +1,7 @@
 /* See json_fields.h. */
 #include "tools/records/json_fields.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,6 +10,10 @@
 #include "tools/records/line_format.h"
 
 #define DEPTH_MAX 4
+/* A longer path of a field has no attribute: definitions have a limit. */
+#define PATH_SIZE_MAX 1024
+/* A number up to this size is the same as an integer and as an f64. */
+#define EXACT_MAX 9007199254740992.0
 
 /* Kinds of values, a bit each. */
 enum {
@@ -47,13 +52,20 @@ static int kind_of_string(struct json_fields *fields, const json_t *value)
     return is_time ? KIND_TIME : KIND_OTHER;
 }
 
+/* In an object with an integer that is no i64, all numbers are reals. */
+static int kind_of_real(const struct json_fields *fields, double value)
+{
+    bool is_whole = fields->has_only_reals && value == floor(value) && fabs(value) <= EXACT_MAX;
+    return is_whole ? KIND_INTEGER : KIND_REAL;
+}
+
 static int kind_of(struct json_fields *fields, const json_t *value)
 {
     switch (json_typeof(value)) {
     case JSON_INTEGER:
         return KIND_INTEGER;
     case JSON_REAL:
-        return KIND_REAL;
+        return kind_of_real(fields, json_real_value(value));
     case JSON_STRING:
         return kind_of_string(fields, value);
     case JSON_NULL:
@@ -74,6 +86,15 @@ static enum bb_status append_step(struct bb_buf *path, const char *key)
             status = bb_buf_append(path, key, 1);
     }
     return status == BB_OK ? bb_buf_append(path, "\"", 1) : status;
+}
+
+/* True if a path in a definition can have the key. */
+static bool is_name(const char *key)
+{
+    const char *at = key;
+    while (*at != '\0' && (unsigned char)*at >= ' ')
+        at++;
+    return *at == '\0';
 }
 
 static enum bb_status note_kind(struct json_fields *fields, struct bb_buf *path, int kind)
@@ -101,6 +122,10 @@ static enum bb_status look_at_object(struct json_fields *fields, json_t *object,
     json_object_foreach(object, key, value)
     {
         path->size = begin;
+        if (!is_name(key) || begin + strlen(key) > PATH_SIZE_MAX) {
+            fields->skipped_fields++;
+            continue;
+        }
         status = append_step(path, key);
         if (status == BB_OK && json_is_object(value) && depth < DEPTH_MAX)
             status = look_at_object(fields, value, path, depth + 1);
@@ -112,13 +137,26 @@ static enum bb_status look_at_object(struct json_fields *fields, json_t *object,
     return BB_OK;
 }
 
+/* Reads the line; again, if an integer may be too large for i64. NULL: it cannot be read. */
+static json_t *read_line(struct json_fields *fields, struct bb_bytes line)
+{
+    const char *text = line.size == 0 ? "" : (const char *)line.data;
+    json_t *object = json_loadb(text, line.size, JSON_ALLOW_NUL, NULL);
+    fields->has_only_reals = object == NULL;
+    return object != NULL
+               ? object
+               : json_loadb(text, line.size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+}
+
 enum bb_status json_fields_look(struct json_fields *fields, struct bb_bytes line)
 {
     struct bb_buf path = {0};
     enum bb_status status = BB_OK;
-    json_t *object = json_loadb(line.size == 0 ? "" : (const char *)line.data, line.size, 0, NULL);
+    json_t *object = read_line(fields, line);
     if (json_is_object(object))
         status = look_at_object(fields, object, &path, 1);
+    else
+        fields->skipped_lines++;
     json_decref(object);
     bb_buf_deinit(&path);
     return status;
