@@ -236,6 +236,14 @@ class Union(FilterTest):
         self.assertIn("2,000 were planned", result.err)
         self.assertEqual(self.maybe_count(self.keys, self.out), self.COUNT)
 
+    def test_a_union_with_itself_is_not_overfull(self):
+        """The estimated count of its keys is above the plan for every second one."""
+        for seed in range(12):
+            keys = lines_of(range(10000 * seed, 10000 * seed + 5000))
+            self.ok("filter", "create", self.filter, "--kind", "bloom", "--secret-seed", str(seed), "--force",
+                    stdin=keys)
+            self.ok("filter", "union", self.out, self.filter, self.filter, "--force")
+
     def test_a_larger_filter_is_folded_and_the_space_is_that_of_the_smaller(self):
         small, large = 8192 + 72, 16384 + 72
         for path, size, keys in ((self.other, large, self.keys[1000:]), (self.filter, small, self.keys[:2000])):

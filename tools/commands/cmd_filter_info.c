@@ -63,7 +63,7 @@ static const char *parameter_names(enum bb_filter_kind kind)
 
 static enum filter_verdict verdict_of(const struct info *info)
 {
-    return filter_report_verdict(&info->filter, &info->file.parts);
+    return filter_report_verdict(&info->filter);
 }
 
 static void write_predicted(struct info *info)

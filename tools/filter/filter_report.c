@@ -13,23 +13,28 @@ double filter_report_limit(double rate)
     return rate > 0 && rate < 1 ? -log2(rate) : 0;
 }
 
+/* True if the rate is above the target by more than chance. */
+static bool is_above_chance(const struct bb_filter_info *info)
+{
+    return info->predicted_rate > info->target_rate &&
+           log(info->predicted_rate / info->target_rate) >
+               FILTER_CHANCE_DEVIATIONS * info->rate_deviation;
+}
+
+/* WHY not by the count alone: the count of a union is an estimate from its bits. */
 bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts)
 {
     return parts->planned_key_count != 0 && info->key_count > parts->planned_key_count &&
-           info->predicted_rate > info->target_rate;
+           is_above_chance(info);
 }
 
-enum filter_verdict filter_report_verdict(const struct bb_filter_info *info,
-                                          const struct bb_filter_file *parts)
+enum filter_verdict filter_report_verdict(const struct bb_filter_info *info)
 {
     /* The target of a sketch of counts is a rate of errors, not of false positives. */
     if (info->predicted_rate <= info->target_rate || info->kind == BB_FILTER_COUNT_MIN)
         return FILTER_WITHIN;
-    double excess = log(info->predicted_rate / info->target_rate);
-    bool is_above = filter_report_is_overfull(info, parts) ||
-                    excess > FILTER_CHANCE_DEVIATIONS * info->rate_deviation;
-    return is_above ? FILTER_ABOVE : FILTER_CHANCE;
+    return is_above_chance(info) ? FILTER_ABOVE : FILTER_CHANCE;
 }
 
 const char *filter_verdict_text(enum filter_verdict verdict)
@@ -77,7 +82,7 @@ enum exit_code filter_report_target(const struct command *command,
     struct bb_filter_info wanted = *info;
     if (target_rate != 0)
         wanted.target_rate = target_rate;
-    if (filter_report_verdict(&wanted, parts) != FILTER_ABOVE)
+    if (filter_report_verdict(&wanted) != FILTER_ABOVE)
         return EXIT_FOUND;
     explain_above(&wanted, parts, reason, sizeof(reason));
     snprintf(message, sizeof(message), "the rate of the filter is %s, its target is %s: %s",

@@ -15,21 +15,20 @@ void filter_report_line(struct output *out, const char *path, const struct bb_fi
 void filter_report_json(json_t *object, const struct bb_filter_info *info,
                         const struct bb_filter_file *parts);
 
-/* Whether it has more keys than it was sized for and its rate exceeds the target. (The predicted
- * rate is not sufficient: since bits are random, it is above the target for every second
- * filter.) */
+/* Whether it has more keys than it was sized for, and its rate exceeds the target by more than
+ * chance. (Neither alone is sufficient: since bits are random, the predicted rate of every second
+ * filter is above the target, and the number of keys of a union is an estimate.) */
 bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts);
 /* The rate that the set bits predict, and the target. A plan meets the target in expectation; the
  * bits of about every second sound filter predict a slightly higher rate. */
 enum filter_verdict {
     FILTER_WITHIN, /* at most the target */
-    FILTER_CHANCE, /* above it by less than FILTER_CHANCE_DEVIATIONS, and not overfull */
+    FILTER_CHANCE, /* above it by less than FILTER_CHANCE_DEVIATIONS */
     FILTER_ABOVE,
 };
 #define FILTER_CHANCE_DEVIATIONS 5
-enum filter_verdict filter_report_verdict(const struct bb_filter_info *info,
-                                          const struct bb_filter_file *parts);
+enum filter_verdict filter_report_verdict(const struct bb_filter_info *info);
 /* "within the target", ...; "within", ... */
 const char *filter_verdict_text(enum filter_verdict verdict);
 const char *filter_verdict_name(enum filter_verdict verdict);
