@@ -1,5 +1,6 @@
 /* The names of the kinds, which messages of all layers use. standalone/kind/ implements the
  * kinds. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -25,17 +26,26 @@ const char *bb_filter_kind_name(enum bb_filter_kind kind)
     return index < BB_ARRAY_LENGTH(names) ? names[index] : NULL;
 }
 
-enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_kind)
+/* "ribbon, bloom" */
+static void list_names(uint32_t kinds, char *ret_list, size_t size)
 {
+    size_t length = 0;
+    ret_list[0] = '\0';
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(names); i++)
+        if ((kinds >> i & 1) != 0 && length < size)
+            length += (size_t)snprintf(ret_list + length, size - length, "%s%s",
+                                       length == 0 ? "" : ", ", names[i]);
+}
+
+enum bb_status bb_filter_kind_find(const char *name, uint32_t kinds, enum bb_filter_kind *ret_kind)
+{
+    char list[128];
     for (size_t i = 0; i < BB_ARRAY_LENGTH(names); i++) {
-        if (strcmp(names[i], name) != 0)
+        if ((kinds >> i & 1) == 0 || strcmp(names[i], name) != 0)
             continue;
         *ret_kind = (enum bb_filter_kind)i;
         return BB_OK;
     }
-    return bb_fail(BB_INVALID,
-                   "there are no filters of kind \"%s\"; "
-                   "there are default, none, ribbon, blocked-bloom, bloom, split-block, counting, "
-                   "scalable, partitioned, count-min",
-                   name);
+    list_names(kinds, list, sizeof(list));
+    return bb_fail(BB_INVALID, "\"%s\" is no kind of filter that is possible here: %s", name, list);
 }

@@ -62,8 +62,20 @@ enum bb_filter_kind {
 
 /* A stable lower-case name: "ribbon", "blocked-bloom", ... NULL for an unknown value. */
 BB_API const char *bb_filter_kind_name(enum bb_filter_kind kind);
-/* The kind with this name. BB_INVALID for other names; the message lists the valid names. */
-BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name,
+/* A set of kinds has a bit for each. */
+#define BB_FILTER_KIND_BIT(kind) (UINT32_C(1) << (kind))
+/* The kinds of the filters in tables, and so in stores. */
+#define BB_FILTER_KINDS_OF_TABLES                                                                  \
+    (BB_FILTER_KIND_BIT(BB_FILTER_NONE) | BB_FILTER_KIND_BIT(BB_FILTER_RIBBON) |                   \
+     BB_FILTER_KIND_BIT(BB_FILTER_BLOCKED_BLOOM) | BB_FILTER_KIND_BIT(BB_FILTER_BLOOM))
+/* The kinds that answer whether a key may be present: all except the default and count-min. */
+#define BB_FILTER_KINDS_OF_SETS                                                                    \
+    (BB_FILTER_KINDS_OF_TABLES | BB_FILTER_KIND_BIT(BB_FILTER_SPLIT_BLOCK) |                       \
+     BB_FILTER_KIND_BIT(BB_FILTER_COUNTING) | BB_FILTER_KIND_BIT(BB_FILTER_SCALABLE) |             \
+     BB_FILTER_KIND_BIT(BB_FILTER_PARTITIONED))
+/* The kind with this name, of a set of kinds. BB_INVALID for other names; the message lists the
+ * names of the set. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name, uint32_t kinds,
                                                         enum bb_filter_kind *ret_kind);
 
 /* Range of target rates. A rate outside is BB_INVALID; it is never clamped. */

@@ -41,7 +41,7 @@ int bb_redis_plan_command(struct RedisModuleCtx *ctx, struct RedisModuleString *
         return RedisModule_ReplyWithError(ctx, "ERR bad error rate");
     copy_name(argv[1], name);
     question.key_count = (uint64_t)capacity;
-    if (bb_filter_kind_find(name, &question.kind) != BB_OK ||
+    if (bb_filter_kind_find(name, BB_FILTER_KINDS_OF_SETS, &question.kind) != BB_OK ||
         bb_filter_plan(&question, &plan) != BB_OK)
         return bb_redis_reply_failure(ctx);
     return reply_with(ctx, &plan);

@@ -130,10 +130,10 @@ static enum bb_status decode_granularity(const char *name, const char *text, uin
     return decode_count32(name, text, value);
 }
 
-static enum bb_status decode_filter_kind(const char *name, const char *text,
+static enum bb_status decode_filter_kind(const char *name, const char *text, uint32_t kinds,
                                          enum bb_filter_kind *value)
 {
-    enum bb_status status = bb_filter_kind_find(text, value);
+    enum bb_status status = bb_filter_kind_find(text, kinds, value);
     return status == BB_OK ? BB_OK : bb_fail_context(status, "option --%s", name);
 }
 
@@ -168,7 +168,9 @@ static enum bb_status decode_value(const struct option *option, const char *text
     case OPTION_REAL:
         return decode_real(option->name, text, option->value);
     case OPTION_FILTER_KIND:
-        return decode_filter_kind(option->name, text, option->value);
+        return decode_filter_kind(option->name, text, BB_FILTER_KINDS_OF_SETS, option->value);
+    case OPTION_TABLE_FILTER_KIND:
+        return decode_filter_kind(option->name, text, BB_FILTER_KINDS_OF_TABLES, option->value);
     case OPTION_GRANULARITY:
         return decode_granularity(option->name, text, option->value);
     }

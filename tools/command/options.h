@@ -11,16 +11,17 @@
 #include "tools/command/command.h"
 
 enum option_type {
-    OPTION_FLAG,        /* bool */
-    OPTION_TEXT,        /* const char *, borrowed from the command line */
-    OPTION_TEXTS,       /* struct option_texts: may be given several times */
-    OPTION_COUNT,       /* uint64_t */
-    OPTION_COUNT32,     /* uint32_t */
-    OPTION_SIZE,        /* uint64_t bytes; K, M, G multiply by 1024 */
-    OPTION_SIZE32,      /* uint32_t bytes */
-    OPTION_REAL,        /* double, above 0 */
-    OPTION_FILTER_KIND, /* enum bb_filter_kind, by name */
-    OPTION_GRANULARITY, /* uint32_t blocks, or "page" */
+    OPTION_FLAG,              /* bool */
+    OPTION_TEXT,              /* const char *, borrowed from the command line */
+    OPTION_TEXTS,             /* struct option_texts: may be given several times */
+    OPTION_COUNT,             /* uint64_t */
+    OPTION_COUNT32,           /* uint32_t */
+    OPTION_SIZE,              /* uint64_t bytes; K, M, G multiply by 1024 */
+    OPTION_SIZE32,            /* uint32_t bytes */
+    OPTION_REAL,              /* double, above 0 */
+    OPTION_FILTER_KIND,       /* enum bb_filter_kind, by name */
+    OPTION_TABLE_FILTER_KIND, /* the same, of the kinds of tables */
+    OPTION_GRANULARITY,       /* uint32_t blocks, or "page" */
 };
 
 #define OPTION_TEXTS_MAX 256

@@ -59,8 +59,7 @@ static enum bb_status ask_kinds(struct plan *plan)
         return ask(plan, bb_filter_kind_name(question.kind), &question);
     for (int kind = BB_FILTER_RIBBON; kind <= BB_FILTER_PARTITIONED && status == BB_OK; kind++) {
         question.kind = (enum bb_filter_kind)kind;
-        if (bb_filter_kind_find(bb_filter_kind_name(question.kind), &question.kind) == BB_OK)
-            status = ask(plan, bb_filter_kind_name(question.kind), &question);
+        status = ask(plan, bb_filter_kind_name(question.kind), &question);
     }
     return status;
 }

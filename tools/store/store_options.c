@@ -46,8 +46,8 @@ static void add_filters(struct store_options *store)
         "instead of a target: bits of filters for each key");
     add(store, "absent-share", "SHARE", OPTION_REAL, &db->absent_share,
         "share of the lookups that are for absent keys (1)");
-    add(store, "filter", "ribbon|blocked-bloom|bloom|none", OPTION_FILTER_KIND, &db->filter_kind,
-        "kind of the filters (ribbon)");
+    add(store, "filter", "ribbon|blocked-bloom|bloom|none", OPTION_TABLE_FILTER_KIND,
+        &db->filter_kind, "kind of the filters (ribbon)");
     add(store, "table-filter-bits", "N", OPTION_TEXT, &store->table_filter_bits,
         "bits per key in the table filters of the largest run, probed first (5); none; all");
     add(store, "table-filter-off", NULL, OPTION_FLAG, &db->table_filter_off,

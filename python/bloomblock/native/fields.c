@@ -43,7 +43,7 @@ static bool set_word(const struct field *field, void *place, PyObject *value)
     return fail_word(field, value);
 }
 
-static bool set_filter_kind(const struct field *field, void *place, PyObject *value)
+static bool set_filter_kind(const struct field *field, void *place, PyObject *value, uint32_t kinds)
 {
     enum bb_filter_kind kind = BB_FILTER_DEFAULT;
     PyObject *text = PyUnicode_Check(value) ? terminated_text(value) : NULL;
@@ -53,7 +53,7 @@ static bool set_filter_kind(const struct field *field, void *place, PyObject *va
                          (PyObject *)Py_TYPE(value));
         return false;
     }
-    enum bb_status status = bb_filter_kind_find(PyBytes_AsString(text), &kind);
+    enum bb_status status = bb_filter_kind_find(PyBytes_AsString(text), kinds, &kind);
     Py_DECREF(text);
     memcpy(place, &kind, sizeof(kind));
     return status == BB_OK || fail(status) != NULL;
@@ -131,7 +131,9 @@ bool field_set(const struct field *field, void *object, PyObject *value)
     case FIELD_WORD:
         return set_word(field, place, value);
     case FIELD_FILTER_KIND:
-        return set_filter_kind(field, place, value);
+        return set_filter_kind(field, place, value, BB_FILTER_KINDS_OF_SETS);
+    case FIELD_TABLE_FILTER_KIND:
+        return set_filter_kind(field, place, value, BB_FILTER_KINDS_OF_TABLES);
     case FIELD_FILTER_AMOUNT:
         return set_filter_amount(place, value);
     case FIELD_COMPARATOR:
@@ -204,6 +206,7 @@ static PyObject *field_get(const struct field *field, const void *object)
         return PyFloat_FromDouble(real);
     case FIELD_WORD:
     case FIELD_FILTER_KIND:
+    case FIELD_TABLE_FILTER_KIND:
         return get_word(field, place);
     case FIELD_FILTER_AMOUNT:
     case FIELD_COMPARATOR:

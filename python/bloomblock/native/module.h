@@ -95,8 +95,9 @@ enum field_kind {
     FIELD_REAL,
     FIELD_WORD, /* an enum, by its names */
     FIELD_FILTER_KIND,
-    FIELD_FILTER_AMOUNT, /* to be set: a pair of a unit and a number */
-    FIELD_COMPARATOR,    /* to be set: a capsule, which has to live as long as the order is used */
+    FIELD_TABLE_FILTER_KIND, /* the same, of the kinds of tables */
+    FIELD_FILTER_AMOUNT,     /* to be set: a pair of a unit and a number */
+    FIELD_COMPARATOR, /* to be set: a capsule, which has to live as long as the order is used */
 };
 struct field {
     const char *name;

@@ -22,7 +22,7 @@ static const struct field fields[] = {
     CHOICE(read_mode, read_modes),
     OPTION(U32, open_tables_max),
     OPTION(FILTER_AMOUNT, filter_amount),
-    OPTION(FILTER_KIND, filter_kind),
+    OPTION(TABLE_FILTER_KIND, filter_kind),
     OPTION(U32, filter_granularity),
     OPTION(REAL, absent_share),
     OPTION(REAL, table_filter_bits),
