@@ -235,7 +235,7 @@ class Scan(ClusterTest):
         self.assertEqual(self.scan().lines, lines)
         self.assertEqual(self.scan("--reverse").lines, lines[::-1])
         self.assertEqual(self.scan("--limit", "7").lines, lines[:7])
-        self.assertEqual(self.scan("--limit", "0").lines, [])
+        self.assertEqual(self.scan("--limit", "0").lines, lines)
         self.assertEqual(self.scan("--count").lines, ["60"])
         result = self.scan("--json", "--keys-only").json
         self.assertEqual([row["key"].encode() for row in result["entries"]], self.FIELDS)

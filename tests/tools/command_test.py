@@ -162,6 +162,26 @@ class CommandLine(ToolTest):
             result = self.expect(USAGE, "scan", self.store, *case)
             self.assertIn(case[0].split("=")[0].lstrip("-").split("-")[0], result.err)
 
+    def test_an_option_with_one_value_is_not_given_twice(self):
+        for options in (["--limit", "1", "--limit=2"], ["--cache", "1M", "--prefix", "a", "--cache", "1M"]):
+            error = self.expect(USAGE, "scan", self.store, *options).err
+            self.assertIn(f"option {options[0]} is given twice", error)
+        self.load(["a"])
+        self.ok("scan", self.store, "--hex", "--hex")
+
+    def test_fractions_are_no_sizes_and_counts(self):
+        for option in ("--cache", "--limit"):
+            error = self.expect(USAGE, "scan", self.store, option, "1.5G").err
+            self.assertIn('"1.5G" is not a whole number', error)
+
+    def test_kinds_of_filters_are_those_that_the_command_accepts(self):
+        for kind in ("counting", "count-min", "default", "cuckoo"):
+            error = self.expect(USAGE, "load", self.store, "--filter", kind).err
+            self.assertTrue(error.splitlines()[0].endswith("possible here: none, ribbon, blocked-bloom, bloom"), error)
+        for arguments in (["create", self.path("a.bbf")], ["plan", "--keys", "9", "--rate", "0.1"]):
+            error = self.expect(USAGE, "filter", *arguments, "--kind", "count-min").err
+            self.assertIn("split-block, counting, scalable, partitioned\n", error)
+
     def test_sizes_take_units(self):
         for size in ("1048576", "1024K", "1M", "1MiB", "1m"):
             self.load(["a"], "--write-buffer", size)

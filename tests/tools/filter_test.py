@@ -57,6 +57,14 @@ class Create(FilterTest):
         self.assertEqual(self.ok("filter", "info", self.filter, "--json").json["verdict"], "above")
         self.create("--kind", "ribbon", "--rate", "0.001", "--force", keys=chosen)
 
+    def test_a_check_takes_several_keys(self):
+        self.create()
+        known, strange = self.keys[0], next(key for key in self.strangers if self.maybe_count([key]) == 0)
+        check = ("filter", "check", self.filter, "--key")
+        result = self.expect(ABSENT, *check, strange, "--key", known)
+        self.assertEqual(result.text, f"absent\t{strange}\nmaybe\t{known}\n")
+        self.assertEqual(self.ok(*check, known, "--key", self.keys[1], "--json").json["maybe"], 2)
+
     def test_filters_of_few_keys_keep_their_target_or_are_within_chance(self):
         for kind in KINDS + ["counting", "scalable"]:
             for count in (1, 2, 3, 10, 40, 150):

@@ -429,15 +429,20 @@ class Scan(ToolTest):
     def test_all_none_and_counts(self):
         self.assertEqual(self.scan(), self.keys)
         self.assertEqual(self.scan("--reverse"), self.keys[::-1])
-        self.assertEqual(self.scan("--limit", "0"), [])
+        self.assertEqual(self.scan("--limit", "0"), self.keys)
         self.assertEqual(self.scan("--from", "ffffffffff"), [])
         self.assertEqual(self.scan("--to", ""), [])
         self.assertEqual(self.ok("scan", self.store, "--count").text, f"{len(self.keys)}\n")
 
+    def test_acknowledged_lines_are_no_json(self):
+        error = self.expect(USAGE, "load", self.path("none"), "--ack", "--json", stdin="a\n").err
+        self.assertIn("--ack and --json exclude each other", error)
+        self.assertFalse(os.path.exists(self.path("none")))
+
     def test_json_has_the_count(self):
         document = json.loads(self.ok("scan", self.store, "--json", "--limit", "5").out)
         self.assertEqual((document["count"], len(document["entries"]), document["complete"]), (5, 5, True))
-        self.assertEqual(self.ok("scan", self.store, "--json", "--limit", "0").json["entries"], [])
+        self.assertEqual(self.ok("scan", self.store, "--json", "--limit", "0").json["count"], len(self.keys))
 
 
 if __name__ == "__main__":

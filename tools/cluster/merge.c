@@ -217,12 +217,13 @@ enum bb_status merge_init(struct merge *merge, struct collection *collection,
                           const struct key_range *range, bool is_reverse, uint64_t limit)
 {
     *merge = (struct merge){.collection = collection, .range = range, .is_reverse = is_reverse};
-    merge->page_entries = limit < MERGE_PAGE_ENTRIES_MAX ? (uint32_t)limit : MERGE_PAGE_ENTRIES_MAX;
+    bool is_short = limit != 0 && limit < MERGE_PAGE_ENTRIES_MAX;
+    merge->page_entries = is_short ? (uint32_t)limit : MERGE_PAGE_ENTRIES_MAX;
     merge->streams = bb_alloc_zeroed(collection->partition_count, sizeof(*merge->streams));
     merge->heap = bb_alloc_zeroed(collection->partition_count, sizeof(*merge->heap));
     if (merge->streams == NULL || merge->heap == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for scans");
-    return limit == 0 ? BB_OK : begin(merge);
+    return begin(merge);
 }
 
 void merge_deinit(struct merge *merge)

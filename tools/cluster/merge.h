@@ -34,7 +34,7 @@ struct merge {
     uint32_t heap_count;
 };
 
-/* Fetches the first pages. limit: entries that the caller wants at most. */
+/* Fetches the first pages. limit: entries that the caller wants at most; 0: all. */
 BB_MUST_CHECK enum bb_status merge_init(struct merge *merge, struct collection *collection,
                                         const struct key_range *range, bool is_reverse,
                                         uint64_t limit);

@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "bb/table.h"
 #include "tools/command/command_tables.h"
 #include "tools/command/options_help.h"
 #include "tools/command/suggestion.h"
+
+/* More than any command has. */
+#define OPTIONS_GIVEN_MAX 128
 
 enum help { HELP_NONE, HELP_OWN, HELP_SHARED };
 
@@ -22,6 +26,8 @@ struct parser {
     char **argv;
     int next;
     enum help help;
+    const struct option *given[OPTIONS_GIVEN_MAX]; /* with a single value */
+    size_t given_count;
 };
 
 static enum bb_status decode_number(const char *name, const char *text, uint64_t *ret_number,
@@ -68,6 +74,10 @@ enum bb_status option_size_decode(const char *name, const char *text, uint64_t *
     if (status != BB_OK)
         return status;
     unsigned shift = 0;
+    if (*rest == '.' || *rest == ',')
+        return bb_fail(BB_INVALID,
+                       "option --%s: \"%s\" is not a whole number; K, M and G may follow one", name,
+                       text);
     if (!unit_shift(rest, &shift))
         return bb_fail(BB_INVALID, "option --%s: \"%s\" has an unknown unit; K, M and G are known",
                        name, text);
@@ -83,7 +93,7 @@ static enum bb_status decode_count(const char *name, const char *text, uint64_t 
     uint64_t number = 0;
     enum bb_status status = decode_number(name, text, &number, &rest);
     if (status == BB_OK && *rest != '\0')
-        return bb_fail(BB_INVALID, "option --%s: \"%s\" is not a number", name, text);
+        return bb_fail(BB_INVALID, "option --%s: \"%s\" is not a whole number", name, text);
     if (status == BB_OK)
         *ret_count = number;
     return status;
@@ -177,6 +187,20 @@ static enum bb_status decode_value(const struct option *option, const char *text
     return bb_fail(BB_INVALID, "option --%s", option->name);
 }
 
+/* A second value would silently replace the first one. A flag that is given again says the same. */
+static enum bb_status note_given(struct parser *parser, const struct option *option)
+{
+    if (option->type == OPTION_FLAG || option->type == OPTION_TEXTS)
+        return BB_OK;
+    for (size_t i = 0; i < parser->given_count; i++)
+        if (parser->given[i] == option)
+            return bb_fail(BB_INVALID, "option --%s is given twice, it takes one value",
+                           option->name);
+    BB_ASSERT(parser->given_count < OPTIONS_GIVEN_MAX);
+    parser->given[parser->given_count++] = option;
+    return BB_OK;
+}
+
 static const struct option *find_option(const struct parser *parser, const char *name,
                                         size_t name_size)
 {
@@ -210,6 +234,9 @@ static enum bb_status parse_option(struct parser *parser, const char *text)
     const struct option *option = find_option(parser, text, name_size);
     if (option == NULL)
         return fail_unknown(parser, text, name_size);
+    enum bb_status status = note_given(parser, option);
+    if (status != BB_OK)
+        return status;
     if (option->type == OPTION_FLAG)
         return has_value ? bb_fail(BB_INVALID, "option --%s takes no value", option->name)
                          : decode_value(option, NULL);

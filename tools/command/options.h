@@ -2,7 +2,8 @@
  *
  * Options are long: --name, --name VALUE or --name=VALUE, anywhere among the arguments. After "--"
  * all words are arguments; "-" is an argument (standard input). A name cannot be abbreviated, so a
- * new option never changes the meaning of an old script.
+ * new option never changes the meaning of an old script. An option with one value is refused if it
+ * comes again.
  */
 #ifndef BB_TOOLS_COMMAND_OPTIONS_H
 #define BB_TOOLS_COMMAND_OPTIONS_H

@@ -248,7 +248,7 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
         {"wait-timeout", "SECONDS", OPTION_REAL, &load->wait_seconds,
          "but no longer than this (1)"},
         {"ack", NULL, OPTION_FLAG, &load->with_ack,
-         "print line number and key of each acknowledged record"},
+         "print line and key of acknowledged records; no --json"},
         {"json", NULL, OPTION_FLAG, &load->out.is_json, "report as JSON"},
     };
     const struct option_group groups[] = {
@@ -261,6 +261,9 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
 
 static enum bb_status check_options(const struct load *load)
 {
+    if (load->with_ack && load->out.is_json)
+        return bb_fail(BB_INVALID, "options --ack and --json exclude each other: the acknowledged "
+                                   "lines are instead of the report");
     if (load->batch_count < 1 || load->batch_count > UINT32_MAX)
         return bb_fail(BB_INVALID, "option --batch: 1 ... %" PRIu32 " records are possible",
                        UINT32_MAX);

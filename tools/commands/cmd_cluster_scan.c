@@ -23,7 +23,7 @@ static enum bb_status print_entries(struct scan *scan)
         merge_init(merge, &scan->collection, &entries->range, entries->is_reverse, entries->limit);
     while (status == BB_OK && merge_valid(merge) && scan_output_wants(entries)) {
         scan_output_add(entries, merge_key(merge), merge_value(merge));
-        if (entries->count < entries->limit)
+        if (scan_output_wants(entries))
             status = interrupt_is_wanted() ? bb_fail(BB_BUSY, "interrupted") : merge_next(merge);
     }
     return status;

@@ -17,7 +17,7 @@
 struct check {
     struct output out;
     struct filter_keys keys;
-    const char *key_text;
+    struct option_texts key_texts;
     bool is_count_only;
     bool lists_absent; /* and not the others */
     bool lists_maybe;
@@ -69,16 +69,22 @@ static enum bb_status check_key(void *context, struct bb_bytes key)
     return BB_OK;
 }
 
-static enum bb_status check_argument(struct check *check)
+static enum bb_status check_argument(struct check *check, const char *text)
 {
     struct bb_buf key = {0};
-    enum bb_status status = key_argument_decode(check->key_text, check->keys.is_hex, &key);
+    enum bb_status status = key_argument_decode(text, check->keys.is_hex, &key);
     if (status == BB_OK)
         status = check_key(check, bb_buf_bytes(&key));
-    if (status == BB_NOT_FOUND)
-        status = BB_OK;
     bb_buf_deinit(&key);
     return status;
+}
+
+static enum bb_status check_arguments(struct check *check)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < check->key_texts.count && status == BB_OK; i++)
+        status = check_argument(check, check->key_texts.values[i]);
+    return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
 static double percent(uint64_t part, uint64_t all)
@@ -101,8 +107,8 @@ static enum bb_status check_keys(struct check *check, const struct arguments *ar
     enum bb_status status = BB_OK;
     if (out->is_json)
         output_print(out, has_rows ? "{\"answers\": [" : "{");
-    if (check->key_text != NULL)
-        status = check_argument(check);
+    if (check->key_texts.count > 0)
+        status = check_arguments(check);
     else
         status = filter_keys_visit(&check->keys, "checking", arguments->values + 1,
                                    arguments->count - 1, check_key, check);
@@ -139,7 +145,7 @@ static enum bb_status open_filter(struct check *check, const char *path)
 
 static enum bb_status check_options(const struct check *check, const struct arguments *arguments)
 {
-    if (check->key_text != NULL && arguments->count > 1)
+    if (check->key_texts.count > 0 && arguments->count > 1)
         return bb_fail(BB_INVALID, "option --key excludes files of keys");
     if (check->lists_absent && check->lists_maybe)
         return bb_fail(BB_INVALID, "option --absent excludes --maybe");
@@ -162,7 +168,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct check check = {0};
     const struct option own[] = {
-        {"key", "KEY", OPTION_TEXT, &check.key_text, "only this key, no files"},
+        {"key", "KEY", OPTION_TEXTS, &check.key_texts,
+         "only this key, no files; may be given again"},
         {"count", NULL, OPTION_FLAG, &check.is_count_only, "only how many there are of each"},
         {"absent", NULL, OPTION_FLAG, &check.lists_absent,
          "list only the keys that are certainly absent"},

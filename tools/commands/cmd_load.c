@@ -231,7 +231,7 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
          "each commit is durable against loss of power"},
         {"no-flush", NULL, OPTION_FLAG, &load->no_flush, "leave the last records in the log"},
         {"ack", NULL, OPTION_FLAG, &load->with_ack,
-         "print line number and key of each committed record"},
+         "print line and key of committed records; no --json"},
         {"no-wal", NULL, OPTION_FLAG, &load->wal_off,
          "no log: a crash loses unflushed data; without --sync"},
         {"force", NULL, OPTION_FLAG, &load->is_forced,
@@ -252,6 +252,9 @@ static enum bb_status apply_options(struct load *load)
     load->store.db.wal_off = load->wal_off;
     if (load->batch_count_max == 0)
         return bb_fail(BB_INVALID, "option --batch: 0 records cannot be committed");
+    if (load->with_ack && load->out.is_json)
+        return bb_fail(BB_INVALID, "options --ack and --json exclude each other: the acknowledged "
+                                   "lines are instead of the report");
     if (load->is_synced && load->wal_off)
         return bb_fail(BB_INVALID, "options --sync and --no-wal exclude each other: without a log "
                                    "no commit can be synced");

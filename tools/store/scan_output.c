@@ -5,14 +5,14 @@
 
 void scan_output_init(struct scan_output *scan)
 {
-    *scan = (struct scan_output){.limit = UINT64_MAX};
+    *scan = (struct scan_output){0};
     const struct option list[SCAN_OUTPUT_OPTION_COUNT] = {
         {"from", "KEY", OPTION_TEXT, &scan->range.from, "first key of the range, inclusive"},
         {"to", "KEY", OPTION_TEXT, &scan->range.to, "end of the range, exclusive"},
         {"prefix", "P", OPTION_TEXT, &scan->range.prefix, "keys that begin with these bytes"},
         {"reverse", NULL, OPTION_FLAG, &scan->is_reverse,
          "from the last key of the range to the first"},
-        {"limit", "N", OPTION_COUNT, &scan->limit, "maximum number of entries"},
+        {"limit", "N", OPTION_COUNT, &scan->limit, "maximum number of entries; 0: all"},
         {"keys-only", NULL, OPTION_FLAG, &scan->is_keys_only, "no values"},
         {"count", NULL, OPTION_FLAG, &scan->is_count_only, "only how many there are"},
         {"hex", NULL, OPTION_FLAG, &scan->is_hex,
@@ -30,7 +30,8 @@ struct option_group scan_output_group(const struct scan_output *scan)
 
 bool scan_output_wants(const struct scan_output *scan)
 {
-    return scan->count < scan->limit && !scan->out.has_failed;
+    bool is_full = scan->limit != 0 && scan->count == scan->limit;
+    return !is_full && !scan->out.has_failed;
 }
 
 void scan_output_begin(struct scan_output *scan)

@@ -13,7 +13,7 @@ struct scan_output {
     struct output out;
     /* Options. */
     struct key_range range;
-    uint64_t limit;
+    uint64_t limit; /* 0: none */
     bool is_reverse;
     bool is_keys_only;
     bool is_hex;
