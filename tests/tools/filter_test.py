@@ -42,8 +42,8 @@ class Create(FilterTest):
     def test_a_filter_that_cannot_keep_its_target_is_reported(self):
         result = self.expect(OVERFULL, "filter", "create", self.filter, "--kind", "none", "--rate", "0.01",
                              stdin=lines_of(self.keys))
-        self.assertIn("the rate of the filter is 1.00000, its target is 0.01000: kind none passes every key; "
-                      "choose another --kind", result.err)
+        self.assertIn("the rate of the filter is 1.00000, the rate that was given is 0.01000: kind none passes "
+                      "every key; choose another --kind", result.err)
         self.create("--kind", "none", "--force")
         # Parquet's hash has no secret. These keys fall into one block of 19, and fill it.
         names = [f"chosen {number}" for number in range(8000)]

@@ -33,10 +33,11 @@ static enum bb_status change_key(void *context, struct bb_bytes key)
 static enum bb_status load_growth(struct change *change, const char *path)
 {
     change->parts = change->file.parts;
-    enum bb_status status = filter_growth_load(&change->growth, change->parts.envelope,
-                                               change->parts.planned_key_count);
-    if (status == BB_OK && change->is_removal)
-        status = filter_growth_check_removable(&change->growth);
+    enum bb_status status =
+        change->is_removal ? filter_growth_check_removable(change->info.kind) : BB_OK;
+    if (status == BB_OK)
+        status = filter_growth_load(&change->growth, change->parts.envelope,
+                                    change->parts.planned_key_count);
     return status == BB_OK ? BB_OK : bb_fail_context(status, "%s", path);
 }
 

@@ -194,14 +194,14 @@ enum bb_status filter_growth_add(struct filter_growth *growth, uint64_t hash)
     return insert(growth, hash);
 }
 
-enum bb_status filter_growth_check_removable(const struct filter_growth *growth)
+enum bb_status filter_growth_check_removable(enum bb_filter_kind kind)
 {
-    if (growth->counting != NULL)
+    if (kind == BB_FILTER_COUNTING)
         return BB_OK;
-    return bb_fail(BB_UNSUPPORTED,
-                   "keys cannot be removed from a %s filter, whose bits are shared by several "
-                   "keys; use a counting filter",
-                   bb_filter_kind_name(growth->options.kind));
+    return bb_fail(
+        BB_UNSUPPORTED,
+        "keys cannot be removed from a filter of kind %s; only kind counting removes keys",
+        bb_filter_kind_name(kind));
 }
 
 enum bb_status filter_growth_remove(struct filter_growth *growth, uint64_t hash)

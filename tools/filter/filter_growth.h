@@ -37,9 +37,9 @@ void filter_growth_deinit(struct filter_growth *growth);
 
 BB_MUST_CHECK enum bb_status filter_growth_add(struct filter_growth *growth, uint64_t hash);
 
-/* BB_UNSUPPORTED, with the reason, when keys cannot be removed. */
-BB_MUST_CHECK enum bb_status filter_growth_check_removable(const struct filter_growth *growth);
-/* Removes a key. Certainly absent keys are counted instead. Only for filters that pass the check
+/* BB_UNSUPPORTED, with the reason, when keys cannot be removed from filters of the kind. */
+BB_MUST_CHECK enum bb_status filter_growth_check_removable(enum bb_filter_kind kind);
+/* Removes a key. Certainly absent keys are counted instead. Only for kinds that pass the check
  * above. */
 BB_MUST_CHECK enum bb_status filter_growth_remove(struct filter_growth *growth, uint64_t hash);
 

@@ -85,8 +85,11 @@ enum exit_code filter_report_target(const struct command *command,
     if (filter_report_verdict(&wanted) != FILTER_ABOVE)
         return EXIT_FOUND;
     explain_above(&wanted, parts, reason, sizeof(reason));
-    snprintf(message, sizeof(message), "the rate of the filter is %s, its target is %s: %s",
-             number_rate(wanted.predicted_rate).text, number_rate(wanted.target_rate).text, reason);
+    /* A filter without bits has the target 1. */
+    const char *target = info->kind == BB_FILTER_NONE ? "the rate that was given" : "its target";
+    snprintf(message, sizeof(message), "the rate of the filter is %s, %s is %s: %s",
+             number_rate(wanted.predicted_rate).text, target, number_rate(wanted.target_rate).text,
+             reason);
     command_warn(command, message);
     return EXIT_ABOVE_TARGET;
 }
