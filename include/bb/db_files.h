@@ -245,7 +245,9 @@ struct bb_db_repair_options {
     bool take_unnamed_tables;
 };
 struct bb_db_repair_report {
-    bool is_whole;            /* no defect found; nothing was changed and the counts are 0 */
+    /* No defect was found, and nothing was changed. Tables, entries, logs and index files are
+     * counted as kept. manifest_number and last_sequence are 0. */
+    bool is_whole;
     bool has_manifest;        /* a manifest was readable */
     bool is_manifest_current; /* CURRENT names this manifest, and all of it was readable */
     /* Also true if older versions may have replaced newer ones. */

@@ -55,12 +55,24 @@ static enum bb_status examine(struct bb_repair *repair)
 
 /* ---- checking whether a repair is needed ---- */
 
-static enum bb_status find_whole(struct bb_repair *repair, bool *ret_is_whole)
+static void count_whole(struct bb_repair *repair, const struct bb_db_verify_report *found)
+{
+    repair->report = (struct bb_db_repair_report){.is_whole = true,
+                                                  .has_manifest = true,
+                                                  .is_manifest_current = true,
+                                                  .tables_kept = found->tables,
+                                                  .entries_kept = found->entries,
+                                                  .logs_kept = found->logs,
+                                                  .indexes_kept = found->indexes};
+}
+
+static enum bb_status find_whole(struct bb_repair *repair)
 {
     struct bb_db_verify_report report;
     enum bb_status status =
         bb_store_verify_locked(repair->fs, repair->path, &repair->options, &report);
-    *ret_is_whole = status == BB_OK && (report.orphans == 0 || !repair->how.take_unnamed_tables);
+    if (status == BB_OK && (report.orphans == 0 || !repair->how.take_unnamed_tables))
+        count_whole(repair, &report);
     /* BB_INVALID: something that is not a file, or another comparator, which a later step reports
      * again. */
     if (status != BB_CORRUPT && status != BB_NOT_FOUND && status != BB_INVALID)
@@ -142,7 +154,7 @@ static enum bb_status repair_damaged(struct bb_repair *repair)
 
 static enum bb_status repair_locked(struct bb_repair *repair)
 {
-    enum bb_status status = find_whole(repair, &repair->report.is_whole);
+    enum bb_status status = find_whole(repair);
     if (status != BB_OK || repair->report.is_whole)
         return status;
     status = examine(repair);

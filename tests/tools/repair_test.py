@@ -50,8 +50,10 @@ class Repair(ToolTest):
     def count(self):
         return len(self.ok("scan", self.store).lines)
 
-    def repair(self, *options):
-        report = self.ok("repair", self.store, "--json", *options).json
+    def repair(self, *options, loses=False):
+        code = RECOVERED if loses else FOUND
+        report = self.expect(code, "repair", self.store, "--json", *options).json
+        self.assertEqual(report["data_lost"], loses)
         self.assertTrue(set(self.before.values()) <= set(files(self.store).values()))
         return report
 
@@ -62,7 +64,11 @@ class Repair(ToolTest):
 
     def test_a_sound_store_is_left_alone(self):
         self.assertIn("Nothing was changed", self.ok("repair", self.store).text)
-        self.assertTrue(self.repair()["whole"])
+        for options in ([], ["--dry-run"]):
+            report = self.repair(*options)
+            self.assertTrue(report["whole"] and report["has_manifest"] and report["manifest_is_current"])
+            self.assertEqual((report["entries_kept"], report["tables_kept"]), (COUNT, 1))
+            self.assertNotIn("last_sequence", report)
         self.assertEqual(files(self.store), self.before)
 
     def test_a_dry_run_changes_nothing(self):
@@ -117,7 +123,9 @@ class Repair(ToolTest):
     def test_a_damaged_block_is_told_with_its_keys(self):
         spoil(self.table(), 50)
         self.before = files(self.store)
-        report = self.repair()
+        foreseen = self.expect(RECOVERED, "repair", self.store, "--dry-run")
+        self.assertIn("a repair would lose data", foreseen.err)
+        report = self.repair(loses=True)
         self.assertEqual(report["blocks_lost"], 1)
         self.assertTrue(0 < report["entries_lost"] < COUNT)
         self.assertTrue(report["deletions_may_return"])
@@ -152,9 +160,9 @@ class Repair(ToolTest):
     def test_steps_that_read_the_same_damage_report_it_once(self):
         spoil(self.table(), 20)
         self.before = files(self.store)
-        lines = self.ok("repair", self.store, "--dry-run").lines
+        lines = self.expect(RECOVERED, "repair", self.store, "--dry-run").lines
         self.assertEqual(sum("has checksum" in line for line in lines), 1, lines)
-        findings = self.repair()["findings"]
+        findings = self.repair(loses=True)["findings"]
         self.assertEqual(len(findings), len(set(findings)), findings)
 
     def test_deleted_ranges_without_a_footer(self):
@@ -176,9 +184,10 @@ class Repair(ToolTest):
         table = self.delete_range()
         self.assertLess(self.count(), COUNT)
         os.truncate(table, os.path.getsize(table) - 80)
-        self.assertIn("ranges         of 1 tables", self.ok("repair", self.store, "--dry-run").text)
+        foreseen = self.expect(RECOVERED, "repair", self.store, "--dry-run")
+        self.assertIn("ranges         of 1 tables", foreseen.text)
         self.before = files(self.store)
-        report = self.repair()
+        report = self.repair(loses=True)
         self.assertEqual((report["tables_lost"], report["tables_ranges_lost"]), (1, 1))
         self.assertTrue(report["deletions_may_return"])
         self.assertTrue(any("between word-0 and word-1 may return" in finding for finding in report["findings"]))
@@ -190,7 +199,7 @@ class Repair(ToolTest):
             os.remove(table)
             make(table)
             self.before = files(self.store)
-            report = self.repair()
+            report = self.repair(loses=True)
             self.assertEqual(report["tables_lost"], 1)
             self.assertTrue(report["deletions_may_return"])
             self.ok("verify", self.store)
@@ -220,7 +229,7 @@ class Repair(ToolTest):
         other = self.table()
         self.store = mine
         shutil.copy(other, self.table())
-        report = self.ok("repair", self.store, "--json").json
+        report = self.expect(RECOVERED, "repair", self.store, "--json").json
         self.assertEqual(report["tables_lost"], 1)
         self.assertEqual(self.count(), 0)
 
@@ -262,6 +271,13 @@ class Repair(ToolTest):
         whole = run("verify", self.store, "--recovery", "strict")
         self.assertEqual(whole.code, FOUND)
         self.assertIn("drop nothing", whole.text)
+
+    def test_a_batch_that_is_lost_is_told(self):
+        self.damaged_log()
+        self.before = files(self.store)
+        report = self.repair(loses=True)
+        self.assertGreater(report["log_bytes_lost"], 0)
+        self.assertEqual(self.count(), 9)
 
     def test_a_log_that_ends_in_zeros_is_reported(self):
         shutil.rmtree(self.store)

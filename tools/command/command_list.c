@@ -67,7 +67,8 @@ const char command_list_exit_codes[] =
     "  5  unsupported: written by a newer version; import: an unsupported form\n"
     "  6  measure: the accounting of reads does not add up\n"
     "  7  filter create, add, union: done, but the rate is above the target\n"
-    "  8  done, but opening the store dropped or repaired synced data\n"
+    "  8  done, but opening the store dropped or repaired synced data;\n"
+    "     repair: data is lost, or with --dry-run would be\n"
     "130  Ctrl-C; the result is correct but incomplete\n";
 
 const struct command *command_list_find(const char *name)

@@ -14,7 +14,7 @@ enum exit_code {
     EXIT_UNSUPPORTED = 5,   /* a newer format */
     EXIT_INCONSISTENT = 6,  /* measure: the sums of the accounting do not agree */
     EXIT_ABOVE_TARGET = 7,  /* filter: done, but its rate is above its target */
-    EXIT_RECOVERED = 8,     /* done, but opening the store has dropped or repaired synced data */
+    EXIT_RECOVERED = 8,     /* done, but an opening or a repair has dropped data */
     EXIT_INTERRUPTED = 130, /* Ctrl-C: output right but incomplete; the number that shells use */
 };
 

@@ -55,6 +55,17 @@ static void print_tables(struct output *out, const struct bb_db_repair_report *r
                  number_grouped(report->blocks_lost).text, number_bytes(report->bytes_lost).text);
 }
 
+/* Entries, deletions or batches are lost, or cannot be read. Other findings cost nothing: a footer
+ * that the blocks replace, an index file, a table that a compaction has replaced. */
+static bool loses_data(const struct bb_db_repair_report *report)
+{
+    uint64_t parts = report->tables_lost + report->tables_ranges_lost + report->entries_lost +
+                     report->blocks_lost + report->logs_lost + report->log_bytes_lost +
+                     report->log_holes;
+    /* Without a count of the table's entries, any of its bytes may have been an entry. */
+    return parts > 0 || (report->bytes_lost > 0 && report->deletions_may_return);
+}
+
 static void print_report(struct output *out, const struct bb_db_repair_report *report, bool is_dry)
 {
     print_tables(out, report);
@@ -74,7 +85,6 @@ static void print_report(struct output *out, const struct bb_db_repair_report *r
 
 static void add_counts(json_t *document, const struct bb_db_repair_report *report)
 {
-    json_set_count(document, "manifest_number", report->manifest_number);
     json_set_count(document, "tables_kept", report->tables_kept);
     json_set_count(document, "indexes_kept", report->indexes_kept);
     json_set_count(document, "indexes_dropped", report->indexes_dropped);
@@ -95,6 +105,9 @@ static void add_counts(json_t *document, const struct bb_db_repair_report *repor
     json_set_count(document, "log_bytes_lost", report->log_bytes_lost);
     json_set_count(document, "log_holes", report->log_holes);
     json_set_count(document, "files_set_aside", report->files_set_aside);
+    if (report->is_whole) /* it is not known */
+        return;
+    json_set_count(document, "manifest_number", report->manifest_number);
     json_set_count(document, "last_sequence", report->last_sequence);
 }
 
@@ -107,6 +120,7 @@ static void print_json(struct output *out, const struct bb_db_repair_report *rep
     json_set_bool(document, "dry_run", is_dry);
     json_set_bool(document, "has_manifest", report->has_manifest);
     json_set_bool(document, "manifest_is_current", report->is_manifest_current);
+    json_set_bool(document, "data_lost", loses_data(report));
     json_set_bool(document, "deletions_may_return", report->deletions_may_return);
     add_counts(document, report);
     json_object_set_new(document, "findings", list);
@@ -114,7 +128,7 @@ static void print_json(struct output *out, const struct bb_db_repair_report *rep
 }
 
 static enum bb_status repair(const char *path, struct output *out,
-                             const struct bb_db_repair_options *how)
+                             const struct bb_db_repair_options *how, bool *ret_loses_data)
 {
     struct findings findings = {
         .out = out, .seen = json_object(), .list = out->is_json ? json_array() : NULL};
@@ -136,7 +150,15 @@ static enum bb_status repair(const char *path, struct output *out,
         output_print(out, "The store is sound. Nothing was changed.\n");
     else
         print_report(out, &report, how->dry_run);
+    *ret_loses_data = loses_data(&report);
     return BB_OK;
+}
+
+static enum exit_code warn_of_loss(const struct command *command, bool is_dry)
+{
+    command_warn(command, is_dry ? "a repair would lose data that cannot be read: see the counts"
+                                 : "data that could not be read is lost: see the counts");
+    return EXIT_RECOVERED;
 }
 
 static enum exit_code run(const struct command *command, int argc, char **argv)
@@ -156,9 +178,12 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
         return code;
-    enum bb_status status = repair(arguments.values[0], &out, &how);
+    bool is_lossy = false;
+    enum bb_status status = repair(arguments.values[0], &out, &how, &is_lossy);
     if (status != BB_OK)
         code = command_fail(command, status);
+    else if (is_lossy)
+        code = warn_of_loss(command, how.dry_run);
     return command_finish(command, &out, code);
 }
 
@@ -179,7 +204,9 @@ const struct command command_repair = {
         "aside. To use\n"
         "them nevertheless, restore their names (mv 000012.bbt.lost 000012.bbt) and repair with\n"
         "--unnamed-tables: all tables are then merged, and they may contain deleted data.\n"
-        "Exit code 0: repaired or intact; 4: no data is readable, and the store was not changed.\n"
+        "Exit code 0: intact, or repaired without a loss; 8: data is lost, or with --dry-run would "
+        "be; 4: no\n"
+        "data is readable, and the store was not changed.\n"
         "\n"
         "Examples:\n"
         "  bloomblock repair /tmp/words --dry-run\n"
