@@ -70,8 +70,8 @@ class Load(ToolTest):
         cases = (["--filter", "bloom"], ["--filter", "blocked-bloom"], ["--filter", "none"], ["--compression", "none"],
                  ["--granularity", "4"], ["--granularity", "page"], ["--block-size", "512"], ["--target", "0.2"],
                  ["--sync"], ["--batch", "1"], ["--no-flush"], ["--deterministic"], ["--cache-off"],
-                 ["--index-cached"], ["--mapped", "--compression", "none"], ["--restart-interval", "1"],
-                 ["--table-size", "64K"], ["--no-wal"])
+                 ["--index-cached"], ["--read-mode", "mapped", "--compression", "none"], ["--read-mode", "calls"],
+                 ["--restart-interval", "1"], ["--table-size", "64K"], ["--no-wal"])
         for options in cases:
             store = self.path("store" + "".join(options))
             self.load(keys, "--write-buffer", "64K", *options, store=store)

@@ -27,8 +27,8 @@ static void add_memory(struct store_options *store)
     add(store, "cache", "SIZE", OPTION_SIZE, &db->cache_bytes, "block cache (64M)");
     add(store, "cache-off", NULL, OPTION_FLAG, &db->cache_off,
         "no block cache: every block request is a read");
-    add(store, "mapped", NULL, OPTION_FLAG, &store->mapped,
-        "read blocks from a map of each table, not by calls");
+    add(store, "read-mode", "copies|mapped|calls", OPTION_TEXT, &store->read_mode,
+        "blocks are copied from a map when read again, used in it, or read by calls (copies)");
     add(store, "index-cached", NULL, OPTION_FLAG, &store->index_cached,
         "index pages live in the block cache instead of staying in memory");
     add(store, "open-tables", "N", OPTION_COUNT32, &db->open_tables_max,
@@ -158,6 +158,18 @@ static enum bb_status decode_compression(const char *text, enum bb_compression *
     return BB_OK;
 }
 
+static enum bb_status decode_read_mode(const char *text, enum bb_read_mode *ret)
+{
+    static const char *const names[] = {
+        [BB_READ_COPIES] = "copies", [BB_READ_MAPPED] = "mapped", [BB_READ_CALLS] = "calls"};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(names); i++)
+        if (strcmp(text, names[i]) == 0) {
+            *ret = (enum bb_read_mode)i;
+            return BB_OK;
+        }
+    return bb_fail(BB_INVALID, "option --read-mode: \"%s\" is not copies, mapped or calls", text);
+}
+
 static enum bb_status decode_style(const char *text, enum bb_compaction_style *ret)
 {
     for (size_t i = BB_COMPACTION_LEVELED; i < BB_ARRAY_LENGTH(style_names); i++)
@@ -194,6 +206,8 @@ static enum bb_status decode_texts(struct store_options *store)
         status = decode_compression(store->compression, &db->compression);
     if (status == BB_OK && store->style != NULL)
         status = decode_style(store->style, &db->compaction_style);
+    if (status == BB_OK && store->read_mode != NULL)
+        status = decode_read_mode(store->read_mode, &db->read_mode);
     if (status == BB_OK && store->recovery != NULL)
         status = store_recovery_decode(store->recovery, &db->recovery);
     return status;
@@ -256,8 +270,6 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
         return bb_fail(BB_INVALID, "options --cache-off and --index-cached exclude each other");
     if (store->index_cached)
         db->index_residency = BB_INDEX_CACHED;
-    if (store->mapped)
-        db->read_mode = BB_READ_MAPPED;
     enum bb_status status = decode_texts(store);
     if (status == BB_OK)
         status = take_amount(store);

@@ -18,7 +18,7 @@ struct store_options {
     const char *directory;         /* borrowed: of the opened store; NULL: not opened yet */
     const char *compression;       /* "lz4" or "none", NULL: not given */
     bool index_cached;
-    bool mapped;
+    const char *read_mode;           /* "copies", "mapped" or "calls", NULL: not given */
     const char *table_filter_bits;   /* a number, "none" or "all", NULL: not given */
     const char *style;               /* "leveled", "tiered" or "lazy", NULL: not given */
     const char *recovery;            /* "strict", "synced", "point-in-time" or "salvage", or NULL */
