@@ -34,7 +34,7 @@ class Load(ToolTest):
         self.assertEqual(self.ok("get", self.store, "cat").out, b"\n")
 
     def test_tsv_splits_at_the_first_tab(self):
-        self.load("cat\t9\tlives\ndog\n\tempty key\n", "--tsv")
+        self.load("cat\t9\tlives\ndog\t\n\tempty key\n", "--tsv")
         self.assertEqual(self.scan(), [(b"", b"empty key"), (b"cat", b"9\tlives"), (b"dog", b"")])
 
     def test_files_and_standard_input_in_turn(self):
@@ -103,7 +103,7 @@ class Load(ToolTest):
         self.assertIn("3,000 records", self.load(words(3000)).text)
 
     def test_ack_names_each_line_once(self):
-        lines = self.load("b\t1\na\\\n\x01\n", "--tsv", "--ack", "--batch", "2").lines
+        lines = self.load("b\t1\na\\\t\n\x01\t\n", "--tsv", "--ack", "--batch", "2").lines
         self.assertEqual(lines, ["1\tb", "2\ta\\\\", "3\t\\x01"])
 
     def test_without_flush_the_log_has_it_all(self):
@@ -271,8 +271,9 @@ class Limits(ToolTest):
         self.load("old\n")
         for options in ([], ["--tsv"], ["--hex"]):
             line = b"6b" * (KEY_SIZE_MAX + 1) if "--hex" in options else b"k" * (KEY_SIZE_MAX + 1)
-            first = b"6162\n" if "--hex" in options else b"ab\n"
-            result = self.expect(USAGE, "load", self.store, *options, stdin=first + line + b"\n" + first)
+            end = b"\t\n" if "--tsv" in options else b"\n"
+            first = (b"6162" if "--hex" in options else b"ab") + end
+            result = self.expect(USAGE, "load", self.store, *options, stdin=first + line + end + first)
             self.assertIn("line 2", result.err)
             self.assertIn("standard input", result.err)
             self.assertIn("65536", result.err if "--hex" not in options else result.err + "65536")
@@ -433,6 +434,13 @@ class Scan(ToolTest):
         self.assertEqual(self.scan("--from", "ffffffffff"), [])
         self.assertEqual(self.scan("--to", ""), [])
         self.assertEqual(self.ok("scan", self.store, "--count").text, f"{len(self.keys)}\n")
+
+    def test_a_line_without_a_tab_is_no_pair(self):
+        store = self.path("pairs")
+        self.load("cat\t9\n", "--tsv", store=store)
+        error = self.expect(USAGE, "load", store, "--tsv", stdin="dog\t\ncat\n").err
+        self.assertIn("standard input: line 2: no tab splits key and value", error)
+        self.assertEqual(self.ok("scan", store).lines, ["cat\t9", "dog\t"])
 
     def test_acknowledged_lines_are_no_json(self):
         error = self.expect(USAGE, "load", self.path("none"), "--ack", "--json", stdin="a\n").err

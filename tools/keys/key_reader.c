@@ -230,6 +230,11 @@ static enum bb_status split(struct key_reader *reader, struct bb_bytes line,
     }
     const uint8_t *tab =
         reader->is_tsv && line.size > 0 ? memchr(line.data, '\t', line.size) : NULL;
+    if (reader->is_tsv && tab == NULL)
+        return bb_fail(BB_INVALID,
+                       "%s: line %" PRIu64 ": no tab splits key and value; a tab at the end gives "
+                       "the key an empty value",
+                       path_of(reader), reader->line);
     if (tab != NULL) {
         record->key.size = (size_t)(tab - line.data);
         record->value = bb_bytes_of(tab + 1, line.size - record->key.size - 1);

@@ -1,7 +1,7 @@
 /* Reads keys, and values, from files or standard input, a line each.
  *
  *     KEY\n                       the line is the key, with any bytes; the value is empty
- *     KEY \t VALUE \n   (is_tsv)  the first tab splits; without a tab the value is empty
+ *     KEY \t VALUE \n   (is_tsv)  the first tab splits; a line without a tab is refused
  *
  * Lines are not trimmed: an empty line is the empty key. The last line needs no newline. With
  * is_value the line is the value, and the key is the caller's. With another terminator "lines" end
