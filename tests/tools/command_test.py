@@ -242,6 +242,9 @@ class Output(ToolTest):
             result = run("load", store, "--no-flush", "--ack", stdin="a\nb\n", preexec_fn=close_them)
             self.assertEqual(result.code, IO if closed != [2] else FOUND, result.err)
             count = len(self.ok("scan", store).lines)
+            if 0 in closed:
+                self.assertFalse(os.path.exists(store))
+                self.load([], store=store)
             self.assertEqual(count, 0 if 0 in closed else 2)
             self.ok("verify", store)
             self.assertEqual(run("stat", store, preexec_fn=close_them).code, IO if 1 in closed else FOUND)

@@ -79,6 +79,13 @@ static enum bb_status open_file(struct key_reader *reader)
     return BB_OK;
 }
 
+/* False for a closed standard input too: main put a file there that cannot be read. */
+static bool is_readable_input(void)
+{
+    int flags = fcntl(STDIN_FILENO, F_GETFL);
+    return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
+}
+
 static enum bb_status check_path(const char *path)
 {
     struct stat file;
@@ -88,7 +95,11 @@ static enum bb_status check_path(const char *path)
     if (S_ISDIR(file.st_mode))
         return bb_fail(BB_IO, "%s: is a directory, expected a file of lines",
                        is_input ? "standard input" : path);
-    return is_input || access(path, R_OK) == 0 ? BB_OK : fail_open(path);
+    if (is_input)
+        return is_readable_input()
+                   ? BB_OK
+                   : bb_fail(BB_IO, "standard input: is closed, or only for writing");
+    return access(path, R_OK) == 0 ? BB_OK : fail_open(path);
 }
 
 enum bb_status key_reader_check(const struct key_reader *reader)
