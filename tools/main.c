@@ -23,15 +23,27 @@ static enum exit_code print_help(void)
         command_print_summary(&out, command_list[i], 13);
     output_print(&out, "\n");
     paragraph_print_page(&out,
-                         "`bloomblock help COMMAND` explains one. Every command takes --json.\n");
+                         "`bloomblock help COMMAND` explains one. Each takes --json, and so does "
+                         "`bloomblock version`.\n");
     output_print(&out, "\nExit codes:\n%s", command_list_exit_codes);
     return command_finish(&tool, &out, EXIT_FOUND);
 }
 
-static enum exit_code print_version(void)
+static void print_version_json(struct output *out)
+{
+    json_t *document = json_object();
+    json_set_text(document, "version", bb_version());
+    output_json(out, document);
+}
+
+/* argv: the words after the command's name. */
+static enum exit_code print_version(int argc, char **argv)
 {
     struct output out = {0};
-    output_print(&out, "bloomblock %s\n", bb_version());
+    if (argc > 0 && strcmp(argv[0], "--json") == 0)
+        print_version_json(&out);
+    else
+        output_print(&out, "bloomblock %s\n", bb_version());
     return command_finish(&tool, &out, EXIT_FOUND);
 }
 
@@ -87,7 +99,7 @@ int main(int argc, char **argv)
     if (is_one_of(argv[1], "--help", "-h", "help"))
         return (int)print_help();
     if (is_one_of(argv[1], "--version", "-V", "version"))
-        return (int)print_version();
+        return (int)print_version(argc - 2, argv + 2);
     if (strcmp(argv[1], "reference") == 0)
         return (int)reference_run(argc - 2, argv + 2);
     return run(argv[1], argc - 2, argv + 2);

@@ -117,6 +117,7 @@ class Help(ToolTest):
             package = re.match(r"bloomblock \(([\d.]+)\) ", file.readline())
         self.assertEqual(len(numbers), 3)
         self.assertEqual(self.ok("--version").text, f"bloomblock {'.'.join(numbers)}\n")
+        self.assertEqual(self.ok("version", "--json").json, {"version": ".".join(numbers)})
         self.assertEqual((newest[1], package[1]), (".".join(numbers),) * 2)
 
 
@@ -241,10 +242,10 @@ class Output(ToolTest):
             store = self.path("closed" + "".join(map(str, closed)))
             result = run("load", store, "--no-flush", "--ack", stdin="a\nb\n", preexec_fn=close_them)
             self.assertEqual(result.code, IO if closed != [2] else FOUND, result.err)
-            count = len(self.ok("scan", store).lines)
             if 0 in closed:
                 self.assertFalse(os.path.exists(store))
                 self.load([], store=store)
+            count = len(self.ok("scan", store).lines)
             self.assertEqual(count, 0 if 0 in closed else 2)
             self.ok("verify", store)
             self.assertEqual(run("stat", store, preexec_fn=close_them).code, IO if 1 in closed else FOUND)
