@@ -19,7 +19,7 @@ enum bb_status bb_definition_text_fail(const struct bb_definition_text *text, si
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    return bb_fail(BB_INVALID, "definition \"%s\": at offset %zu: %s",
+    return bb_fail(BB_INVALID, "definition \"%s\": at byte %zu: %s",
                    bb_bytes_escape(text->bytes, escaped, sizeof(escaped)), offset, message);
 }
 

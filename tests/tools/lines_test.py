@@ -177,14 +177,14 @@ class Lines(LogTest):
     def test_format_json_stores_the_lines_it_has_looked_at_when_a_later_one_fails(self):
         lines = '{"a": 1}\n{"a": 2}\n' + "x" * 5000 + "\n"
         error = self.load_lines(lines, "--format", "json", "--line-max", "1K", code=USAGE).err
-        self.assertIn("line 3, which begins at byte 18", error)
+        self.assertIn("line 3, which begins at offset 18", error)
         self.assertEqual(len(self.entries()), 2)
 
     def test_a_line_that_is_too_long_is_named_with_its_byte(self):
         for end in ("\n", ""):
             store = self.path("store" + str(len(end)))
             error = self.load_lines("short\n" + "x" * 200000 + end, "--line-max", "100000", code=USAGE, store=store).err
-            self.assertIn("standard input: line 2, which begins at byte 6, is longer than 100000 bytes", error)
+            self.assertIn("standard input: line 2, which begins at offset 6, is longer than 100000 bytes", error)
             self.assertEqual(self.entries(store), [(f"{1:016}", "short")])
         self.load_lines("x" * 1000, "--line-max", "1000", store=self.path("exact"))
         self.load_lines("x" * 1001, "--line-max", "1000", code=USAGE, store=self.path("exact"))
@@ -192,7 +192,7 @@ class Lines(LogTest):
     def test_a_line_without_end_is_refused_at_the_limit(self):
         # /dev/zero has no newline and no end: the limit bounds the bytes that the command reads.
         error = self.expect(USAGE, "load", self.store, "--lines", "--line-max", "1M", "/dev/zero").err
-        self.assertIn("line 1, which begins at byte 0, is longer than 1048576 bytes", error)
+        self.assertIn("line 1, which begins at offset 0, is longer than 1048576 bytes", error)
 
     def test_bad_arguments(self):
         for options in (["--format", "nonsense"], ["--format", "clf=x"], ["--key", "nothing"], ["--line-max", "0"],

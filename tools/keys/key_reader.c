@@ -122,7 +122,7 @@ static size_t line_size_max(const struct key_reader *reader)
 static enum bb_status fail_too_long(const struct key_reader *reader, uint64_t line, uint64_t offset)
 {
     return bb_fail(BB_TOO_LARGE,
-                   "%s: line %" PRIu64 ", which begins at byte %" PRIu64
+                   "%s: line %" PRIu64 ", which begins at offset %" PRIu64
                    ", is longer than %zu bytes",
                    path_of(reader), line, offset, line_size_max(reader));
 }

@@ -1,5 +1,5 @@
-/* See caret.h. Messages of the library have "at byte N" for conditions and indexes, "at offset N"
- * for definitions. */
+/* See caret.h. Messages of the library have "at byte N" for places in texts, and "at offset N" for
+ * places in files. */
 #include "tools/records/caret.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ void caret_show(const char *text)
     const char *message = bb_error_last()->message;
     size_t size = strlen(text);
     size_t at = 0;
-    if (!find_number(message, "at byte ", &at) && !find_number(message, "at offset ", &at))
+    if (!find_number(message, "at byte ", &at))
         return;
     if (at > size)
         return;

@@ -135,16 +135,16 @@ static void json__definitions(void **state)
         {"a u64 = json($.\"\\\"\\\\\")", "a u64 = json($.\"\\\"\\\\\")"},
     };
     static const char *const refused[][2] = {
-        {"a u64 = json()", "at offset 13: expected '$'"},
-        {"a u64 = json(a)", "at offset 13: expected '$'"},
-        {"a u64 = json($a)", "at offset 14: expected ')'"},
-        {"a u64 = json($.)", "at offset 15: expected a key"},
-        {"a u64 = json($. a)", "at offset 15: expected a key"},
-        {"a u64 = json($[-1])", "at offset 15: expected the index"},
-        {"a u64 = json($[4294967296])", "at offset 15: the index of an element is from 0"},
-        {"a u64 = json($[0)", "at offset 16: expected ']'"},
-        {"a u64 = json($.\"a)", "at offset 15: the quote has no end"},
-        {"a u64 = json($.\"\\n\")", "at offset 16: unknown escape"},
+        {"a u64 = json()", "at byte 13: expected '$'"},
+        {"a u64 = json(a)", "at byte 13: expected '$'"},
+        {"a u64 = json($a)", "at byte 14: expected ')'"},
+        {"a u64 = json($.)", "at byte 15: expected a key"},
+        {"a u64 = json($. a)", "at byte 15: expected a key"},
+        {"a u64 = json($[-1])", "at byte 15: expected the index"},
+        {"a u64 = json($[4294967296])", "at byte 15: the index of an element is from 0"},
+        {"a u64 = json($[0)", "at byte 16: expected ']'"},
+        {"a u64 = json($.\"a)", "at byte 15: the quote has no end"},
+        {"a u64 = json($.\"\\n\")", "at byte 16: unknown escape"},
     };
     struct bb_schema *schema;
     char deep[2 * BB_JSON_DEPTH_MAX + 64] = "deep u64 = json($";

@@ -47,7 +47,7 @@ static void zeek__definitions(void **state)
     assert_string_equal(bb_schema_definition(schema, 0), "a u64 = zeek(3)");
     assert_status(bb_schema_add(schema, "b u64 = zeek(0)"), BB_INVALID);
     assert_status(bb_schema_add(schema, "b u64 = zeek(uid, 'ts')"), BB_INVALID);
-    assert_message("at offset 13: the header has no column");
+    assert_message("at byte 13: the header has no column");
     bb_schema_destroy(schema);
 }
 
