@@ -68,8 +68,7 @@ enum bb_status bb_posix_make_directory(struct bb_file_system *fs, const char *pa
     if (status != BB_OK)
         return status;
     if (bb_posix_place_of_directory(fs, path).fd != AT_FDCWD)
-        return bb_fail(BB_EXISTS, "%s: mkdir: a directory that is locked was opened by this name",
-                       path);
+        return bb_fail(BB_EXISTS, "%s: is the directory of a store that is open", path);
     return mkdir(path, 0700) == 0 ? BB_OK : bb_fail_errno(errno, "mkdir", path);
 }
 

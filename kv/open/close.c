@@ -129,7 +129,7 @@ static enum bb_status check_unused(struct bb_db *db)
     size_t values = (size_t)bb_readers_pinned_values(&db->readers);
     if (iterators + snapshots + values == 0)
         return BB_OK;
-    return bb_fail(BB_BUSY, "%s: %zu iterators, %zu snapshots and %zu pinned values are still open",
+    return bb_fail(BB_BUSY, "%s: still open are iterators: %zu, snapshots: %zu, pinned values: %zu",
                    db->directory, iterators, snapshots, values);
 }
 

@@ -373,6 +373,10 @@ class Plan(FilterTest):
             self.assertLessEqual(plans[kind]["predicted_rate"], 0.01)
             self.assertGreater(plans[kind]["bits_per_key"], document["limit"]["bits_per_key"])
 
+    def test_a_plan_needs_two_numbers_above_0(self):
+        for options in (["--keys", "0", "--rate", "0.1"], ["--rate", "0.1"]):
+            self.assertIn("both above 0", self.expect(USAGE, "filter", "plan", *options).err)
+
     def test_each_two_of_the_three_numbers(self):
         limit = self.plan("--keys", "1000000", "--rate", "0.01")["limit"]
         self.assertAlmostEqual(limit["bits_per_key"], math.log2(100), delta=1e-9)

@@ -404,14 +404,15 @@ class TextForms(ImportTest):
 
     def test_bad_dumps_leave_nothing(self):
         good = HEADER + " a\n 1\nDATA=END\n"
-        bad = ["", "VERSION=3\n", good.replace("VERSION=3\n", ""), good.replace("3", "2"),
+        self.assertIn("standard input: the file is empty", self.refuse(USAGE, "text", "-", stdin="").err)
+        bad = ["VERSION=3\n", good.replace("VERSION=3\n", ""), good.replace("3", "2"),
                good.replace("btree", "recno"), good.replace("print", "csv"),
                good.replace("HEADER", "duplicates=1\nHEADER"), HEADER, HEADER + " a\n", HEADER + " a\n 1\n",
                HEADER + " a\nDATA=END\n", HEADER + "a\n1\nDATA=END\n", HEADER + " \\4\n 1\nDATA=END\n",
                HEADER + " \\xy\n 1\nDATA=END\n", good + good,
                good.replace("format=print", "format=bytevalue")]
         for dump in bad:
-            self.assertIn("line", self.refuse(USAGE, "text", "-", stdin=dump).err)
+            self.assertIn("standard input: line", self.refuse(USAGE, "text", "-", stdin=dump).err)
         self.ok("import", "text", "-", self.store, stdin=good)
         self.assertEqual(self.content(), {b"a": b"1"})
 

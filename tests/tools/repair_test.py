@@ -326,7 +326,7 @@ class Running(ToolTest):
         self.assertEqual(result.code, CORRUPT)
         for table in tables[:2]:
             self.assertIn(os.path.basename(table) + ": at offset", result.err)
-        self.assertIn("1 manifests", result.text)
+        self.assertIn("1 manifest and 1 log", result.text)
         self.assertIn("2 damaged", result.text)
 
     def test_what_excludes_each_other(self):

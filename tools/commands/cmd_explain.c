@@ -117,13 +117,13 @@ static void write_sums(const struct bb_explain *report, struct output *out)
     const struct bb_read_stats *reads = &report->reads;
     output_print(out,
                  "\nreads: %llu of blocks, %llu of index pages, %llu of table filters; %s\n"
-                 "avoided: %llu block requests, of which %llu would have been reads\n",
+                 "avoided: %s, of which %llu would have been reads\n",
                  (unsigned long long)reads->block_reads, (unsigned long long)reads->page_reads,
                  (unsigned long long)reads->table_filter_reads,
                  number_bytes(reads->block_read_bytes + reads->page_read_bytes +
                               reads->table_filter_read_bytes)
                      .text,
-                 (unsigned long long)reads->avoided_requests,
+                 number_of(reads->avoided_requests, "block request", "block requests").text,
                  (unsigned long long)reads->avoided_reads);
     if (report->tables_opened > 0)
         output_print(out, "tables opened: %llu, whose footers and roots were read\n",

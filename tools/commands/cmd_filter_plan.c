@@ -85,8 +85,7 @@ static enum bb_status ask_all(struct plan *plan)
     int given =
         (question->key_count != 0) + (question->target_rate != 0) + (question->size_bytes != 0);
     if (given != 2)
-        return bb_fail(BB_INVALID, "two of --keys, --rate and --size are needed, %d are given",
-                       given);
+        return bb_fail(BB_INVALID, "two of --keys, --rate and --size are needed, both above 0");
     enum bb_status status = ask_kinds(plan);
     if (status == BB_OK)
         status = ask_policy(plan);

@@ -232,12 +232,14 @@ static void report_scrub(struct output *out, const struct bb_db_scrub_report *re
 {
     if (!out->is_json) {
         output_print(out,
-                     "%s tables, %s index files, %s manifests and %s logs of an open store: %s "
-                     "damaged; %s read, %s entries, %s batches in logs%s\n",
-                     number_grouped(report->tables).text, number_grouped(report->indexes).text,
-                     number_grouped(report->manifests).text, number_grouped(report->logs).text,
+                     "%s, %s, %s and %s of an open store: %s damaged; %s read, %s, %s in logs%s\n",
+                     number_of(report->tables, "table", "tables").text,
+                     number_of(report->indexes, "index file", "index files").text,
+                     number_of(report->manifests, "manifest", "manifests").text,
+                     number_of(report->logs, "log", "logs").text,
                      number_grouped(report->damaged).text, number_bytes(report->read_bytes).text,
-                     number_grouped(report->entries).text, number_grouped(report->log_records).text,
+                     number_of(report->entries, "entry", "entries").text,
+                     number_of(report->log_records, "batch", "batches").text,
                      report->next_table == 0 ? "" : "; interrupted before the last file");
         return;
     }

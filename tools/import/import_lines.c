@@ -10,6 +10,11 @@
 #include "base/status.h"
 #include "tools/output/interrupt.h"
 
+static const char *name_of(const struct import_lines *lines)
+{
+    return strcmp(lines->path, "-") == 0 ? "standard input" : lines->path;
+}
+
 enum bb_status import_lines_open(struct import_lines *lines, const char *path)
 {
     *lines = (struct import_lines){.path = path};
@@ -33,7 +38,7 @@ enum bb_status import_lines_next(struct import_lines *lines, bool *ret_has)
     if (interrupt_is_wanted())
         return bb_fail(BB_BUSY, "interrupted");
     if (size < 0)
-        return feof(lines->file) ? BB_OK : bb_fail_errno(errno, "read", lines->path);
+        return feof(lines->file) ? BB_OK : bb_fail_errno(errno, "read", name_of(lines));
     lines->has_newline = size > 0 && lines->text[size - 1] == '\n';
     lines->line = bb_bytes_of(lines->text, (size_t)size - lines->has_newline);
     lines->number++;
@@ -42,5 +47,7 @@ enum bb_status import_lines_next(struct import_lines *lines, bool *ret_has)
 
 enum bb_status import_lines_fail(const struct import_lines *lines, const char *what)
 {
-    return bb_fail(BB_INVALID, "%s: line %" PRIu64 ": %s", lines->path, lines->number, what);
+    if (lines->number == 0)
+        return bb_fail(BB_INVALID, "%s: the file is empty", name_of(lines));
+    return bb_fail(BB_INVALID, "%s: line %" PRIu64 ": %s", name_of(lines), lines->number, what);
 }
