@@ -9,6 +9,7 @@
 #include "skip/condition/build.h"
 #include "skip/condition/lexer.h"
 #include "skip/condition/node_list.h"
+#include "skip/record/schema.h"
 
 #define SHOWN_SIZE 48
 
@@ -97,8 +98,10 @@ static enum bb_status take_attribute(struct parser *parser, size_t *ret_attribut
                    (word->kind == BB_WORD_WORD && !bb_lexer_word_is_keyword(word->text));
     if (!is_name)
         return fail_expected(parser, "a condition on an attribute");
-    if (bb_schema_find(parser->schema, unquote(parser, word), ret_attribute) != BB_OK)
-        return fail_expected(parser, "the name of an attribute");
+    if (bb_schema_find(parser->schema, unquote(parser, word), ret_attribute) != BB_OK) {
+        (void)!fail_expected(parser, "the name of an attribute");
+        return bb_schema_tell_names(parser->schema);
+    }
     advance(parser);
     return BB_OK;
 }

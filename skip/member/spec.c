@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "skip/condition/words.h"
 #include "skip/record/number.h"
+#include "skip/record/schema.h"
 
 static const char *const KIND_NAMES[] = {
     [BB_SKIP_MIN_MAX] = "min_max", [BB_SKIP_SET] = "set",       [BB_SKIP_VALUES] = "values",
@@ -162,8 +163,10 @@ static enum bb_status take_attribute(struct reading *reading, const struct bb_sc
 {
     struct reading begin = *reading;
     size_t attribute = 0;
-    if (bb_schema_find(schema, take_word(reading), &attribute) != BB_OK)
-        return refuse(&begin, "the name of an attribute");
+    if (bb_schema_find(schema, take_word(reading), &attribute) != BB_OK) {
+        (void)!refuse(&begin, "the name of an attribute");
+        return bb_schema_tell_names(schema);
+    }
     if (!fits_type(kind, bb_schema_type(schema, attribute)))
         return refuse(&begin, "an attribute of type bytes");
     *ret_attribute = (uint32_t)attribute;

@@ -1,6 +1,7 @@
 /* See bb/record.h. */
 #include "skip/record/schema.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -143,6 +144,26 @@ enum bb_status bb_schema_find(const struct bb_schema *schema, struct bb_bytes na
                               size_t *ret_attribute)
 {
     return find_name(schema, name, ret_attribute) ? BB_OK : BB_NOT_FOUND;
+}
+
+/* "a, b, c", cut when they are many. */
+static void list_names(const struct bb_schema *schema, char *ret_text, size_t size)
+{
+    size_t used = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < schema->count && used < size; i++)
+        used += (size_t)snprintf(ret_text + used, size - used, "%s%s", i == 0 ? "" : ", ",
+                                 bb_schema_name(schema, i));
+}
+
+enum bb_status bb_schema_tell_names(const struct bb_schema *schema)
+{
+    struct bb_error failure = *bb_error_last();
+    char known[400];
+    if (schema->count == 0)
+        return failure.status;
+    list_names(schema, known, sizeof(known));
+    return bb_fail(failure.status, "%s; known are %s", failure.message, known);
 }
 
 static const struct bb_definition *definition_at(const struct bb_schema *schema, size_t attribute)

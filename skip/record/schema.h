@@ -12,6 +12,8 @@ struct bb_schema {
     size_t callback_count;
 };
 
+/* After a failure because of an unknown name: adds the names of the attributes to its message. */
+BB_MUST_CHECK enum bb_status bb_schema_tell_names(const struct bb_schema *schema);
 /* The same as bb_schema_verbatim for the text of an integer: its digits after the sign and leading
  * zeros. */
 enum bb_verbatim bb_schema_number_verbatim(const struct bb_schema *schema, size_t attribute,

@@ -105,7 +105,9 @@ class Lines(LogTest):
         self.assertIn("host", self.attributes())
         self.assertIn("host_values", self.ok("index", "list", self.store).text)
         wrong = self.load_lines("", "--format", "clf", "--index", "values(nosuch)", code=USAGE, store=self.path("two"))
-        self.assertIn("expected the name of an attribute", wrong.err)
+        self.assertIn("expected the name of an attribute; known are host, ident, user", wrong.err)
+        wrong = self.expect(USAGE, "select", self.store, "--where", "stats = 5")
+        self.assertIn("expected the name of an attribute, found stats; known are host, ident, user", wrong.err)
         self.load_lines("", "--format", "csv", "--index", "values(a)", store=self.path("three"))
 
     def test_format_csv_takes_names_from_the_header_of_each_file(self):
