@@ -21,7 +21,7 @@ static bool is_above_chance(const struct bb_filter_info *info)
                FILTER_CHANCE_DEVIATIONS * info->rate_deviation;
 }
 
-/* WHY not by the count alone: the count of a union is an estimate from its bits. */
+/* The count is not enough: the count of a union is an estimate from its bits. */
 bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts)
 {

@@ -16,8 +16,8 @@ void filter_report_json(json_t *object, const struct bb_filter_info *info,
                         const struct bb_filter_file *parts);
 
 /* Whether it has more keys than it was sized for, and its rate exceeds the target by more than
- * chance. (Neither alone is sufficient: since bits are random, the predicted rate of every second
- * filter is above the target, and the number of keys of a union is an estimate.) */
+ * chance. It needs both: since bits are random, the predicted rate of every second filter is above
+ * the target, and the number of keys of a union is an estimate. */
 bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts);
 /* The rate that the set bits predict, and the target. A plan meets the target in expectation; the
