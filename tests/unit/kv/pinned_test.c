@@ -178,7 +178,7 @@ static void pinned__close_is_refused_while_a_value_is_pinned(void **state)
     assert_ok(pin(store.db, 1, NULL, &in_table));
     assert_ok(pin(store.db, 2, NULL, &in_memory));
     assert_status(bb_db_close(store.db), BB_BUSY);
-    assert_message("2 pinned values");
+    assert_message("pinned values: 2");
     bb_pinned_release(&in_memory);
     assert_status(bb_db_close(store.db), BB_BUSY);
     /* It is open as before. */
