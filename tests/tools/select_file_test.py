@@ -116,11 +116,17 @@ class SelectFile(LogTest):
         for cut in (0, 1, len(content) // 2, len(content) - 1):
             self.write("access.log.bbi", content[:cut])
             self.check(is_told=True)
-        for _ in range(20):
+        met = 0
+        for _ in range(40):
             at = self.rng.randrange(len(content) - 500)
             self.write("access.log.bbi", content[:at] + bytes([content[at] ^ 64]) + content[at + 1:])
             where, options = self.rng.choice(CONDITIONS)
-            self.assertEqual(self.select(where).out, self.grep(options).stdout)
+            result = self.select(where, "--explain")
+            self.assertEqual(result.out, self.grep(options).stdout)
+            is_met = "damaged: " in result.err
+            self.assertEqual(is_met, "of indexes cannot be used" in result.err, result.err)
+            met += is_met
+        self.assertGreater(met, 0)
         os.unlink(self.index)
         self.check()
         self.assertIn("--attribute", self.expect(USAGE, "select", "--file", self.log, "--where", "status = 1").err)

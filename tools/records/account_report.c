@@ -111,6 +111,16 @@ static const struct index_account *indexes_of(const struct account_report *repor
     return (const void *)report->indexes.data;
 }
 
+uint64_t account_report_damaged(const struct account_report *report)
+{
+    size_t count = 0;
+    const struct index_account *indexes = indexes_of(report, &count);
+    uint64_t damaged = report->is_of_file ? 0 : report->total.damaged_indexes;
+    for (size_t i = 0; i < count; i++)
+        damaged += indexes[i].account.damaged_segments;
+    return damaged;
+}
+
 double account_false_share(const struct bb_select_account *account)
 {
     uint64_t read_in_vain = account->granules_read - account->granules_matching;

@@ -23,6 +23,10 @@ BB_MUST_CHECK enum bb_status account_report_of_file(const struct bb_lines *lines
                                                     struct account_report *ret_report);
 void account_report_deinit(struct account_report *report);
 
+/* The parts of indexes that were damaged and needed, so that their records were read: segments, and
+ * in a store whole indexes. (A file whose index file cannot be used at all is another case.) */
+uint64_t account_report_damaged(const struct account_report *report);
+
 /* The share of the granules without a match that was read; NaN without such granules. */
 double account_false_share(const struct bb_select_account *account);
 

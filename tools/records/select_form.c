@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/output/interrupt.h"
+#include "tools/output/number_text.h"
 #include "tools/records/caret.h"
 
 enum bb_status select_form_check(const struct select_form *form)
@@ -102,6 +103,17 @@ static void warn_of_interrupt(const struct command *command, const char *noun)
     command_warn(command, text);
 }
 
+static void warn_of_damage(const struct command *command, const struct account_report *account)
+{
+    char text[200];
+    (void)snprintf(text, sizeof(text),
+                   "%s of indexes cannot be used, so their records were read; bloomblock index %s "
+                   "replaces the index file",
+                   number_of(account_report_damaged(account), "damaged part", "damaged parts").text,
+                   account->is_of_file ? "create --file" : "materialize");
+    command_warn(command, text);
+}
+
 enum exit_code select_form_run(struct select_form *form, const struct command *command,
                                select_form_fn select, void *context, const char *noun)
 {
@@ -115,6 +127,8 @@ enum exit_code select_form_run(struct select_form *form, const struct command *c
     else if (status != BB_OK)
         code = command_fail(command, status);
     end_output(form, status == BB_OK);
+    if (account_report_damaged(&form->account) > 0)
+        warn_of_damage(command, &form->account);
     return form->is_interrupted ? EXIT_INTERRUPTED : code;
 }
 

@@ -298,7 +298,7 @@ enum bb_status store_open_to_read(struct store_options *store, const char *direc
     store->db.deterministic = true;
     enum bb_status status = store_open(store, directory, ret_db);
     struct bb_error error = *bb_error_last();
-    if (!has_read_only(store))
+    if (!has_read_only(store) || store->db.read_only)
         return status;
     if (status == BB_BUSY)
         return bb_fail(status, "%s; --read-only reads it concurrently", error.message);
