@@ -272,6 +272,12 @@ class Repair(ToolTest):
         self.assertEqual(whole.code, FOUND)
         self.assertIn("drop nothing", whole.text)
 
+    def test_salvage_does_not_foresee_a_repair_that_no_opening_makes(self):
+        """An opening reads no blocks, so it does not notice one that is damaged."""
+        spoil(self.table(), 1000)
+        self.assertEqual(run("verify", self.store, "--recovery", "salvage").code, CORRUPT)
+        self.assertEqual(run("stat", self.store, "--recovery", "salvage").code, FOUND)
+
     def test_a_batch_that_is_lost_is_told(self):
         self.damaged_log()
         self.before = files(self.store)

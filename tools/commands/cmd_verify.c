@@ -169,7 +169,21 @@ static json_t *take_recovery_json(const struct verify *verify)
     return is_wanted ? recovery_json(&verify->found) : NULL;
 }
 
-/* An opening with salvage repairs a damaged store: a dry run predicts the result. */
+/* True if an opening would fail. It does not notice all damage: it reads no blocks of tables, and no
+ * index files. */
+static bool is_rejected(const char *path)
+{
+    const struct bb_db_options options = {.read_only = true};
+    struct bb_error damage = *bb_error_last();
+    struct bb_db *db = NULL;
+    enum bb_status status = bb_db_open(path, &options, &db);
+    if (status == BB_OK)
+        status = bb_db_close(db);
+    (void)bb_error_restore(&damage);
+    return status == BB_CORRUPT;
+}
+
+/* An opening with salvage repairs a store that it would reject: a dry run predicts the result. */
 static void foresee_repair(struct verify *verify, const char *path)
 {
     const struct bb_db_repair_options how = {.dry_run = true};
@@ -215,7 +229,7 @@ static enum bb_status verify_store(struct verify *verify, const char *path)
                                           .event_context = (void *)(uintptr_t)&command_verify};
     enum bb_status status = bb_db_verify(path, &options, &report);
     verify->needs_indexes = report.indexes_damaged > 0;
-    if (status == BB_CORRUPT && verify->recovery == BB_RECOVERY_SALVAGE)
+    if (status == BB_CORRUPT && verify->recovery == BB_RECOVERY_SALVAGE && is_rejected(path))
         foresee_repair(verify, path);
     report_verified(verify, status, &report);
     if (verify->found.is_repaired)
@@ -326,6 +340,8 @@ static enum bb_status verify_path(struct verify *verify, const char *path)
 static enum exit_code code_of(const struct verify *verify, const struct command *command,
                               enum bb_status status)
 {
+    if (status == BB_CORRUPT && verify->needs_indexes)
+        return exit_code_of(status); /* an event has reported each index file */
     if (status != BB_OK)
         return command_fail(command, status);
     if (interrupt_is_wanted())

@@ -1,6 +1,7 @@
 /* See attribute_text.h. */
 #include "tools/records/attribute_text.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +44,8 @@ struct time_text time_text_of(int64_t nanoseconds)
 static struct time_text real_text(double number)
 {
     struct time_text made;
-    for (int digits = 15; digits <= 17; digits++) {
+    /* 15 digits without zeros at the end are the shortest text, except for subnormal numbers. */
+    for (int digits = fabs(number) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(made.text, sizeof(made.text), "%.*g", digits, number);
         if (strtod(made.text, NULL) == number)
             break;
