@@ -169,8 +169,8 @@ static json_t *take_recovery_json(const struct verify *verify)
     return is_wanted ? recovery_json(&verify->found) : NULL;
 }
 
-/* True if an opening would fail. It does not notice all damage: it reads no blocks of tables, and no
- * index files. */
+/* True if an opening would fail. It does not notice all damage: it reads no blocks of tables, and
+ * no index files. */
 static bool is_rejected(const char *path)
 {
     const struct bb_db_options options = {.read_only = true};
