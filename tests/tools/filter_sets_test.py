@@ -238,7 +238,7 @@ class Union(FilterTest):
         self.assertEqual(self.maybe_count(self.keys, self.out), self.COUNT)
 
     def test_a_union_with_itself_is_not_overfull(self):
-        """The estimated count of its keys is above the plan for every second one."""
+        """The estimated count of its keys is above the plan for half of them."""
         for seed in range(12):
             keys = lines_of(range(10000 * seed, 10000 * seed + 5000))
             self.ok("filter", "create", self.filter, "--kind", "bloom", "--secret-seed", str(seed), "--force",

@@ -273,7 +273,7 @@ class Repair(ToolTest):
         self.assertIn("drop nothing", whole.text)
 
     def test_salvage_does_not_foresee_a_repair_that_no_opening_makes(self):
-        """An opening reads no blocks, so it does not notice one that is damaged."""
+        """An opening reads no blocks, so it does not notice a damaged block."""
         spoil(self.table(), 1000)
         self.assertEqual(run("verify", self.store, "--recovery", "salvage").code, CORRUPT)
         self.assertEqual(run("stat", self.store, "--recovery", "salvage").code, FOUND)
