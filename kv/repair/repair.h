@@ -28,6 +28,7 @@ struct bb_repair {
     struct bb_directory directory;
     /* One flag per file of the directory: the file will not be part of the store. Owned. */
     bool *aside;
+    bool *not_files; /* links, pipes and others without data; owned */
 
     /* The old state. */
     struct bb_manifest_state state;

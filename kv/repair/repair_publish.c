@@ -77,6 +77,23 @@ static enum bb_status put_all_aside(struct bb_repair *repair)
     return status;
 }
 
+/* An opening would read a link or a pipe by its name, and fail. */
+static enum bb_status rename_not_files(struct bb_repair *repair)
+{
+    char from[BB_PATH_SIZE_MAX];
+    char to[BB_FILENAME_LOST_SIZE_MAX];
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < repair->directory.file_count && status == BB_OK; i++) {
+        if (!repair->not_files[i])
+            continue;
+        status = bb_path_join(repair->path, repair->directory.files[i].name, from);
+        if (status == BB_OK)
+            status = bb_filename_rename_lost(repair->fs, from, to);
+        repair->report.files_set_aside += status == BB_OK;
+    }
+    return status;
+}
+
 /* ---- publishing ---- */
 
 /* Kept logs are replayed after the last sequence of the old state. */
@@ -135,6 +152,8 @@ enum bb_status bb_repair_publish(struct bb_repair *repair)
     enum bb_status status = put_all_aside(repair);
     if (status == BB_OK)
         status = put_in_force(repair);
+    if (status == BB_OK)
+        status = rename_not_files(repair);
     if (status == BB_OK)
         remove_first_names(repair);
     return status;

@@ -13,7 +13,7 @@ static enum bb_status check_file(struct bb_repair *repair, struct bb_directory_f
 {
     char path[BB_PATH_SIZE_MAX];
     struct bb_file *opened = NULL;
-    if (file->is.number == 0)
+    if (file->is.number == 0 || file->is.kind == BB_FILE_FOREIGN)
         return BB_OK;
     enum bb_status status = bb_path_join(repair->path, file->name, path);
     if (status == BB_OK)
@@ -21,6 +21,7 @@ static enum bb_status check_file(struct bb_repair *repair, struct bb_directory_f
     if (status == BB_INVALID || status == BB_NOT_FOUND) {
         bb_repair_tell(repair, "%s", bb_error_last()->message);
         file->is = (struct bb_filename){.kind = BB_FILE_FOREIGN};
+        repair->not_files[file - repair->directory.files] = true;
         return BB_OK;
     }
     return status == BB_OK ? bb_file_close(opened) : status;
@@ -42,15 +43,16 @@ static enum bb_status scan(struct bb_repair *repair)
 static enum bb_status examine(struct bb_repair *repair)
 {
     enum bb_status status = scan(repair);
-    for (size_t i = 0; i < repair->directory.file_count && status == BB_OK; i++)
-        status = check_file(repair, &repair->directory.files[i]);
+    size_t count = repair->directory.file_count;
     if (status != BB_OK)
         return status;
-    repair->aside = bb_alloc_zeroed(repair->directory.file_count + 1, sizeof(*repair->aside));
-    if (repair->aside == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu files",
-                       repair->directory.file_count);
-    return BB_OK;
+    repair->aside = bb_alloc_zeroed(count + 1, sizeof(*repair->aside));
+    repair->not_files = bb_alloc_zeroed(count + 1, sizeof(*repair->not_files));
+    if (repair->aside == NULL || repair->not_files == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu files", count);
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = check_file(repair, &repair->directory.files[i]);
+    return status;
 }
 
 /* ---- checking whether a repair is needed ---- */
@@ -196,6 +198,7 @@ static void release(struct bb_repair *repair)
     bb_unnamed_deinit(&repair->unnamed);
     bb_buf_deinit(&repair->lost_paths);
     bb_free(repair->aside);
+    bb_free(repair->not_files);
 }
 
 static enum bb_status take_options(struct bb_repair *repair, const struct bb_db_options *options,

@@ -278,6 +278,20 @@ class Repair(ToolTest):
         self.assertEqual(run("verify", self.store, "--recovery", "salvage").code, CORRUPT)
         self.assertEqual(run("stat", self.store, "--recovery", "salvage").code, FOUND)
 
+    def test_a_link_in_the_place_of_a_log_is_set_aside(self):
+        """The repair left it there, and then no opening accepted the store."""
+        shutil.rmtree(self.store)
+        self.load(words(10), "--no-flush")
+        log = self.find("*.wal")
+        link = os.path.join(self.store, "%06d.wal" % (int(os.path.basename(log).split(".")[0]) + 1))
+        os.symlink("/dev/null", link)
+        self.assertEqual(run("stat", self.store).code, USAGE)
+        self.expect(FOUND, "repair", self.store, "--dry-run")
+        self.assertTrue(os.path.islink(link))
+        self.assertGreater(self.expect(FOUND, "repair", self.store, "--json").json["files_set_aside"], 0)
+        self.assertTrue(os.path.islink(link + ".lost"))
+        self.assertEqual(self.count(), 10)
+
     def test_a_batch_that_is_lost_is_told(self):
         self.damaged_log()
         self.before = files(self.store)
