@@ -39,6 +39,51 @@ void model_get_many(struct model *model)
     }
 }
 
+/* An entry of a table that a compaction of its key's range has passed. */
+static void check_compacted(struct model *model, const struct bb_entry *entry)
+{
+    enum oracle_answer answer = ORACLE_NEVER;
+    if (entry->kind != BB_ENTRY_PUT)
+        return; /* a tombstone may stay, without data that it hides */
+    answer = oracle_get(model->oracle, entry->key, model->sequence, &model->expected);
+    if (answer != ORACLE_PRESENT)
+        model_differ(model, "a compacted range has deleted data");
+    if (!bb_bytes_equal(entry->value, bb_buf_bytes(&model->expected)))
+        model_differ(model, "a compacted range has an old version");
+    model->coverage->entries_of_compacted_ranges++;
+}
+
+static void check_compacted_table(struct model *model, const char *path,
+                                  const struct bb_key_range *range)
+{
+    struct bb_table *table = NULL;
+    struct bb_iter *iter = NULL;
+    struct bb_table_options options = {.file_system = bb_file_memory_system(model->memory),
+                                       .comparator = model->options.comparator};
+    model_must(model, bb_table_open(path, &options, &table), "open a table");
+    model_must(model, bb_table_iter_create(table, NULL, NULL, &iter), "read a table");
+    for (bb_iter_seek_first(iter); iter->is_valid; bb_iter_next(iter)) {
+        struct bb_bytes key = iter->entry.key;
+        bool is_in_range = (range->low == NULL || model_compare(model, key, *range->low) >= 0) &&
+                           (range->high == NULL || model_compare(model, key, *range->high) < 0);
+        if (is_in_range)
+            check_compacted(model, &iter->entry);
+    }
+    model_must(model, iter->status, "read a table");
+    bb_iter_destroy(iter);
+    bb_table_close(table);
+}
+
+/* Without snapshots, the tables have only the newest version of each key of the range. */
+static void check_compacted_range(struct model *model, const struct bb_key_range *range)
+{
+    struct bb_db_table_list list = {0};
+    model_must(model, bb_db_tables(model->db, &list), "list tables");
+    for (size_t i = 0; i < list.count; i++)
+        check_compacted_table(model, list.tables[i].path, range);
+    bb_db_table_list_deinit(&list);
+}
+
 void model_compact_range(struct model *model)
 {
     struct model_key drawn[2];
@@ -47,10 +92,11 @@ void model_compact_range(struct model *model)
     bool is_open_low = bb_rng_one_in(&model->rng, 8);
     bool is_open_high = bb_rng_one_in(&model->rng, 8);
     bool is_empty = !is_open_low && !is_open_high && model_compare(model, low, high) >= 0;
-    model_must(
-        model,
-        bb_db_compact_range(model->db, is_open_low ? NULL : &low, is_open_high ? NULL : &high),
-        "compact range");
+    const struct bb_key_range range = {.low = is_open_low ? NULL : &low,
+                                       .high = is_open_high ? NULL : &high};
+    model_must(model, bb_db_compact_range(model->db, range.low, range.high), "compact range");
+    if (!is_empty && model->snapshot_count == 0 && model->options.deterministic)
+        check_compacted_range(model, &range);
     model->coverage->range_compactions += !is_empty;
     if (!is_empty) /* it begins with a flush */
         model_set_durable(model);

@@ -33,6 +33,7 @@ struct model_coverage {
     uint64_t pins_over_compactions;
     uint64_t reports; /* of single gets */
     uint64_t range_compactions;
+    uint64_t entries_of_compacted_ranges; /* compared with the newest version of their key */
     uint64_t checkpoints;
     uint64_t scrubs;
     uint64_t ingested_ranges; /* range tombstones of tables that came in */

@@ -58,11 +58,11 @@ static void print_coverage(const struct model_coverage *c)
            (unsigned long long)c->gets_never);
     printf("pinned %llu, of which over a compaction %llu\n", (unsigned long long)c->pins,
            (unsigned long long)c->pins_over_compactions);
-    printf("found by many gets at once %llu, compactions of ranges %llu, sizes %llu, "
-           "checkpoints %llu, ingests %llu\n",
+    printf("found by many gets at once %llu, compactions of ranges %llu (%llu entries compared), "
+           "sizes %llu, checkpoints %llu, ingests %llu\n",
            (unsigned long long)c->gets_of_many, (unsigned long long)c->range_compactions,
-           (unsigned long long)c->sizes, (unsigned long long)c->checkpoints,
-           (unsigned long long)c->ingests);
+           (unsigned long long)c->entries_of_compacted_ranges, (unsigned long long)c->sizes,
+           (unsigned long long)c->checkpoints, (unsigned long long)c->ingests);
     printf("deleted ranges that came in %llu\n", (unsigned long long)c->ingested_ranges);
     printf("gets in deleted ranges %llu, walks over deleted ranges %llu, range tombstones met by "
            "compactions %llu, tables removed unread %llu\n",
@@ -143,6 +143,8 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("pins over a compaction", c->pins_over_compactions, n, 20) +
            check_floor("reports of gets", c->reports, n, 10000) +
            check_drawn_floor("compactions of ranges", c->range_compactions, c, 50) +
+           check_drawn_floor("entries of compacted ranges", c->entries_of_compacted_ranges, c,
+                             500) +
            check_drawn_floor("checkpoints", c->checkpoints, c, 100) +
            check_drawn_floor("scrubs", c->scrubs, c, 100) +
            check_drawn_floor("selections", c->selections, c, 500) +
