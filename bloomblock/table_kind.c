@@ -13,9 +13,8 @@ static const struct bb_table_kind kinds[BB_TABLE_KIND_MAX + 1] = {
                           .slope = 1.012,
                           .filter_bits = 21,
                           .table_filter_overhead_bits = 0.15},
-    /* Bloom filters take at least 1 / ln 2. A filter has a descriptor, and half a byte or a line
-     * that is not full. */
-    [BB_FILTER_BLOCKED_BLOOM] = {.slope = 1.4427, .filter_bits = 512},
+    /* Bloom filters take at least 1 / ln 2. A filter has a descriptor, and half a byte. */
+    [BB_FILTER_BLOCKED_BLOOM] = {.slope = 1.4427, .filter_bits = 16, .line_bits = 512},
     [BB_FILTER_BLOOM] = {.slope = 1.4427, .filter_bits = 20},
 };
 

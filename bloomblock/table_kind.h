@@ -19,6 +19,7 @@ struct bb_table_kind {
     bool has_whole_bits;
     double slope;
     double filter_bits;                /* of each filter, with any number of keys */
+    double line_bits;                  /* 0, or a filter has whole lines of this many bits */
     double table_filter_overhead_bits; /* of table filters of some thousand keys */
 };
 

@@ -16,6 +16,13 @@
 #define SPLIT_BITS_MAX 4
 /* Tables with fewer keys show the fixed cost of a filter, not the cost of a key. */
 #define SAMPLE_KEYS_MIN 64
+/* The fixed cost of a table filter per key in tables of usual size. */
+#define FIXED_BITS 0.1
+/* Lines of 64 bytes fill unevenly: a filter of b bits of information takes
+ * (slope + LINE_CURVE * b * b) * b (docs/filters.md, "Blocked"). */
+#define LINE_CURVE 0.0012
+/* Blocks have more keys than the mean, by up to this share of a line. */
+#define LINE_SPREAD 0.3
 
 static bool has_table_filter_alone(double table_filter_bits)
 {
@@ -29,20 +36,34 @@ static double bits_of_table_filter(double rate)
     return bb_table_kind_find(kind)->slope * bb_table_kind_bits(kind, rate);
 }
 
+/* The bits per key of block filters that have whole lines. */
+static double bits_of_lines(const struct bb_filter_cost *cost, double line_bits, double bits)
+{
+    double slope = cost->slope + LINE_CURVE * bits * bits;
+    double lines = slope * bits * cost->keys_per_filter / line_bits;
+    return ceil(lines + fmin(0.05 * lines, LINE_SPREAD)) * line_bits / cost->keys_per_filter;
+}
+
+/* The bits of block filters without their overhead. */
+static double bits_of_block_filters(const struct bb_filter_cost *cost, double rate)
+{
+    double line_bits = bb_table_kind_find(cost->kind)->line_bits;
+    double bits = bb_table_kind_bits(cost->kind, rate);
+    return line_bits == 0 ? cost->slope * bits : bits_of_lines(cost, line_bits, bits);
+}
+
 /* The bits of a table with only a table filter, or only block filters, without the overhead. */
 static double bits_alone(const struct bb_filter_cost *cost, double rate)
 {
-    return has_table_filter_alone(cost->table_filter_bits)
-               ? bits_of_table_filter(rate)
-               : cost->slope * bb_table_kind_bits(cost->kind, rate);
+    return has_table_filter_alone(cost->table_filter_bits) ? bits_of_table_filter(rate)
+                                                           : bits_of_block_filters(cost, rate);
 }
 
 /* The same with both. */
 static double bits_split(const struct bb_filter_cost *cost, double rate)
 {
     struct bb_filter_split split = bb_filter_split(rate, cost->table_filter_bits);
-    double block_bits =
-        split.block_rate < 1 ? cost->slope * bb_table_kind_bits(cost->kind, split.block_rate) : 0;
+    double block_bits = split.block_rate < 1 ? bits_of_block_filters(cost, split.block_rate) : 0;
     return bits_of_table_filter(split.table_filter_rate) + block_bits;
 }
 
@@ -58,6 +79,7 @@ static void set_usual(struct bb_filter_cost *cost)
     cost->overhead_bits =
         has_table_filter_alone(cost->table_filter_bits) ? table_filter_bits : block_bits;
     cost->split_overhead_bits = table_filter_bits + block_bits;
+    cost->fixed_bits = cost->table_filter_bits == BB_TABLE_FILTER_NONE ? 0 : FIXED_BITS;
 }
 
 static double keys_per_block(const struct bb_levels *levels, double expected)
@@ -105,20 +127,31 @@ static bool is_split(const struct bb_table_meta *meta)
     return meta->table_filter_bytes > 0 && meta->table_filter_bytes < meta->filter_bytes;
 }
 
-static bool is_sample(const struct bb_table_meta *meta)
+/* If all bytes of small tables count, and most tables are small, they are a sample too. */
+static double sample_keys_min(const struct bb_levels *levels, double uncounted_bytes)
 {
-    return meta->filter_bytes > 0 && meta->filter_rate < 1 && meta->key_count >= SAMPLE_KEYS_MIN;
+    double tables = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        tables += (double)bb_levels_table_count(levels, level);
+    double mean = tables > 0 ? (double)bb_levels_key_count(levels) / tables : 0;
+    return uncounted_bytes > 0 ? SAMPLE_KEYS_MIN : fmin(SAMPLE_KEYS_MIN, mean / 2);
+}
+
+static bool is_sample(const struct bb_table_meta *meta, double keys_min)
+{
+    return meta->filter_bytes > 0 && meta->filter_rate < 1 && (double)meta->key_count >= keys_min;
 }
 
 static void add_tables(const struct bb_levels *levels, const struct bb_filter_cost *cost,
                        double uncounted_bytes, struct sample *alone, struct sample *split)
 {
+    double keys_min = sample_keys_min(levels, uncounted_bytes);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
             const struct bb_table_meta *meta = &bb_levels_table(levels, level, i)->meta;
-            if (is_sample(meta) && is_split(meta))
+            if (is_sample(meta, keys_min) && is_split(meta))
                 add_table(meta, bits_split(cost, meta->filter_rate), uncounted_bytes, split);
-            else if (is_sample(meta))
+            else if (is_sample(meta, keys_min))
                 add_table(meta, bits_alone(cost, meta->filter_rate), uncounted_bytes, alone);
         }
 }
@@ -146,6 +179,18 @@ static void calibrate_overheads(struct bb_filter_cost *cost, const struct sample
     cost->fixed_bits = (alone->fixed_bits + split->fixed_bits) / (alone->keys + split->keys);
 }
 
+/* A budget above the cost of a table filter and below the lowest cost of both is used by a table
+ * filter without block filters. */
+static bool is_split_worthwhile(const struct bb_filter_cost *cost, double budget_bits)
+{
+    if (!(cost->table_filter_bits > 0))
+        return false;
+    double rate = exp2(-cost->table_filter_bits - BB_BLOCK_FILTER_BITS_MIN);
+    double both = bits_split(cost, rate) + cost->split_overhead_bits;
+    double more = both - bits_alone(cost, rate) - cost->overhead_bits;
+    return more <= SPLIT_BITS_MAX && (budget_bits == 0 || budget_bits >= both);
+}
+
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
                                                const struct bb_filter_cost_tables *tables)
 {
@@ -154,6 +199,7 @@ struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
         .kind = tables->kind,
         .table_filter_bits = tables->table_filter_bits,
         .keys_per_filter = blocks * keys_per_block(levels, tables->keys_per_block),
+        .uncounted_bytes = tables->uncounted_bytes,
     };
     struct sample alone = {0};
     struct sample split = {0};
@@ -161,6 +207,7 @@ struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
     add_tables(levels, &cost, tables->uncounted_bytes, &alone, &split);
     if (alone.keys + split.keys > 0)
         calibrate_overheads(&cost, &alone, &split);
+    cost.may_split = is_split_worthwhile(&cost, tables->budget_bits);
     return cost;
 }
 
@@ -180,7 +227,8 @@ struct bb_filter_cost bb_filter_cost_in_tables(const struct bb_filter_cost *cost
     if (cost->fixed_bits == 0)
         return other;
     set_usual(&usual);
-    other.fixed_bits = 8 * BB_FILTER_COST_TABLE_BYTES / table_keys;
+    bool is_uncounted = cost->uncounted_bytes > 0 && table_keys < SAMPLE_KEYS_MIN;
+    other.fixed_bits = is_uncounted ? 0 : 8 * BB_FILTER_COST_TABLE_BYTES / table_keys;
     double more = other.fixed_bits - cost->fixed_bits;
     other.overhead_bits = adjusted_overhead(cost->overhead_bits, more, usual.overhead_bits);
     other.split_overhead_bits =
@@ -191,9 +239,7 @@ struct bb_filter_cost bb_filter_cost_in_tables(const struct bb_filter_cost *cost
 
 bool bb_filter_cost_splits(const struct bb_filter_cost *cost, double rate)
 {
-    return cost->table_filter_bits > 0 &&
-           cost->split_overhead_bits - cost->overhead_bits <= SPLIT_BITS_MAX &&
-           bb_filter_split(rate, cost->table_filter_bits).block_rate < 1;
+    return cost->may_split && bb_filter_split(rate, cost->table_filter_bits).block_rate < 1;
 }
 
 double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate)

@@ -21,6 +21,7 @@ struct bb_filter_cost_tables {
     uint32_t blocks_per_filter; /* filter_granularity */
     double keys_per_block;      /* used if the levels have no tables; 0: unknown */
     double uncounted_bytes;     /* the result of bb_filter_budget_uncounted_bytes */
+    double budget_bits;         /* per key; 0: unknown */
 };
 
 struct bb_filter_cost {
@@ -34,6 +35,9 @@ struct bb_filter_cost {
     double split_overhead_bits;
     /* The part of either overhead for the bytes that each table filter has once. */
     double fixed_bits;
+    double uncounted_bytes; /* these bytes, or 0, in tables of very few keys */
+    /* Block filters are worth their cost, and the budget is enough for both. */
+    bool may_split;
 };
 
 /* The bytes of a table filter that do not depend on the number of keys: the list of its parts and

@@ -21,6 +21,16 @@ static struct bb_filter_budget budget_given(const struct bb_db *db)
     };
 }
 
+/* 0: unknown, as long as a budget in bytes has no keys. */
+static double budget_bits_per_key(const struct bb_filter_budget *budget,
+                                  const struct bb_levels *levels)
+{
+    double keys = (double)bb_levels_key_count(levels);
+    if (budget->bytes == 0)
+        return budget->bits_per_key;
+    return keys == 0 ? 0 : 8 * (double)budget->bytes / keys;
+}
+
 /* keys_per_block: of new tables; 0: unknown. */
 static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb_levels *levels,
                                          double keys_per_block)
@@ -32,6 +42,7 @@ static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb
         .blocks_per_filter = db->options.filter_granularity,
         .keys_per_block = keys_per_block,
         .uncounted_bytes = bb_filter_budget_uncounted_bytes(&budget),
+        .budget_bits = budget_bits_per_key(&budget, levels),
     };
     if (bb_filter_budget_is_given(&budget))
         budget.cost = bb_filter_cost_calibrate(levels, &tables);
