@@ -26,7 +26,7 @@ struct verification {
     struct bb_manifest_state state;
     struct bb_manifest_report manifest;
     uint64_t last_sequence; /* of manifest and logs */
-    bool has_gap;           /* of the logs */
+    bool has_loss;          /* of the logs */
     struct bb_db_verify_report report;
     struct bb_dropped dropped;      /* data that an opening would drop */
     struct bb_db_recovery recovery; /* and the rest of its report */
@@ -165,24 +165,24 @@ static enum bb_status verify_logs(struct verification *v)
     bb_free(numbers);
     bb_replay_describe(&check, &v->dropped, count, &v->recovery);
     v->last_sequence = check.expected_sequence - 1;
-    v->has_gap = check.is_gap;
+    v->has_loss = bb_log_check_has_loss(&check);
     v->report.log_records = check.record_count;
     v->report.log_bytes_dropped = check.dropped_bytes;
     return status;
 }
 
 /* A table with a sequence above all others may have been acknowledged, unless the manifest's end
- * proves that no edit is missing. Then an opening keeps it only if the logs have a gap. */
+ * proves that no edit is missing. Then an opening keeps it only if a log has a loss. */
 static enum bb_status judge_unnamed(struct verification *v, const struct bb_unnamed *list)
 {
     size_t first = bb_unnamed_first_above(list, v->last_sequence);
     v->report.tables_unnamed = list->count;
-    if (first == list->count || (v->manifest.is_marked && !v->has_gap))
+    if (first == list->count || (v->manifest.is_marked && !v->has_loss))
         return BB_OK;
     v->recovery.files_set_aside = list->count - first;
-    v->recovery.is_damaged = true;
     if (v->manifest.is_marked)
         return BB_OK;
+    v->recovery.is_damaged = true;
     return bb_unnamed_fail(v->path, &list->tables[first], v->last_sequence, &v->manifest);
 }
 

@@ -99,7 +99,7 @@ static void report_recovery(const struct bb_opening *opening)
     report->files_set_aside += opening->tables_set_aside;
     if (opening->db->options.recovery == BB_RECOVERY_POINT_IN_TIME)
         report->files_set_aside += replay->cut_count;
-    report->is_damaged |= opening->tables_set_aside > 0;
+    report->is_damaged |= opening->tables_set_aside > 0 && !opening->manifest.is_marked;
 }
 
 static enum bb_status open_to_write(struct bb_db *db)

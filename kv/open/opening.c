@@ -334,7 +334,8 @@ enum bb_status bb_opening_recover(struct bb_opening *opening)
     if (status == BB_OK)
         status = bb_replay_logs(db, &opening->directory, &opening->state, &opening->levels,
                                 &opening->replay);
-    if (status == BB_OK && (!opening->manifest.is_marked || opening->replay.check.is_gap))
+    if (status == BB_OK &&
+        (!opening->manifest.is_marked || bb_log_check_has_loss(&opening->replay.check)))
         status = bb_set_aside_tables(db, &opening->directory, &opening->state, &opening->manifest,
                                      &opening->tables_set_aside);
     if (status == BB_OK)

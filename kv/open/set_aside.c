@@ -9,13 +9,14 @@ static void tell(struct bb_db *db, const char *from, const char *to,
                  const struct bb_manifest_report *manifest)
 {
     struct bb_buf text = {0};
-    enum bb_status status = bb_buf_print(
-        &text,
-        "%s is a whole table of this store with newer data than all that the manifest "
-        "names, and %s: it is kept as %s, and bb_db_ingest can add it%c",
-        from,
-        manifest->is_marked ? "the logs have a gap before it" : "the manifest's end cannot be read",
-        to, 0);
+    enum bb_status status =
+        bb_buf_print(&text,
+                     "%s is a whole table of this store with newer data than all that the manifest "
+                     "names, and %s: it is kept as %s, and bb_db_ingest can add it%c",
+                     from,
+                     manifest->is_marked ? "a log before it has lost its end"
+                                         : "the manifest's end cannot be read",
+                     to, 0);
     bb_store_tell(db, &text, status);
 }
 

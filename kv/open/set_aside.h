@@ -8,7 +8,7 @@
 #include "kv/directory/directory.h"
 #include "kv/store/store.h"
 
-/* For a manifest without a mark at its end, or if the logs have a gap; `manifest` is its report.
+/* For a manifest without a mark at its end, or if a log has a loss; `manifest` is its report.
  * *ret_count: the number of tables. state: with the last sequence of the replayed logs. These files
  * become foreign in `directory`. Call before the new manifest is published, which makes the names
  * durable. Errors: BB_CORRUPT when strict recovery finds such a table. */

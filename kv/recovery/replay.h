@@ -30,6 +30,13 @@ struct bb_log_check {
     bool is_gap;
 };
 
+/* True if a log may have had operations that are not there any more: bytes at its end cannot be
+ * read, or the next log begins after a gap. */
+static inline bool bb_log_check_has_loss(const struct bb_log_check *check)
+{
+    return check->is_gap || check->is_damaged || check->dropped_bytes > 0 || check->zeroed_logs > 0;
+}
+
 /* A zeroed struct is valid. */
 struct bb_replay_report {
     uint64_t log_count;
