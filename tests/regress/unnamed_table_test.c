@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 
-/* z=0 is in a table; a, b, c are in the first log, and in a table that no manifest names; d, if any,
- * is in the second log. */
+/* z=0 is in a table; a, b, c are in the first log, and in a table that no manifest names; d, if
+ * any, is in the second log. */
 static void make(struct store *store, bool has_later_record)
 {
     char after[16][128];

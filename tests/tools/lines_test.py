@@ -171,9 +171,9 @@ class Lines(LogTest):
                  '{"a\\tb":1,"%s":1}\n{"x":1e400}\n' % ("y" * 2000))
         done = self.load_lines(lines, "--format", "json")
         self.assertEqual(self.attributes(), {"id": "f64 = json($.id)", "k": "f64 = json($.k)",
-                                             "n": "i64 = json($.n)", "user": "bytes = json($.user)"})
-        self.assertIn("from 1 line (no JSON objects)", done.err)
-        self.assertIn("and 2 fields (names", done.err)
+                                             "n": "f64 = json($.n)", "user": "bytes = json($.user)"})
+        self.assertIn("from 1 line: no JSON object", done.err)
+        self.assertIn("from 2 fields: a name", done.err)
         self.assertEqual(len(self.entries()), 4)
 
     def test_format_json_stores_the_lines_it_has_looked_at_when_a_later_one_fails(self):

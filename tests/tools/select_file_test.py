@@ -124,7 +124,7 @@ class SelectFile(LogTest):
             result = self.select(where, "--explain")
             self.assertEqual(result.out, self.grep(options).stdout)
             is_met = "damaged: " in result.err
-            self.assertEqual(is_met, "of indexes cannot be used" in result.err, result.err)
+            self.assertEqual(is_met, "because of 1 damaged index;" in result.err, result.err)
             met += is_met
         self.assertGreater(met, 0)
         os.unlink(self.index)

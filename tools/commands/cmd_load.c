@@ -281,15 +281,14 @@ static void note_without_key(const struct command *command, const struct line_lo
     command_note(command, text);
 }
 
-static void note_skipped_fields(const struct command *command, const struct json_fields *fields)
+static void note_skipped(const struct command *command, uint64_t count, const char *one,
+                         const char *many, const char *why)
 {
-    char text[256];
-    snprintf(text, sizeof(text),
-             "no attributes come from %s (no JSON objects) and %s (names that are too long or have "
-             "control characters)",
-             number_of(fields->skipped_lines, "line", "lines").text,
-             number_of(fields->skipped_fields, "field", "fields").text);
-    command_note(command, text);
+    char text[200];
+    snprintf(text, sizeof(text), "no attributes come from %s: %s", number_of(count, one, many).text,
+             why);
+    if (count > 0)
+        command_note(command, text);
 }
 
 /* The store is closed next, so that all of them can be read by whatever opens it then. */
@@ -332,8 +331,10 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = EXIT_INTERRUPTED;
     if (load.lines.without_key > 0)
         note_without_key(command, &load.lines);
-    if (load.lines.fields.skipped_lines + load.lines.fields.skipped_fields > 0)
-        note_skipped_fields(command, &load.lines.fields);
+    note_skipped(command, load.lines.fields.skipped_lines, "line", "lines",
+                 "no JSON object, or a key or number that cannot be used");
+    note_skipped(command, load.lines.fields.skipped_fields, "field", "fields",
+                 "a name that is too long or has control characters");
     line_load_deinit(&load.lines);
     bb_buf_deinit(&load.acks);
     code = store_close(&load.store, load.db, code);

@@ -115,9 +115,11 @@ uint64_t account_report_damaged(const struct account_report *report)
 {
     size_t count = 0;
     const struct index_account *indexes = indexes_of(report, &count);
-    uint64_t damaged = report->is_of_file ? 0 : report->total.damaged_indexes;
+    uint64_t damaged = 0;
+    if (!report->is_of_file)
+        return report->total.damaged_indexes;
     for (size_t i = 0; i < count; i++)
-        damaged += indexes[i].account.damaged_segments;
+        damaged += indexes[i].account.damaged_segments > 0;
     return damaged;
 }
 

@@ -23,8 +23,8 @@ BB_MUST_CHECK enum bb_status account_report_of_file(const struct bb_lines *lines
                                                     struct account_report *ret_report);
 void account_report_deinit(struct account_report *report);
 
-/* The parts of indexes that were damaged and needed, so that their records were read: segments, and
- * in a store whole indexes. (A file whose index file cannot be used at all is another case.) */
+/* The number of indexes that were needed and are damaged, so that records were read; in a store
+ * once for each table. (A file whose index file cannot be used at all is another case.) */
 uint64_t account_report_damaged(const struct account_report *report);
 
 /* The share of the granules without a match that was read; NaN without such granules. */

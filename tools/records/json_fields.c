@@ -1,7 +1,6 @@
 /* See json_fields.h. */
 #include "tools/records/json_fields.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -12,8 +11,6 @@
 #define DEPTH_MAX 4
 /* A longer path of a field has no attribute: definitions have a limit. */
 #define PATH_SIZE_MAX 1024
-/* A number up to this size is the same as an integer and as an f64. */
-#define EXACT_MAX 9007199254740992.0
 
 /* Kinds of values, a bit each. */
 enum {
@@ -52,20 +49,13 @@ static int kind_of_string(struct json_fields *fields, const json_t *value)
     return is_time ? KIND_TIME : KIND_OTHER;
 }
 
-/* In an object with an integer that is no i64, all numbers are reals. */
-static int kind_of_real(const struct json_fields *fields, double value)
-{
-    bool is_whole = fields->has_only_reals && value == floor(value) && fabs(value) <= EXACT_MAX;
-    return is_whole ? KIND_INTEGER : KIND_REAL;
-}
-
 static int kind_of(struct json_fields *fields, const json_t *value)
 {
     switch (json_typeof(value)) {
     case JSON_INTEGER:
         return KIND_INTEGER;
     case JSON_REAL:
-        return kind_of_real(fields, json_real_value(value));
+        return KIND_REAL;
     case JSON_STRING:
         return kind_of_string(fields, value);
     case JSON_NULL:
@@ -137,12 +127,12 @@ static enum bb_status look_at_object(struct json_fields *fields, json_t *object,
     return BB_OK;
 }
 
-/* Reads the line; again, if an integer may be too large for i64. NULL: it cannot be read. */
-static json_t *read_line(struct json_fields *fields, struct bb_bytes line)
+/* Reads the line; again, if an integer may be too large for i64: then all its numbers are reals.
+ * NULL: it cannot be read. */
+static json_t *read_line(struct bb_bytes line)
 {
     const char *text = line.size == 0 ? "" : (const char *)line.data;
     json_t *object = json_loadb(text, line.size, JSON_ALLOW_NUL, NULL);
-    fields->has_only_reals = object == NULL;
     return object != NULL
                ? object
                : json_loadb(text, line.size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
@@ -152,7 +142,7 @@ enum bb_status json_fields_look(struct json_fields *fields, struct bb_bytes line
 {
     struct bb_buf path = {0};
     enum bb_status status = BB_OK;
-    json_t *object = read_line(fields, line);
+    json_t *object = read_line(line);
     if (json_is_object(object))
         status = look_at_object(fields, object, &path, 1);
     else

@@ -1,9 +1,10 @@
 /* The fields of JSON objects, one a line, with the type that all of them have.
  *
  * Nested objects are read up to four levels deep; an array is one field. Integers are i64, numbers
- * with a fraction and integers beyond i64 f64, strings that are all RFC 3339 time(rfc3339); all
- * other fields, and fields of mixed types, bytes. Lines that are no objects, or that are not JSON,
- * have no fields. A field has no attribute if its path is longer than 1 KiB or has a key with a
+ * with a fraction f64, as are all numbers of an object with an integer beyond i64; strings that are
+ * all RFC 3339 time(rfc3339); all other fields, and fields of mixed types, bytes. Lines that are no
+ * objects, that are not JSON, or have a key with a NUL or a number beyond f64, have no fields. A
+ * field has no attribute if its path is longer than 1 KiB or has a key with a
  * control character.
  */
 #ifndef BB_TOOLS_RECORDS_JSON_FIELDS_H
@@ -19,7 +20,6 @@ struct json_fields {
     json_t *types;          /* path -> letters of the kinds found */
     struct bb_schema *time; /* "t time(rfc3339) = value" */
     struct bb_record_reader *reader;
-    bool has_only_reals; /* the current object */
     uint64_t skipped_lines;
     uint64_t skipped_fields;
 };

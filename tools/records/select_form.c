@@ -106,11 +106,11 @@ static void warn_of_interrupt(const struct command *command, const char *noun)
 static void warn_of_damage(const struct command *command, const struct account_report *account)
 {
     char text[200];
-    (void)snprintf(text, sizeof(text),
-                   "%s of indexes cannot be used, so their records were read; bloomblock index %s "
-                   "replaces the index file",
-                   number_of(account_report_damaged(account), "damaged part", "damaged parts").text,
-                   account->is_of_file ? "create --file" : "materialize");
+    (void)snprintf(
+        text, sizeof(text),
+        "records were read because of %s; bloomblock index %s replaces the index file",
+        number_of(account_report_damaged(account), "damaged index", "damaged indexes").text,
+        account->is_of_file ? "create --file" : "materialize");
     command_warn(command, text);
 }
 
