@@ -47,5 +47,6 @@ enum bb_status bb_filter_kind_find(const char *name, uint32_t kinds, enum bb_fil
         return BB_OK;
     }
     list_names(kinds, list, sizeof(list));
-    return bb_fail(BB_INVALID, "\"%s\" is no kind of filter that is possible here: %s", name, list);
+    return bb_fail(BB_INVALID, "\"%s\" is no kind of filter that is possible here; possible are %s",
+                   name, list);
 }

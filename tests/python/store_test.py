@@ -190,6 +190,8 @@ class StoreTest(ModuleCase):
             ({"block_size_bytes": 2**32}, f"^block_size_bytes: {2**32} is not between 0 and {2**32 - 1}$"),
             ({"absent_share": 10**400}, "^absent_share: 10+ is too large$"),
             ({"compression": "zip"}, "^compression: 'zip' is not one of the words none, lz4$"),
+            ({"filter_kind": "count-min"}, '^filter_kind: "count-min" is no kind'),
+            ({"filter_kind": "a\0b"}, "^filter_kind: a text with a NUL$"),
             ({"filter_amount": ("bits", 1)}, "^filter_amount: 'bits' is not one of the words wasted-reads, bytes, b"),
         ]
         for kind, cases in ((TypeError, wrong_types), (bloomblock.InvalidError, wrong_values)):

@@ -178,7 +178,7 @@ class CommandLine(ToolTest):
     def test_kinds_of_filters_are_those_that_the_command_accepts(self):
         for kind in ("counting", "count-min", "default", "cuckoo"):
             error = self.expect(USAGE, "load", self.store, "--filter", kind).err
-            self.assertTrue(error.splitlines()[0].endswith("possible here: none, ribbon, blocked-bloom, bloom"), error)
+            self.assertTrue(error.splitlines()[0].endswith("; possible are none, ribbon, blocked-bloom, bloom"), error)
         for arguments in (["create", self.path("a.bbf")], ["plan", "--keys", "9", "--rate", "0.1"]):
             error = self.expect(USAGE, "filter", *arguments, "--kind", "count-min").err
             self.assertIn("split-block, counting, scalable, partitioned\n", error)

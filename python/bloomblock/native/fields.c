@@ -47,16 +47,19 @@ static bool set_filter_kind(const struct field *field, void *place, PyObject *va
 {
     enum bb_filter_kind kind = BB_FILTER_DEFAULT;
     PyObject *text = PyUnicode_Check(value) ? terminated_text(value) : NULL;
-    if (text == NULL) {
-        if (PyErr_Occurred() == NULL)
-            PyErr_Format(PyExc_TypeError, "%s is a text, not %R", field->name,
-                         (PyObject *)Py_TYPE(value));
+    if (text == NULL && PyErr_Occurred() == NULL)
+        PyErr_Format(PyExc_TypeError, "%s is a text, not %R", field->name,
+                     (PyObject *)Py_TYPE(value));
+    else if (text == NULL && PyErr_ExceptionMatches(PyExc_ValueError))
+        fail_invalid("%s: a text with a NUL", field->name);
+    if (text == NULL)
         return false;
-    }
     enum bb_status status = bb_filter_kind_find(PyBytes_AsString(text), kinds, &kind);
     Py_DECREF(text);
     memcpy(place, &kind, sizeof(kind));
-    return status == BB_OK || fail(status) != NULL;
+    if (status != BB_OK)
+        fail_invalid("%s: %s", field->name, bb_error_last()->message);
+    return status == BB_OK;
 }
 
 /* ("bits-per-key", 10) */
