@@ -19,7 +19,7 @@
 /* The fixed cost of a table filter per key in tables of usual size. */
 #define FIXED_BITS 0.1
 /* Lines of 64 bytes fill unevenly: a filter of b bits of information takes
- * (slope + LINE_CURVE * b * b) * b (docs/filters.md, "Blocked"). */
+ * (slope + LINE_CURVE * b * b) * b (docs/filters.md, section 9). */
 #define LINE_CURVE 0.0012
 /* Blocks have more keys than the mean, by up to this share of a line. */
 #define LINE_SPREAD 0.3
