@@ -63,8 +63,9 @@ bb_split_block_fold_to_rate(struct bb_bytes envelope, double target_rate, struct
  * times the memory. It is a multiset: a key added twice must be removed twice. A counter that
  * reaches 15 stays at 15, because its true value is then unknown. Keys that use it can be removed,
  * but their removal does not decrement it, so that no member is ever ruled out.
- * bb_filter_info.saturated_count is the number of such counters. Expect 0 if the filter holds no
- * more keys than planned and no key is added more than 14 times.
+ * bb_filter_info.saturated_count is the number of such counters. It is hardly ever above 0 if the
+ * filter holds no more keys than planned and each is there once or twice. Keys share counters, so
+ * keys that are added ten times each may saturate some.
  *
  * Remove only keys that were added. Removing a false positive decrements counters of other keys,
  * and may make the filter rule these out.
