@@ -209,8 +209,10 @@ static inline void simulation_install(struct simulation *simulation, const uint6
                        : rates_waste(levels, &simulation->options.weights);
     double sum = (waste - floor) / simulation->options.target_wasted_reads;
     simulation->worst = sum > simulation->worst ? sum : simulation->worst;
-    const struct bb_filter_cost_tables tables = {.kind = BB_FILTER_RIBBON,
-                                                 .table_filter_bits = BB_TABLE_FILTER_NONE};
+    const struct bb_filter_cost_tables tables = {
+        .kind = BB_FILTER_RIBBON,
+        .table_filter_bits = BB_TABLE_FILTER_NONE,
+        .uncounted_bytes = bb_filter_budget_uncounted_bytes(&simulation->options.budget)};
     simulation->options.budget.cost = bb_filter_cost_calibrate(levels, &tables);
 }
 
