@@ -46,8 +46,8 @@ struct bb_filter_cost {
 #define BB_FILTER_COST_TABLE_BYTES 40
 
 /* Calibrates on the tables with filters in these levels; without any, estimates from the keys of a
- * block. Tables of very few keys are ignored: the fixed cost of their filters would be taken for a
- * cost of each key. */
+ * block. Tables of very few keys are ignored, unless all bytes count and most tables are like that:
+ * the fixed cost of their filters would be taken for a cost of each key. */
 struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
                                                const struct bb_filter_cost_tables *tables);
 /* The bytes of a table's filters. In a table of very few keys, the uncounted bytes of its table

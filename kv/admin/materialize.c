@@ -21,6 +21,7 @@ struct materialization {
     uint64_t table_count;
     uint64_t done;
     bool was_overtaken; /* tables of the view were replaced before they were done */
+    bool reads_all;     /* existing index files are verified: in the first view only */
 };
 
 /* ---- checking ---- */
@@ -34,16 +35,16 @@ static bool has_all(const struct bb_skip_file *file, const struct bb_catalog *ca
     return has_all;
 }
 
-/* Checks that the table's index file has all indexes of the catalog, and reads all of it. A missing
- * or damaged file has no indexes. */
-static enum bb_status look_at(struct bb_table_file *table, const struct bb_catalog *catalog,
-                              bool *ret_is_complete)
+/* Checks that the table's index file has all indexes of the catalog. A missing or damaged file has
+ * no indexes. */
+static enum bb_status look_at(const struct materialization *m, struct bb_table_file *table,
+                              const struct bb_catalog *catalog, bool *ret_is_complete)
 {
     struct bb_skip_file *file = NULL;
     struct bb_companion *index = bb_table_file_companion(table);
     enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
     bool has_indexes = status == BB_OK && has_all(file, catalog);
-    if (has_indexes)
+    if (has_indexes && m->reads_all)
         status = bb_skip_file_verify(file);
     *ret_is_complete = has_indexes && status == BB_OK;
     bb_companion_unref(index);
@@ -60,7 +61,7 @@ static enum bb_status do_table(struct materialization *m, struct bb_table_file *
     if (build.catalog == NULL)
         is_complete = true;
     else if (!m->options.rebuild)
-        status = look_at(file, build.catalog, &is_complete);
+        status = look_at(m, file, build.catalog, &is_complete);
     if (status == BB_OK && !is_complete)
         status = bb_table_index_install(&build, file, &is_replaced);
     m->was_overtaken |= is_replaced;
@@ -96,6 +97,7 @@ static enum bb_status do_views(struct materialization *m)
         status = do_tables(m);
         bb_current_view_unpin(m->db, m->view);
         m->options.rebuild = false;
+        m->reads_all = false;
     } while (status == BB_OK && m->was_overtaken);
     return status;
 }
@@ -103,7 +105,7 @@ static enum bb_status do_views(struct materialization *m)
 enum bb_status bb_db_index_materialize(struct bb_db *db,
                                        const struct bb_materialize_options *options)
 {
-    struct materialization m = {.db = db};
+    struct materialization m = {.db = db, .reads_all = true};
     struct bb_error before; /* the replacement of a table is an expected failure */
     bb_error_save(&before);
     enum bb_status status = bb_call_begin_change(db, "building indexes");

@@ -50,8 +50,10 @@ static bool set_filter_kind(const struct field *field, void *place, PyObject *va
     if (text == NULL && PyErr_Occurred() == NULL)
         PyErr_Format(PyExc_TypeError, "%s is a text, not %R", field->name,
                      (PyObject *)Py_TYPE(value));
-    else if (text == NULL && PyErr_ExceptionMatches(PyExc_ValueError))
+    else if (text == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) {
+        PyErr_Clear();
         fail_invalid("%s: a text with a NUL", field->name);
+    }
     if (text == NULL)
         return false;
     enum bb_status status = bb_filter_kind_find(PyBytes_AsString(text), kinds, &kind);

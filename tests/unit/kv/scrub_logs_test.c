@@ -279,8 +279,8 @@ static void add_table(struct bb_db *db, int number)
     assert_ok(bb_db_flush(db));
 }
 
-/* After the tables: makes the manifest longer, and reads so many tables that the pool of files
- * closes the others. */
+/* Called while the manifest is read. It adds a table, which makes the manifest longer. Then it
+ * reads all tables, so that the pool of files closes the manifest. */
 static bool grow_manifest(void *context, const struct bb_db_scrub_report *report)
 {
     struct store *store = context;
