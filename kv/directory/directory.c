@@ -249,6 +249,26 @@ static bool is_log_to_replay(const struct bb_directory_file *file,
     return file->is.kind == BB_FILE_LOG && is_replayed(state, file->is.number);
 }
 
+bool bb_directory_is_lone_window(const struct bb_directory *directory,
+                                 const struct bb_manifest_state *state,
+                                 const struct bb_directory_file *file)
+{
+    return file->is.kind == BB_FILE_WINDOW && is_replayed(state, file->is.number) &&
+           find_file(directory, BB_FILE_LOG, file->is.number) == NULL;
+}
+
+static enum bb_status check_windows(const char *path, const struct bb_directory *directory,
+                                    const struct bb_manifest_state *state)
+{
+    for (size_t i = 0; i < directory->file_count; i++) {
+        const struct bb_directory_file *file = &directory->files[i];
+        if (bb_directory_is_lone_window(directory, state, file))
+            return bb_fail(BB_CORRUPT, "%s/%06" PRIu64 ".wal: missing, but its window %s exists",
+                           path, file->is.number, file->name);
+    }
+    return BB_OK;
+}
+
 enum bb_status bb_directory_load_manifest(struct bb_file_system *fs, const char *path,
                                           const struct bb_directory *directory,
                                           const struct bb_db_options *options,
@@ -263,7 +283,7 @@ enum bb_status bb_directory_load_manifest(struct bb_file_system *fs, const char 
     if (status == BB_OK)
         status = bb_manifest_report_context(bb_directory_check_complete(path, directory, ret_state),
                                             ret_report);
-    return status;
+    return status == BB_OK ? check_windows(path, directory, ret_state) : status;
 }
 
 enum bb_status bb_directory_logs(const struct bb_directory *directory,

@@ -52,8 +52,16 @@ bool bb_directory_has_store_file(const struct bb_directory *directory);
 BB_MUST_CHECK enum bb_status bb_directory_check_new(struct bb_file_system *fs, const char *path,
                                                     const struct bb_directory *directory);
 
+/* True for the window of a log that recovery would read and that is missing. A window is created
+ * after its log's name is synced, and a log is removed when recovery does not need it any more: so
+ * something else deleted this log. */
+bool bb_directory_is_lone_window(const struct bb_directory *directory,
+                                 const struct bb_manifest_state *state,
+                                 const struct bb_directory_file *file);
+
 /* Reads the current manifest of a scanned directory, and makes all checks of an opening with these
- * resolved options: comparator, completeness, and with strict recovery a whole manifest. */
+ * resolved options: comparator, completeness, no window without its log, and with strict recovery a
+ * whole manifest. */
 BB_MUST_CHECK enum bb_status bb_directory_load_manifest(struct bb_file_system *fs, const char *path,
                                                         const struct bb_directory *directory,
                                                         const struct bb_db_options *options,

@@ -280,6 +280,29 @@ static enum bb_status read_logs(struct bb_repair *repair, const uint64_t *number
     return status;
 }
 
+/* True if find_replayable counted this log. */
+static bool is_first_log(const struct bb_repair *repair, const struct bb_directory_file *window)
+{
+    return window->is.number == repair->state.log_number && !repair->is_outdated;
+}
+
+/* The records of a window cannot be used without the earlier ones, which were in the log. */
+static void set_lone_windows_aside(struct bb_repair *repair)
+{
+    for (size_t i = 0; i < repair->directory.file_count; i++) {
+        const struct bb_directory_file *file = &repair->directory.files[i];
+        if (!bb_directory_is_lone_window(&repair->directory, &repair->state, file))
+            continue;
+        bb_repair_set_aside(repair, file);
+        if (is_first_log(repair, file))
+            continue;
+        bb_repair_tell(repair, "%06" PRIu64 ".wal is missing, but its window %s exists",
+                       file->is.number, file->name);
+        repair->report.logs_lost++;
+        repair->report.deletions_may_return = true;
+    }
+}
+
 enum bb_status bb_repair_logs(struct bb_repair *repair)
 {
     /* An outdated state may never have been current: an opening may have written it, and then
@@ -291,6 +314,7 @@ enum bb_status bb_repair_logs(struct bb_repair *repair)
     enum bb_status status = bb_directory_logs(&repair->directory, state, &numbers, &count);
     if (status == BB_OK)
         status = find_replayable(repair, numbers, count, &repair->keeps_logs);
+    set_lone_windows_aside(repair);
     if (status == BB_OK && repair->keeps_logs)
         repair->report.logs_kept = count;
     else if (status == BB_OK)

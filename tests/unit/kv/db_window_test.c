@@ -131,6 +131,19 @@ static void copy_store(const struct window_place *place)
     bb_file_names_deinit(&names);
 }
 
+static void cut_logs(const struct window_place *place, off_t size)
+{
+    struct bb_file_names names = {0};
+    assert_ok(place->fs->ops->list(place->fs, place->copy, &names));
+    for (size_t i = 0; i < names.count; i++) {
+        char path[PATH_MAX + 300];
+        (void)snprintf(path, sizeof(path), "%s/%s", place->copy, names.names[i]);
+        if (strstr(names.names[i], ".wal") != NULL)
+            assert_int_equal(truncate(path, size), 0);
+    }
+    bb_file_names_deinit(&names);
+}
+
 static void count_drops(void *context, const struct bb_event *event)
 {
     *(size_t *)context += event->kind == BB_EVENT_RECOVERY;
@@ -254,19 +267,62 @@ static void db_window__is_kept_with_a_damaged_log(void **state)
     for (uint32_t i = 40; i < 80; i++)
         put(db, i);
     copy_store(&place);
-    struct bb_file_names names = {0};
-    assert_ok(place.fs->ops->list(place.fs, place.copy, &names));
-    for (size_t i = 0; i < names.count; i++) {
-        char path[PATH_MAX + 300];
-        (void)snprintf(path, sizeof(path), "%s/%s", place.copy, names.names[i]);
-        if (strstr(names.names[i], ".wal") != NULL)
-            assert_int_equal(truncate(path, 300), 0);
-    }
-    bb_file_names_deinit(&names);
+    cut_logs(&place, 300);
     assert_int_equal(bb_db_open(place.copy, NULL, &copy), BB_CORRUPT);
     assert_ok(bb_db_open(place.copy, &options, &copy));
     assert_ok(bb_db_close(copy));
     assert_int_equal(count_windows(&place, place.copy), 1); /* NUMBER.window.damaged */
+    assert_ok(bb_db_close(db));
+    place_deinit(&place);
+}
+
+/* The window of the copy, as if it belonged to a log that was created later. */
+static void move_window(const struct window_place *place)
+{
+    struct bb_file_names names = {0};
+    assert_ok(place->fs->ops->list(place->fs, place->copy, &names));
+    for (size_t i = 0; i < names.count; i++) {
+        char from[PATH_MAX + 300];
+        char to[PATH_MAX + 300];
+        (void)snprintf(from, sizeof(from), "%s/%s", place->copy, names.names[i]);
+        (void)snprintf(to, sizeof(to), "%s/000099.window", place->copy);
+        if (strstr(names.names[i], ".window") != NULL)
+            assert_int_equal(rename(from, to), 0);
+    }
+    bb_file_names_deinit(&names);
+}
+
+/* The next log of the store was deleted, and its window was not. Without the window the store would
+ * be one that never had this log. */
+static void db_window__without_its_log_is_damage(void **state)
+{
+    (void)state;
+    static const enum bb_recovery modes[] = {BB_RECOVERY_SYNCED, BB_RECOVERY_STRICT,
+                                             BB_RECOVERY_POINT_IN_TIME};
+    struct window_place place;
+    struct bb_db *copy = NULL;
+    struct bb_db_repair_report report = {0};
+    struct bb_write_options sync = {.sync = true};
+    char text[16];
+    place_init(&place);
+    struct bb_db *db = open_store(&place, (struct bb_db_options){.deterministic = true});
+    assert_ok(bb_db_put(db, &sync, key_of(0, text), key_of(0, text)));
+    for (uint32_t i = 1; i < 100; i++)
+        put(db, i);
+    copy_store(&place);
+    move_window(&place);
+    for (size_t i = 0; i < 3; i++) {
+        struct bb_db_options options = {.recovery = modes[i]};
+        assert_int_equal(bb_db_verify(place.copy, &options, NULL), BB_CORRUPT);
+        assert_int_equal(bb_db_open(place.copy, &options, &copy), BB_CORRUPT);
+        assert_non_null(strstr(bb_error_last()->message, "000099.wal: missing"));
+    }
+    assert_ok(bb_db_repair(place.copy, NULL, NULL, &report));
+    assert_int_equal(report.logs_lost, 1);
+    assert_int_equal(report.logs_kept, 1);
+    assert_ok(bb_db_open(place.copy, NULL, &copy));
+    assert_prefix(copy, 1);
+    assert_ok(bb_db_close(copy));
     assert_ok(bb_db_close(db));
     place_deinit(&place);
 }
@@ -309,6 +365,7 @@ int main(void)
         cmocka_unit_test(db_window__repair_takes_its_writes),
         cmocka_unit_test(db_window__destroy_removes_it),
         cmocka_unit_test(db_window__is_kept_with_a_damaged_log),
+        cmocka_unit_test(db_window__without_its_log_is_damage),
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(db_window__a_kill_loses_no_write),
