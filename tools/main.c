@@ -40,7 +40,13 @@ static void print_version_json(struct output *out)
 static enum exit_code print_version(int argc, char **argv)
 {
     struct output out = {0};
-    if (argc > 0 && strcmp(argv[0], "--json") == 0)
+    bool is_json = argc > 0 && strcmp(argv[0], "--json") == 0;
+    if (argc > is_json) {
+        fprintf(stderr, "bloomblock version: unexpected \"%.100s\"; it takes only --json\n",
+                argv[is_json]);
+        return EXIT_USAGE;
+    }
+    if (is_json)
         print_version_json(&out);
     else
         output_print(&out, "bloomblock %s\n", bb_version());

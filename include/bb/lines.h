@@ -114,7 +114,8 @@ enum bb_lines_index_state {
 struct bb_lines_info {
     uint64_t file_bytes;
     enum bb_lines_index_state index_state;
-    /* The reason why the index file is not used; empty if it is used. Borrowed from the file. */
+    /* Why the index file is not used; BB_OK and empty if it is used. Borrowed from the file. */
+    enum bb_status index_status;
     const char *index_reason;
     uint64_t indexed_bytes; /* 0 if the index file is not used, like the following fields */
     uint64_t granules;

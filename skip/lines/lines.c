@@ -163,6 +163,7 @@ void bb_lines_info(const struct bb_lines *lines, struct bb_lines_info *ret_info)
 {
     *ret_info = (struct bb_lines_info){.file_bytes = lines->state.size,
                                        .index_state = lines->index_state,
+                                       .index_status = lines->reason.status,
                                        .index_reason = lines->reason.message};
     if (lines->index_state != BB_LINES_INDEX_USED)
         return;

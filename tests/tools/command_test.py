@@ -126,6 +126,8 @@ class CommandLine(ToolTest):
         self.expect(USAGE)
         self.assertIn("frobnicate", self.expect(USAGE, "frobnicate").err)
         self.assertIn("--json", self.expect(USAGE, "--json").err)
+        self.assertIn("extra", self.expect(USAGE, "version", "extra").err)
+        self.assertIn("extra", self.expect(USAGE, "version", "--json", "extra").err)
         self.assertIn("missing", self.expect(USAGE, "filter").err)
         self.assertIn("frobnicate", self.expect(USAGE, "filter", "frobnicate").err)
         self.assertIn("--json", self.expect(USAGE, "filter", "--json").err)

@@ -10,7 +10,7 @@ import subprocess
 import unittest
 
 from log_case import LogTest, generate, lines_of
-from tool import ABSENT, BINARY, FOUND, IO, USAGE, main, run, some
+from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, USAGE, main, run, some
 
 ATTRIBUTES = ["line bytes = value", "agent bytes = clf(agent)", "status u64 = clf(status)", "host bytes = clf(host)"]
 INDEXES = ["tokens(agent)", "set(status)", "values(host)", "ngrams(line, n=4)"]
@@ -203,6 +203,13 @@ class SelectFile(LogTest):
         self.ok("index", "drop", "--file", self.log, *specs[:4])
         self.assertFalse(os.path.exists(self.index))
         self.check()
+
+    def test_damage_of_an_index_file_has_its_exit_code(self):
+        self.create()
+        with open(self.index, "r+b") as file:
+            file.truncate(os.path.getsize(self.index) - 20)
+        self.expect(CORRUPT, "index", "list", "--file", self.log)
+        self.expect(CORRUPT, "index", "drop", "--file", self.log, "set(status)")
 
     def test_what_is_no_file(self):
         os.mkdir(self.path("directory"))

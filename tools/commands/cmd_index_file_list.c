@@ -67,7 +67,9 @@ static enum bb_status open_file(struct file_indexes *self)
     bb_lines_info(self->lines, &info);
     if (info.index_state == BB_LINES_INDEX_USED)
         return BB_OK;
-    return bb_fail(BB_NOT_FOUND, "%s: there is no index file that can be used: %s", self->file,
+    bool is_unreadable = info.index_state == BB_LINES_INDEX_UNREADABLE;
+    return bb_fail(is_unreadable ? info.index_status : BB_NOT_FOUND,
+                   "%s: there is no index file that can be used: %s", self->file,
                    info.index_reason);
 }
 

@@ -105,6 +105,7 @@ static inline enum bb_lines_index_state index_state(const struct fixture *fixtur
     struct bb_lines_info info;
     bb_lines_info(lines, &info);
     assert_true((info.index_state == BB_LINES_INDEX_USED) == (info.index_reason[0] == '\0'));
+    assert_true((info.index_state == BB_LINES_INDEX_USED) == (info.index_status == BB_OK));
     bb_lines_close(lines);
     return info.index_state;
 }
