@@ -72,6 +72,7 @@ static void write_info(struct rows *rows, struct bb_redis_store *store)
     real(rows, "filter_bits_per_key", stats.filter_bits_per_key);
     number(rows, "memory_bytes", bb_redis_store_memory(store));
     number(rows, "memtable_bytes", stats.memtable_bytes);
+    number(rows, "memtable_held_bytes", stats.memtable_held_bytes);
     number(rows, "cache_bytes", stats.cache.used_bytes);
     number(rows, "is_incomplete", store->is_incomplete);
 }
