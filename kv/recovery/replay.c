@@ -381,7 +381,8 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
                      "all of this log is dropped, because the log before it has lost its end");
     if (status == BB_OK && check->dropped_bytes > dropped_before)
         tell_dropped(replay->db, walk.path, check->dropped_bytes - dropped_before,
-                     "the end was not synced");
+                     check->is_damaged ? "the log is damaged, and some of it had been synced"
+                                       : "the end was not synced");
     if (status == BB_OK && check->zeroed_logs > zeroed_before)
         tell_dropped(replay->db, walk.path, 0,
                      "the file ends in zeros, and any data that they replaced is lost");

@@ -47,12 +47,14 @@ static void report_table(struct output *out, const struct bb_table_verify_report
     output_json(out, document);
 }
 
-/* recovery: takes the reference; may be NULL. */
+/* is_damaged: the store is as the mode of recovery permits. recovery: takes the reference; may be
+ * NULL. */
 static void report_store(struct output *out, const struct bb_db_verify_report *report,
-                         json_t *recovery)
+                         bool is_damaged, json_t *recovery)
 {
     if (!out->is_json) {
-        output_print(out, "store is sound: %s, %s, %s; %s with %s",
+        output_print(out, "store is %s: %s, %s, %s; %s with %s",
+                     is_damaged ? "damaged, the rest is sound" : "sound",
                      number_of(report->tables, "table", "tables").text,
                      number_bytes(report->bytes).text,
                      number_of(report->entries, "entry", "entries").text,
@@ -62,8 +64,8 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
             output_print(out, ", %s without a missing record",
                          number_of(report->indexes, "index file", "index files").text);
         if (report->log_bytes_dropped > 0)
-            output_print(out, ", %s of an interrupted write at the end",
-                         number_bytes(report->log_bytes_dropped).text);
+            output_print(out, ", %s of %s at the end", number_bytes(report->log_bytes_dropped).text,
+                         is_damaged ? "damaged data" : "an interrupted write");
         output_print(out, "; files that nothing needs: %s", number_grouped(report->orphans).text);
         if (report->tables_unnamed + report->logs_unnamed > 0)
             output_print(out, " (whole tables: %s, logs: %s)",
@@ -74,7 +76,7 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
     }
     json_t *document = json_object();
     json_set_text(document, "kind", "store");
-    json_set_bool(document, "sound", true);
+    json_set_bool(document, "sound", !is_damaged);
     json_set_count(document, "tables", report->tables);
     json_set_count(document, "indexes", report->indexes);
     json_set_count(document, "bytes", report->bytes);
@@ -135,22 +137,39 @@ static const char *judge_synced(const struct bb_db_recovery *found)
     return found->zeroed_logs > 0 ? "" : "; no synced data is dropped";
 }
 
+static void report_repair_text(struct verify *verify)
+{
+    const struct bb_db_recovery *found = &verify->found;
+    output_print(
+        &verify->out,
+        "opening with --recovery %s would repair the store: read %s batches and lose %s of "
+        "tables and logs%s; `bloomblock repair --dry-run` has the details\n",
+        verify->recovery_name, number_grouped(found->records).text,
+        number_bytes(found->dropped_bytes).text,
+        found->deletions_may_return ? "; deletions may return" : "");
+}
+
 static void report_recovery_text(struct verify *verify)
 {
     const struct bb_db_recovery *found = &verify->found;
+    if (found->is_repaired) {
+        report_repair_text(verify);
+        return;
+    }
     if (!drops(found)) {
         output_print(&verify->out,
                      "opening with --recovery %s would read %s batches and drop nothing\n",
                      verify->recovery_name, number_grouped(found->records).text);
         return;
     }
-    output_print(&verify->out,
-                 "opening with --recovery %s would read %s batches and drop %s of %s logs, with %s "
-                 "whole batches, and %s of the manifest",
-                 verify->recovery_name, number_grouped(found->records).text,
-                 number_bytes(found->dropped_bytes).text, number_grouped(found->dropped_logs).text,
-                 number_grouped(found->dropped_records).text,
-                 number_bytes(found->dropped_manifest_bytes).text);
+    output_print(
+        &verify->out,
+        "opening with --recovery %s would read %s batches and drop %s of %s, with %s whole "
+        "batches, and %s of the manifest",
+        verify->recovery_name, number_grouped(found->records).text,
+        number_bytes(found->dropped_bytes).text, number_of(found->dropped_logs, "log", "logs").text,
+        number_grouped(found->dropped_records).text,
+        number_bytes(found->dropped_manifest_bytes).text);
     if (found->dropped_records > 0)
         output_print(&verify->out, "; sequences %s to %s",
                      number_grouped(found->dropped_sequence_first).text,
@@ -205,7 +224,7 @@ static void report_verified(struct verify *verify, enum bb_status status,
                             const struct bb_db_verify_report *report)
 {
     if (status == BB_OK)
-        report_store(&verify->out, report, take_recovery_json(verify));
+        report_store(&verify->out, report, verify->found.is_damaged, take_recovery_json(verify));
     else
         report_damage(&verify->out, "store", status, report->indexes_damaged,
                       take_recovery_json(verify));

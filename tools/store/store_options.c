@@ -240,16 +240,21 @@ static void tell_recovery(const struct store_options *store)
 {
     const struct bb_db_recovery *found = &store->recovered;
     char text[320];
+    struct number_text aside = number_of(found->files_set_aside, "file was", "files were");
     if (!found->is_damaged)
         return;
-    snprintf(text, sizeof(text),
-             "%s: %s of logs were dropped that had been synced, with %s whole batches; %s files "
-             "were set "
-             "aside%s",
-             found->is_repaired ? "the store was repaired" : "the store was damaged",
-             number_bytes(found->dropped_bytes).text, number_grouped(found->dropped_records).text,
-             number_grouped(found->files_set_aside).text,
-             found->deletions_may_return ? "; deletions may return" : "");
+    if (found->is_repaired)
+        snprintf(text, sizeof(text),
+                 "the store was repaired: %s of tables and logs are lost; %s set aside%s",
+                 number_bytes(found->dropped_bytes).text, aside.text,
+                 found->deletions_may_return ? "; deletions may return" : "");
+    else
+        snprintf(
+            text, sizeof(text),
+            "the store was damaged: %s of logs were dropped that had been synced, with %s whole "
+            "batches; %s set aside",
+            number_bytes(found->dropped_bytes).text, number_grouped(found->dropped_records).text,
+            aside.text);
     command_warn(store->command, text);
 }
 
