@@ -110,8 +110,10 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
 
 /* Moves a read-only store to the newest state, as if it were reopened. Open tables stay open, and
  * only new records are read from a log. Existing iterators keep their state and its tables.
- * BB_BUSY: snapshots exist, or the store changed during each attempt, as in an opening. After a
- * failure the state is unchanged. A store open for writing always shows the newest state: BB_OK.
+ * BB_BUSY: snapshots exist, or the store changed during each attempt, as in an opening.
+ * BB_NOT_FOUND: the directory was moved or removed, or another store has replaced this one: close
+ * it, and open again. A backup of the same store that replaces it is a newer state. After a failure
+ * the state is unchanged. A store open for writing always shows the newest state: BB_OK.
  * Any thread may call this, concurrently with reads. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 

@@ -191,7 +191,7 @@ struct bb_db_destroy_report {
     uint64_t foreign;
     /* Files that could not be read, so that their owner is unknown. */
     uint64_t unreadable;
-    /* False: the directory contains other files, may not be removed, or was reached through a
+    /* False: the directory contains other files, could not be removed, or was reached through a
      * symbolic link, which would then dangle. */
     bool directory_removed;
 };

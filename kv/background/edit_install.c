@@ -31,12 +31,14 @@ static enum bb_status create_table_file(struct bb_db *db, const struct bb_edit_t
     return BB_OK;
 }
 
-/* The table for an edit's addition: a new one, or the moved one. The caller gets a reference. */
+/* The table for an edit's addition: a new one, or the moved one. The caller gets a reference. WHY
+ * the ids are compared: if a backup has replaced the directory of a read-only store, new tables may
+ * have the numbers of old ones. */
 static enum bb_status table_of(struct bb_db *db, struct bb_levels *levels,
                                const struct bb_edit_table *added, struct bb_table_file **ret_file)
 {
     struct bb_table_file *file = bb_levels_find_number(levels, added->number);
-    if (file == NULL)
+    if (file == NULL || !bb_edit_table_is_same(added, &file->meta))
         return create_table_file(db, added, ret_file);
     *ret_file = bb_table_file_ref(file);
     return BB_OK;

@@ -48,6 +48,12 @@ enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, uint64_t run, 
     return bb_edit_copy_table(edit, &table);
 }
 
+bool bb_edit_table_is_same(const struct bb_edit_table *table, const struct bb_table_meta *meta)
+{
+    return table->meta.file_size == meta->file_size &&
+           memcmp(table->meta.table_id, meta->table_id, sizeof(meta->table_id)) == 0;
+}
+
 enum bb_status bb_edit_copy_table(struct bb_edit *edit, const struct bb_edit_table *table)
 {
     struct bb_edit_table copy = *table;

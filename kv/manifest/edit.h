@@ -89,6 +89,8 @@ BB_MUST_CHECK enum bb_status bb_edit_remove_table(struct bb_edit *edit, uint64_t
 /* Adds a table without an index file. meta is copied. */
 BB_MUST_CHECK enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, uint64_t run,
                                                uint64_t number, const struct bb_table_meta *meta);
+/* True if meta describes the same file as the table: ids and sizes are equal. */
+bool bb_edit_table_is_same(const struct bb_edit_table *table, const struct bb_table_meta *meta);
 /* Adds a copy of the table, with its index file. table: not of this edit. */
 BB_MUST_CHECK enum bb_status bb_edit_copy_table(struct bb_edit *edit,
                                                 const struct bb_edit_table *table);

@@ -192,8 +192,7 @@ static bool is_removed(const struct bb_manifest_change *change, uint64_t number)
 static bool is_move(const struct bb_manifest_change *change, const struct bb_edit_table *live,
                     const struct bb_edit_table *added)
 {
-    return is_removed(change, added->number) && live->meta.file_size == added->meta.file_size &&
-           memcmp(live->meta.table_id, added->meta.table_id, sizeof(live->meta.table_id)) == 0;
+    return is_removed(change, added->number) && bb_edit_table_is_same(added, &live->meta);
 }
 
 static bool are_bounds_reversed(const struct bb_manifest_state *state, const struct bb_edit *edit,

@@ -31,7 +31,8 @@ static enum bb_status make_directory(struct bb_opening *opening)
                        db->directory);
     status = db->system->ops->make_directory(db->system, db->directory);
     opening->made_directory = status == BB_OK;
-    return status;
+    /* BB_EXISTS: another process has made it since. */
+    return status == BB_EXISTS ? bb_directory_check(db->system, db->directory) : status;
 }
 
 static enum bb_status take_lock(struct bb_db *db)

@@ -35,7 +35,9 @@ struct attempt {
     struct bb_log_check check; /* where the logs end */
     bool is_gap;               /* a log, or its end, is missing */
     /* The operations of the logs: they are counted first, then added. */
-    struct bb_memtable *memtable; /* NULL while counting */
+    struct bb_memtable *memtable;    /* NULL while counting */
+    struct bb_log_mark last_before;  /* the last record of the earlier snapshot */
+    struct bb_log_mark last_counted; /* the last record that was counted */
     /* Operations up to here are in the memtable already. */
     uint64_t sequence_begin;
     /* Later ones were written after the counting. */
@@ -109,7 +111,9 @@ static enum bb_status read_manifest(struct attempt *attempt)
         db->secret = identity->secret;
     }
     if (memcmp(db->store_id, identity->store_id, sizeof(db->store_id)) != 0)
-        return bb_fail(BB_BUSY, "%s: another store has replaced the opened one", db->directory);
+        return bb_fail(BB_NOT_FOUND,
+                       "%s: another store has replaced the opened one: close it, and open again",
+                       db->directory);
     return bb_store_catalog_load(db, &attempt->state.catalog);
 }
 
@@ -129,9 +133,12 @@ static enum bb_status list_files(struct attempt *attempt)
 
 /* ---- tables ---- */
 
-static bool stands_in(const struct bb_edit_table *table, int level, uint64_t run)
+/* table: of the new state, with the number of the open file; NULL: there is none. */
+static bool is_kept(const struct bb_edit_table *table, const struct bb_table_file *file, int level,
+                    uint64_t run)
 {
-    return table != NULL && table->level == level && (level == 0 || table->run == run);
+    return table != NULL && bb_edit_table_is_same(table, &file->meta) && table->level == level &&
+           (level == 0 || table->run == run);
 }
 
 static enum bb_status remove_old_run(const struct bb_run *run, int level,
@@ -139,9 +146,9 @@ static enum bb_status remove_old_run(const struct bb_run *run, int level,
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < run->count && status == BB_OK; i++) {
-        uint64_t number = run->files[i]->number;
-        if (!stands_in(bb_manifest_state_find(state, number), level, run->number))
-            status = bb_edit_remove_table(edit, number);
+        const struct bb_table_file *file = run->files[i];
+        if (!is_kept(bb_manifest_state_find(state, file->number), file, level, run->number))
+            status = bb_edit_remove_table(edit, file->number);
     }
     return status;
 }
@@ -161,7 +168,7 @@ static bool is_in_levels(const struct bb_levels *levels, const struct bb_edit_ta
     const struct bb_run *run = bb_levels_find_run(levels, table->level, number);
     for (size_t i = 0; run != NULL && i < run->count; i++) {
         if (run->files[i]->number == table->number)
-            return true;
+            return bb_edit_table_is_same(table, &run->files[i]->meta);
     }
     return false;
 }
@@ -289,6 +296,7 @@ static enum bb_status walk_logs(struct attempt *attempt)
 {
     enum bb_status status = BB_OK;
     attempt->check = bb_replay_check_from(&attempt->state);
+    attempt->check.wanted.sequence = attempt->last_before.sequence;
     for (size_t i = 0; i < attempt->log_count && status == BB_OK && !attempt->check.is_gap; i++)
         status = walk_log(attempt, attempt->logs[i]);
     attempt->is_gap |= attempt->check.is_gap;
@@ -314,10 +322,12 @@ static enum bb_status create_buffer(struct attempt *attempt, bool is_first,
     return status;
 }
 
-/* True when the buffer has a prefix of the same logs, and space for the rest. */
-static bool may_continue(const struct attempt *attempt, const struct bb_write_buffer *buffer)
+/* True when the earlier buffer has a prefix of the logs, and space for the rest. WHY the last
+ * record is compared: a backup that replaced the directory has logs with the same numbers. */
+static bool may_continue(const struct attempt *attempt, const struct bb_write_buffer *before)
 {
-    return bb_memtable_fits(buffer->memtable, attempt->entry_count, attempt->raw_bytes);
+    return attempt->check.wanted.check == before->last_record.check &&
+           bb_memtable_fits(before->memtable, attempt->entry_count, attempt->raw_bytes);
 }
 
 static enum bb_status count_logs(struct attempt *attempt, uint64_t sequence_begin)
@@ -329,6 +339,7 @@ static enum bb_status count_logs(struct attempt *attempt, uint64_t sequence_begi
     attempt->raw_bytes = 0;
     enum bb_status status = walk_logs(attempt);
     attempt->sequence_end = attempt->check.expected_sequence - 1;
+    attempt->last_counted = attempt->check.last;
     return status;
 }
 
@@ -339,6 +350,7 @@ static enum bb_status read_logs(struct attempt *attempt, const struct bb_read_on
     bool is_same = before->buffer != NULL &&
                    before->buffer->log_number == attempt->state.log_number &&
                    !attempt->state.log_is_absent;
+    attempt->last_before = is_same ? before->buffer->last_record : (struct bb_log_mark){0};
     enum bb_status status =
         count_logs(attempt, is_same ? bb_memtable_sequence_max(before->buffer->memtable) : 0);
     bool is_continued = status == BB_OK && is_same && may_continue(attempt, before->buffer);
@@ -352,7 +364,10 @@ static enum bb_status read_logs(struct attempt *attempt, const struct bb_read_on
         return status;
     attempt->memtable = snapshot->buffer->memtable;
     snapshot->last_sequence = attempt->sequence_end;
-    return attempt->entry_count == 0 ? BB_OK : walk_logs(attempt);
+    status = attempt->entry_count == 0 ? BB_OK : walk_logs(attempt);
+    if (status == BB_OK)
+        snapshot->buffer->last_record = attempt->last_counted;
+    return status;
 }
 
 /* ---- attempts ---- */

@@ -32,8 +32,8 @@ void bb_read_only_snapshot_deinit(struct bb_read_only_snapshot *snapshot);
 
 /* Reads the newest state. *before is an earlier read-only snapshot, or empty: its open tables and
  * the parts of the same logs that it read are reused. Errors: BB_BUSY when the writer changed the
- * store during every attempt, or when another store has replaced the opened one. BB_NOT_FOUND
- * without a store. Changes nothing in the directory. */
+ * store during every attempt. BB_NOT_FOUND without a store, or when another one has replaced it.
+ * Changes nothing in the directory. */
 BB_MUST_CHECK enum bb_status bb_read_only_snapshot_take(struct bb_db *db,
                                                         const struct bb_read_only_snapshot *before,
                                                         struct bb_read_only_snapshot *ret_snapshot);

@@ -36,8 +36,9 @@ struct log_walk {
     enum bb_status (*visit)(void *context, const struct bb_entry *entry);
     enum bb_status (*end_record)(void *context); /* may be NULL */
     void *context;
-    bool has_record;    /* a record of the log was used */
-    size_t record_size; /* of the current record */
+    uint64_t check_before; /* of the records of earlier logs */
+    bool has_record;       /* a record of the log was used */
+    size_t record_size;    /* of the current record */
 };
 
 static bool tolerates_damage(const struct log_walk *walk)
@@ -90,6 +91,16 @@ static enum bb_status meet_gap(struct log_walk *walk, uint64_t sequence)
     return BB_OK;
 }
 
+static void note_record(const struct log_walk *walk, uint64_t sequence)
+{
+    struct bb_log_check *check = walk->check;
+    uint64_t of_log = bb_wal_reader_check(walk->reader);
+    check->last = (struct bb_log_mark){.sequence = sequence,
+                                       .check = bb_hash_mix(walk->check_before ^ of_log)};
+    if (sequence == check->wanted.sequence)
+        check->wanted = check->last;
+}
+
 static enum bb_status read_record(struct log_walk *walk, struct bb_bytes payload)
 {
     struct bb_place place = {.file = walk->path, .offset = bb_wal_reader_offset(walk->reader)};
@@ -112,6 +123,7 @@ static enum bb_status read_record(struct log_walk *walk, struct bb_bytes payload
         status = walk->end_record(walk->context);
     check->expected_sequence = cursor.sequence + cursor.count;
     check->record_count++;
+    note_record(walk, check->expected_sequence - 1);
     return status;
 }
 
@@ -168,6 +180,7 @@ static enum bb_status open_and_walk(struct bb_file_system *fs, const uint8_t sto
 {
     enum bb_status status = bb_wal_reader_open(fs, walk->path, walk->number, store_id,
                                                tolerates_damage(walk), &walk->reader);
+    walk->check_before = bb_hash_mix(walk->check->last.check);
     if (status == BB_OK)
         status = walk_log(walk);
     bb_wal_reader_close(walk->reader);

@@ -11,6 +11,7 @@
 #include "kv/directory/directory.h"
 #include "kv/recovery/dropped.h"
 #include "kv/store/store.h"
+#include "kv/view/write_buffer.h"
 
 /* How far logs were read. */
 struct bb_log_check {
@@ -21,6 +22,9 @@ struct bb_log_check {
     const struct bb_wal_end *ends;
     size_t end_count;
     uint64_t record_count;
+    struct bb_log_mark last; /* the last record; zeros before the first */
+    /* The caller sets the sequence, the walk the check of the record with it. 0: not read yet. */
+    struct bb_log_mark wanted;
     uint64_t dropped_bytes;
     /* Logs that end in zeros: written bytes may be lost, in an unknown number. */
     uint64_t zeroed_logs;

@@ -18,6 +18,12 @@ struct bb_memtable;
 struct bb_spare_memtable;
 struct bb_wal_writer;
 
+/* A record: the sequence of its last operation, and a check of all records of the logs up to it. */
+struct bb_log_mark {
+    uint64_t sequence;
+    uint64_t check;
+};
+
 struct bb_write_buffer {
     _Atomic uint32_t references;
     struct bb_memtable *memtable;    /* owned */
@@ -29,6 +35,9 @@ struct bb_write_buffer {
     uint64_t old_log_number;
     /* Once frozen: every sequence up to here is in this buffer or in older ones. */
     uint64_t sequence_end;
+    /* Of a read-only store: the memtable has the logs up to this record. The thread that refreshes
+     * the store uses it. */
+    struct bb_log_mark last_record;
     /* The latest check of the log found damage: kv/background/scrub_logs.h */
     _Atomic bool is_log_damaged;
 };

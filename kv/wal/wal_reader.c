@@ -305,6 +305,11 @@ struct bb_buf bb_wal_reader_take(struct bb_wal_reader *reader)
     return record;
 }
 
+uint64_t bb_wal_reader_check(const struct bb_wal_reader *reader)
+{
+    return reader->end.check;
+}
+
 uint64_t bb_wal_reader_offset(const struct bb_wal_reader *reader)
 {
     return reader->record_start;

@@ -59,6 +59,8 @@ bool bb_wal_reader_is_own(const struct bb_wal_reader *reader);
 /* Takes that buffer, with the payload in it; the caller owns it. REQUIRES: is_own. */
 struct bb_buf bb_wal_reader_take(struct bb_wal_reader *reader);
 
+/* The running check of the log at the end of the last returned record: of all its records. */
+uint64_t bb_wal_reader_check(const struct bb_wal_reader *reader);
 /* The file offset of the last returned record, for messages. */
 uint64_t bb_wal_reader_offset(const struct bb_wal_reader *reader);
 
