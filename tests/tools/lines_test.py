@@ -129,6 +129,19 @@ class Lines(LogTest):
         self.assertEqual(self.attributes(), {"number": "u64 = csv(1)", "name": "bytes = csv(2)"})
         self.assertEqual(self.ok("select", self.store, "--where", "number > 7").lines, ["8,y"])
 
+    def test_a_byte_order_mark_became_a_part_of_the_first_name(self):
+        mark = b"\xef\xbb\xbf"
+        first, second = self.write("a.csv", mark + b'"id",b\r\n1,2\r\n'), self.write("b.csv", '"id",b\n3,4\n')
+        self.ok("load", self.store, "--lines", "--format", "csv", first, second)
+        self.load_lines(mark + b"5,6\n" + mark + b"7,8\n", "--format", "csv=id,b")
+        self.assertEqual(list(self.attributes()), ["id", "b"])
+        self.assertEqual(self.ok("select", self.store).out, b"1,2\n3,4\n5,6\n" + mark + b"7,8\n")
+        store = self.path("json")
+        self.load_lines(mark + b'{"a":1}\n', "--format", "json", store=store)
+        self.assertEqual(self.attributes(store), {"a": "i64 = json($.a)"})
+        self.load_lines(mark + b"x\n", store=self.path("plain"))
+        self.assertEqual(self.ok("select", self.path("plain")).out, mark + b"x\n")
+
     def test_format_tsv(self):
         self.load_lines("a\tb c\n1\t2\n", "--format", "tsv")
         self.assertEqual(self.attributes(), {"a": "bytes = tsv(1)", "b_c": "bytes = tsv(2)"})

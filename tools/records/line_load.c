@@ -205,6 +205,30 @@ static enum bb_status make_key(struct line_load *load, struct key_record *record
 
 /* ---- lines ---- */
 
+/* A carriage return before the newline would be a part of the last field, and a byte order mark a
+ * part of the first one. */
+static void trim(const struct line_load *load, struct key_record *line)
+{
+    static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
+    struct bb_bytes *value = &line->value;
+    if (load->format.kind == LINE_FORMAT_NONE)
+        return;
+    if (value->size > 0 && value->data[value->size - 1] == '\r')
+        value->size--;
+    if (line->line == 1 && value->size >= sizeof(mark) &&
+        memcmp(value->data, mark, sizeof(mark)) == 0)
+        *value = bb_bytes_of(value->data + sizeof(mark), value->size - sizeof(mark));
+}
+
+static enum bb_status read_line(struct line_load *load, struct key_reader *reader,
+                                struct key_record *line)
+{
+    enum bb_status status = key_reader_next(reader, line);
+    if (status == BB_OK)
+        trim(load, line);
+    return status;
+}
+
 static enum bb_status hold(struct line_load *load, const struct key_record *line)
 {
     bool is_huge = line->value.size > LOOK_BYTES_MAX;
@@ -222,7 +246,7 @@ static enum bb_status look(struct line_load *load, struct key_reader *reader)
     while (status == BB_OK && load->held_count < LOOK_LINES_MAX &&
            load->held.size < LOOK_BYTES_MAX) {
         struct key_record line = {0};
-        status = key_reader_next(reader, &line);
+        status = read_line(load, reader, &line);
         if (status == BB_OK)
             status = hold(load, &line);
     }
@@ -240,7 +264,7 @@ static enum bb_status next_line(struct line_load *load, struct key_reader *reade
     if (load->held_at == load->held.size) {
         bb_buf_deinit(&load->held);
         load->held_at = 0;
-        return load->failure.status == BB_OK ? key_reader_next(reader, line)
+        return load->failure.status == BB_OK ? read_line(load, reader, line)
                                              : bb_error_restore(&load->failure);
     }
     const uint8_t *begin = load->held.data + load->held_at;
@@ -249,14 +273,6 @@ static enum bb_status next_line(struct line_load *load, struct key_reader *reade
                                 .path = "the first lines"};
     load->held_at += line->value.size + 1;
     return BB_OK;
-}
-
-/* A carriage return before the newline would be a part of the last field. */
-static void trim(const struct line_load *load, struct key_record *line)
-{
-    size_t size = line->value.size;
-    if (load->format.kind != LINE_FORMAT_NONE && size > 0 && line->value.data[size - 1] == '\r')
-        line->value.size--;
 }
 
 /* An input without a record also gets its attributes and indexes, unless only a header or records
@@ -275,7 +291,6 @@ enum bb_status line_load_next(struct line_load *load, struct key_reader *reader,
     enum bb_status status = load->is_looking ? look(load, reader) : BB_OK;
     while (status == BB_OK && !is_record) {
         status = next_line(load, reader, ret_record);
-        trim(load, ret_record);
         if (status == BB_OK)
             status = line_format_look(&load->format, ret_record, &is_record);
     }

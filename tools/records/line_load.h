@@ -3,7 +3,8 @@
  *     key      a running number in 16 decimal digits, after the last key of the store; or, with
  *              --key, the text of an attribute, a tab, and a running number that the store never
  *              used before (its last sequence number and up)
- *     value    the line, without its newline; with a format without a carriage return before it
+ *     value    the line, without its newline; with a format also without a carriage return before
+ *              it, and without a byte order mark at the beginning of the file
  *
  * The text of an attribute orders keys as the attribute orders records: times as
  * 2015-05-17T10:05:03.000000000Z, numbers in 20 digits (below zero '-' and the distance from the
