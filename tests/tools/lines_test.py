@@ -123,11 +123,64 @@ class Lines(LogTest):
         other = self.write("b.csv", "id,other\n1,2\n")
         error = self.expect(USAGE, "load", self.path("two"), "--lines", "--format", "csv", file, other).err
         self.assertIn("b.csv", error)
+        empty = self.write("empty.csv", "\n1,2\n")
+        self.expect(USAGE, "load", self.path("three"), "--lines", "--format", "csv", empty, other)
 
     def test_format_csv_with_a_header_by_option_and_a_type_by_attribute(self):
         self.load_lines("7,x\n8,y\n", "--format", "csv=number,name", "--attribute", "number u64 = csv(1)")
         self.assertEqual(self.attributes(), {"number": "u64 = csv(1)", "name": "bytes = csv(2)"})
         self.assertEqual(self.ok("select", self.store, "--where", "number > 7").lines, ["8,y"])
+
+    def test_a_later_load_with_other_columns_filed_values_under_wrong_names(self):
+        self.load_lines("name,city\nann,Bonn\n", "--format", "csv")
+        self.load_lines("name\tcity\n", "--format", "tsv", store=self.path("tsv"))
+        for header in ("city,name", "x,y", "name,x", "city", '"city",name'):
+            error = self.load_lines(header + "\nParis,bob\n", "--format", "csv", code=USAGE).err
+            self.assertIn("standard input: line 1: column ", error)
+            error = self.load_lines("Paris,bob\n", "--format", "csv=" + header, code=USAGE).err
+            self.assertIn("option --format: column ", error)
+        self.assertIn('"name bytes = tsv(1)"', self.load_lines("city\tname\n1\t2\n", "--format", "tsv", code=USAGE,
+                                                              store=self.path("tsv")).err)
+        self.assertEqual(self.attributes(), {"name": "bytes = csv(1)", "city": "bytes = csv(2)"})
+        self.assertEqual(len(self.entries()), 1)
+
+    def test_a_later_load_with_the_same_columns_or_more_of_them_is_accepted(self):
+        for header in ("id,and,id,2nd", "id,and,id,2nd,id", "id,and"):
+            for _ in range(2):
+                self.load_lines(header + "\n1,2,3,4,5\n", "--format", "csv")
+                self.load_lines("1,2,3,4,5\n", "--format", "csv=" + header)
+        self.assertEqual(self.attributes(), {"id": "bytes = csv(1)", "and_": "bytes = csv(2)", "id_": "bytes = csv(3)",
+                                             "_2nd": "bytes = csv(4)", "id__": "bytes = csv(5)"})
+
+    def test_a_column_whose_attribute_was_dropped_gets_it_again(self):
+        header = "a,b,a"
+        self.load_lines(header + "\n1,2,3\n", "--format", "csv")
+        for name in ("a", "b", "a_"):
+            self.ok("attribute", "drop", self.store, name)
+            self.load_lines(header + "\n1,2,3\n", "--format", "csv")
+        self.assertEqual(self.attributes(), {"a": "bytes = csv(1)", "b": "bytes = csv(2)", "a_": "bytes = csv(3)"})
+        # Column 1 is now b, whose name the store has for column 2.
+        self.ok("attribute", "drop", self.store, "a")
+        self.assertIn('column 1 is "b"', self.load_lines("b\n1\n", "--format", "csv", code=USAGE).err)
+
+    def test_an_attribute_with_another_name_than_its_column_is_given_in_each_load(self):
+        number = ["--attribute", "num u64 = csv(1)"]
+        for _ in range(2):
+            self.load_lines("number,name\n7,x\n", "--format", "csv", *number)
+        self.assertEqual(self.attributes(), {"num": "u64 = csv(1)", "name": "bytes = csv(2)"})
+        self.assertIn('column 1 is "number", but the store has the attribute "num u64 = csv(1)"',
+                      self.load_lines("number,name\n7,x\n", "--format", "csv", code=USAGE).err)
+        self.load_lines("num,name\n7,x\n", "--format", "csv")
+        # A second attribute of the column does not make the first one correct.
+        self.load_lines("age,name\n7,x\n", "--format", "csv", "--attribute", "age u64 = csv(1)", code=USAGE)
+        self.load_lines("name,num\n7,x\n", "--format", "csv", *number, code=USAGE)
+        self.assertEqual(self.ok("select", self.store, "--where", "num = 7", "--count").text, "3\n")
+
+    def test_an_attribute_whose_type_has_an_equals_sign_is_that_of_its_column(self):
+        time = ["--attribute", "day time('%Y=%m=%d') = csv(1)"]
+        self.load_lines("day,n\n2015=05=17,1\n", "--format", "csv", *time)
+        self.load_lines("day,n\n2015=05=18,1\n", "--format", "csv")
+        self.assertEqual(list(self.attributes()), ["day", "n"])
 
     def test_a_byte_order_mark_became_a_part_of_the_first_name(self):
         mark = b"\xef\xbb\xbf"
@@ -162,6 +215,25 @@ class Lines(LogTest):
                                    {"ts": "2018-03-24T17:15:21.5Z", "id_orig_p": None, "duration": None,
                                     "tags": "a,b"}])
         self.assertIn("#fields", self.load_lines("1\t2\n", "--format", "zeek", code=USAGE, store=self.path("no")).err)
+
+    def test_a_second_zeek_header_with_other_columns_is_refused(self):
+        first = "#fields\ta\tb.c\n#types\tcount\tstring\n1\tx\n"
+        second = "#fields\tb.c\ta\n#types\tstring\tcount\nx\t1\n"
+        files = [self.write("first.log", first), self.write("second.log", second)]
+        error = self.expect(USAGE, "load", self.store, "--lines", "--format", "zeek", *files).err
+        self.assertIn('second.log: line 1: column 1 of "#fields" is "b.c", but "a" in the previous "#fields"', error)
+        error = self.load_lines(first + second, "--format", "zeek", code=USAGE, store=self.path("one")).err
+        self.assertIn('standard input: line 4: column 1 of "#fields" is "b.c"', error)
+        error = self.load_lines(second, "--format", "zeek", code=USAGE).err
+        self.assertIn('line 1: column 1 is "b_c", but the store has the attribute "a u64 = zeek(1)"', error)
+        self.assertEqual([value for _, value in self.entries()], ["1\tx"])
+
+    def test_a_second_zeek_header_may_have_more_columns_or_fewer(self):
+        headers = ["#fields\ta\n#types\tcount\n1\n", "#fields\ta\tb\n#types\tcount\tint\n1\t-2\n"]
+        self.load_lines("".join(headers + headers), "--format", "zeek")
+        self.load_lines("".join(headers), "--format", "zeek")
+        self.assertEqual(self.attributes(), {"a": "u64 = zeek(1)", "b": "i64 = zeek(2)"})
+        self.assertEqual(self.ok("select", self.store, "--where", "b = -2", "--count").text, "3\n")
 
     def test_format_json_takes_fields_and_types_from_the_first_lines(self):
         objects = [{"ts": "2015-05-17T10:05:03Z", "n": 1, "x": 1, "deep": {"a b": True, "c": {"d": "e"}}, "list": [1]},

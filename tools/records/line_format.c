@@ -2,6 +2,7 @@
 #include "tools/records/line_format.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -43,6 +44,20 @@ void line_format_deinit(struct line_format *format)
 {
     bb_buf_deinit(&format->names);
     bb_buf_deinit(&format->types);
+    bb_schema_destroy(format->before);
+    bb_schema_destroy(format->given);
+}
+
+enum bb_status line_format_begin(struct line_format *format, struct bb_db *db)
+{
+    enum bb_status status = bb_db_schema(db, &format->before);
+    return status == BB_OK ? bb_schema_create(&format->given) : status;
+}
+
+enum bb_status line_format_give(struct line_format *format, const char *definition)
+{
+    enum bb_status status = bb_schema_add(format->given, definition);
+    return status == BB_EXISTS ? BB_OK : status;
 }
 
 /* ---- headers ---- */
@@ -53,11 +68,36 @@ static bool begins_with(struct bb_bytes line, const char *prefix)
     return line.size >= size && memcmp(line.data, prefix, size) == 0;
 }
 
+/* Takes the first field of a row. In CSV, quotes may enclose separators; they become '_'. */
+static struct bb_bytes take_field(struct bb_bytes *row, uint8_t separator)
+{
+    bool is_quoted = false;
+    size_t size = 0;
+    while (size < row->size && (is_quoted || row->data[size] != separator)) {
+        is_quoted ^= separator == ',' && row->data[size] == '"';
+        size++;
+    }
+    struct bb_bytes field = bb_bytes_of(row->data, size);
+    size_t taken = size < row->size ? size + 1 : size;
+    *row = bb_bytes_of(row->data + taken, row->size - taken);
+    if (separator == ',' && field.size >= 2 && field.data[0] == '"')
+        field = bb_bytes_of(field.data + 1, field.size - 2);
+    return field;
+}
+
+/* At most 100 bytes of a name, for a message. */
+static int shown_size(struct bb_bytes name)
+{
+    return name.size < 100 ? (int)name.size : 100;
+}
+
 static enum bb_status look_at_first(struct line_format *format, const struct key_record *line)
 {
     struct bb_bytes names = line->value;
-    if (format->names.size == 0) {
+    if (format->path == NULL) {
         format->is_fresh = true;
+        format->path = line->path;
+        format->line = line->line;
         return bb_buf_assign(&format->names, names);
     }
     if (bb_bytes_equal(bb_buf_bytes(&format->names), names))
@@ -68,24 +108,42 @@ static enum bb_status look_at_first(struct line_format *format, const struct key
                    line->path);
 }
 
+/* A later header has the columns of the earlier one, in this order; one of them may have more. */
+static enum bb_status look_at_fields(struct line_format *format, const struct key_record *line,
+                                     struct bb_bytes names)
+{
+    struct bb_bytes before = bb_buf_bytes(&format->names);
+    struct bb_bytes now = names;
+    for (int number = 1; before.size > 0 && now.size > 0; number++) {
+        struct bb_bytes expected = take_field(&before, '\t');
+        struct bb_bytes found = take_field(&now, '\t');
+        if (!bb_bytes_equal(expected, found))
+            return bb_fail(
+                BB_INVALID,
+                "%s: line %" PRIu64 ": column %d of \"#fields\" is \"%.*s\", but \"%.*s\" "
+                "in the previous \"#fields\": load these lines into a separate store",
+                line->path, line->line, number, shown_size(found), (const char *)found.data,
+                shown_size(expected), (const char *)expected.data);
+    }
+    if (names.size <= format->names.size)
+        return BB_OK;
+    format->is_fresh = true;
+    format->path = line->path;
+    format->line = line->line;
+    return bb_buf_assign(&format->names, names);
+}
+
 /* #types follows #fields, and both precede the first record. */
-static enum bb_status look_at_comment(struct line_format *format, struct bb_bytes line)
+static enum bb_status look_at_comment(struct line_format *format, const struct key_record *line)
 {
     static const char fields[] = "#fields\t";
     static const char types[] = "#types\t";
-    struct bb_buf *part = NULL;
-    size_t size = 0;
-    if (begins_with(line, fields)) {
-        part = &format->names;
-        size = strlen(fields);
-    } else if (begins_with(line, types)) {
-        part = &format->types;
-        size = strlen(types);
-    } else {
+    bool is_fields = begins_with(line->value, fields);
+    if (!is_fields && !begins_with(line->value, types))
         return BB_OK;
-    }
-    format->is_fresh = true;
-    return bb_buf_assign(part, bb_bytes_of(line.data + size, line.size - size));
+    size_t size = strlen(is_fields ? fields : types);
+    struct bb_bytes row = bb_bytes_of(line->value.data + size, line->value.size - size);
+    return is_fields ? look_at_fields(format, line, row) : bb_buf_assign(&format->types, row);
 }
 
 enum bb_status line_format_look(struct line_format *format, const struct key_record *line,
@@ -99,7 +157,7 @@ enum bb_status line_format_look(struct line_format *format, const struct key_rec
         status = look_at_first(format, line);
     } else if (format->kind == LINE_FORMAT_ZEEK && begins_with(line->value, "#")) {
         *ret_is_record = false;
-        status = look_at_comment(format, line->value);
+        status = look_at_comment(format, line);
     } else if (format->kind == LINE_FORMAT_ZEEK && format->names.size == 0) {
         status = bb_fail(
             BB_INVALID, "%s: line %" PRIu64 ": expected a line \"#fields\" before the first record",
@@ -128,10 +186,19 @@ static enum bb_status append_name(struct bb_buf *text, struct bb_bytes name)
     return status;
 }
 
-/* The text after the name: "bytes = csv(3)". */
+/* The text after the equals sign: "csv(3)". A pattern of the type may have such a sign. */
 static const char *extractor_of(const char *definition)
 {
-    return definition + strcspn(definition, "=");
+    bool is_quoted = false;
+    const char *at = definition;
+    while (*at != '\0' && (is_quoted || *at != '=')) {
+        if (is_quoted && *at == '\\' && at[1] != '\0')
+            at++;
+        else if (*at == '\'')
+            is_quoted = !is_quoted;
+        at++;
+    }
+    return at + strspn(at, "= ");
 }
 
 /* Whether the schema has an attribute with the extractor of the candidate, the only attribute of
@@ -220,23 +287,6 @@ static enum bb_status define_clf(struct bb_db *db)
     return status;
 }
 
-/* Takes the first field of a row. In CSV, quotes may enclose separators; they become '_'. */
-static struct bb_bytes take_field(struct bb_bytes *row, uint8_t separator)
-{
-    bool is_quoted = false;
-    size_t size = 0;
-    while (size < row->size && (is_quoted || row->data[size] != separator)) {
-        is_quoted ^= separator == ',' && row->data[size] == '"';
-        size++;
-    }
-    struct bb_bytes field = bb_bytes_of(row->data, size);
-    size_t taken = size < row->size ? size + 1 : size;
-    *row = bb_bytes_of(row->data + taken, row->size - taken);
-    if (separator == ',' && field.size >= 2 && field.data[0] == '"')
-        field = bb_bytes_of(field.data + 1, field.size - 2);
-    return field;
-}
-
 static bool is_text(struct bb_bytes bytes, const char *text)
 {
     return bb_bytes_equal(bytes, bb_bytes_of_text(text));
@@ -253,22 +303,145 @@ static const char *type_of_zeek(struct bb_bytes type)
     return is_text(type, "double") || is_text(type, "interval") ? "f64" : "bytes";
 }
 
-/* A column of the header is field N of the extractor. */
-static enum bb_status define_columns(const struct line_format *format, struct bb_db *db)
+/* ---- columns ---- */
+
+static const char *extractor_name(const struct line_format *format)
 {
-    const char *name = format->kind == LINE_FORMAT_ZEEK  ? "zeek"
-                       : format->kind == LINE_FORMAT_CSV ? "csv"
-                                                         : "tsv";
-    uint8_t separator = format->kind == LINE_FORMAT_CSV ? ',' : '\t';
+    return format->kind == LINE_FORMAT_ZEEK  ? "zeek"
+           : format->kind == LINE_FORMAT_CSV ? "csv"
+                                             : "tsv";
+}
+
+static uint8_t separator_of(const struct line_format *format)
+{
+    return format->kind == LINE_FORMAT_CSV ? ',' : '\t';
+}
+
+/* An extractor of a column: "csv(3)". */
+struct column_text {
+    char text[24];
+};
+
+/* A column of the header is field N of the extractor. */
+static struct column_text extractor_of_column(const struct line_format *format, int number)
+{
+    struct column_text extractor;
+    snprintf(extractor.text, sizeof(extractor.text), "%s(%d)", extractor_name(format), number);
+    return extractor;
+}
+
+/* Whether the name is this one, or this one with marks that made it free or valid. */
+static bool is_name_of(const char *name, struct bb_bytes wanted)
+{
+    return strncmp(name, (const char *)wanted.data, wanted.size) == 0 &&
+           name[wanted.size + strspn(name + wanted.size, "_")] == '\0';
+}
+
+static bool is_given(const struct line_format *format, const char *name)
+{
+    size_t number = 0;
+    return bb_schema_find(format->given, bb_bytes_of_text(name), &number) == BB_OK;
+}
+
+static enum bb_status refuse(const struct line_format *format, int number, struct bb_bytes name,
+                             const char *definition)
+{
+    char line[32] = "";
+    if (format->path != NULL)
+        snprintf(line, sizeof(line), ": line %" PRIu64, format->line);
+    return bb_fail(BB_INVALID,
+                   "%s%s: column %d is \"%.*s\", but the store has the attribute \"%.300s\": load "
+                   "into a separate store, or, if the attribute is correct, give it with "
+                   "--attribute",
+                   format->path == NULL ? "option --format" : format->path, line, number,
+                   (int)name.size, (const char *)name.data, definition);
+}
+
+/* Whether the column with this number has this name too: then the name has another mark. */
+static bool has_column(const struct line_format *format, unsigned long number, struct bb_bytes name)
+{
     struct bb_bytes names = bb_buf_bytes(&format->names);
-    struct bb_bytes types = bb_buf_bytes(&format->types);
+    struct bb_bytes column = {0};
+    struct bb_buf found = {0};
+    for (unsigned long i = 0; i < number; i++) {
+        if (names.size == 0)
+            return false;
+        column = take_field(&names, separator_of(format));
+    }
+    bool is_equal =
+        append_name(&found, column) == BB_OK && bb_bytes_equal(bb_buf_bytes(&found), name);
+    bb_buf_deinit(&found);
+    return is_equal;
+}
+
+/* The store had no attribute of the column. An attribute with its name is of another column only
+ * if that column has the same name. */
+static enum bb_status check_name(const struct line_format *format, int number, struct bb_bytes name)
+{
+    const struct bb_schema *schema = format->before;
+    size_t found = 0;
+    if (bb_schema_find(schema, name, &found) != BB_OK ||
+        is_given(format, bb_schema_name(schema, found)))
+        return BB_OK;
+    const char *definition = bb_schema_definition(schema, found);
+    const char *extractor = extractor_of(definition);
+    size_t size = strlen(extractor_name(format));
+    if (strncmp(extractor, extractor_name(format), size) != 0 || extractor[size] != '(')
+        return BB_OK;
+    return has_column(format, strtoul(extractor + size + 1, NULL, 10), name)
+               ? BB_OK
+               : refuse(format, number, name, definition);
+}
+
+/* An attribute of the column has its name, or the command gives all attributes of the column. */
+static enum bb_status check_column(const struct line_format *format, int number,
+                                   struct bb_bytes name)
+{
+    const struct bb_schema *schema = format->before;
+    struct column_text extractor = extractor_of_column(format, number);
+    const char *other = NULL;
+    bool is_known = false;
+    for (size_t i = 0; i < bb_schema_count(schema); i++) {
+        const char *definition = bb_schema_definition(schema, i);
+        if (strcmp(extractor_of(definition), extractor.text) != 0)
+            continue;
+        if (is_name_of(bb_schema_name(schema, i), name))
+            return BB_OK;
+        is_known = true;
+        if (other == NULL && !is_given(format, bb_schema_name(schema, i)))
+            other = definition;
+    }
+    if (other != NULL)
+        return refuse(format, number, name, other);
+    return is_known ? BB_OK : check_name(format, number, name);
+}
+
+/* The store does not keep headers: the names of its attributes show the columns of earlier
+ * loads. */
+static enum bb_status check_columns(const struct line_format *format)
+{
+    struct bb_bytes names = bb_buf_bytes(&format->names);
+    struct bb_buf name = {0};
     enum bb_status status = BB_OK;
     for (int number = 1; names.size > 0 && status == BB_OK; number++) {
-        char extractor[32];
-        snprintf(extractor, sizeof(extractor), "%s(%d)", name, number);
-        struct bb_bytes column = take_field(&names, separator);
-        const char *type = type_of_zeek(take_field(&types, separator));
-        status = line_format_add(db, column, type, extractor);
+        bb_buf_reset(&name);
+        status = append_name(&name, take_field(&names, separator_of(format)));
+        if (status == BB_OK)
+            status = check_column(format, number, bb_buf_bytes(&name));
+    }
+    bb_buf_deinit(&name);
+    return status;
+}
+
+static enum bb_status define_columns(const struct line_format *format, struct bb_db *db)
+{
+    struct bb_bytes names = bb_buf_bytes(&format->names);
+    struct bb_bytes types = bb_buf_bytes(&format->types);
+    enum bb_status status = check_columns(format);
+    for (int number = 1; names.size > 0 && status == BB_OK; number++) {
+        struct bb_bytes column = take_field(&names, separator_of(format));
+        const char *type = type_of_zeek(take_field(&types, separator_of(format)));
+        status = line_format_add(db, column, type, extractor_of_column(format, number).text);
     }
     return status;
 }

@@ -104,8 +104,13 @@ enum bb_status line_load_begin(struct line_load *load, struct bb_db *db)
     load->db = db;
     enum bb_status status =
         load->granule_bytes == 0 ? BB_OK : bb_db_granule_set(db, load->granule_bytes);
-    for (size_t i = 0; i < load->attributes.count && status == BB_OK; i++)
+    if (status == BB_OK)
+        status = line_format_begin(&load->format, db);
+    for (size_t i = 0; i < load->attributes.count && status == BB_OK; i++) {
         status = definitions_add_attribute(db, load->attributes.values[i], true);
+        if (status == BB_OK)
+            status = line_format_give(&load->format, load->attributes.values[i]);
+    }
     if (status == BB_OK)
         status = begin_numbers(load);
     load->is_looking = load->format.kind == LINE_FORMAT_JSON;
