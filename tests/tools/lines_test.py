@@ -195,6 +195,21 @@ class Lines(LogTest):
         self.load_lines(mark + b"x\n", store=self.path("plain"))
         self.assertEqual(self.ok("select", self.path("plain")).out, mark + b"x\n")
 
+    def test_lines_without_the_fields_of_the_format_are_counted(self):
+        good = b'10.0.0.1 - - [17/May/2015:10:05:03 +0000] "-" 408 -\n'
+        note = "no clf(status) in 2 lines of the first 1,000: is --format clf correct?"
+        self.assertIn(note, self.load_lines(b'{"a": 1}\n' + good + b"\n", "--format", "clf").err)
+        self.assertEqual(self.load_lines(good, "--format", "clf").err, "")
+        for kind in ("csv", "tsv"):
+            store = self.path(kind)
+            note = f"no {kind}(2) in 2 lines of the first 1,000: is --format {kind} correct?"
+            header = "a,b" if kind == "csv" else "a\tb"
+            self.assertIn(note, self.load_lines("1;2\n3;4\n", "--format", f"{kind}={header}", store=store).err)
+            text = header + "\n1\n" + header + "\n"
+            self.assertEqual(self.load_lines(text, "--format", kind, store=store).err, "")
+        log = "#fields\ta\tb\n1 2\n"
+        self.assertIn("no zeek(2) in 1 line ", self.load_lines(log, "--format", "zeek", store=self.path("zeek")).err)
+
     def test_format_tsv(self):
         self.load_lines("a\tb c\n1\t2\n", "--format", "tsv")
         self.assertEqual(self.attributes(), {"a": "bytes = tsv(1)", "b_c": "bytes = tsv(2)"})

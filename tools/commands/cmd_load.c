@@ -1,6 +1,7 @@
 /* bloomblock load: lines or TSV into a store. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "base/buf.h"
@@ -291,6 +292,21 @@ static void note_skipped(const struct command *command, uint64_t count, const ch
         command_note(command, text);
 }
 
+/* Rows of a table may end early: a note only if each one does, as with another separator. */
+static void note_other_format(const struct command *command, const struct line_load *lines)
+{
+    char text[200];
+    const struct line_probe *probe = &lines->probe;
+    bool is_table = lines->format.kind != LINE_FORMAT_CLF;
+    if (probe->lines_without == 0 || (is_table && probe->lines_without < probe->examined_lines))
+        return;
+    snprintf(text, sizeof(text), "no %s in %s of the first %s: is --format %.*s correct?",
+             probe->extractor, number_of(probe->lines_without, "line", "lines").text,
+             number_grouped(LINE_PROBE_LINES_MAX).text, (int)strcspn(lines->format_text, "="),
+             lines->format_text);
+    command_note(command, text);
+}
+
 /* The store is closed next, so that all of them can be read by whatever opens it then. */
 static void note_committed(const struct command *command, const struct load *load)
 {
@@ -335,6 +351,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
                  "no JSON object, or a key or number that cannot be used");
     note_skipped(command, load.lines.fields.skipped_fields, "field", "fields",
                  "a name that is too long or has control characters");
+    note_other_format(command, &load.lines);
     line_load_deinit(&load.lines);
     bb_buf_deinit(&load.acks);
     code = store_close(&load.store, load.db, code);

@@ -317,17 +317,23 @@ static uint8_t separator_of(const struct line_format *format)
     return format->kind == LINE_FORMAT_CSV ? ',' : '\t';
 }
 
-/* An extractor of a column: "csv(3)". */
-struct column_text {
-    char text[24];
-};
-
 /* A column of the header is field N of the extractor. */
 static struct column_text extractor_of_column(const struct line_format *format, int number)
 {
     struct column_text extractor;
     snprintf(extractor.text, sizeof(extractor.text), "%s(%d)", extractor_name(format), number);
     return extractor;
+}
+
+struct column_text line_format_last(const struct line_format *format)
+{
+    struct bb_bytes names = bb_buf_bytes(&format->names);
+    int count = 0;
+    if (format->kind == LINE_FORMAT_CLF)
+        return (struct column_text){"clf(status)"};
+    for (; names.size > 0; count++)
+        take_field(&names, separator_of(format));
+    return count == 0 ? (struct column_text){""} : extractor_of_column(format, count);
 }
 
 /* Whether the name is this one, or this one with marks that made it free or valid. */

@@ -40,6 +40,11 @@ struct line_format {
     struct bb_schema *given;  /* by the command */
 };
 
+/* An extractor of a column: "csv(3)". */
+struct column_text {
+    char text[24];
+};
+
 /* "clf", "csv=HEADER", ...; NULL is no format. BB_INVALID. Owned: line_format_deinit. */
 BB_MUST_CHECK enum bb_status line_format_init(struct line_format *format, const char *text);
 void line_format_deinit(struct line_format *format);
@@ -57,6 +62,10 @@ BB_MUST_CHECK enum bb_status line_format_look(struct line_format *format,
 /* Creates the attributes of the format, for the header read last, unless it did so already.
  * BB_INVALID when the store had other names for its columns; no attribute is created then. */
 BB_MUST_CHECK enum bb_status line_format_define(struct line_format *format, struct bb_db *db);
+
+/* The extractor that finds text in each line of the format: of the last column, or of the status of
+ * clf. Empty: there is no such extractor. */
+struct column_text line_format_last(const struct line_format *format);
 
 /* Adds the attribute NAME TYPE = EXTRACTOR under a name that is valid in conditions. An attribute
  * that the store already has stays unchanged. */

@@ -42,6 +42,7 @@ void line_load_deinit(struct line_load *load)
     line_format_deinit(&load->format);
     if (load->fields.types != NULL)
         json_fields_deinit(&load->fields);
+    line_probe_deinit(&load->probe);
     bb_buf_deinit(&load->held);
     bb_buf_deinit(&load->key);
     bb_free(load->read);
@@ -158,6 +159,8 @@ static enum bb_status define(struct line_load *load)
     load->is_defined = true;
     for (size_t i = 0; i < load->indexes.count && status == BB_OK; i++)
         status = definitions_add_index(load->db, load->indexes.values[i], true, NULL);
+    if (status == BB_OK)
+        status = line_probe_init(&load->probe, line_format_last(&load->format).text);
     return status == BB_OK ? begin_keys(load) : status;
 }
 
@@ -303,5 +306,7 @@ enum bb_status line_load_next(struct line_load *load, struct key_reader *reader,
         return define_at_end(load);
     if (status == BB_OK)
         status = define(load);
+    if (status == BB_OK)
+        status = line_probe_look(&load->probe, ret_record->value);
     return status == BB_OK ? make_key(load, ret_record) : status;
 }

@@ -17,6 +17,7 @@
 #include "tools/command/options.h"
 #include "tools/records/json_fields.h"
 #include "tools/records/line_format.h"
+#include "tools/records/line_probe.h"
 
 struct line_load {
     /* Options. */
@@ -31,6 +32,7 @@ struct line_load {
     struct bb_db *db; /* borrowed */
     struct line_format format;
     struct json_fields fields;
+    struct line_probe probe;
     bool is_looking;    /* lines are examined, before the first one is stored */
     struct bb_buf held; /* these lines, each with its newline */
     size_t held_at;
