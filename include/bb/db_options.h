@@ -44,7 +44,8 @@ struct bb_event {
 };
 
 /* How opening handles logs or a manifest whose end is damaged or missing. A log that ends with a
- * complete record, because the process crashed between two writes, is intact in every mode.
+ * complete record, because the process crashed between two writes, is intact in every mode. A kill
+ * within a write may cut a record, which is a damaged end.
  * docs/durability.md, "Recovery modes", compares the modes with other stores. */
 enum bb_recovery {
     /* Default: drop bytes that were never synced, as after a power failure. Damage of synced data
