@@ -329,6 +329,7 @@ class Top(FilterTest):
         self.assertIn("3 keys came", lines[1])
         self.assertEqual(lines[2], "every other key came at most 2 times")
         self.assertEqual(self.ok("filter", "top", "--hex", stdin="0a\n").lines[0], "1\t0a")
+        self.assertIn('"key_hex": "61"', self.ok("filter", "top", "--hex", "--json", stdin="61\n").text)
 
     def test_longer_lines_than_keys_can_be_are_left_out_and_counted(self):
         for limit, options, key in ((65536, [], b"k"), (131072, ["--hex"], b"0a"), (65536, ["--null"], b"k")):

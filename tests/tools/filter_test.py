@@ -138,6 +138,8 @@ class Create(FilterTest):
         self.ok("filter", "create", self.filter, path, "--hex", "--force")
         self.assertEqual(self.ok("filter", "check", self.filter, path, "--hex", "--maybe").out, self.content(path))
         self.ok("filter", "check", self.filter, "--hex", "--key", "0000")
+        answer, = self.ok("filter", "check", self.filter, "--hex", "--key", "0000", "--json").json["answers"]
+        self.assertEqual(answer, {"key_hex": "0000", "answer": "maybe"})
         path = self.write("keys", b"a\0b\nc\n")
         self.assertEqual(self.create("--force", keys=["c", "a\0b"])["keys"], 2)
         self.ok("filter", "check", self.filter, path)

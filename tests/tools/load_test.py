@@ -401,6 +401,21 @@ class Escaping(ToolTest):
 
 
 class Scan(ToolTest):
+    def test_hex_was_ignored_in_json(self):
+        """Keys that are text were strings, although --hex was given."""
+        self.load("cat\t9 lives\n", "--tsv")
+        wanted = {"key_hex": b"cat".hex(), "value_hex": b"9 lives".hex()}
+        self.assertEqual(self.ok("scan", self.store, "--hex", "--json").json["entries"], [wanted])
+        self.assertEqual(self.ok("export", self.store, "--hex", "--json").json, wanted)
+        row, = self.ok("get", self.store, wanted["key_hex"], "--hex", "--json").json["entries"]
+        self.assertEqual(row, {**wanted, "found": True})
+        explained = self.ok("explain", self.store, wanted["key_hex"], "--hex", "--json").json
+        self.assertEqual((explained["key_hex"], "key" in explained), (wanted["key_hex"], False))
+        table, = self.tables()
+        entry, = self.ok("dump", table, "--values", "--hex", "--json").json["entries"]
+        self.assertEqual({name: entry[name] for name in wanted}, wanted)
+
+
     def setUp(self):
         super().setUp()
         self.rng = test_random()

@@ -133,6 +133,15 @@ class Select(LogTest):
                          [line_of(row).decode() for row in self.rows
                           if row["status"] == 418 and "\udcff" not in (row["agent"] or "")])
 
+    def test_hex_was_ignored_in_json_and_columns(self):
+        self.load_log(self.rows[:20])
+        plain = self.select("true", "--hex", "--tsv").lines
+        rows = self.select("true", "--hex", "--json").json["records"]
+        self.assertEqual([f"{row['key_hex']}\t{row['value_hex']}" for row in rows], plain)
+        self.assertEqual(set(rows[0]), {"key_hex", "value_hex"})
+        for options in ([], ["--json"]):
+            self.assertIn("--columns", self.select("true", "--hex", "--columns", "host", *options, code=USAGE).err)
+
     def test_numbers_of_every_type_survive_json_and_tsv(self):
         values = ["18446744073709551615", "9223372036854775808", "0", "0.1", "1e300", "-0.0", "nan", "inf", "x", ""]
         self.ok("load", self.store, "--lines", "--attribute", "u u64 = value", "--attribute", "f f64 = value",

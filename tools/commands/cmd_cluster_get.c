@@ -70,10 +70,10 @@ static void print_json_row(struct get *get, struct bb_bytes key, const struct re
 {
     output_print(&get->out, get->printed++ == 0 ? "\n" : ",\n");
     json_t *row = json_object();
-    json_set_bytes(row, "key", key);
+    json_set_shown(row, "key", key, get->is_hex);
     json_set_bool(row, "found", value != NULL);
     if (value != NULL)
-        json_set_bytes(row, "value", reply_bytes(value));
+        json_set_shown(row, "value", reply_bytes(value), get->is_hex);
     output_json_compact(&get->out, row);
 }
 

@@ -152,7 +152,7 @@ static enum bb_status explain_key(struct explain *explain, struct bb_db *db, boo
         return status;
     *ret_is_found = report.is_found;
     if (explain->out.is_json)
-        explain_json_write(&report, bb_buf_bytes(&explain->key), &explain->out);
+        explain_json_write(&report, bb_buf_bytes(&explain->key), explain->is_hex, &explain->out);
     else
         write_text(explain, &report, &explain->out);
     bb_explain_deinit(&report);
@@ -164,7 +164,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct explain explain = {0};
     store_options_init_to_read(&explain.store, command);
     const struct option own[] = {
-        {"hex", NULL, OPTION_FLAG, &explain.is_hex, "the key is hexadecimal digits"},
+        {"hex", NULL, OPTION_FLAG, &explain.is_hex,
+         "the key is hexadecimal digits, in the output too"},
         {"json", NULL, OPTION_FLAG, &explain.out.is_json, "print JSON"},
     };
     const struct option_group groups[] = {

@@ -86,7 +86,7 @@ static enum bb_status write_entry(struct export *export, struct bb_bytes key, st
         enum bb_status status = write_line(export, key);
         return status == BB_OK ? write_line(export, value) : status;
     }
-    return json_row_write(&export->out, key, value, &export->line);
+    return json_row_write(&export->out, key, value, export->is_hex, &export->line);
 }
 
 static enum bb_status write_entries(struct export *export, struct bb_db_iter *iter)

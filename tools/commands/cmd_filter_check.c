@@ -36,7 +36,7 @@ static void print_json_row(struct check *check, struct bb_bytes key, bool may)
 {
     output_print(&check->out, check->printed == 0 ? "\n" : ",\n");
     json_t *row = json_object();
-    json_set_bytes(row, "key", key);
+    json_set_shown(row, "key", key, check->keys.is_hex);
     json_set_text(row, "answer", may ? "maybe" : "absent");
     output_json_compact(&check->out, row);
 }

@@ -137,7 +137,7 @@ static void write_json(struct top *top)
     json_t *rows = json_array();
     for (size_t i = 0; i < top->entry_count; i++) {
         json_t *row = json_object();
-        json_set_bytes(row, "key", top->entries[i].key);
+        json_set_shown(row, "key", top->entries[i].key, top->keys.is_hex);
         json_set_count(row, "count", top->entries[i].count);
         json_array_append_new(rows, row);
     }

@@ -23,10 +23,10 @@ struct get {
 static void print_json_row(struct get *get, bool is_found)
 {
     json_t *row = json_object();
-    json_set_bytes(row, "key", bb_buf_bytes(&get->key));
+    json_set_shown(row, "key", bb_buf_bytes(&get->key), get->is_hex);
     json_set_bool(row, "found", is_found);
     if (is_found)
-        json_set_bytes(row, "value", get->value.bytes);
+        json_set_shown(row, "value", get->value.bytes, get->is_hex);
     json_array_append_new(get->rows, row);
 }
 
@@ -122,8 +122,8 @@ const struct command command_get = {
         "exists: key, tab,\n"
         "value. Control characters, bytes that are not UTF-8, and backslashes are "
         "escaped (\\n, \\x00,\n"
-        "\\\\) unless --raw is given. In JSON a key or value that is not UTF-8 is "
-        "called key_hex, value_hex.\n"
+        "\\\\) unless --raw is given. In JSON a key or value that is not UTF-8, and with "
+        "--hex every one, is called key_hex, value_hex.\n"
         "The exit code is 0 if all keys exist and 1 if one is absent.\n"
         "\n"
         "Examples:\n"

@@ -30,6 +30,14 @@ static void write_json_record(struct select *select, const struct shown_record *
 {
     struct output *out = &select->form.out;
     select_form_begin_json(&select->form);
+    if (select->is_hex) {
+        output_print(out, "\"key_hex\":\"");
+        output_bytes(out, record->key, true);
+        output_print(out, "\",\"value_hex\":\"");
+        output_bytes(out, record->value, true);
+        output_print(out, "\"}");
+        return;
+    }
     bytes_write_json(out, "key", record->key);
     output_write(out, bb_bytes_of(",", 1));
     bytes_write_json(out, "value", record->value);
@@ -145,6 +153,8 @@ static enum bb_status check_attributes(const struct select *select, const char *
 
 static enum bb_status prepare(struct select *select, const char *directory)
 {
+    if (select->is_hex && select->form.columns_text != NULL)
+        return bb_fail(BB_INVALID, "options --hex and --columns exclude each other");
     enum bb_status status = key_range_decode(&select->range, select->is_hex);
     if (status == BB_OK)
         status = select_form_check(&select->form);

@@ -48,12 +48,12 @@ static const char *kind_name(enum bb_entry_kind kind)
 static void add_entry(struct salvage_dump *dump, const struct bb_entry *entry)
 {
     json_t *row = json_object();
-    json_set_bytes(row, "key", entry->key);
+    json_set_shown(row, "key", entry->key, dump->is_hex);
     json_set_count(row, "sequence", entry->sequence);
     json_set_text(row, "kind", kind_name(entry->kind));
     json_set_count(row, "value_bytes", entry->value.size);
     if (dump->with_values)
-        json_set_bytes(row, "value", entry->value);
+        json_set_shown(row, "value", entry->value, dump->is_hex);
     json_array_append_new(dump->entries, row);
 }
 

@@ -125,7 +125,7 @@ static void add_page_json(struct row_walk *walk)
     json_set_count(row, "filter_count",
                    walk->parts.page->has_filters ? walk->parts.page->shard_count : 0);
     json_set_count(row, "filter_bytes", filter_bytes_of(walk->parts.page));
-    json_set_bytes(row, "first_key_bound", first_key_bound(walk));
+    json_set_shown(row, "first_key_bound", first_key_bound(walk), walk->dump->is_hex);
     json_array_append_new(walk->list, row);
 }
 
@@ -266,7 +266,7 @@ static void add_block_json(struct row_walk *walk, const struct block_counts *cou
     json_set_count(row, "restarts", parts->block->restart_count);
     json_set_count(row, "entries", counts->entries);
     json_set_count(row, "keys", counts->keys);
-    json_set_bytes(row, "first_key_bound", first_key_bound(walk));
+    json_set_shown(row, "first_key_bound", first_key_bound(walk), walk->dump->is_hex);
     json_array_append_new(walk->list, row);
 }
 
@@ -323,12 +323,12 @@ static void add_entry_json(struct row_walk *walk, const struct bb_entry *entry)
 {
     json_t *row = json_object();
     json_set_count(row, "block", walk->parts.block_number);
-    json_set_bytes(row, "key", entry->key);
+    json_set_shown(row, "key", entry->key, walk->dump->is_hex);
     json_set_count(row, "sequence", entry->sequence);
     json_set_text(row, "kind", kind_name(entry->kind));
     json_set_count(row, "value_bytes", entry->value.size);
     if (walk->dump->with_values)
-        json_set_bytes(row, "value", entry->value);
+        json_set_shown(row, "value", entry->value, walk->dump->is_hex);
     json_array_append_new(walk->list, row);
 }
 

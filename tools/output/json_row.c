@@ -23,12 +23,12 @@ static enum bb_status append(struct bb_buf *buf, const char *text)
 
 /* name precedes the text, name_hex the digits. */
 static enum bb_status append_field(struct bb_buf *buf, const char *name, const char *name_hex,
-                                   struct bb_bytes bytes)
+                                   struct bb_bytes bytes, bool is_hex)
 {
     size_t begin = buf->size;
     bool is_text = false;
     enum bb_status status = append(buf, name);
-    if (status == BB_OK)
+    if (status == BB_OK && !is_hex)
         status = json_text_append(buf, bytes, &is_text);
     if (status == BB_OK && !is_text) {
         buf->size = begin;
@@ -40,12 +40,12 @@ static enum bb_status append_field(struct bb_buf *buf, const char *name, const c
 }
 
 enum bb_status json_row_write(struct output *out, struct bb_bytes key, struct bb_bytes value,
-                              struct bb_buf *scratch)
+                              bool is_hex, struct bb_buf *scratch)
 {
     bb_buf_reset(scratch);
-    enum bb_status status = append_field(scratch, "{\"key\":\"", "{\"key_hex\":\"", key);
+    enum bb_status status = append_field(scratch, "{\"key\":\"", "{\"key_hex\":\"", key, is_hex);
     if (status == BB_OK)
-        status = append_field(scratch, ",\"value\":\"", ",\"value_hex\":\"", value);
+        status = append_field(scratch, ",\"value\":\"", ",\"value_hex\":\"", value, is_hex);
     if (status == BB_OK)
         status = append(scratch, "}\n");
     if (status == BB_OK)

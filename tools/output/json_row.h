@@ -19,9 +19,11 @@ struct json_row {
 
 void json_row_deinit(struct json_row *row);
 
-/* Prints a row and a newline. scratch: owned by the caller, its contents are replaced. */
+/* Prints a row and a newline. is_hex: UTF-8 as digits too. scratch: owned by the caller, its
+ * contents are replaced. */
 BB_MUST_CHECK enum bb_status json_row_write(struct output *out, struct bb_bytes key,
-                                            struct bb_bytes value, struct bb_buf *scratch);
+                                            struct bb_bytes value, bool is_hex,
+                                            struct bb_buf *scratch);
 
 /* *ret_is_row: the line is a row: a key, then a value, perhaps with blanks between the parts.
  * BB_NO_MEMORY. */

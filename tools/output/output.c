@@ -135,13 +135,8 @@ static void set(json_t *object, const char *name, json_t *value)
     (void)json_object_set_new(object, name, value);
 }
 
-void json_set_bytes(json_t *object, const char *name, struct bb_bytes bytes)
+static void set_digits(json_t *object, const char *name, struct bb_bytes bytes)
 {
-    if (utf8_valid(bytes)) {
-        set(object, name,
-            json_stringn(bytes.size == 0 ? "" : (const char *)bytes.data, bytes.size));
-        return;
-    }
     struct bb_buf text = {0};
     if (bb_buf_print(&text, "%s_hex", name) == BB_OK && bb_buf_append(&text, "", 1) == BB_OK) {
         size_t name_size = text.size;
@@ -150,6 +145,20 @@ void json_set_bytes(json_t *object, const char *name, struct bb_bytes bytes)
                 json_stringn((const char *)text.data + name_size, text.size - name_size));
     }
     bb_buf_deinit(&text);
+}
+
+void json_set_shown(json_t *object, const char *name, struct bb_bytes bytes, bool is_hex)
+{
+    if (is_hex || !utf8_valid(bytes))
+        set_digits(object, name, bytes);
+    else
+        set(object, name,
+            json_stringn(bytes.size == 0 ? "" : (const char *)bytes.data, bytes.size));
+}
+
+void json_set_bytes(json_t *object, const char *name, struct bb_bytes bytes)
+{
+    json_set_shown(object, name, bytes, false);
 }
 
 void json_set_count(json_t *object, const char *name, uint64_t value)

@@ -44,6 +44,8 @@ BB_MUST_CHECK enum bb_status output_end(struct output *out);
 /* Sets name to the bytes as a string when they are UTF-8, else name_hex to their hexadecimal
  * digits: JSON has no other bytes than text. */
 void json_set_bytes(json_t *object, const char *name, struct bb_bytes bytes);
+/* Bytes of a key or value: with is_hex (`--hex`) as name_hex, even if they are UTF-8. */
+void json_set_shown(json_t *object, const char *name, struct bb_bytes bytes, bool is_hex);
 /* Counters are below 2^63. */
 void json_set_count(json_t *object, const char *name, uint64_t value);
 void json_set_real(json_t *object, const char *name, double value);

@@ -86,11 +86,12 @@ static void set_sums(json_t *document, const struct bb_explain *report)
     json_set_count(document, "damaged_filters", reads->damaged_filters);
 }
 
-void explain_json_write(const struct bb_explain *report, struct bb_bytes key, struct output *out)
+void explain_json_write(const struct bb_explain *report, struct bb_bytes key, bool is_hex,
+                        struct output *out)
 {
     json_t *document = json_object();
     json_t *steps = json_array();
-    json_set_bytes(document, "key", key);
+    json_set_shown(document, "key", key, is_hex);
     json_set_bool(document, "found", report->is_found);
     json_set_count(document, "as_of_sequence", report->sequence);
     for (size_t i = 0; i < report->step_count; i++)

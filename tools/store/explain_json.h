@@ -5,6 +5,8 @@
 #include "bb/db_explain.h"
 #include "tools/output/output.h"
 
-void explain_json_write(const struct bb_explain *report, struct bb_bytes key, struct output *out);
+/* is_hex: the key as digits, even if it is UTF-8. */
+void explain_json_write(const struct bb_explain *report, struct bb_bytes key, bool is_hex,
+                        struct output *out);
 
 #endif

@@ -3,16 +3,17 @@
 
 #include <inttypes.h>
 
-static void add_row(json_t *list, const struct bb_range_tombstone_fragment *fragment)
+static void add_row(const struct range_rows *rows,
+                    const struct bb_range_tombstone_fragment *fragment)
 {
     json_t *row = json_object();
     json_t *sequences = json_array();
     for (size_t i = 0; i < fragment->count; i++)
         json_array_append_new(sequences, json_integer((json_int_t)fragment->sequences[i]));
-    json_set_bytes(row, "low", fragment->low);
-    json_set_bytes(row, "high", fragment->high);
+    json_set_shown(row, "low", fragment->low, rows->is_hex);
+    json_set_shown(row, "high", fragment->high, rows->is_hex);
     json_object_set_new(row, "sequences", sequences);
-    json_array_append_new(list, row);
+    json_array_append_new(rows->list, row);
 }
 
 static void print_row(const struct range_rows *rows,
@@ -34,7 +35,7 @@ void range_rows_write(const struct range_rows *rows, const struct bb_range_tombs
         output_print(rows->out, "\nrange tombstones: low, high (exclusive), sequences\n");
     for (size_t i = 0; i < count; i++) {
         if (rows->list != NULL)
-            add_row(rows->list, &list->fragments[i]);
+            add_row(rows, &list->fragments[i]);
         else
             print_row(rows, &list->fragments[i]);
     }

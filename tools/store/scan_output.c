@@ -44,9 +44,9 @@ static void print_json(struct scan_output *scan, struct bb_bytes key, struct bb_
 {
     output_print(&scan->out, scan->count == 0 ? "\n" : ",\n");
     json_t *row = json_object();
-    json_set_bytes(row, "key", key);
+    json_set_shown(row, "key", key, scan->is_hex);
     if (!scan->is_keys_only)
-        json_set_bytes(row, "value", value);
+        json_set_shown(row, "value", value, scan->is_hex);
     output_json_compact(&scan->out, row);
 }
 
