@@ -429,6 +429,13 @@ class Hostile(FilterTest):
         other = self.content()
         self.expect_damaged(CORRUPT, self.spoil(other[:HEADER] + self.good[HEADER:]), "at offset")
 
+    def test_a_directory_had_one_code_as_filter_and_another_as_keys(self):
+        for arguments in (["create", self.path("new.bbf"), self.directory], ["check", self.filter, self.directory],
+                          ["top", self.directory], ["info", self.directory], ["add", self.directory]):
+            self.assertIn("directory" if arguments[0] != "add" else "not a regular file",
+                          self.expect(USAGE, "filter", *arguments).err)
+        self.assertFalse(os.path.exists(self.path("new.bbf")))
+
     def test_no_regular_files(self):
         os.mkfifo(self.path("fifo"))
         for path in (self.path("fifo"), self.directory, "/dev/null"):

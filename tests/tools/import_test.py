@@ -428,9 +428,9 @@ class TextForms(ImportTest):
         for form in ("leveldb", "text", "json"):
             self.refuse(IO, form, self.path("nothing"))
         for form in ("text", "json"):
-            self.refuse(IO, form, self.directory)
+            self.assertIn("is a directory", self.refuse(USAGE, form, self.directory).err)
         self.refuse(IO, "leveldb", self.directory)
-        self.refuse(IO, "leveldb", self.write("file", "hello\n"))
+        self.assertIn("file: not a directory", self.refuse(USAGE, "leveldb", self.write("file", "hello\n")).err)
         self.load(["mine"])
         self.expect(IO, "import", "text", "-", self.store, stdin=HEADER + "DATA=END\n")
         self.assertEqual(self.content(), {b"mine": b""})

@@ -299,7 +299,7 @@ class Limits(ToolTest):
 
     def test_bad_input_files_are_named(self):
         self.assertIn("/does/not/exist", self.expect(IO, "load", self.store, "/does/not/exist").err)
-        self.assertIn(self.directory, self.expect(IO, "load", self.store, self.directory).err)
+        self.assertIn(self.directory, self.expect(USAGE, "load", self.store, self.directory).err)
 
     def test_an_input_that_is_none_leaves_no_store(self):
         """The command created the store before it opened the input: a mistyped name left an empty
@@ -310,12 +310,13 @@ class Limits(ToolTest):
         bad = [self.path("missing"), self.directory, os.path.join(good, "below")]
         for path in bad + ([secret] if os.geteuid() != 0 else []):
             for paths in ([path], [good, path], [path, good], ["-", path]):
-                self.assertIn(path, self.expect(IO, "load", self.store, *paths).err)
+                code = USAGE if path == self.directory else IO
+                self.assertIn(path, self.expect(code, "load", self.store, *paths).err)
                 self.assertFalse(os.path.exists(self.store))
         folder = os.open(self.directory, os.O_RDONLY)
         process = subprocess.run([BINARY, "load", self.store], stdin=folder, stderr=subprocess.PIPE, check=False)
         os.close(folder)
-        self.assertEqual(process.returncode, IO)
+        self.assertEqual(process.returncode, USAGE)
         self.assertIn(b"standard input: is a directory", process.stderr)
         self.assertFalse(os.path.exists(self.store))
 
@@ -400,7 +401,6 @@ class Escaping(ToolTest):
         self.assertIn("\\x1b[31m", result.err)
 
 
-class Scan(ToolTest):
     def test_hex_was_ignored_in_json(self):
         """Keys that are text were strings, although --hex was given."""
         self.load("cat\t9 lives\n", "--tsv")
@@ -416,6 +416,7 @@ class Scan(ToolTest):
         self.assertEqual({name: entry[name] for name in wanted}, wanted)
 
 
+class Scan(ToolTest):
     def setUp(self):
         super().setUp()
         self.rng = test_random()

@@ -84,7 +84,7 @@ const struct command command_import = {
     .summary = "make a store from a LevelDB, a dump or JSON lines",
     .arguments = "FORM SOURCE STORE",
     .description =
-        "Creates a store, which must not exist yet, from\n"
+        "Creates a store in a missing or empty directory, from\n"
         "  leveldb  a LevelDB directory that is not open: the newest version of each key\n"
         "  text     a dump as written by `export`, mdb_dump and db_dump\n"
         "  json     a line for each key: {\"key\": \"cat\", \"value\": \"9 lives\"};\n"

@@ -37,6 +37,8 @@ enum bb_status import_lines_next(struct import_lines *lines, bool *ret_has)
     *ret_has = size >= 0;
     if (interrupt_is_wanted())
         return bb_fail(BB_BUSY, "interrupted");
+    if (size < 0 && errno == EISDIR)
+        return bb_fail(BB_INVALID, "%s: is a directory, expected a file of lines", name_of(lines));
     if (size < 0)
         return feof(lines->file) ? BB_OK : bb_fail_errno(errno, "read", name_of(lines));
     lines->has_newline = size > 0 && lines->text[size - 1] == '\n';

@@ -64,6 +64,11 @@ static enum bb_status fail_open(const char *path)
                            : bb_fail_errno(errno, "open", path);
 }
 
+static enum bb_status fail_directory(const char *path)
+{
+    return bb_fail(BB_INVALID, "%s: is a directory, expected a file of lines", path);
+}
+
 static enum bb_status open_file(struct key_reader *reader)
 {
     const char *path = reader->paths[reader->path_index];
@@ -93,8 +98,7 @@ static enum bb_status check_path(const char *path)
     if ((is_input ? fstat(STDIN_FILENO, &file) : stat(path, &file)) != 0)
         return fail_open(path);
     if (S_ISDIR(file.st_mode))
-        return bb_fail(BB_IO, "%s: is a directory, expected a file of lines",
-                       is_input ? "standard input" : path);
+        return fail_directory(is_input ? "standard input" : path);
     if (is_input)
         return is_readable_input()
                    ? BB_OK
@@ -148,7 +152,8 @@ static enum bb_status read_more(struct key_reader *reader)
     if (interrupt_is_wanted())
         return bb_fail(BB_BUSY, "interrupted");
     if (size < 0)
-        return bb_fail_errno(errno, "read", path_of(reader));
+        return errno == EISDIR ? fail_directory(path_of(reader))
+                               : bb_fail_errno(errno, "read", path_of(reader));
     buffer->size += (size_t)size;
     reader->is_at_end = size == 0;
     if (reader->progress != NULL)

@@ -53,7 +53,7 @@ struct key_record {
 void key_reader_init(struct key_reader *reader, char *const *paths, size_t path_count);
 void key_reader_deinit(struct key_reader *reader);
 /* Checks that every path can be read. It opens no path, so that a pipe keeps its other end. BB_IO
- * names a path that is missing, unreadable or a directory. */
+ * names a path that is missing or unreadable, BB_INVALID a directory. */
 BB_MUST_CHECK enum bb_status key_reader_check(const struct key_reader *reader);
 /* BB_NOT_FOUND at the end of the last file. BB_TOO_LARGE and BB_INVALID name file and line, and the
  * byte where a line that is too long begins. */

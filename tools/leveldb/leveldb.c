@@ -37,6 +37,20 @@ static enum bb_status refuse_rocksdb(struct leveldb *leveldb)
     return status;
 }
 
+static enum bb_status check_directory(const struct leveldb *leveldb)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status =
+        leveldb->fs->ops->status(leveldb->fs, leveldb->directory, &is_directory, &size);
+    if (status == BB_NOT_FOUND)
+        return bb_fail(BB_IO, "%s: no such directory", leveldb->directory);
+    return status == BB_OK && !is_directory
+               ? bb_fail(BB_INVALID, "%s: not a directory, expected one of LevelDB's",
+                         leveldb->directory)
+               : status;
+}
+
 /* Tables have the suffix .ldb, or .sst in old versions. */
 static enum bb_status open_table(struct leveldb *leveldb, const struct manifest_table *described,
                                  struct table *table)
@@ -226,6 +240,8 @@ enum bb_status leveldb_open(struct leveldb *leveldb, const char *directory)
     *leveldb = (struct leveldb){.directory = directory, .lock = -1};
     crc32c_init(&leveldb->crc);
     enum bb_status status = bb_file_system_posix_create(&leveldb->fs);
+    if (status == BB_OK)
+        status = check_directory(leveldb);
     if (status == BB_OK)
         status = refuse_rocksdb(leveldb);
     if (status == BB_OK)
