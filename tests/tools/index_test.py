@@ -373,8 +373,16 @@ class Advise(LogTest):
         for word in ("size  ", "standard error 0", "the whole store"):
             self.assertIn(word, text)
         self.expect(USAGE, "index", "estimate", self.store, "tokens(nothing)")
-        self.expect(USAGE, "index", "estimate", self.store, "tokens(text)", "--where", "none = 1")
+        wrong = self.expect(USAGE, "index", "estimate", self.store, "tokens(text)", "--where", "none = 1").err
+        self.assertTrue(wrong.startswith("  none = 1\n  ^\n"), wrong)
         self.assertEqual(run("index", "estimate", self.store).code, USAGE)
+
+    def test_a_form_for_files_was_suggested_as_filter(self):
+        for command in ("materialize", "advise", "estimate"):
+            error = self.expect(USAGE, "index", command, self.store, "--file", "x").err
+            self.assertIn("unknown option --file: this command works on stores only", error)
+            self.assertTrue(error.endswith(f"Try: bloomblock index {command} --help\n"), error)
+            self.assertNotIn("did you mean", error)
 
     def test_text_says_how_it_was_computed(self):
         self.make()

@@ -187,15 +187,17 @@ class SelectFile(LogTest):
         self.assertEqual(listed["index_bytes"], os.path.getsize(self.index))
         self.assertLess(sum(index["size_bytes"] for index in listed["indexes"]), listed["index_bytes"])
         self.assertIn("column(status)", self.ok("index", "list", "--file", self.log).text)
-        self.ok("index", "drop", "--file", self.log, specs[1], specs[4])
+        dropped = self.ok("index", "drop", "--file", self.log, specs[1], specs[4], "--json").json
         left = self.ok("index", "list", "--file", self.log, "--json").json
+        self.assertEqual(dropped, left)
         self.assertEqual([index["spec"] for index in left["indexes"]], [specs[0], specs[2], specs[3]])
         self.assertLess(os.path.getsize(self.index), listed["index_bytes"])
         self.check()
         self.expect(IO, "index", "drop", "--file", self.log, specs[1])
         self.expect(USAGE, "index", "drop", "--file", self.log)
         self.expect(USAGE, "index", "drop", "--file", self.log, specs[0], "--all")
-        self.ok("index", "drop", "--file", self.log, "--all")
+        self.assertEqual(self.ok("index", "drop", "--file", self.log, "--all", "--json").json,
+                         {"indexes": [], "index_bytes": 0})
         self.assertFalse(os.path.exists(self.index))
         self.expect(IO, "index", "list", "--file", self.log)
         self.expect(IO, "index", "drop", "--file", self.log, "--all")

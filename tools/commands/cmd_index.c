@@ -1,8 +1,32 @@
 /* bloomblock index: indexes over the values of a store. Finds the sub-command and hands over. */
 #include "tools/commands/cmd_index.h"
 
+#include <string.h>
+
 #include "base/assert.h"
+#include "base/status.h"
 #include "tools/command/command_group.h"
+#include "tools/command/options.h"
+
+/* The command, if it is one that has no form for files of lines, or NULL. */
+static const struct command *find_for_stores(int argc, char **argv)
+{
+    static const struct command *const commands[] = {
+        &command_index_materialize, &command_index_advise, &command_index_estimate};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(commands) && argc > 0; i++)
+        if (strcmp(commands[i]->name + strlen("index "), argv[0]) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static enum exit_code fail_file(const struct command *command)
+{
+    enum exit_code code = command_fail(
+        command, bb_fail(BB_INVALID, "unknown option --file: this command works on stores only; "
+                                     "of a file `bloomblock index create --file` makes the index"));
+    command_hint(command);
+    return code;
+}
 
 static enum exit_code run(const struct command *group, int argc, char **argv)
 {
@@ -10,6 +34,9 @@ static enum exit_code run(const struct command *group, int argc, char **argv)
         &command_index_create,      &command_index_drop,   &command_index_list,
         &command_index_materialize, &command_index_advise, &command_index_estimate,
     };
+    const struct command *for_stores = find_for_stores(argc, argv);
+    if (for_stores != NULL && options_have(argc, argv, "--file"))
+        return fail_file(for_stores);
     return command_group_run(group, commands, BB_ARRAY_LENGTH(commands), argc, argv);
 }
 

@@ -1,9 +1,11 @@
 /* bloomblock index estimate: the cost and the saving of an index that does not exist yet. */
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "bb/select.h"
 #include "tools/commands/cmd_index.h"
 #include "tools/output/number_text.h"
 #include "tools/output/output.h"
+#include "tools/records/caret.h"
 #include "tools/store/store_options.h"
 
 struct index_estimate {
@@ -64,10 +66,28 @@ static void write_json(struct index_estimate *self)
     output_json(&self->out, document);
 }
 
+/* Shows where the condition is wrong, as `select` does. */
+static enum bb_status check_where(const struct index_estimate *self)
+{
+    struct bb_schema *schema = NULL;
+    struct bb_condition *condition = NULL;
+    const char *where = self->options.where;
+    enum bb_status status = where == NULL ? BB_OK : bb_db_schema(self->db, &schema);
+    if (status == BB_OK && where != NULL)
+        status = bb_condition_parse(schema, bb_bytes_of_text(where), &condition);
+    if (status == BB_INVALID)
+        caret_show(where);
+    bb_condition_destroy(condition);
+    bb_schema_destroy(schema);
+    return status;
+}
+
 static enum bb_status estimate(struct index_estimate *self, const struct arguments *arguments)
 {
     enum bb_status status = store_open_to_read(&self->store, arguments->values[0], &self->db);
     self->options.spec = arguments->values[1];
+    if (status == BB_OK)
+        status = check_where(self);
     if (status == BB_OK)
         status = bb_db_index_estimate(self->db, &self->options, &self->estimate);
     if (status != BB_OK)

@@ -291,12 +291,35 @@ static enum bb_status drop(struct file_indexes *self, const struct arguments *na
     return self->kept_count == 0 ? remove_index_file(self) : write_kept(self);
 }
 
+/* Without an index file there is no other figure. */
+static void write_empty_list(struct file_indexes *self)
+{
+    json_t *document = json_object();
+    json_object_set_new(document, "indexes", json_array());
+    json_set_count(document, "index_bytes", 0);
+    output_json(&self->out, document);
+}
+
+static enum bb_status drop_and_list(struct file_indexes *self, const struct arguments *names)
+{
+    enum bb_status status = drop(self, names);
+    if (status != BB_OK || !self->out.is_json)
+        return status;
+    if (self->kept_count == 0) {
+        write_empty_list(self);
+        return BB_OK;
+    }
+    close_file(self);
+    return list(self);
+}
+
 static enum exit_code run_drop(const struct command *command, int argc, char **argv)
 {
     struct file_indexes self = {.command = command};
     const struct option own[] = {
         {"file", "FILE", OPTION_TEXT, &self.file, "the file; its index file is FILE.bbi"},
         {"all", NULL, OPTION_FLAG, &self.is_all, "every index: FILE.bbi is removed"},
+        {"json", NULL, OPTION_FLAG, &self.out.is_json, "list the remaining indexes as JSON"},
     };
     const struct option_group group = {
         .title = "Options", .options = own, .count = BB_ARRAY_LENGTH(own)};
@@ -305,7 +328,7 @@ static enum exit_code run_drop(const struct command *command, int argc, char **a
     if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
         return code;
     interrupt_watch();
-    return finish(&self, drop(&self, &arguments));
+    return finish(&self, drop_and_list(&self, &arguments));
 }
 
 /* ---- commands ---- */
