@@ -309,12 +309,14 @@ class Repair(ToolTest):
         foreseen = self.ok("verify", self.store, "--json", "--recovery", "synced").json["recovery"]
         self.assertEqual((foreseen["zeroed_logs"], foreseen["dropped_bytes"]), (1, 0))
         text = self.ok("verify", self.store, "--recovery", "synced").text
-        self.assertIn("1 logs end in zeros", text)
+        self.assertIn("1 log ends in zeros", text)
         self.assertNotIn("drop nothing", text)
         self.assertNotIn("no synced data", text)
         copy = shutil.copytree(self.store, self.store + ".copy")
         self.assertEqual(run("stat", self.store, "--json").json["recovery"], foreseen)
-        self.assertIn("1 logs end in zeros", run("stat", copy).text)
+        text = run("stat", copy).text
+        self.assertIn("opening: 10 batches of 1 log; dropped", text)
+        self.assertIn("1 log ends in zeros", text)
         self.assertEqual(self.count(), 10)
 
     def test_what_is_no_store(self):

@@ -124,6 +124,8 @@ class Explain(ToolTest):
         absent = self.expect(ABSENT, "explain", self.store, words(2000)[77] + "x", "--json").json
         self.assertFalse(absent["found"])
         self.assertEqual(absent["block_requests"] + absent["avoided_requests"], 1)
+        self.assertRegex(self.expect(ABSENT, "explain", self.store, words(2000)[77] + "x").text,
+                         "avoided: 1 block request, of which 1 would have been a read\n|avoided: 0 block requests, ")
         text = self.ok("explain", self.store, words(2000)[77]).text
         self.assertIn("value, sequence", text)
         self.assertIn("reads: 1 of blocks", text)

@@ -220,6 +220,7 @@ class Filters(TableTest):
         spoilt = self.spoil(path, bad)
         absent = self.write("absent", "".join(f"{key[:-1]}~\n" for key in self.keys))
         result = self.expect(CORRUPT, "filters", spoilt, "--absent", absent, "--limit", "0", "--json")
+        self.assertIn("1 part of the table cannot be read", result.err)
         rows = [row for row in result.json["filters"] if row["page"] == 0]
         self.assertTrue(rows)
         for row in rows:

@@ -117,20 +117,21 @@ static void write_sums(const struct bb_explain *report, struct output *out)
     const struct bb_read_stats *reads = &report->reads;
     output_print(out,
                  "\nreads: %llu of blocks, %llu of index pages, %llu of table filters; %s\n"
-                 "avoided: %s, of which %llu would have been reads\n",
+                 "avoided: %s, of which %llu would have been %s\n",
                  (unsigned long long)reads->block_reads, (unsigned long long)reads->page_reads,
                  (unsigned long long)reads->table_filter_reads,
                  number_bytes(reads->block_read_bytes + reads->page_read_bytes +
                               reads->table_filter_read_bytes)
                      .text,
                  number_of(reads->avoided_requests, "block request", "block requests").text,
-                 (unsigned long long)reads->avoided_reads);
+                 (unsigned long long)reads->avoided_reads,
+                 reads->avoided_reads == 1 ? "a read" : "reads");
     if (report->tables_opened > 0)
-        output_print(out, "tables opened: %llu, whose footers and roots were read\n",
-                     (unsigned long long)report->tables_opened);
+        output_print(out, "opened: %s, of which footer and root were read\n",
+                     number_of(report->tables_opened, "table", "tables").text);
     if (reads->damaged_filters > 0)
-        output_print(out, "ignored: %llu damaged filters\n",
-                     (unsigned long long)reads->damaged_filters);
+        output_print(out, "ignored: %s\n",
+                     number_of(reads->damaged_filters, "damaged filter", "damaged filters").text);
 }
 
 static void write_text(const struct explain *explain, const struct bb_explain *report,

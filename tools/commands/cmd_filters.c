@@ -358,8 +358,9 @@ static enum bb_status show(struct filters *filters)
         write_text(filters);
     if (filters->list.damaged_parts == 0)
         return BB_OK;
-    return bb_fail(BB_CORRUPT, "%" PRIu64 " parts of the table cannot be read; first: %s",
-                   filters->list.damaged_parts, filters->list.first_damage);
+    return bb_fail(BB_CORRUPT, "%s of the table cannot be read; first: %s",
+                   number_of(filters->list.damaged_parts, "part", "parts").text,
+                   filters->list.first_damage);
 }
 
 static enum bb_status show_index(struct filters *filters, const char *path)

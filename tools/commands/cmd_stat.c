@@ -57,17 +57,16 @@ static void write_recovery(struct stat_report *report)
     if (found->records + dropped == 0)
         return;
     output_print(
-        &report->out,
-        "opening: %s batches of %s logs; dropped %s of %s logs, with %s whole batches, and "
-        "%s of the manifest\n",
-        number_grouped(found->records).text, number_grouped(found->logs).text,
-        number_bytes(found->dropped_bytes).text, number_grouped(found->dropped_logs).text,
-        number_grouped(found->dropped_records).text,
+        &report->out, "opening: %s of %s; dropped %s of %s, with %s, and %s of the manifest\n",
+        number_of(found->records, "batch", "batches").text,
+        number_of(found->logs, "log", "logs").text, number_bytes(found->dropped_bytes).text,
+        number_of(found->dropped_logs, "log", "logs").text,
+        number_of(found->dropped_records, "whole batch", "whole batches").text,
         number_bytes(found->dropped_manifest_bytes).text);
     if (found->zeroed_logs > 0)
         output_print(&report->out,
-                     "opening: %s logs end in zeros: what they replaced, if anything, is lost\n",
-                     number_grouped(found->zeroed_logs).text);
+                     "opening: %s in zeros: what they replaced, if anything, is lost\n",
+                     number_of(found->zeroed_logs, "log ends", "logs end").text);
 }
 
 static void write_text(struct stat_report *report)

@@ -157,27 +157,25 @@ static void report_recovery_text(struct verify *verify)
         return;
     }
     if (!drops(found)) {
-        output_print(&verify->out,
-                     "opening with --recovery %s would read %s batches and drop nothing\n",
-                     verify->recovery_name, number_grouped(found->records).text);
+        output_print(&verify->out, "opening with --recovery %s would read %s and drop nothing\n",
+                     verify->recovery_name, number_of(found->records, "batch", "batches").text);
         return;
     }
     output_print(
         &verify->out,
-        "opening with --recovery %s would read %s batches and drop %s of %s, with %s whole "
-        "batches, and %s of the manifest",
-        verify->recovery_name, number_grouped(found->records).text,
+        "opening with --recovery %s would read %s and drop %s of %s, with %s, and %s of the "
+        "manifest",
+        verify->recovery_name, number_of(found->records, "batch", "batches").text,
         number_bytes(found->dropped_bytes).text, number_of(found->dropped_logs, "log", "logs").text,
-        number_grouped(found->dropped_records).text,
+        number_of(found->dropped_records, "whole batch", "whole batches").text,
         number_bytes(found->dropped_manifest_bytes).text);
     if (found->dropped_records > 0)
         output_print(&verify->out, "; sequences %s to %s",
                      number_grouped(found->dropped_sequence_first).text,
                      number_grouped(found->dropped_sequence_last).text);
     if (found->zeroed_logs > 0)
-        output_print(&verify->out,
-                     "; %s logs end in zeros: what they replaced, if anything, is lost",
-                     number_grouped(found->zeroed_logs).text);
+        output_print(&verify->out, "; %s in zeros: what they replaced, if anything, is lost",
+                     number_of(found->zeroed_logs, "log ends", "logs end").text);
     output_print(&verify->out, "%s\n", judge_synced(found));
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/status.h"
+#include "tools/output/number_text.h"
 #include "tools/store/range_rows.h"
 
 /* Before the first part that is found: a file that is no table gets only its error. */
@@ -131,11 +132,14 @@ static void print_ranges(struct salvage_dump *dump, const struct bb_salvage_repo
 static void print_report(struct salvage_dump *dump, const struct bb_salvage_report *report)
 {
     output_print(dump->out,
-                 "SALVAGED: %" PRIu64 " entries in %" PRIu64 " blocks, %" PRIu64
-                 " index pages; at least %" PRIu64 " blocks lost, %" PRIu64
-                 " bytes between others not readable, %" PRIu64 " bytes after the last block\n",
-                 report->entries, report->blocks, report->pages, report->blocks_lost,
-                 report->bytes_lost, report->tail_bytes);
+                 "SALVAGED: %s in %s, %s; at least %s lost, %s between others not readable, %s "
+                 "after the last block\n",
+                 number_of(report->entries, "entry", "entries").text,
+                 number_of(report->blocks, "block", "blocks").text,
+                 number_of(report->pages, "index page", "index pages").text,
+                 number_of(report->blocks_lost, "block", "blocks").text,
+                 number_of(report->bytes_lost, "byte", "bytes").text,
+                 number_of(report->tail_bytes, "byte", "bytes").text);
     print_ranges(dump, report);
 }
 

@@ -251,10 +251,10 @@ static void tell_recovery(const struct store_options *store)
     else
         snprintf(
             text, sizeof(text),
-            "the store was damaged: %s of logs were dropped that had been synced, with %s whole "
-            "batches; %s set aside",
-            number_bytes(found->dropped_bytes).text, number_grouped(found->dropped_records).text,
-            aside.text);
+            "the store was damaged: %s of logs were dropped that had been synced, with %s; %s set "
+            "aside",
+            number_bytes(found->dropped_bytes).text,
+            number_of(found->dropped_records, "whole batch", "whole batches").text, aside.text);
     command_warn(store->command, text);
 }
 
