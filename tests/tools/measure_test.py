@@ -170,6 +170,14 @@ class Measure(ToolTest):
         self.expect(USAGE, "measure", self.store, "--keys", self.keys, "--shuffle", "x")
 
 
+class Arguments(ToolTest):
+    def test_a_failure_without_advice(self):
+        self.load(["a"])
+        self.assertTrue(self.expect(USAGE, "measure", self.store).err.endswith("Try: bloomblock measure --help\n"))
+        self.expect(USAGE, "measure", self.store, "--keys", self.directory)
+        self.expect(USAGE, "measure", self.store, "--where", self.directory)
+
+
 class Target(ToolTest):
     """Wasted requests per absent lookup match the target.
 

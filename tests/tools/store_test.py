@@ -209,10 +209,12 @@ class Words(ToolTest):
 
     def test_damage_names_the_command_that_repairs_it(self):
         self.load(words(3000), "--write-buffer", "64K")
+        keys = self.write("keys", "a\n")
         os.remove(os.path.join(self.store, "CURRENT"))
         hint = f"Try: bloomblock repair {self.store} --dry-run\n"
-        for command in ("get", "scan", "verify", "compact", "stat"):
-            result = run(command, self.store, *(["a"] if command == "get" else []))
+        for command, *options in (["get", "a"], ["scan"], ["verify"], ["compact"], ["stat"],
+                                  ["measure", "--keys", keys], ["measure", "--where", keys]):
+            result = run(command, self.store, *options)
             self.assertEqual(result.code, CORRUPT, result.err)
             self.assertTrue(result.err.endswith(hint), result.err)
             self.assertEqual(result.out, b"")

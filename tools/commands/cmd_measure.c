@@ -26,9 +26,6 @@ struct measure {
 
 static enum bb_status read_keys(struct measure *measure)
 {
-    if (measure->keys_path == NULL)
-        return bb_fail(BB_INVALID, "--keys or --where is missing: a file of keys to look up, or of "
-                                   "conditions, one a line");
     if (measure->repeat == 0)
         return bb_fail(BB_INVALID, "option --repeat: 0 passes measure nothing");
     uint64_t seed = 0;
@@ -44,6 +41,15 @@ static enum bb_status read_keys(struct measure *measure)
     return measure->shuffle_text == NULL
                ? key_order_as_read(measure->keys.count, &measure->order)
                : key_order_shuffle(measure->keys.count, seed, &measure->order);
+}
+
+static enum exit_code fail_without_file(const struct command *command)
+{
+    enum exit_code code =
+        command_fail(command, bb_fail(BB_INVALID, "--keys or --where is missing: a file of keys to "
+                                                  "look up, or of conditions, one a line"));
+    command_hint(command);
+    return code;
 }
 
 static enum bb_status execute(struct measure *measure, const char *directory)
@@ -166,14 +172,18 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum exit_code code = EXIT_FOUND;
     if (!parse(&measure, command, argc, argv, &arguments, &code))
         return code;
+    if (measure.keys_path == NULL && measure.where_path == NULL)
+        return fail_without_file(command);
     if (measure.where_path != NULL) {
         code = measure_selections(&measure, command, arguments.values[0]);
+        store_hint(arguments.values[0], code);
         return command_finish(command, &measure.out, code);
     }
     enum bb_status status = read_keys(&measure);
     if (status == BB_OK)
         status = execute(&measure, arguments.values[0]);
     code = status == BB_OK ? report(&measure, command) : command_fail(command, status);
+    store_hint(arguments.values[0], code);
     key_list_deinit(&measure.keys);
     bb_free(measure.order);
     return command_finish(command, &measure.out, code);
