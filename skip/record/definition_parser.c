@@ -146,7 +146,7 @@ static enum bb_status parse_arguments(struct bb_definition_text *text,
     return status == BB_OK ? bb_definition_text_expect(text, ')') : status;
 }
 
-static enum bb_status parse_format(struct bb_definition_text *text,
+static enum bb_status parse_format(struct bb_definition_text *text, bool has_callbacks,
                                    struct bb_definition *definition)
 {
     struct bb_bytes name;
@@ -157,8 +157,8 @@ static enum bb_status parse_format(struct bb_definition_text *text,
     definition->format = bb_format_find(name);
     return definition->format != NULL
                ? BB_OK
-               : bb_definition_text_fail(text, at, "unknown extractor, expected one of %s",
-                                         bb_format_names);
+               : bb_definition_text_fail(text, at, "unknown extractor, expected one of %s%s",
+                                         bb_format_names, has_callbacks ? ", callback" : "");
 }
 
 /* --- Canonical text --- */
@@ -226,7 +226,7 @@ static enum bb_status parse_definition(struct bb_definition_text *text,
     if (status == BB_OK)
         status = bb_definition_text_expect(text, '=');
     if (status == BB_OK)
-        status = parse_format(text, definition);
+        status = parse_format(text, count > 0, definition);
     if (status == BB_OK)
         status = parse_arguments(text, callbacks, count, definition);
     if (status == BB_OK)

@@ -10,8 +10,7 @@ static const struct bb_format *const FORMATS[] = {
     &bb_format_zeek, &bb_format_logfmt, &bb_format_callback,
 };
 
-const char bb_format_names[] =
-    "key, value, split, csv, tsv, json, fixed, clf, zeek, logfmt, callback";
+const char bb_format_names[] = "key, value, split, csv, tsv, json, fixed, clf, zeek, logfmt";
 
 const struct bb_format *bb_format_find(struct bb_bytes name)
 {

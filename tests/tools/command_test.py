@@ -81,6 +81,21 @@ class Help(ToolTest):
             self.assertEqual(self.ok("help", *command.split()).text, self.ok(*command.split(), "--help").text)
         self.assertEqual(self.ok("index", "help", "list").text, self.ok("index", "list", "--help").text)
         self.assertIn("frobnicate", self.expect(USAGE, "help", "frobnicate").err)
+        self.assertEqual(self.ok("help", "help").text, self.ok("--help").text)
+        self.assertEqual(self.ok("help", "version").text, self.ok("version", "--help").text)
+        self.assertEqual(self.ok("help", "reference").text, self.ok("reference", "--help").text)
+
+    def test_the_page_and_the_help_name_each_extractor(self):
+        self.load(["a"])
+        error = self.expect(USAGE, "attribute", "create", self.store, "a bytes = frobnicate(1)").err
+        names = re.search("expected one of (.*)\n", error).group(1).split(", ")
+        self.assertNotIn("callback", names)
+        with open(os.path.join(SOURCE, "docs", "tools.md"), encoding="utf-8") as file:
+            part = re.search(r"^### `bloomblock attribute create (.*?)^###", file.read(), re.MULTILINE | re.DOTALL)[1]
+        text = self.ok("attribute", "create", "--help").text
+        for name in names:
+            self.assertRegex(part, rf"(?m)^[|].*`{name}[`(].*[|].*[|]$")
+            self.assertRegex(text, rf"\b{name}\b")
 
     def test_a_mistyped_word_gets_a_suggestion(self):
         self.assertIn("did you mean load?", self.expect(USAGE, "laod").err)
