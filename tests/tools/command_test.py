@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, run, some, words
+from tool import BINARY, FOUND, IO, OVERFULL, SOURCE, USAGE, Result, ToolTest, main, run, some, words
 
 COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure", "destroy",
             "checkpoint", "ingest", "repair", "explain", "export", "import", "select"]
@@ -147,6 +147,13 @@ class CommandLine(ToolTest):
         self.assertIn("frobnicate", self.expect(USAGE, "filter", "frobnicate").err)
         self.assertIn("--json", self.expect(USAGE, "filter", "--json").err)
 
+    def test_control_characters_of_an_unknown_command_reached_the_terminal(self):
+        word, shown = "x\033[1m\nfake", "x\\x1b[1m\\nfake"
+        for arguments in ([word], ["help", word], ["version", word], ["index", word], ["reference", "man", word]):
+            error = self.expect(USAGE, *arguments).err
+            self.assertIn(shown, error)
+            self.assertNotIn("\033", error)
+
     def test_an_unknown_option_is_named(self):
         for command in some(ALL_COMMANDS):
             for option in ("--frobnicate", "--frobnicate=3", "-x"):
@@ -239,6 +246,20 @@ class Output(ToolTest):
             self.assertEqual(process.returncode, IO)
             self.assertIn(b"standard output", process.stderr)
 
+    @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
+    def test_an_overfull_filter_hid_that_its_report_was_not_written(self):
+        keys = self.write("keys", "\n".join(words(1000)))
+        small, other = self.path("small.bbf"), self.path("other.bbf")
+        kind = ["--kind", "bloom", "--keys", "100"]
+        self.expect(OVERFULL, "filter", "create", small, keys, *kind)
+        self.expect(OVERFULL, "filter", "create", other, "--like", small, keys)
+        for arguments in (["filter", "create", self.path("new"), keys, *kind], ["filter", "add", small, keys],
+                          ["filter", "union", self.path("both"), small, other]):
+            with open("/dev/full", "wb") as full:
+                process = subprocess.run([BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(process.returncode, IO, process.stderr)
+            self.assertIn(b"the rate of the filter is", process.stderr)
+            self.assertIn(b"standard output", process.stderr)
 
     def test_a_limit_on_the_size_of_files_is_an_error_and_not_the_end(self):
         def limit_files():

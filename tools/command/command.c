@@ -11,13 +11,15 @@ static void say(const struct command *command, const char *prefix, const char *m
 {
     struct bb_bytes text = {.data = (const uint8_t *)message, .size = strlen(message)};
     struct bb_buf line = {0};
+    const char *name = command->name == NULL ? "" : command->name;
+    const char *blank = command->name == NULL ? "" : " ";
     /* A message quotes paths and keys, which may contain control characters. It is written in one
      * call, because other threads may write too. */
     if (escape_append(&line, text, ESCAPE_KEEP_BACKSLASH) == BB_OK)
-        fprintf(stderr, "bloomblock %s: %s%.*s\n", command->name, prefix, (int)line.size,
+        fprintf(stderr, "bloomblock%s%s: %s%.*s\n", blank, name, prefix, (int)line.size,
                 (const char *)line.data);
     else
-        fprintf(stderr, "bloomblock %s: %sout of memory\n", command->name, prefix);
+        fprintf(stderr, "bloomblock%s%s: %sout of memory\n", blank, name, prefix);
     bb_buf_deinit(&line);
 }
 
@@ -38,12 +40,16 @@ enum exit_code command_finish(const struct command *command, struct output *out,
     if (status == BB_OK)
         return code;
     enum exit_code failure = command_fail(command, status);
-    return code == EXIT_FOUND || code == EXIT_ABSENT ? failure : code;
+    bool is_done = code == EXIT_FOUND || code == EXIT_ABSENT || code == EXIT_ABOVE_TARGET;
+    return is_done ? failure : code;
 }
 
 void command_hint(const struct command *command)
 {
-    fprintf(stderr, "Try: bloomblock %s --help\n", command->name);
+    if (command->name == NULL)
+        fprintf(stderr, "Try: bloomblock --help\n");
+    else
+        fprintf(stderr, "Try: bloomblock %s --help\n", command->name);
 }
 
 enum exit_code command_fail(const struct command *command, enum bb_status status)

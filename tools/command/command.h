@@ -12,7 +12,7 @@ struct command_tables;
 struct output;
 
 struct command {
-    const char *name;
+    const char *name;        /* NULL: the tool itself, for messages that belong to no subcommand */
     const char *summary;     /* half a line for the list of commands */
     const char *arguments;   /* as in the usage line: "DIR KEY..." */
     const char *description; /* purpose, output, examples; complete lines */
@@ -52,8 +52,8 @@ extern const struct command command_cluster;
  * code. status: of the thread's latest failure (bb_error_last). */
 enum exit_code command_fail(const struct command *command, enum bb_status status);
 
-/* Ends the output, and returns the exit code: code, unless writing failed for another reason than a
- * closed pipe. */
+/* Ends the output, and returns the exit code: code, or EXIT_IO if writing failed for another reason
+ * than a closed pipe, and code reports neither a failure nor a loss of data. */
 enum exit_code command_finish(const struct command *command, struct output *out,
                               enum exit_code code);
 

@@ -12,10 +12,23 @@
 
 static const struct command reference = {.name = "reference"};
 
+static const char usage[] = "usage: bloomblock reference names | man [PAGE] | bash | zsh | fish\n";
+
 static enum exit_code fail_usage(void)
 {
-    fprintf(stderr, "usage: bloomblock reference names | man [PAGE] | bash | zsh | fish\n");
+    fputs(usage, stderr);
     return EXIT_USAGE;
+}
+
+static enum exit_code print_help(void)
+{
+    struct output out = {0};
+    output_print(
+        &out,
+        "%s\nPrints what an installation has: the names of the commands, manual pages, and "
+        "the\ncompletions of shells.\n",
+        usage);
+    return command_finish(&reference, &out, EXIT_FOUND);
 }
 
 static void write_names(struct output *out)
@@ -71,6 +84,8 @@ enum exit_code reference_run(int argc, char **argv)
                  {"zsh", completion_write_zsh},
                  {"fish", completion_write_fish}};
     struct output out = {0};
+    if (argc >= 1 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0))
+        return print_help();
     if (argc >= 1 && argc <= 2 && strcmp(argv[0], "man") == 0) {
         enum exit_code code = write_page(&out, argc == 2 ? argv[1] : NULL);
         return command_finish(&reference, &out, code);
