@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Stores: like a dictionary, in ranges and both directions, in batches, from snapshots; errors."""
+import gc
 import os
 import pathlib
 import re
@@ -145,6 +146,32 @@ class StoreTest(ModuleCase):
         bloomblock.open(self.path())[b"a"] = b"1"
         scan = iter(self.open())
         self.assertEqual(next(scan), b"a")
+
+    def test_a_cycle_of_a_store_and_its_objects_is_collected(self):
+        """Regression: such a store stayed open, and locked, for the life of the process."""
+        def items(store):
+            scan = store.items()
+            next(scan)
+            return scan
+        makers = (items, bloomblock.Store.cursor, bloomblock.Store.snapshot, bloomblock.Store.select,
+                  lambda store: iter(store.snapshot()), lambda store: store.batch(), lambda store: store.events)
+        for maker in makers:
+            store = bloomblock.open(self.path())
+            store[b"a"] = b"1"
+            store.mine = [maker(store), store]
+            del store
+            gc.collect()
+            with bloomblock.open(self.path()) as again:
+                self.assertEqual(again[b"a"], b"1")
+
+    def test_a_cycle_of_stores_is_collected_with_their_objects(self):
+        first, second = (bloomblock.open(self.path(name)) for name in ("first", "second"))
+        first.mine = [second.snapshot(), second.cursor(), iter(second)]
+        second.mine = [first.snapshot(), first.cursor(), iter(first)]
+        del first, second
+        gc.collect()
+        for name in ("first", "second"):
+            self.open(name)
 
     def test_errors_have_classes_and_the_librarys_message(self):
         store = self.open()

@@ -271,10 +271,12 @@ static PyGetSetDef properties[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_dealloc, cursor_dealloc},
+    {Py_tp_traverse, child_traverse},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0, NULL},
 };
 
-PyType_Spec cursor_spec = {"bloomblock._native.Cursor", sizeof(struct cursor), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec cursor_spec = {
+    "bloomblock._native.Cursor", sizeof(struct cursor), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

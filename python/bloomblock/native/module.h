@@ -158,8 +158,12 @@ void events_note(void *context, const struct bb_event *event);
         (store)->calls--;                                                                          \
     } while (0)
 
-/* An object that has to be released before the store is closed. It holds a reference to its
- * store. */
+/* An object that has to be released before the store is closed. It holds a reference to its store,
+ * which the collector of cycles sees.
+ *
+ * No type of this module has tp_clear. References of its objects lead only to a store, and a cycle
+ * goes on from there through the dictionary or a slot of a subclass, which Python clears. So an
+ * object has its store as long as it exists, and releases its handle before the store is closed. */
 struct child {
     PyObject_HEAD struct store *store;
     struct child *next;
@@ -172,6 +176,8 @@ void child_attach(struct child *child, struct store *store, void (*release)(stru
 void child_release(struct child *child);
 /* The rest of a destructor. */
 void child_dealloc(struct child *child);
+/* Py_tp_traverse of a child. */
+int child_traverse(PyObject *self, visitproc visit, void *arg);
 /* InvalidError if the object or its store is closed. name: "cursor". */
 bool child_check(struct child *child, const char *name);
 /* The same, and BusyError if a thread uses the object. */

@@ -54,8 +54,16 @@ static void scan_close_cursor(struct scan *scan)
     Py_CLEAR(scan->cursor);
 }
 
+static int scan_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT((PyObject *)((struct scan *)self)->cursor);
+    return 0;
+}
+
 static void scan_dealloc(PyObject *self)
 {
+    PyObject_GC_UnTrack(self);
     scan_close_cursor((struct scan *)self);
     object_free(self);
 }
@@ -124,12 +132,10 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_dealloc, scan_dealloc},
-    {Py_tp_iter, PyObject_SelfIter},
-    {Py_tp_iternext, scan_next},
-    {Py_tp_methods, methods},
-    {0, NULL},
+    {Py_tp_dealloc, scan_dealloc}, {Py_tp_traverse, scan_traverse}, {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, scan_next},   {Py_tp_methods, methods},        {0, NULL},
 };
 
-PyType_Spec scan_spec = {"bloomblock._native.Scan", sizeof(struct scan), 0,
-                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec scan_spec = {
+    "bloomblock._native.Scan", sizeof(struct scan), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

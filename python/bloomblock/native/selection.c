@@ -311,10 +311,15 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_dealloc, selection_dealloc}, {Py_tp_iter, PyObject_SelfIter},
-    {Py_tp_iternext, selection_next},   {Py_tp_methods, methods},
-    {Py_tp_getset, properties},         {0, NULL},
+    {Py_tp_dealloc, selection_dealloc},
+    {Py_tp_traverse, child_traverse},
+    {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, selection_next},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0, NULL},
 };
 
-PyType_Spec selection_spec = {"bloomblock._native.Selection", sizeof(struct selection), 0,
-                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec selection_spec = {
+    "bloomblock._native.Selection", sizeof(struct selection), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

@@ -153,6 +153,7 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, snapshot_new},
     {Py_tp_dealloc, snapshot_dealloc},
+    {Py_tp_traverse, child_traverse},
     {Py_tp_iter, snapshot_iter},
     {Py_tp_methods, methods},
     {Py_mp_subscript, snapshot_item},
@@ -161,4 +162,4 @@ static PyType_Slot slots[] = {
 };
 
 PyType_Spec snapshot_spec = {"bloomblock._native.Snapshot", sizeof(struct snapshot), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, slots};

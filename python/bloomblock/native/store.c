@@ -69,10 +69,18 @@ void child_release(struct child *child)
 
 void child_dealloc(struct child *child)
 {
+    PyObject_GC_UnTrack(child);
     child_release(child);
     child_detach(child);
     Py_XDECREF((PyObject *)child->store);
     object_free(child);
+}
+
+int child_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT((PyObject *)((struct child *)self)->store);
+    return 0;
 }
 
 bool child_check(struct child *child, const char *name)
@@ -186,11 +194,19 @@ static PyObject *store_close(PyObject *self, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
+static int store_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((struct store *)self)->comparator);
+    return 0;
+}
+
 static void store_dealloc(PyObject *self)
 {
     PyObject *type = NULL;
     PyObject *value = NULL;
     PyObject *trace = NULL;
+    PyObject_GC_UnTrack(self); /* closing lets other threads run, and so the collector */
     PyErr_Fetch(&type, &value, &trace);
     PyObject *done = store_close(self, NULL);
     if (done == NULL)
@@ -481,16 +497,12 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_init, store_init},
-    {Py_tp_dealloc, store_dealloc},
-    {Py_tp_iter, store_iter},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
-    {Py_mp_subscript, store_item},
-    {Py_mp_ass_subscript, store_assign},
-    {Py_sq_contains, store_contains},
-    {0, NULL},
+    {Py_tp_init, store_init},         {Py_tp_dealloc, store_dealloc},
+    {Py_tp_traverse, store_traverse}, {Py_tp_iter, store_iter},
+    {Py_tp_methods, methods},         {Py_tp_getset, properties},
+    {Py_mp_subscript, store_item},    {Py_mp_ass_subscript, store_assign},
+    {Py_sq_contains, store_contains}, {0, NULL},
 };
 
 PyType_Spec store_spec = {"bloomblock._native.Store", sizeof(struct store), 0,
-                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
