@@ -10,6 +10,23 @@ import unittest
 import bloomblock
 from module_case import ModuleCase
 
+try:
+    import _interpreters as interpreters  # since 3.13
+except ImportError:
+    try:
+        import _xxsubinterpreters as interpreters
+    except ImportError:
+        interpreters = None
+
+IMPORTS = """
+try:
+    import bloomblock
+except ImportError as error:
+    assert "interpreter" in str(error), error
+else:
+    raise AssertionError("bloomblock was imported")
+"""
+
 
 class ThreadTest(ModuleCase):
 
@@ -101,6 +118,16 @@ class ThreadTest(ModuleCase):
             thread.join()
         self.assertEqual(failures, [])
         self.assertEqual(len(set(seen)), 3000)
+
+    @unittest.skipIf(interpreters is None, "Python has no module for interpreters")
+    def test_a_second_interpreter_cannot_import_the_module(self):
+        """Regression: it could, and then no exception had the class of its module."""
+        for _ in range(2):
+            interpreter = interpreters.create()
+            self.assertIsNone(interpreters.run_string(interpreter, IMPORTS))
+            interpreters.destroy(interpreter)
+        with self.assertRaises(bloomblock.NotFoundError):
+            bloomblock.Store(self.path("absent"))
 
     def child_status(self, function):
         """The exit status of a forked child that runs the function."""

@@ -49,10 +49,6 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* The state is in static variables, so a process has one instance. */
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_native", NULL, -1, functions, NULL, NULL, NULL, NULL};
-
 static bool add_types(PyObject *module)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
@@ -67,13 +63,35 @@ static bool add_types(PyObject *module)
     return true;
 }
 
+/* The state is in static variables, so it belongs to one interpreter of the process. */
+static bool check_interpreter(void)
+{
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)
+        return true;
+    PyErr_SetString(PyExc_ImportError,
+                    "bloomblock works only in the main interpreter of a process");
+    return false;
+}
+
+static int execute(PyObject *module)
+{
+    bool is_done = check_interpreter() && errors_init() && add_types(module) &&
+                   PyModule_AddStringConstant(module, "__version__", bb_version()) == 0;
+    return is_done ? 0 : -1;
+}
+
+/* Only with slots a second interpreter executes the module, instead of copying its dictionary. */
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_native", NULL, 0, functions, slots, NULL, NULL, NULL};
+
 PyMODINIT_FUNC PyInit__native(void);
 
 PyMODINIT_FUNC PyInit__native(void)
 {
-    PyObject *module = errors_init() ? PyModule_Create(&definition) : NULL;
-    if (module != NULL && (!add_types(module) ||
-                           PyModule_AddStringConstant(module, "__version__", bb_version()) != 0))
-        Py_CLEAR(module);
-    return module;
+    return PyModuleDef_Init(&definition);
 }
