@@ -41,6 +41,8 @@ class Store(_native.Store):
     child made by fork every call fails with InvalidError: the child opens the store itself.
     """
 
+    _path: str = ""  # before __init__ has opened it
+
     def __init__(self, path: Path, **options: Any) -> None:
         super().__init__(path, **options)
         self._path = os.fsdecode(path)

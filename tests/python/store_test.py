@@ -136,11 +136,23 @@ class StoreTest(ModuleCase):
         store.close()
         self.assertTrue(store.closed)
         for function in (lambda: next(scan), cursor.first, lambda: snapshot.get(b"a"), lambda: store.get(b"a"),
-                         store.flush, lambda: store.put(b"a", b"b"), store.snapshot):
+                         store.flush, lambda: store.put(b"a", b"b"), store.snapshot, store.events, store.stats):
             with self.assertRaisesRegex(bloomblock.InvalidError, "is closed"):
                 function()
         del scan, cursor, snapshot
         self.assertEqual(self.open()[b"a"], b"1")
+
+    def test_a_store_that_was_never_opened_is_a_closed_one(self):
+        """Regression: repr() raised AttributeError, and events() named a parent process."""
+        store = bloomblock.Store.__new__(bloomblock.Store)
+        with self.assertRaises(bloomblock.NotFoundError):
+            store.__init__(self.path("absent"))
+        for closed in (store, bloomblock.Store.__new__(bloomblock.Store)):
+            self.assertEqual((closed.closed, repr(closed)), (True, "<bloomblock.Store '' closed>"))
+            closed.close()
+            for function in (closed.events, closed.stats, closed.flush, closed.keys, closed.snapshot):
+                with self.assertRaisesRegex(bloomblock.InvalidError, "^the store is closed$"):
+                    function()
 
     def test_a_store_without_references_is_closed(self):
         bloomblock.open(self.path())[b"a"] = b"1"

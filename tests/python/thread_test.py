@@ -166,6 +166,21 @@ class ThreadTest(ModuleCase):
         store[b"c"] = b"3"
         self.assertEqual(sorted(store), [b"a", b"c"])
 
+    def test_a_forked_child_is_refused_by_every_method(self):
+        """Regression: stats() returned zeros there, and clear_cache() None."""
+        store = self.open()
+        calls = [store.count, store.cursor, store.items, store.select, store.snapshot,
+                 lambda: store.get_many([b"a"]), lambda: b"a" in store, lambda: store.checkpoint(self.path("copy"))]
+        calls += [getattr(store, name) for name in (
+            "approximate_size", "attributes", "clear_cache", "compact", "events", "flush", "indexes",
+            "materialize_indexes", "refresh", "stats", "tables", "wait_idle")]
+
+        def use():
+            for call in calls:
+                with self.assertRaises(bloomblock.InvalidError, msg=str(call)):
+                    call()
+        self.assertEqual(self.child_status(use), 0)
+
     def test_a_child_forked_during_calls_can_close(self):
         store = self.open(write_buffer_bytes=1 << 16)
         ends = threading.Event()

@@ -94,9 +94,9 @@ PyObject *store_events(PyObject *self, PyObject *nothing)
     struct events *events = ((struct store *)self)->events;
     struct noted noted;
     (void)nothing;
-    /* A thread of the parent may have held the mutex. */
-    if (((struct store *)self)->process != process_number())
-        return fail_with(BB_INVALID, "the store was opened by the parent process");
+    /* In a child a thread of the parent may have held the mutex. */
+    if (!store_check_process((struct store *)self))
+        return NULL;
     PyObject *list = PyList_New(0);
     while (list != NULL && events != NULL && take_first(events, &noted)) {
         PyObject *entry = dictionary_of(&noted);

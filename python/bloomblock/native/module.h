@@ -184,6 +184,8 @@ bool child_check(struct child *child, const char *name);
 bool child_begin(struct child *child, const char *name);
 /* InvalidError if the store is closed. */
 bool store_check(struct store *store);
+/* The same in a child made by fork, for calls that the library does not refuse there. */
+bool store_check_process(struct store *store);
 
 struct snapshot;
 

@@ -33,6 +33,16 @@ bool store_check(struct store *store)
     return false;
 }
 
+bool store_check_process(struct store *store)
+{
+    if (!store_check(store))
+        return false;
+    if (store->process == process_number())
+        return true;
+    fail_with(BB_INVALID, "the store was opened by the parent process");
+    return false;
+}
+
 /* ---- children ---- */
 
 void child_attach(struct child *child, struct store *store, void (*release)(struct child *))

@@ -40,7 +40,7 @@ PyObject *store_clear_cache(PyObject *self, PyObject *nothing)
 {
     struct store *store = (struct store *)self;
     (void)nothing;
-    if (!store_check(store))
+    if (!store_check_process(store))
         return NULL;
     STORE_CALL(store, bb_db_clear_cache(store->db));
     Py_RETURN_NONE;
@@ -265,7 +265,7 @@ PyObject *store_stats(PyObject *self, PyObject *nothing)
     struct bb_db_stats stats;
     struct bb_read_stats reads;
     (void)nothing;
-    if (!store_check(store))
+    if (!store_check_process(store))
         return NULL;
     STORE_CALL(store, bb_db_stats(store->db, &stats));
     sum_reads(&stats, &reads);
