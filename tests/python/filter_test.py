@@ -43,6 +43,37 @@ class FilterTest(ModuleCase):
         with self.assertRaisesRegex(bloomblock.UnsupportedError, "as a whole"):
             Filter.build(MEMBERS).insert([b"x"])
 
+    def test_a_plan_is_kept_for_the_first_keys(self):
+        """Regression: a filter that was built of no keys "has no space", with its plan too."""
+        secret = bloomblock.random_secret()
+        for kind in ("bloom", "blocked-bloom", "split-block", "partitioned"):
+            options = {"kind": kind, "rate": 0.001, "planned_keys": 2000, "secret": secret}
+            words = Filter.build([], **options)
+            self.assertEqual(words.insert([]), 0)
+            words.save(self.path("words.bbf"))
+            loaded = Filter.load(self.path("words.bbf"))
+            for empty in (words, loaded):
+                self.assertEqual(empty.insert(MEMBERS[:10]), 10, kind)
+                empty.insert(MEMBERS[10:])
+                self.assertTrue(all(empty.contains_many(MEMBERS)), kind)
+            whole = Filter.build(MEMBERS, **options)
+            self.assertEqual(words.info()["size_bytes"], whole.info()["size_bytes"])
+            self.assertEqual(words.contains_many(STRANGERS), whole.contains_many(STRANGERS))
+            self.assertEqual((Filter.build([], **options) | whole).to_bytes(), whole.to_bytes())
+        with self.assertRaisesRegex(bloomblock.InvalidError, "no space"):
+            Filter.build([], kind="bloom").insert(MEMBERS)
+
+    def test_a_plan_for_no_keys_is_refused_in_its_words(self):
+        with self.assertRaisesRegex(bloomblock.InvalidError, "^planned_keys: 0 is no plan"):
+            Filter.build([], kind="bloom", planned_keys=0)
+
+    def test_kinds_that_take_no_keys_later_name_those_that_do(self):
+        """Regression: the messages named functions of C."""
+        for kind in ("counting", "scalable", "ribbon", "none"):
+            for keys in ([], MEMBERS):
+                with self.assertRaisesRegex(bloomblock.UnsupportedError, "kinds bloom, .* and partitioned;"):
+                    Filter.build(keys, kind=kind).insert([b"x"])
+
     def test_algebra_needs_one_secret(self):
         first = Filter.build(MEMBERS[:1500], kind="bloom", planned_keys=2000)
         second = Filter.build(MEMBERS[1000:], kind="bloom", planned_keys=2000, secret=first.secret)

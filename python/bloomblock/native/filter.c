@@ -75,9 +75,11 @@ static PyObject *with_envelope(const struct bb_filter_file *like, const struct b
     return filter;
 }
 
-PyObject *filter_of(const struct bb_hash_secret *secret, const struct bb_buf *envelope)
+PyObject *filter_of(const struct bb_hash_secret *secret, uint64_t planned_key_count,
+                    const struct bb_buf *envelope)
 {
-    const struct bb_filter_file file = {.hash = BB_FILTER_HASH_KEYED, .secret = *secret};
+    const struct bb_filter_file file = {
+        .hash = BB_FILTER_HASH_KEYED, .secret = *secret, .planned_key_count = planned_key_count};
     return with_envelope(&file, envelope);
 }
 
@@ -154,7 +156,21 @@ static enum bb_status insert(const struct filter *filter, const uint64_t *hashes
     enum bb_status status = bb_buf_assign(envelope, filter->file.envelope);
     if (status == BB_OK)
         status = bb_filter_insert(envelope, hashes, count, ret_inserted);
+    /* A filter of no keys has no bits: the plan has their number. */
+    if (status == BB_INVALID && filter->file.planned_key_count != 0)
+        status = filter_begin_planned(&filter->file, hashes, count, envelope, ret_inserted);
     return status;
+}
+
+/* The library's message for a counting filter names functions that Python does not have. */
+static void fail_insert(enum bb_status status)
+{
+    if (status == BB_UNSUPPORTED)
+        fail_with(status,
+                  "insert() takes filters of the kinds bloom, blocked-bloom, split-block and "
+                  "partitioned; in Python others are built of their keys as a whole");
+    else
+        fail(status);
 }
 
 static PyObject *filter_insert(PyObject *self, PyObject *keys)
@@ -173,7 +189,7 @@ static PyObject *filter_insert(PyObject *self, PyObject *keys)
         file.envelope = (struct bb_bytes){envelope.data, envelope.size};
         contents = encoded(&file);
     } else {
-        fail(status);
+        fail_insert(status);
     }
     bool is_done = contents != NULL && set_contents(filter, contents);
     Py_XDECREF(contents);
@@ -207,7 +223,10 @@ static PyObject *filter_union(PyObject *self, PyObject *object)
     if (other == NULL)
         return NULL;
     enum bb_status status = bb_filter_union(filter->file.envelope, other->file.envelope, &envelope);
-    PyObject *result = status == BB_OK ? with_envelope(&filter->file, &envelope) : fail(status);
+    /* The union has the size of one of them, and so its plan. */
+    bool is_as_other = envelope.size != filter->file.envelope.size;
+    const struct bb_filter_file *like = is_as_other ? &other->file : &filter->file;
+    PyObject *result = status == BB_OK ? with_envelope(like, &envelope) : fail(status);
     bb_buf_deinit(&envelope);
     return result;
 }
@@ -406,8 +425,8 @@ static PyMethodDef methods[] = {
     {"contains_many", filter_contains_many, METH_O,
      "contains_many($self, keys)\n--\n\nWhether the filter may contain each key."},
     {"insert", filter_insert, METH_O,
-     "insert($self, keys)\n--\n\nAdds keys to a filter of a Bloom kind. The number of keys that "
-     "were new."},
+     "insert($self, keys)\n--\n\nAdds keys to a filter of the kinds bloom, blocked-bloom, "
+     "split-block and partitioned. The number of keys that were new."},
     {"union", filter_union, METH_O, "union($self, other)\n--\n\nA filter of the keys of both."},
     {"estimate_keys", filter_estimate_keys, METH_NOARGS,
      "estimate_keys($self)\n--\n\nAn estimate of the number of keys and its standard error."},

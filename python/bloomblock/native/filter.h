@@ -6,8 +6,14 @@
 
 #include <string.h>
 
-/* A filter of an envelope, whose keys were hashed under the secret. The envelope is copied. */
-PyObject *filter_of(const struct bb_hash_secret *secret, const struct bb_buf *envelope);
+/* A filter of an envelope, whose keys were hashed under the secret. The envelope is copied.
+ * planned_key_count: as in struct bb_filter_file. */
+PyObject *filter_of(const struct bb_hash_secret *secret, uint64_t planned_key_count,
+                    const struct bb_buf *envelope);
+/* The first keys of a filter of no keys that is planned for a number of them: its envelope, sized
+ * by the plan, replaces *envelope. */
+enum bb_status filter_begin_planned(const struct bb_filter_file *file, const uint64_t *hashes,
+                                    size_t count, struct bb_buf *envelope, uint64_t *ret_inserted);
 /* Adds the keys to a builder and finishes it. */
 PyObject *filter_builder_build(PyObject *builder, PyObject *keys);
 /* Reads a secret of 192 bytes from an argument; makes a random one for NULL and None. */

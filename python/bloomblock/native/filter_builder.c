@@ -6,6 +6,7 @@ PyTypeObject *filter_builder_type;
 struct filter_builder {
     PyObject_HEAD struct bb_filter_builder *handle;
     struct bb_hash_secret secret;
+    uint64_t planned_key_count; /* 0: for the keys that it gets */
     bool is_used;
 };
 
@@ -27,24 +28,63 @@ static bool read_options(PyObject *const *values, struct bb_filter_options *ret_
 }
 
 /* Sizes a filter of a Bloom kind for that number of keys, whichever number it gets. */
-static bool plan_keys(PyObject *keys, struct bb_filter_options *options)
+static enum bb_status plan(uint64_t key_count, struct bb_filter_options *options)
 {
-    struct bb_filter_question question = {.kind = options->kind,
-                                          .target_rate = options->target_rate};
+    struct bb_filter_question question = {
+        .kind = options->kind, .key_count = key_count, .target_rate = options->target_rate};
     struct bb_filter_plan plan;
-    if (keys == NULL || keys == Py_None)
-        return true;
-    if (!number_of(keys, "planned_keys", UINT64_MAX, &question.key_count))
-        return false;
     if (!(question.target_rate > 0))
         question.target_rate = 0.01; /* the builder's default */
     enum bb_status status = bb_filter_plan(&question, &plan);
-    if (status != BB_OK) {
-        fail(status);
+    if (status == BB_OK)
+        memcpy(options->parameters, plan.parameters, sizeof(options->parameters));
+    return status;
+}
+
+/* *ret_count: 0 if no number is given, or the kind has no size to be planned. */
+static bool plan_keys(PyObject *keys, struct bb_filter_options *options, uint64_t *ret_count)
+{
+    uint64_t count = 0;
+    *ret_count = 0;
+    if (keys == NULL || keys == Py_None)
+        return true;
+    if (!number_of(keys, "planned_keys", UINT64_MAX, &count))
         return false;
-    }
-    memcpy(options->parameters, plan.parameters, sizeof(options->parameters));
+    if (count == 0)
+        return fail_invalid("planned_keys: 0 is no plan; without planned_keys a filter is sized "
+                            "for the keys that it gets") != NULL;
+    enum bb_status status = plan(count, options);
+    if (status != BB_OK)
+        return fail(status) != NULL;
+    if (options->parameters[0] != 0)
+        *ret_count = count;
     return true;
+}
+
+enum bb_status filter_begin_planned(const struct bb_filter_file *file, const uint64_t *hashes,
+                                    size_t count, struct bb_buf *envelope, uint64_t *ret_inserted)
+{
+    struct bb_filter_info info;
+    struct bb_filter_builder *builder = NULL;
+    enum bb_status status = bb_filter_info(file->envelope, &info);
+    if (status != BB_OK)
+        return status;
+    struct bb_filter_options options = {
+        .kind = info.kind, .target_rate = info.target_rate, .salt = info.salt};
+    status = plan(file->planned_key_count, &options);
+    if (status == BB_OK)
+        status = bb_filter_builder_create(&options, &builder);
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = bb_filter_builder_add(builder, hashes[i]);
+    bb_buf_deinit(envelope);
+    if (status == BB_OK)
+        status = bb_filter_builder_finish(builder, envelope);
+    if (status == BB_OK)
+        status = bb_filter_info((struct bb_bytes){envelope->data, envelope->size}, &info);
+    if (status == BB_OK)
+        *ret_inserted = info.key_count;
+    bb_filter_builder_destroy(builder);
+    return status;
 }
 
 bool filter_secret_read(PyObject *object, struct bb_hash_secret *ret_secret)
@@ -80,7 +120,7 @@ static int builder_init(PyObject *self, PyObject *arguments, PyObject *keywords)
     }
     if (!arguments_read_tuple(&signature, arguments, keywords, values) ||
         !read_options(values, &options) || !filter_secret_read(values[4], &builder->secret) ||
-        !plan_keys(values[5], &options))
+        !plan_keys(values[5], &options, &builder->planned_key_count))
         return -1;
     enum bb_status status = bb_filter_builder_create(&options, &builder->handle);
     if (status == BB_OK)
@@ -155,7 +195,9 @@ static PyObject *builder_finish(PyObject *self, PyObject *nothing)
     status = bb_filter_builder_finish(builder->handle, &envelope);
     Py_END_ALLOW_THREADS;
     builder->is_used = false;
-    PyObject *filter = status == BB_OK ? filter_of(&builder->secret, &envelope) : fail(status);
+    PyObject *filter = status == BB_OK
+                           ? filter_of(&builder->secret, builder->planned_key_count, &envelope)
+                           : fail(status);
     bb_buf_deinit(&envelope);
     return filter;
 }
