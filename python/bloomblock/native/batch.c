@@ -115,9 +115,12 @@ static PyObject *batch_size_bytes(PyObject *self, void *nothing)
     return PyLong_FromSize_t(bb_batch_size_bytes(((struct batch *)self)->handle));
 }
 
+ONE_PARAMETER(batch_delete, "delete", "key")
+
 static PyMethodDef methods[] = {
     {"put", METHOD(batch_put), FAST, "put($self, key, value)\n--\n\nAdds a value."},
-    {"delete", batch_delete, METH_O, "delete($self, key)\n--\n\nAdds the deletion of a key."},
+    {"delete", METHOD(batch_delete_named), FAST,
+     "delete($self, key)\n--\n\nAdds the deletion of a key."},
     {"delete_range", METHOD(batch_delete_range), FAST,
      "delete_range($self, low, high)\n--\n\nAdds the deletion of the keys from low, inclusive, to "
      "high, exclusive."},

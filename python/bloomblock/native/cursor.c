@@ -244,6 +244,8 @@ static PyObject *cursor_value(PyObject *self, void *nothing)
     return check_place(cursor) ? bytes_from(bb_db_iter_value(cursor->handle)) : NULL;
 }
 
+ONE_PARAMETER(cursor_seek, "seek", "key")
+
 static PyMethodDef methods[] = {
     {"first", cursor_first, METH_NOARGS,
      "first($self)\n--\n\nMoves to the first key. False if there is no such key."},
@@ -253,7 +255,7 @@ static PyMethodDef methods[] = {
      "next($self)\n--\n\nMoves to the next key. False if there is no such key."},
     {"prev", cursor_prev, METH_NOARGS,
      "prev($self)\n--\n\nMoves to the previous key. False if there is no such key."},
-    {"seek", cursor_seek, METH_O,
+    {"seek", METHOD(cursor_seek_named), FAST,
      "seek($self, key)\n--\n\nMoves to the first key at or after key. False if there is no such "
      "key."},
     {"close", cursor_close, METH_NOARGS, "close($self)\n--\n\nReleases the cursor. Idempotent."},

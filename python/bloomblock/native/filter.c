@@ -322,18 +322,16 @@ static PyObject *filter_load(PyObject *nothing, PyObject *object)
 }
 
 /* Filter.build(keys, **options of FilterBuilder) */
-static PyObject *filter_build(PyObject *nothing, PyObject *arguments, PyObject *keywords)
+static PyObject *filter_build(PyObject *nothing, PyObject *const *arguments, Py_ssize_t count,
+                              PyObject *names)
 {
-    PyObject *keys = NULL;
-    PyObject *none = PyTuple_New(0);
+    static const struct signature signature = {
+        "build", 1, 1, {"keys", "kind", "rate", "slack", "salt", "secret", "planned_keys"}};
+    PyObject *values[1 + BUILDER_OPTIONS];
     (void)nothing;
-    PyObject *builder = none != NULL && PyArg_ParseTuple(arguments, "O:build", &keys)
-                            ? PyObject_Call((PyObject *)filter_builder_type, none, keywords)
-                            : NULL;
-    Py_XDECREF(none);
-    PyObject *filter = builder != NULL ? filter_builder_build(builder, keys) : NULL;
-    Py_XDECREF(builder);
-    return filter;
+    if (!arguments_read(&signature, arguments, count, names, values))
+        return NULL;
+    return filter_builder_build(values + 1, values[0]);
 }
 
 /* ---- descriptions ---- */
@@ -421,24 +419,33 @@ PyObject *filter_plan(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     return fields_get(plan_fields, sizeof(plan_fields) / sizeof(plan_fields[0]), &plan);
 }
 
+ONE_PARAMETER(filter_contains_many, "contains_many", "keys")
+ONE_PARAMETER(filter_insert, "insert", "keys")
+ONE_PARAMETER(filter_union, "union", "other")
+ONE_PARAMETER(filter_compare, "compare", "other")
+ONE_PARAMETER(filter_save, "save", "path")
+ONE_PARAMETER(filter_load, "load", "path")
+
 static PyMethodDef methods[] = {
-    {"contains_many", filter_contains_many, METH_O,
+    {"contains_many", METHOD(filter_contains_many_named), FAST,
      "contains_many($self, keys)\n--\n\nWhether the filter may contain each key."},
-    {"insert", filter_insert, METH_O,
+    {"insert", METHOD(filter_insert_named), FAST,
      "insert($self, keys)\n--\n\nAdds keys to a filter of the kinds bloom, blocked-bloom, "
      "split-block and partitioned. The number of keys that were new."},
-    {"union", filter_union, METH_O, "union($self, other)\n--\n\nA filter of the keys of both."},
+    {"union", METHOD(filter_union_named), FAST,
+     "union($self, other)\n--\n\nA filter of the keys of both."},
     {"estimate_keys", filter_estimate_keys, METH_NOARGS,
      "estimate_keys($self)\n--\n\nAn estimate of the number of keys and its standard error."},
-    {"compare", filter_compare, METH_O,
+    {"compare", METHOD(filter_compare_named), FAST,
      "compare($self, other)\n--\n\nEstimates of the union, the intersection and the differences of "
      "two sets."},
     {"info", filter_info, METH_NOARGS, "info($self)\n--\n\nA description of the filter."},
-    {"save", filter_save, METH_O,
+    {"save", METHOD(filter_save_named), FAST,
      "save($self, path)\n--\n\nWrites a filter file: mode 0600, synced, and renamed over an older "
      "one."},
-    {"load", filter_load, METH_O | METH_STATIC, "load(path)\n--\n\nThe filter of a file."},
-    {"build", METHOD(filter_build), METH_VARARGS | METH_KEYWORDS | METH_STATIC,
+    {"load", METHOD(filter_load_named), FAST | METH_STATIC,
+     "load(path)\n--\n\nThe filter of a file."},
+    {"build", METHOD(filter_build), FAST | METH_STATIC,
      "build(keys, *, kind='ribbon', rate=0.01, slack=0.0, salt=0, secret=None, "
      "planned_keys=None)\n--\n\n"
      "A filter of the keys."},

@@ -14,8 +14,10 @@ PyObject *filter_of(const struct bb_hash_secret *secret, uint64_t planned_key_co
  * by the plan, replaces *envelope. */
 enum bb_status filter_begin_planned(const struct bb_filter_file *file, const uint64_t *hashes,
                                     size_t count, struct bb_buf *envelope, uint64_t *ret_inserted);
-/* Adds the keys to a builder and finishes it. */
-PyObject *filter_builder_build(PyObject *builder, PyObject *keys);
+/* kind, rate, slack, salt, secret, planned_keys */
+#define BUILDER_OPTIONS 6
+/* A filter of the keys. options: NULL for each that is not given. */
+PyObject *filter_builder_build(PyObject *const *options, PyObject *keys);
 /* Reads a secret of 192 bytes from an argument; makes a random one for NULL and None. */
 bool filter_secret_read(PyObject *object, struct bb_hash_secret *ret_secret);
 

@@ -107,26 +107,29 @@ bool filter_secret_read(PyObject *object, struct bb_hash_secret *ret_secret)
     return fits;
 }
 
+static bool begin(struct filter_builder *builder, PyObject *const *values)
+{
+    struct bb_filter_options options;
+    if (!read_options(values, &options) || !filter_secret_read(values[4], &builder->secret) ||
+        !plan_keys(values[5], &options, &builder->planned_key_count))
+        return false;
+    enum bb_status status = bb_filter_builder_create(&options, &builder->handle);
+    return status == BB_OK || fail(status) != NULL;
+}
+
 static int builder_init(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     static const struct signature signature = {
         "FilterBuilder", 0, 0, {"kind", "rate", "slack", "salt", "secret", "planned_keys"}};
     struct filter_builder *builder = (struct filter_builder *)self;
-    struct bb_filter_options options;
-    PyObject *values[6];
+    PyObject *values[BUILDER_OPTIONS];
     if (builder->handle != NULL) {
         PyErr_SetString(PyExc_TypeError, "FilterBuilder: __init__ is called once");
         return -1;
     }
-    if (!arguments_read_tuple(&signature, arguments, keywords, values) ||
-        !read_options(values, &options) || !filter_secret_read(values[4], &builder->secret) ||
-        !plan_keys(values[5], &options, &builder->planned_key_count))
-        return -1;
-    enum bb_status status = bb_filter_builder_create(&options, &builder->handle);
-    if (status == BB_OK)
-        return 0;
-    fail(status);
-    return -1;
+    bool is_done =
+        arguments_read_tuple(&signature, arguments, keywords, values) && begin(builder, values);
+    return is_done ? 0 : -1;
 }
 
 static void builder_dealloc(PyObject *self)
@@ -202,17 +205,25 @@ static PyObject *builder_finish(PyObject *self, PyObject *nothing)
     return filter;
 }
 
-PyObject *filter_builder_build(PyObject *builder, PyObject *keys)
+PyObject *filter_builder_build(PyObject *const *options, PyObject *keys)
 {
-    PyObject *added = builder_update(builder, keys);
-    PyObject *filter = added != NULL ? builder_finish(builder, NULL) : NULL;
-    Py_XDECREF(added);
+    PyObject *builder = PyType_GenericNew(filter_builder_type, NULL, NULL);
+    PyObject *filter = NULL;
+    if (builder != NULL && begin((struct filter_builder *)builder, options)) {
+        PyObject *added = builder_update(builder, keys);
+        filter = added != NULL ? builder_finish(builder, NULL) : NULL;
+        Py_XDECREF(added);
+    }
+    Py_XDECREF(builder);
     return filter;
 }
 
+ONE_PARAMETER(builder_add, "add", "key")
+ONE_PARAMETER(builder_update, "update", "keys")
+
 static PyMethodDef methods[] = {
-    {"add", builder_add, METH_O, "add($self, key)\n--\n\nAdds a key."},
-    {"update", builder_update, METH_O, "update($self, keys)\n--\n\nAdds many keys."},
+    {"add", METHOD(builder_add_named), FAST, "add($self, key)\n--\n\nAdds a key."},
+    {"update", METHOD(builder_update_named), FAST, "update($self, keys)\n--\n\nAdds many keys."},
     {"finish", builder_finish, METH_NOARGS,
      "finish($self)\n--\n\nThe filter of the keys. The builder is then empty."},
     {NULL, NULL, 0, NULL},

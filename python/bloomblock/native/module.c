@@ -41,11 +41,18 @@ PyObject *object_exit(PyObject *self, PyObject *raised)
 }
 
 static PyMethodDef functions[] = {
-    {"verify", METHOD(files_verify), FAST, NULL},
-    {"repair", METHOD(files_repair), FAST, NULL},
-    {"destroy", METHOD(files_destroy), FAST, NULL},
-    {"plan", METHOD(filter_plan), FAST, NULL},
-    {"random_secret", filter_random_secret, METH_NOARGS, NULL},
+    {"verify", METHOD(files_verify), FAST,
+     "verify($module, path, *, comparator=None)\n--\n\nReads a whole store and counts its parts."},
+    {"repair", METHOD(files_repair), FAST,
+     "repair($module, path, *, dry_run=False, take_unnamed_tables=False, comparator=None)\n--\n\n"
+     "Makes a damaged store usable from its readable parts. dry_run: only the report."},
+    {"destroy", METHOD(files_destroy), FAST,
+     "destroy($module, path)\n--\n\nRemoves the files of a store."},
+    {"plan", METHOD(filter_plan), FAST,
+     "plan($module, *, kind='ribbon', keys=0, rate=0.0, size_bytes=0)\n--\n\nThe third of keys, "
+     "rate and size from the other two."},
+    {"random_secret", filter_random_secret, METH_NOARGS,
+     "random_secret($module)\n--\n\nA secret for the hashes of filters."},
     {NULL, NULL, 0, NULL},
 };
 

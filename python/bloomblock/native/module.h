@@ -57,6 +57,17 @@ bool arguments_read(const struct signature *signature, PyObject *const *argument
 bool arguments_read_tuple(const struct signature *signature, PyObject *tuple, PyObject *dictionary,
                           PyObject **values);
 
+/* Defines <method>_named: a FAST method of one parameter, over a function of self and its value. */
+#define ONE_PARAMETER(method, function, parameter)                                                 \
+    static PyObject *method##_named(PyObject *self, PyObject *const *arguments, Py_ssize_t count,  \
+                                    PyObject *names)                                               \
+    {                                                                                              \
+        static const struct signature signature = {function, 1, 1, {parameter}};                   \
+        PyObject *value = NULL;                                                                    \
+        return arguments_read(&signature, arguments, count, names, &value) ? method(self, value)   \
+                                                                           : NULL;                 \
+    }
+
 /* Bytes of an argument and the object that keeps them. */
 struct held {
     struct bb_bytes bytes;

@@ -12,11 +12,14 @@ static void release(struct child *child)
 
 static PyObject *snapshot_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
+    static const struct signature signature = {"Snapshot", 1, 1, {"store"}};
     PyObject *store = NULL;
     enum bb_status status = BB_OK;
-    (void)keywords;
-    if (!PyArg_ParseTuple(arguments, "O!", store_type, &store) ||
-        !store_check((struct store *)store))
+    if (!arguments_read_tuple(&signature, arguments, keywords, &store))
+        return NULL;
+    if (!PyObject_TypeCheck(store, store_type))
+        return PyErr_Format(PyExc_TypeError, "a store is expected, not %R", store);
+    if (!store_check((struct store *)store))
         return NULL;
     struct snapshot *snapshot = (struct snapshot *)PyType_GenericNew(type, NULL, NULL);
     if (snapshot == NULL)
@@ -126,10 +129,12 @@ static PyObject *snapshot_close(PyObject *self, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
+ONE_PARAMETER(snapshot_get_many, "get_many", "keys")
+
 static PyMethodDef methods[] = {
     {"get", METHOD(snapshot_get), FAST,
      "get($self, key, default=None)\n--\n\nThe value of a key, or default."},
-    {"get_many", snapshot_get_many, METH_O,
+    {"get_many", METHOD(snapshot_get_many_named), FAST,
      "get_many($self, keys)\n--\n\nThe values of many keys, None for an absent one, all from one "
      "state of the store."},
     {"keys", METHOD(snapshot_keys), FAST,

@@ -420,10 +420,16 @@ static PyObject *store_write(PyObject *self, PyObject *const *arguments, Py_ssiz
     return written(status);
 }
 
+ONE_PARAMETER(store_get_many, "get_many", "keys")
+ONE_PARAMETER(store_checkpoint, "checkpoint", "path")
+ONE_PARAMETER(store_create_attribute, "create_attribute", "definition")
+ONE_PARAMETER(store_drop_attribute, "drop_attribute", "name")
+ONE_PARAMETER(store_drop_index, "drop_index", "name")
+
 static PyMethodDef methods[] = {
     {"get", METHOD(store_get), FAST,
      "get($self, key, default=None)\n--\n\nThe value of a key, or default."},
-    {"get_many", store_get_many, METH_O,
+    {"get_many", METHOD(store_get_many_named), FAST,
      "get_many($self, keys)\n--\n\nThe values of many keys, None for an absent one, all from one "
      "state of the store."},
     {"keys", METHOD(store_keys), FAST,
@@ -466,7 +472,7 @@ static PyMethodDef methods[] = {
     {"approximate_size", METHOD(store_approximate_size), FAST,
      "approximate_size($self, low=None, high=None)\n--\n\nBytes of a range: file_bytes, raw_bytes, "
      "memtable_bytes."},
-    {"checkpoint", store_checkpoint, METH_O,
+    {"checkpoint", METHOD(store_checkpoint_named), FAST,
      "checkpoint($self, path)\n--\n\nMakes an independent copy of the store in a new directory."},
     {"ingest", METHOD(store_ingest), FAST,
      "ingest($self, paths, *, verify=False)\n--\n\nAdds tables that were built elsewhere, "
@@ -477,16 +483,17 @@ static PyMethodDef methods[] = {
      "stats($self)\n--\n\nStatistics since the store was opened."},
     {"tables", store_tables, METH_NOARGS,
      "tables($self)\n--\n\nThe live tables, newest first within a level."},
-    {"create_attribute", store_create_attribute, METH_O,
+    {"create_attribute", METHOD(store_create_attribute_named), FAST,
      "create_attribute($self, definition)\n--\n\nAdds an attribute of records, such as \"status "
      "u64 = clf(status)\"."},
-    {"drop_attribute", store_drop_attribute, METH_O,
+    {"drop_attribute", METHOD(store_drop_attribute_named), FAST,
      "drop_attribute($self, name)\n--\n\nRemoves an attribute."},
     {"attributes", store_attributes, METH_NOARGS,
      "attributes($self)\n--\n\nThe definitions of all attributes."},
     {"create_index", METHOD(store_create_index), FAST,
      "create_index($self, name, spec)\n--\n\nAdds a skip index, such as \"tokens(agent)\"."},
-    {"drop_index", store_drop_index, METH_O, "drop_index($self, name)\n--\n\nRemoves an index."},
+    {"drop_index", METHOD(store_drop_index_named), FAST,
+     "drop_index($self, name)\n--\n\nRemoves an index."},
     {"indexes", store_indexes, METH_NOARGS,
      "indexes($self)\n--\n\nThe indexes and name they take."},
     {"materialize_indexes", store_materialize_indexes, METH_NOARGS,
