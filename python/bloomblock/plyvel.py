@@ -9,7 +9,7 @@ leveldb` copies an old one. Other differences:
 - A comparator of the caller's is refused with NotImplementedError.
 - lru_cache_size is the size of the block cache, bloom_filter_bits the bits per key of all filters,
   write_buffer_size, block_size, block_restart_interval and max_file_size keep their meaning.
-  compression is "snappy" or None in plyvel; both of the library's choices are taken too. Options
+  compression is "snappy" or None in plyvel; the library's "lz4" and "none" are taken too. Options
   of LevelDB without a counterpart are ignored: paranoid_checks, max_open_files below 16.
 - An iterator never leaves its range; plyvel's may, after a seek and a move across its start, and
   its reverse iterators miss a single entry between start and stop.
@@ -401,6 +401,20 @@ class PrefixedDB(_Writer):
         self._source = db._store
 
 
+# LevelDB's choices and the library's, as the library's.
+_COMPRESSIONS = {None: "none", "none": "none", "lz4": "lz4", "snappy": None}
+
+
+def _compression_of(choice: Any) -> Optional[str]:
+    """The library's option."""
+    text = choice.decode("ascii", "replace") if isinstance(choice, bytes) else choice
+    if text is not None and not isinstance(text, str):
+        raise TypeError(f"compression is a text or None, not {type(choice)}")
+    if text not in _COMPRESSIONS:
+        raise ValueError(f"compression: {choice!r} is not one of snappy, lz4, none and None")
+    return _COMPRESSIONS[text]
+
+
 class DB(_Writer):
     """A database in a directory."""
 
@@ -420,7 +434,7 @@ class DB(_Writer):
             "block_size_bytes": block_size, "restart_interval": block_restart_interval,
             "table_size_bytes": max_file_size,
             "filter_amount": ("bits-per-key", bloom_filter_bits) if bloom_filter_bits else None,
-            "compression": "none" if compression in (None, "none") else None}
+            "compression": _compression_of(compression)}
         self.name = name
         self.db = self
         with _TRANSLATED:

@@ -171,6 +171,21 @@ class PlyvelTest(ModuleCase):
         db.close()
         self.assertEqual(noted(lambda: next(iterator)), "RuntimeError")
 
+    def test_an_unknown_compression_is_refused(self):
+        """Regression: every value was accepted, and most compressed with LZ4."""
+        sizes = {}
+        for choice in ("snappy", b"snappy", "lz4", "none", None):
+            with bloomblock.plyvel.DB(self.path(repr(choice)), create_if_missing=True, compression=choice) as db:
+                db.put(b"a", bytes(100000))
+                db.compact_range()
+                sizes[choice] = db.approximate_size(b"a", b"b") > 50000
+        self.assertEqual(sizes, {"snappy": False, b"snappy": False, "lz4": False, "none": True, None: True})
+        for wrong, kind in (("zz", ValueError), ("Snappy", ValueError), (b"\xff", ValueError), (5, TypeError)):
+            with self.assertRaisesRegex(kind, "compression"):
+                bloomblock.plyvel.DB(self.path("wrong"), create_if_missing=True, compression=wrong)
+        with self.assertRaisesRegex(ValueError, "'zz' is not one of snappy, lz4, none and None"):
+            bloomblock.plyvel.DB(self.path("wrong"), create_if_missing=True, compression="zz")
+
 
 if __name__ == "__main__":
     unittest.main()
