@@ -66,7 +66,7 @@ class StubTest(ModuleCase):
         return zip(CLASSES, found)
 
     def callables(self):
-        """The functions and methods of the stub with those of the module."""
+        """The functions and methods of the stub, each with its counterpart in the module."""
         for name, function in self.functions.items():
             yield name, function, getattr(_native, name)
         for owner, instance in self.objects():
@@ -89,7 +89,7 @@ class StubTest(ModuleCase):
                 self.assertEqual(parameters_in(inspect.signature(called)), parameters_of(function), name)
 
     def test_parameters_may_be_named(self):
-        """Regression: 17 methods refused the names that the stub promised."""
+        """Regression: 17 methods refused the names of parameters in the stub."""
         wrong = object()
         count = 0
         for name, function, called in self.callables():
