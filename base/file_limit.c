@@ -160,3 +160,9 @@ void bb_file_limit_lift(struct bb_file_limit *limit)
     if (limit != NULL)
         atomic_store_explicit(&limit->is_lifted, true, memory_order_release);
 }
+
+void bb_file_limit_restore(struct bb_file_limit *limit)
+{
+    if (limit != NULL)
+        atomic_store_explicit(&limit->is_lifted, false, memory_order_release);
+}

@@ -29,5 +29,7 @@ void bb_file_limit_destroy(struct bb_file_limit *limit);
 struct bb_file_system *bb_file_limit_system(struct bb_file_limit *limit, bool is_urgent);
 /* Removes the limit: later appends do not wait. NULL is allowed. */
 void bb_file_limit_lift(struct bb_file_limit *limit);
+/* Undoes that. NULL is allowed. */
+void bb_file_limit_restore(struct bb_file_limit *limit);
 
 #endif

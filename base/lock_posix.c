@@ -335,10 +335,10 @@ enum bb_status bb_posix_lock_shared(struct bb_file_system *fs, const char *path,
  * description. */
 static enum bb_status unlock_file(const struct posix_lock *lock)
 {
-    bool is_emptied = lock->is_shared || ftruncate(lock->fd, 0) == 0;
-    if (!lock->has_file || (is_emptied && set_lock(lock->fd, F_UNLCK) == 0))
-        return BB_OK;
-    return bb_fail_errno(errno, "unlock", lock->path);
+    int failure = lock->is_shared || ftruncate(lock->fd, 0) == 0 ? 0 : errno;
+    if (lock->has_file && set_lock(lock->fd, F_UNLCK) != 0)
+        failure = errno;
+    return lock->has_file && failure != 0 ? bb_fail_errno(failure, "unlock", lock->path) : BB_OK;
 }
 
 enum bb_status bb_posix_unlock(struct bb_file_system *fs, struct bb_file *base)

@@ -99,8 +99,11 @@ static enum bb_status describe_table(struct bb_db *db, struct bb_memtable *memta
     bb_waste_target_plan_memtable(db, bb_work_file_system(db, BB_WORK_FLUSH), memtable,
                                   &db->work_shares[BB_WORK_FLUSH], &options);
     enum bb_status status = write_table(db, memtable, &options, indexes, &number, &meta);
-    if (status == BB_OK)
+    if (status == BB_OK) {
         status = bb_edit_add_table(edit, 0, 0, number, &meta);
+        if (status != BB_OK)
+            bb_filename_remove(db->system, db->directory, BB_FILE_TABLE, number);
+    }
     if (status == BB_OK) {
         bb_index_build_describe(indexes, edit);
         bb_index_build_commit(indexes);

@@ -234,7 +234,16 @@ static enum bb_status start(struct bb_worker *worker)
     return status;
 }
 
-/* If only one worker could be started, stops it: a failed opening dismantles the store. */
+/* Stops the threads that could be started. The store is as before: a later call may start them. */
+static void undo_start(struct bb_db *db)
+{
+    bb_workers_stop(db);
+    bb_mutex_lock(&db->mutex);
+    db->is_closing = false;
+    bb_file_limit_restore(db->limit);
+    bb_mutex_unlock(&db->mutex);
+}
+
 enum bb_status bb_workers_start(struct bb_db *db)
 {
     enum bb_status status = BB_OK;
@@ -247,7 +256,7 @@ enum bb_status bb_workers_start(struct bb_db *db)
     if (status == BB_OK)
         return BB_OK;
     struct bb_error failure = *bb_error_last();
-    bb_workers_stop(db);
+    undo_start(db);
     return bb_error_restore(&failure);
 }
 

@@ -111,11 +111,27 @@ static enum bb_status write_snapshot(struct bb_file_system *fs, const char *dire
         status = bb_wal_writer_sync(log); /* sync S2 */
     if (status == BB_OK)
         status = bb_wal_writer_mark(log);
-    if (status == BB_OK)
+    if (status == BB_OK) {
         *ret_log = log;
-    else
+    } else if (log != NULL) {
         abandon(log);
+        bb_filename_remove(fs, directory, BB_FILE_MANIFEST, number);
+    }
     return status;
+}
+
+/* On a full disk each attempt would leave a manifest. If CURRENT names it, or cannot be read, it
+ * may be needed. */
+static void remove_unpublished(struct bb_file_system *fs, const char *directory, uint64_t number)
+{
+    uint64_t current = 0;
+    struct bb_error failure = *bb_error_last();
+    enum bb_status status = bb_current_read(fs, directory, &current);
+    if ((status == BB_OK && current != number) || status == BB_NOT_FOUND) {
+        bb_filename_remove(fs, directory, BB_FILE_TEMPORARY, number);
+        bb_filename_remove(fs, directory, BB_FILE_MANIFEST, number);
+    }
+    (void)bb_error_restore(&failure);
 }
 
 /* Writes the state to a new manifest and makes it current. On success the state's next file number
@@ -137,6 +153,7 @@ static enum bb_status write_and_publish(struct bb_file_system *fs, const char *d
     status = bb_current_publish(fs, directory, number);
     if (status != BB_OK) {
         abandon(log);
+        remove_unpublished(fs, directory, number);
         return status;
     }
     state->next_file_number = next;

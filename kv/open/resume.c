@@ -9,27 +9,57 @@
 #include "kv/store/current_view.h"
 #include "kv/write/commit.h"
 
-static enum bb_status try_again(struct bb_db *db)
+/* For a store whose recovery failed in doubt. */
+static enum bb_status refuse(struct bb_db *db)
+{
+    return bb_fail(BB_READ_ONLY, "%s: close the store and open it again, since its opening failed",
+                   db->directory);
+}
+
+/* The manifest that the attempt wrote may be current. It names tables that this handle does not
+ * show, and not the logs that they were made from: another attempt would not find their data. */
+static enum bb_status end_attempts(struct bb_db *db)
+{
+    struct bb_error failure = *bb_error_last();
+    atomic_store_explicit(&db->resume, refuse, memory_order_release);
+    (void)!refuse(db);
+    struct bb_error refusal = *bb_error_last();
+    return bb_fail(refusal.status, "%s: %s", refusal.message, failure.message);
+}
+
+static enum bb_status recover(struct bb_db *db)
 {
     struct bb_opening opening = {.db = db};
-    enum bb_status status = db->manifest == NULL ? bb_opening_recover(&opening) : BB_OK;
-    if (status != BB_OK && !bb_opening_undo(&opening))
-        status = bb_fail(BB_READ_ONLY, "%s: open the store again, since its opening failed: %s",
-                         db->directory, bb_error_last()->message);
+    enum bb_status status = bb_opening_recover(&opening);
+    /* Before the attempt knows its first number, it has made no file. */
+    if (status != BB_OK && opening.first_number > 0 && !bb_opening_undo(&opening))
+        status = end_attempts(db);
     struct bb_error failure = *bb_error_last();
     bb_opening_deinit(&opening);
+    return status == BB_OK ? BB_OK : bb_error_restore(&failure);
+}
+
+static enum bb_status try_again(struct bb_db *db)
+{
+    enum bb_status status = db->manifest == NULL ? recover(db) : BB_OK;
     if (status != BB_OK)
-        return bb_error_restore(&failure);
+        return status;
     bb_current_view_reclaim(db);
-    status = bb_workers_start(db);
-    if (status == BB_OK) {
+    status = bb_workers_start(db); /* if this fails, the next call tries it */
+    if (status == BB_OK)
         atomic_store_explicit(&db->resume, NULL, memory_order_release);
-        return BB_OK;
-    }
-    bb_mutex_lock(&db->mutex);
-    db->is_closing = false; /* they were stopped; the next call starts them */
-    bb_mutex_unlock(&db->mutex);
     return status;
+}
+
+static enum bb_status resume(struct bb_db *db);
+
+/* Another call may have changed the state while this one waited to lead. */
+static enum bb_status go_on(struct bb_db *db)
+{
+    enum bb_status (*next)(struct bb_db *) = atomic_load(&db->resume);
+    if (next == NULL)
+        return BB_OK;
+    return next == resume ? try_again(db) : next(db);
 }
 
 /* REQUIRES: the caller does not lead the commit queue. */
@@ -39,8 +69,7 @@ static enum bb_status resume(struct bb_db *db)
     enum bb_status status = bb_commit_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
-    if (atomic_load(&db->resume) != NULL)
-        status = try_again(db);
+    status = go_on(db);
     struct bb_error failure = *bb_error_last();
     bb_commit_release_leader(db, &commit);
     return status == BB_OK ? BB_OK : bb_error_restore(&failure);

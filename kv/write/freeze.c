@@ -33,6 +33,17 @@ static enum bb_status create_log(struct bb_db *db, uint64_t *ret_number,
                                 db->options.wal_buffer_bytes, ret_log);
 }
 
+/* For a log that was never used. On a full disk each attempt would leave one. log may be NULL. */
+static void discard_log(struct bb_db *db, uint64_t number, struct bb_wal_writer *log)
+{
+    struct bb_error failure = *bb_error_last();
+    if (log == NULL)
+        return;
+    (void)!bb_wal_writer_close(log);
+    (void)bb_error_restore(&failure);
+    bb_filename_remove(db->system, db->directory, BB_FILE_LOG, number);
+}
+
 /* Takes the spare memtable if it has the capacity. */
 static enum bb_status take_memtable(struct bb_db *db, size_t capacity_bytes,
                                     struct bb_memtable **ret_memtable)
@@ -56,7 +67,7 @@ static enum bb_status new_buffer(struct bb_db *db, size_t capacity_bytes, bool h
     if (status == BB_OK)
         status = bb_write_buffer_create(memtable, log, number, &db->spare, ret_buffer);
     if (status != BB_OK) {
-        (void)!bb_wal_writer_close(log);
+        discard_log(db, number, log);
         bb_memtable_destroy(memtable);
     }
     return status;
@@ -211,6 +222,10 @@ enum bb_status bb_freeze_memtable(struct bb_db *db, size_t capacity_bytes)
         swap_active(db, blank, buffer);
         return BB_OK;
     }
+    if (buffer != NULL) {
+        discard_log(db, buffer->log_number, buffer->log);
+        buffer->log = NULL;
+    }
     bb_write_buffer_unref(buffer);
     bb_view_destroy(blank);
     return status;
@@ -294,7 +309,7 @@ static enum bb_status begin_log(struct bb_db *db)
     if (status == BB_OK)
         status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
     if (status != BB_OK) {
-        (void)!bb_wal_writer_close(log);
+        discard_log(db, number, log);
         return status;
     }
     /* A flush that ends now reads the number. */

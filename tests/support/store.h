@@ -138,6 +138,19 @@ static inline void store_die_on_full_disk(struct store *store, uint64_t space)
     bb_file_memory_set_space(image, space);
 }
 
+/* The number of files whose names begin with the prefix. */
+static inline size_t store_count_files(const struct store *store, const char *prefix)
+{
+    struct bb_file_system *fs = bb_file_memory_system(store->memory);
+    struct bb_file_names names = {0};
+    size_t count = 0;
+    assert_ok(fs->ops->list(fs, STORE_PATH, &names));
+    for (size_t i = 0; i < names.count; i++)
+        count += strncmp(names.names[i], prefix, strlen(prefix)) == 0;
+    bb_file_names_deinit(&names);
+    return count;
+}
+
 /* Simulates a power failure that destroys all unsynced data. */
 static inline void store_cut_power(struct store *store)
 {
