@@ -265,13 +265,18 @@ class Scan(ClusterTest):
 
 
 class Stat(ClusterTest):
-    def test_counts_of_partitions_are_added(self):
-        node = self.usual(lambda words: array(*(
+    @staticmethod
+    def counts(words):
+        """BB.INFO, BB.STATS: the number of the partition, and 9 lookups."""
+        return array(*(
             item for name in ("fields_estimated entries_in_tables tables file_bytes filter_bytes memory_bytes "
                               "is_incomplete lookups lookups_found table_visits block_requests block_reads "
                               "block_requests_avoided block_requests_wasted writes flushes compactions "
                               "system_reads").split()
-            for item in (bulk(name.encode()), number(9 if name == "lookups" else int(words[1][3:-1]))))))
+            for item in (bulk(name.encode()), number(9 if name == "lookups" else int(words[1][3:-1])))))
+
+    def test_counts_of_partitions_are_added(self):
+        node = self.usual(self.counts)
         result = self.expect(FOUND, *self.command("stat", node, "--json")).json
         self.assertEqual((result["partitions"], result["lookups"], result["lookups_found"]), (4, 36, 6))
         self.assertEqual(result["nodes"][0]["port"], node.port)
@@ -281,6 +286,27 @@ class Stat(ClusterTest):
     def test_missing_count_is_an_error(self):
         node = self.usual(lambda words: array(bulk(b"tables"), number(1)))
         self.assertIn("fields_estimated", self.expect(IO, *self.command("stat", node)).err)
+
+    def rows(self, node):
+        """{port: (partitions, fields, lookups)}"""
+        result = self.expect(FOUND, *self.command("stat", node, "--json")).json
+        self.assertEqual((result["partitions"], result["fields_estimated"], result["lookups"]), (4, 6, 36))
+        return {row["port"]: (row["partitions"], row["fields_estimated"], row["lookups"]) for row in result["nodes"]}
+
+    def test_redirected_partition_counts_for_the_node_that_replied(self):
+        """It crashed: the replies of the first pass had no node in the second."""
+        for kind in ("MOVED", "ASK"):
+            other = self.usual(lambda words: b"+OK\r\n" if words[0] == b"ASKING" else self.counts(words))
+            node = self.usual(lambda words, kind=kind, other=other: self.counts(words) if words[1] != b"c:{2}" else
+                              error(f"{kind} {SLOTS[2]} 127.0.0.1:{other.port}"))
+            self.assertEqual(self.rows(node), {node.port: (3, 4, 27), other.port: (1, 2, 9)}, kind)
+
+    def test_partition_that_is_asked_again_counts_once(self):
+        for trouble in (error("TRYAGAIN later"), error("CLUSTERDOWN later"), None):
+            answers = iter([trouble, trouble])
+            node = self.usual(lambda words, answers=answers: self.counts(words) if words[1] != b"c:{2}" else
+                              next(answers, self.counts(words)))
+            self.assertEqual(self.rows(node), {node.port: (4, 6, 36)}, trouble)
 
 
 class Redirections(ClusterTest):

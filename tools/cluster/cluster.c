@@ -223,6 +223,7 @@ static enum bb_status take_reply(struct cluster *cluster, struct pass *pass,
     struct redirection redirection = redirection_of(reply, address);
     if (redirection.kind == REDIRECTION_NONE) {
         request->reply = reply;
+        request->replier = request->node;
         return BB_OK;
     }
     enum bb_status status = BB_OK;

@@ -19,8 +19,9 @@
 struct request {
     uint16_t slot;
     struct words words;
-    struct redisReply *reply; /* owned, no error; NULL: none yet */
-    uint64_t acknowledged;    /* replicas that have the write: with wait_replicas */
+    struct redisReply *reply;   /* owned, no error; NULL: none yet */
+    const struct node *replier; /* the reply is from this node; borrowed from the cluster */
+    uint64_t acknowledged;      /* replicas that have the write: with wait_replicas */
     /* The cluster's. */
     struct node *node;  /* asked in this pass; NULL: none */
     struct node *asked; /* ASK named it for the next pass */

@@ -88,7 +88,7 @@ static enum bb_status read_counts(struct collection *collection, const char *com
     enum bb_status status = ask_all(collection, command);
     for (uint32_t i = 0; i < collection->partition_count && status == BB_OK; i++) {
         const struct request *request = &collection->partitions[i].request;
-        struct totals *node = totals_of(totals, request->node);
+        struct totals *node = totals_of(totals, request->replier);
         node->partitions += first == 0;
         status = take_counts(request->reply, command, first, end, node);
     }
