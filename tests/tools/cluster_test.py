@@ -175,6 +175,15 @@ class Load(ClusterTest):
         self.assertEqual(result.json["records"], 1000)
         self.assertGreater(len(node.named(b"BB.MPUT")), 1000 // 40)
 
+    def test_bad_option_of_partitions_is_refused_before_any_node_is_asked(self):
+        """The server refused it, with code 3 and without the option's name."""
+        for options in (["--compression", "zip"], ["--target", "5"], ["--block-size", "1"], ["--cache", "1"],
+                        ["--bits-per-key", "1000"], ["--write-buffer", "1K"], ["--write-buffer", "2G"],
+                        ["--target", "0.1", "--bits-per-key", "5"], ["--block-size", "8G"]):
+            node, result = self.load(b"key\n", *options, code=USAGE)
+            self.assertIn(options[0], result.err)
+            self.assertEqual(node.words, [])
+
     def test_hexadecimal_digits(self):
         node, _ = self.load(b"000a\tff\n", "--tsv", "--hex")
         self.assertEqual(list(self.written(node).values()), [[(b"\0\n", b"\xff")]])

@@ -37,9 +37,10 @@ PUBLIC = ["bb/base.h", "bb/file.h", "bb/filter_sets.h", "bb/filter.h", "bb/recor
           "bb/db_iter.h", "bb/db.h", "bb/db_files.h", "bb/db_explain.h", "bb/select.h"]
 PUBLIC_HEIGHT = {"base": 2, "bloomblock": 4, "standalone": 4, "skip": 8, "sstable": 10, "compaction": 10,
                  "kv": len(PUBLIC)}
-# Headers outside bb/ and base/ that tools and bench may include, to read single blocks and filters.
+# Headers outside bb/ and base/ that tools and bench may include, to read single blocks and filters,
+# and to check options without a store.
 OPENED_TO_TOOLS = {"sstable/salvage/table_salvage.h", "sstable/table/table_walk.h", "sstable/format.h",
-                   "bloomblock/table/block_filter.h"}
+                   "bloomblock/table/block_filter.h", "kv/options.h"}
 APPLICATIONS = {"tools", "bench"}
 REPLACED_BY_REDIS = {"base/alloc.h", "base/region.h"}
 # Headers below a folder that a layer reaches neither directly nor through other headers.

@@ -11,7 +11,7 @@
 struct partition_options {
     double target;
     double bits_per_key;
-    uint64_t block_bytes;
+    uint32_t block_bytes;
     uint64_t buffer_bytes;
     uint64_t cache_bytes;
     const char *compression;
@@ -20,6 +20,8 @@ struct partition_options {
 
 /* The group is borrowed from options. */
 struct option_group partition_options_group(struct partition_options *options);
+/* BB_INVALID: the server would refuse the named option. */
+BB_MUST_CHECK enum bb_status partition_options_check(const struct partition_options *options);
 BB_MUST_CHECK enum bb_status partition_options_add(const struct partition_options *options,
                                                    struct words *words);
 

@@ -273,7 +273,7 @@ static enum bb_status check_options(const struct load *load)
     if (load->wait_seconds < 0.001 || load->wait_seconds > WAIT_SECONDS_MAX)
         return bb_fail(BB_INVALID, "option --wait-timeout: 0.001 ... %d seconds are possible",
                        WAIT_SECONDS_MAX);
-    return BB_OK;
+    return partition_options_check(&load->store);
 }
 
 static void note_written(const struct command *command, const struct load *load)

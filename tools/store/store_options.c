@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/status.h"
+#include "kv/options.h"
 #include "tools/output/number_text.h"
 #include "tools/store/store_place.h"
 #include "tools/store/store_words.h"
@@ -268,7 +269,8 @@ static enum bb_status fail_open(const struct store_options *store, enum bb_statu
     return error.status;
 }
 
-enum bb_status store_open(struct store_options *store, const char *directory, struct bb_db **ret_db)
+/* Sets the options of the library from the others. */
+static enum bb_status apply(struct store_options *store)
 {
     struct bb_db_options *db = &store->db;
     if (db->cache_off && store->index_cached)
@@ -276,8 +278,23 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
     if (store->index_cached)
         db->index_residency = BB_INDEX_CACHED;
     enum bb_status status = decode_texts(store);
-    if (status == BB_OK)
-        status = take_amount(store);
+    return status == BB_OK ? take_amount(store) : status;
+}
+
+enum bb_status store_options_check(struct store_options *store)
+{
+    struct bb_db_options resolved;
+    enum bb_status status = apply(store);
+    if (status != BB_OK)
+        return status;
+    status = bb_options_resolve(&store->db, &resolved);
+    return status == BB_OK ? BB_OK : store_words_fail(status, store->filter_amount);
+}
+
+enum bb_status store_open(struct store_options *store, const char *directory, struct bb_db **ret_db)
+{
+    struct bb_db_options *db = &store->db;
+    enum bb_status status = apply(store);
     if (status != BB_OK)
         return status;
     store->directory = directory;

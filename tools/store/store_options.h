@@ -35,6 +35,10 @@ void store_options_init(struct store_options *store, const struct command *comma
 void store_options_init_to_read(struct store_options *store, const struct command *command);
 struct option_group store_options_group(const struct store_options *store);
 
+/* Checks the options as store_open does, for stores that something else opens. BB_INVALID: the
+ * failure names the option of the command. */
+BB_MUST_CHECK enum bb_status store_options_check(struct store_options *store);
+
 /* Opens with the parsed options. Prints important events to stderr. Owned: store_close. */
 BB_MUST_CHECK enum bb_status store_open(struct store_options *store, const char *directory,
                                         struct bb_db **ret_db);

@@ -5,7 +5,8 @@
 
 #include "bb/base.h"
 
-/* Rewrites the thread's latest failure, which must come from opening a store. Returns its status.
+/* Rewrites the thread's latest failure, which must come from opening a store, or from
+ * bb_options_resolve. Returns its status.
  * filter_amount: the option that set it, such as "--target"; NULL: none did. */
 enum bb_status store_words_fail(enum bb_status status, const char *filter_amount);
 
