@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "redis/command/arguments.h"
 #include "redis/command/syntax.h"
 
 #define SINCE "0.1.0"
@@ -22,6 +23,36 @@ const struct RedisModuleCommandKeySpec bb_redis_command_counted_keys = {
     .find_keys_type = REDISMODULE_KSPEC_FK_KEYNUM,
     .fk.keynum = {.keynumidx = 0, .firstkey = 1, .keystep = 1},
 };
+
+/* The arguments from *first on that are the keys; fewer than the command names if it has fewer. */
+static int count_keys(const struct RedisModuleCommandKeySpec *keys, struct RedisModuleString **argv,
+                      int argc, int *first)
+{
+    long long count = 1;
+    *first = keys->bs.index.pos;
+    if (keys->find_keys_type == REDISMODULE_KSPEC_FK_KEYNUM) {
+        struct bb_redis_arguments arguments =
+            bb_redis_arguments_make(argv, argc, *first + keys->fk.keynum.keynumidx);
+        *first += keys->fk.keynum.firstkey;
+        if (!bb_redis_arguments_take_integer(&arguments, &count) || count < 0)
+            return 0;
+    }
+    return count < argc - *first ? (int)count : argc - *first;
+}
+
+bool bb_redis_command_lists_keys(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
+                                 int argc, uint64_t key_flags,
+                                 const struct RedisModuleCommandKeySpec *other_keys)
+{
+    int first = 0;
+    if (!RedisModule_IsKeysPositionRequest(ctx))
+        return false;
+    int count = count_keys(other_keys, argv, argc, &first);
+    RedisModule_KeyAtPosWithFlags(ctx, 1, (int)key_flags);
+    for (int i = 0; i < count; i++)
+        RedisModule_KeyAtPosWithFlags(ctx, first + i, (int)other_keys->flags);
+    return true;
+}
 
 static bool describe(struct RedisModuleCommand *command, const struct bb_redis_command *row)
 {
@@ -71,7 +102,10 @@ static bool categorize(struct RedisModuleCommand *command, const struct bb_redis
 static bool add(struct RedisModuleCtx *ctx, const struct bb_redis_command *row)
 {
     int key = row->key_flags == 0 ? 0 : 1;
-    if (RedisModule_CreateCommand(ctx, row->name, row->function, row->flags, key, key, key) !=
+    char flags[64];
+    snprintf(flags, sizeof(flags), "%s%s", row->flags,
+             row->other_keys != NULL ? " getkeys-api" : "");
+    if (RedisModule_CreateCommand(ctx, row->name, row->function, flags, key, key, key) !=
         REDISMODULE_OK) {
         RedisModule_Log(ctx, "warning",
                         "bloomblock: the server refuses the command %s: another module has it",

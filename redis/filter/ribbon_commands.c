@@ -104,8 +104,18 @@ static enum bb_status take_members(struct RedisModuleKey *key, struct bb_filter_
     return intake.status;
 }
 
+static const struct RedisModuleCommandKeySpec source_key = {
+    .flags = BB_REDIS_KEY_READ,
+    .begin_search_type = REDISMODULE_KSPEC_BS_INDEX,
+    .bs.index.pos = 3,
+    .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,
+    .fk.range.keystep = 1,
+};
+
 static int build_from(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
 {
+    if (bb_redis_command_lists_keys(ctx, argv, argc, BB_REDIS_KEY_OVERWRITE, &source_key))
+        return REDISMODULE_OK;
     struct bb_redis_arguments arguments = bb_redis_arguments_make(argv, argc, 2);
     struct bb_filter_builder *builder = create_builder(ctx, &arguments);
     if (builder == NULL)
@@ -300,6 +310,9 @@ static int make_union(struct RedisModuleCtx *ctx, struct RedisModuleString **arg
     long long count = 0;
     struct uniting uniting = {0};
     const char *error = NULL;
+    if (bb_redis_command_lists_keys(ctx, argv, argc, BB_REDIS_KEY_OVERWRITE,
+                                    &bb_redis_command_counted_keys))
+        return REDISMODULE_OK;
     if (!bb_redis_arguments_take_integer(&arguments, &count) || count < 1 ||
         count != bb_redis_arguments_left(&arguments))
         return RedisModule_ReplyWithError(ctx, "ERR numkeys is not the number of keys");
@@ -340,14 +353,6 @@ static int load(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int
     return REDISMODULE_OK;
 }
 
-static const struct RedisModuleCommandKeySpec source_key = {
-    .flags = BB_REDIS_KEY_READ,
-    .begin_search_type = REDISMODULE_KSPEC_BS_INDEX,
-    .bs.index.pos = 3,
-    .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,
-    .fk.range.keystep = 1,
-};
-
 static const struct bb_redis_command table[] = {
     {"BB.FILTER.BUILD", build, "write deny-oom", BB_REDIS_KEY_OVERWRITE, NULL,
      "key error_rate:double item...", "Sets a key to the smallest filter of the items",
@@ -358,12 +363,12 @@ static const struct bb_redis_command table[] = {
      "a hash",
      "O(N), where N is the number of members"},
     {"BB.FILTER.EXISTS", exists_one, "readonly fast", BB_REDIS_KEY_READ, NULL, "key item",
-     "Tells whether an item may be in a filter of any type", "O(1)"},
+     "Tells whether an item may be in a filter of BB.FILTER, BF or CF", "O(1)"},
     {"BB.FILTER.MEXISTS", exists_many, "readonly", BB_REDIS_KEY_READ, NULL, "key item...",
-     "Tells for each item whether it may be in a filter of any type",
+     "Tells for each item whether it may be in a filter of BB.FILTER, BF or CF",
      "O(N), where N is the number of items"},
     {"BB.FILTER.INFO", info, "readonly fast", BB_REDIS_KEY_READ, NULL, "key",
-     "Describes a filter of any type, with its predicted rate", "O(1)"},
+     "Describes a filter of BB.FILTER, BF or CF, with its predicted rate", "O(1)"},
     {"BB.FILTER.UNION", make_union, "write deny-oom", BB_REDIS_KEY_OVERWRITE,
      &bb_redis_command_counted_keys, "destination:key numkeys:integer source:key...",
      "Sets a key to the union of filters of one type", "O(N), where N is the size of all sources"},

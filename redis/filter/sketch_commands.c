@@ -271,7 +271,9 @@ static int merge(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, in
     struct bb_redis_key key;
     long long key_count = 0;
     struct bb_redis_arguments arguments = bb_redis_arguments_make(argv, argc, 2);
-    if (!open_sketch(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &key))
+    if (bb_redis_command_lists_keys(ctx, argv, argc, BB_REDIS_KEY_UPDATE,
+                                    &bb_redis_command_counted_keys) ||
+        !open_sketch(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &key))
         return REDISMODULE_OK;
     if (bb_redis_arguments_take_integer(&arguments, &key_count))
         merge_into(&key, arguments, key_count);

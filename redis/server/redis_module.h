@@ -284,6 +284,8 @@ struct RedisModuleCommandInfo {
     X(struct RedisModuleCommand *, GetCommand, (struct RedisModuleCtx * ctx, const char *name))    \
     X(int, SetCommandInfo,                                                                         \
       (struct RedisModuleCommand * command, const struct RedisModuleCommandInfo *info))            \
+    X(int, IsKeysPositionRequest, (struct RedisModuleCtx * ctx))                                   \
+    X(void, KeyAtPosWithFlags, (struct RedisModuleCtx * ctx, int position, int flags))             \
     X(void, Log, (struct RedisModuleCtx * ctx, const char *level, const char *format, ...))        \
     X(int, GetContextFlags, (struct RedisModuleCtx * ctx))                                         \
     X(int, SubscribeToServerEvent,                                                                 \

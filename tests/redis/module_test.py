@@ -61,6 +61,37 @@ class Descriptions(ServerTest):
             self.assertGreater(abs(info[1]), 1, name)
 
 
+class Keys(ServerTest):
+    """Of commands with several keys."""
+
+    COMMANDS = {("CMS.MERGE", "d", 2, "a", "b", "WEIGHTS", 1, 2): [b"d", b"a", b"b"],
+                ("BB.FILTER.UNION", "d", 1, "a"): [b"d", b"a"], ("BB.FILTER.BUILDFROM", "d", 0.1, "a"): [b"d", b"a"],
+                # Commands with mistakes.
+                ("CMS.MERGE", "d", "x", "a"): [b"d"], ("CMS.MERGE", "d", -1, "a"): [b"d"],
+                ("BB.FILTER.UNION", "d", 3, "a", "b"): [b"d", b"a", b"b"]}
+
+    def test_keys_are_listed(self):
+        for command, keys in self.COMMANDS.items():
+            self.assertEqual(self.redis("COMMAND", "GETKEYS", *command), keys, command)
+            listed = self.redis("COMMAND", "GETKEYSANDFLAGS", *command)
+            self.assertEqual([key for key, _ in listed], keys)
+            self.assertEqual([flags[0] in ("OW", "RW") for _, flags in listed], [True] + [False] * (len(keys) - 1))
+
+    def test_rights_are_needed_for_each_key(self):
+        self.redis("ACL", "SETUSER", "reader", "on", ">secret", "+@all", "%R~*", "~mine")
+        self.redis("ACL", "SETUSER", "owner", "on", ">secret", "+@all", "~d", "~a")
+        self.addCleanup(self.redis, "ACL", "DELUSER", "reader", "owner")
+        with self.server.client() as client:
+            for command, keys in self.COMMANDS.items():
+                client("AUTH", "reader", "secret")
+                refused, passed = client.pipeline([command, (command[0], "mine", *command[2:])])
+                self.assertIn("NOPERM", str(refused), command)
+                self.assertNotIn("NOPERM", str(passed), command)
+                client("AUTH", "owner", "secret")
+                reply, = client.pipeline([command])
+                self.assertEqual("NOPERM" in str(reply), b"b" in keys, command)
+
+
 class Plan(ServerTest):
     def test_plan(self):
         plan = self.resp3("BB.FILTER.PLAN", "ribbon", 1000000, 0.01)
