@@ -58,24 +58,33 @@ static uint64_t next_cell(const struct bb_redis_sketch *sketch, uint64_t row, ui
     return row * sketch->column_count + column;
 }
 
-uint32_t bb_redis_sketch_add(struct bb_redis_sketch *sketch, uint64_t hash, uint64_t count,
-                             bool *ret_overflow)
+void bb_redis_sketch_set_total(struct bb_redis_sketch *sketch, uint64_t total)
 {
-    uint32_t minimum = UINT32_MAX;
-    *ret_overflow = false;
+    sketch->total = total < BB_REDIS_SKETCH_TOTAL_MAX ? total : BB_REDIS_SKETCH_TOTAL_MAX;
+}
+
+/* The sum, at most the maximum. */
+static uint64_t add_up_to(uint64_t maximum, uint64_t value, uint64_t count)
+{
+    return count > maximum - value ? maximum : value + count;
+}
+
+struct bb_redis_sketch_addition bb_redis_sketch_add(struct bb_redis_sketch *sketch, uint64_t hash,
+                                                    uint64_t count)
+{
+    struct bb_redis_sketch_addition addition = {.count = UINT32_MAX};
     for (uint64_t row = 0; row < sketch->row_count; row++) {
         uint32_t *cell = &sketch->cells[next_cell(sketch, row, &hash)];
-        if (count > UINT32_MAX - *cell) {
-            *cell = UINT32_MAX;
-            *ret_overflow = true;
-        } else {
-            *cell += (uint32_t)count;
-        }
-        minimum = *cell < minimum ? *cell : minimum;
+        uint32_t sum = (uint32_t)add_up_to(UINT32_MAX, *cell, count);
+        addition.is_overflow |= count > UINT32_MAX - *cell;
+        addition.is_change |= sum != *cell;
+        addition.count = sum < addition.count ? sum : addition.count;
+        *cell = sum;
     }
-    if (__builtin_add_overflow(sketch->total, count, &sketch->total))
-        sketch->total = UINT64_MAX;
-    return minimum;
+    uint64_t total = add_up_to(BB_REDIS_SKETCH_TOTAL_MAX, sketch->total, count);
+    addition.is_change |= total != sketch->total;
+    sketch->total = total;
+    return addition;
 }
 
 uint32_t bb_redis_sketch_count(const struct bb_redis_sketch *sketch, uint64_t hash)
@@ -111,11 +120,11 @@ static wide_sum total_of(const struct bb_redis_sketch *const *sources, const lon
 
 bool bb_redis_sketch_sum(struct bb_redis_sketch *sketch,
                          const struct bb_redis_sketch *const *sources, const long long *weights,
-                         size_t source_count)
+                         size_t source_count, bool *ret_change)
 {
     uint64_t cell_count = bb_redis_sketch_cell_count(sketch);
     wide_sum total = total_of(sources, weights, source_count);
-    if (total < 0 || total > UINT64_MAX)
+    if (total < 0 || total > (wide_sum)BB_REDIS_SKETCH_TOTAL_MAX)
         return false;
     for (uint64_t cell = 0; cell < cell_count; cell++) {
         wide_sum sum = sum_of(sources, weights, source_count, cell);
@@ -123,8 +132,12 @@ bool bb_redis_sketch_sum(struct bb_redis_sketch *sketch,
             return false;
     }
     /* Each cell is read before it is written, so the sketch may be a source. */
-    for (uint64_t cell = 0; cell < cell_count; cell++)
-        sketch->cells[cell] = (uint32_t)sum_of(sources, weights, source_count, cell);
+    *ret_change = sketch->total != (uint64_t)total;
+    for (uint64_t cell = 0; cell < cell_count; cell++) {
+        uint32_t sum = (uint32_t)sum_of(sources, weights, source_count, cell);
+        *ret_change |= sketch->cells[cell] != sum;
+        sketch->cells[cell] = sum;
+    }
     sketch->total = (uint64_t)total;
     return true;
 }

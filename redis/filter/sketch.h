@@ -16,10 +16,13 @@
  * all of its cells when it is created. */
 #define BB_REDIS_SKETCH_CELLS_MAX (UINT64_C(1) << 27)
 
+/* The largest number of a reply. A sum that would be larger stays there. */
+#define BB_REDIS_SKETCH_TOTAL_MAX ((uint64_t)INT64_MAX)
+
 struct bb_redis_sketch {
     uint64_t column_count;
     uint64_t row_count;
-    uint64_t total; /* the sum of all counts that were added */
+    uint64_t total; /* the sum of all counts that were added; bb_redis_sketch_set_total */
     uint32_t cells[];
 };
 
@@ -32,16 +35,26 @@ struct bb_redis_sketch *bb_redis_sketch_copy(const struct bb_redis_sketch *sketc
 uint64_t bb_redis_sketch_cell_count(const struct bb_redis_sketch *sketch);
 size_t bb_redis_sketch_memory(const struct bb_redis_sketch *sketch);
 
-/* Adds to the count of an item, and returns the new count. *ret_overflow: a cell reached 2^32 - 1
- * and no longer changes. */
-uint32_t bb_redis_sketch_add(struct bb_redis_sketch *sketch, uint64_t hash, uint64_t count,
-                             bool *ret_overflow);
+/* Sets the total, or the maximum if it is larger: version 0.1.0 saved such totals. */
+void bb_redis_sketch_set_total(struct bb_redis_sketch *sketch, uint64_t total);
+
+/* What an addition did. */
+struct bb_redis_sketch_addition {
+    uint32_t count;   /* of the item, now */
+    bool is_overflow; /* a cell reached 2^32 - 1, and no longer changes */
+    bool is_change;   /* of a cell or of the total */
+};
+
+/* Adds to the count of an item. */
+struct bb_redis_sketch_addition bb_redis_sketch_add(struct bb_redis_sketch *sketch, uint64_t hash,
+                                                    uint64_t count);
 uint32_t bb_redis_sketch_count(const struct bb_redis_sketch *sketch, uint64_t hash);
 
 /* Replaces the sketch by the weighted sum of sketches of the same dimensions. It may be one of
- * these sources. False: a cell or the total would leave its range; the sketch is unchanged. */
+ * these sources. False: a cell or the total would leave its range; the sketch is unchanged.
+ * *ret_change: the sketch differs now. */
 bool bb_redis_sketch_sum(struct bb_redis_sketch *sketch,
                          const struct bb_redis_sketch *const *sources, const long long *weights,
-                         size_t source_count);
+                         size_t source_count, bool *ret_change);
 
 #endif

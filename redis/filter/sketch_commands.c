@@ -107,22 +107,26 @@ static const char *check_increments(struct bb_redis_arguments arguments)
     return NULL;
 }
 
-static void add_all(struct RedisModuleCtx *ctx, struct bb_redis_sketch *sketch,
+/* True: the sketch was changed. */
+static bool add_all(struct RedisModuleCtx *ctx, struct bb_redis_sketch *sketch,
                     struct bb_redis_arguments arguments)
 {
+    bool is_change = false;
     RedisModule_ReplyWithArray(ctx, bb_redis_arguments_left(&arguments) / 2);
     while (bb_redis_arguments_left(&arguments) > 0) {
-        bool is_overflow = false;
         long long increment = 0;
         uint64_t hash = bb_redis_item_hash(arguments.values[arguments.at++]);
         if (!bb_redis_arguments_take_integer(&arguments, &increment))
-            return; /* checked before */
-        uint32_t count = bb_redis_sketch_add(sketch, hash, (uint64_t)increment, &is_overflow);
-        if (is_overflow)
+            break; /* checked before */
+        struct bb_redis_sketch_addition addition =
+            bb_redis_sketch_add(sketch, hash, (uint64_t)increment);
+        is_change |= addition.is_change;
+        if (addition.is_overflow)
             RedisModule_ReplyWithError(ctx, "CMS: INCRBY overflow");
         else
-            RedisModule_ReplyWithLongLong(ctx, count);
+            RedisModule_ReplyWithLongLong(ctx, addition.count);
     }
+    return is_change;
 }
 
 static int increment(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc)
@@ -134,12 +138,10 @@ static int increment(struct RedisModuleCtx *ctx, struct RedisModuleString **argv
         return REDISMODULE_OK;
     struct bb_redis_arguments arguments = bb_redis_arguments_make(argv, argc, 2);
     const char *error = check_increments(arguments);
-    if (error == NULL) {
-        add_all(ctx, key.value, arguments);
-        bb_redis_key_changed(&key, "cms.incrby");
-    } else {
+    if (error != NULL)
         RedisModule_ReplyWithError(ctx, error);
-    }
+    else if (add_all(ctx, key.value, arguments))
+        bb_redis_key_changed(&key, "cms.incrby");
     bb_redis_key_close(&key);
     return REDISMODULE_OK;
 }
@@ -244,6 +246,19 @@ static bool open_sources(struct RedisModuleCtx *ctx, const struct bb_redis_sketc
     return true;
 }
 
+static void set_sum(struct bb_redis_key *key, const struct sources *sources)
+{
+    bool is_change = false;
+    if (!bb_redis_sketch_sum(key->value, sources->sketches, sources->weights,
+                             (size_t)sources->count, &is_change)) {
+        RedisModule_ReplyWithError(key->ctx, "CMS: MERGE overflow");
+        return;
+    }
+    if (is_change)
+        bb_redis_key_changed(key, "cms.merge");
+    bb_redis_reply_ok(key->ctx);
+}
+
 static void merge_into(struct bb_redis_key *key, struct bb_redis_arguments arguments,
                        long long key_count)
 {
@@ -254,15 +269,8 @@ static void merge_into(struct bb_redis_key *key, struct bb_redis_arguments argum
         RedisModule_ReplyWithError(key->ctx, error);
         return;
     }
-    if (open_sources(key->ctx, key->value, arguments, (int)key_count, has_weights, &sources)) {
-        if (bb_redis_sketch_sum(key->value, sources.sketches, sources.weights,
-                                (size_t)sources.count)) {
-            bb_redis_key_changed(key, "cms.merge");
-            bb_redis_reply_ok(key->ctx);
-        } else {
-            RedisModule_ReplyWithError(key->ctx, "CMS: MERGE overflow");
-        }
-    }
+    if (open_sources(key->ctx, key->value, arguments, (int)key_count, has_weights, &sources))
+        set_sum(key, &sources);
     close_sources(&sources);
 }
 
@@ -298,7 +306,7 @@ static int load(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int
         return REDISMODULE_OK;
     struct bb_redis_sketch *sketch = key.value;
     if (bb_redis_sketch_type_load(sketch, (uint64_t)cell, bb_redis_arguments_bytes(argv[4]))) {
-        sketch->total = (uint64_t)total;
+        bb_redis_sketch_set_total(sketch, (uint64_t)total);
         bb_redis_key_changed(&key, "bb.cms.load");
         bb_redis_reply_ok(ctx);
     } else {

@@ -1,7 +1,7 @@
 /* See sketch_type.h.
  *
  *     RDB    columns | rows | total | strings of PIECE_CELLS cells, the last one shorter
- *     AOF    CMS.INITBYDIM, and BB.CMS.LOAD for each piece that has counts */
+ *     AOF    CMS.INITBYDIM, and BB.CMS.LOAD for the total and for each piece that has counts */
 #include "redis/filter/sketch_type.h"
 
 #define ENCODING_VERSION 1
@@ -101,7 +101,7 @@ static void *load(struct RedisModuleIO *rdb, int version)
     struct bb_redis_sketch *sketch = bb_redis_sketch_create(columns, rows);
     if (sketch == NULL)
         return refuse(rdb, NULL);
-    sketch->total = total;
+    bb_redis_sketch_set_total(sketch, total);
     for (uint64_t cell = 0; cell < columns * rows; cell += PIECE_CELLS) {
         if (!load_piece(rdb, sketch, cell))
             return refuse(rdb, sketch);
@@ -123,13 +123,17 @@ static bool is_zero(struct bb_bytes piece)
     return any == 0;
 }
 
+static void emit(const struct rewrite *rewrite, uint64_t cell, struct bb_bytes piece)
+{
+    RedisModule_EmitAOF(rewrite->aof, "BB.CMS.LOAD", "sllb", rewrite->key,
+                        (long long)rewrite->sketch->total, (long long)cell,
+                        (const char *)piece.data, piece.size);
+}
+
 static void emit_piece(void *context, uint64_t cell, struct bb_bytes piece)
 {
-    const struct rewrite *rewrite = context;
     if (!is_zero(piece))
-        RedisModule_EmitAOF(rewrite->aof, "BB.CMS.LOAD", "sllb", rewrite->key,
-                            (long long)rewrite->sketch->total, (long long)cell,
-                            (const char *)piece.data, piece.size);
+        emit(context, cell, piece);
 }
 
 static void rewrite(struct RedisModuleIO *aof, struct RedisModuleString *key, void *value)
@@ -137,6 +141,9 @@ static void rewrite(struct RedisModuleIO *aof, struct RedisModuleString *key, vo
     struct rewrite context = {aof, key, value};
     RedisModule_EmitAOF(aof, "CMS.INITBYDIM", "sll", key, (long long)context.sketch->column_count,
                         (long long)context.sketch->row_count);
+    /* The differences of a merge may all be 0 where cells had overflowed, and the total is not. */
+    if (context.sketch->total > 0)
+        emit(&context, 0, (struct bb_bytes){(const uint8_t *)"", 0});
     for_pieces(value, &context, emit_piece);
 }
 

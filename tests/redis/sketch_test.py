@@ -23,6 +23,21 @@ class Sketch(FilterCase, TypeTests):
                 ("BB.CMS.LOAD", key, 1, 0, "abcd")]
 
 
+class DifferenceOfZeros(Sketch):
+    """A rewritten AOF lost the total of such a sketch, and the digest differed."""
+
+    def create(self, key):
+        for name, times in ((key, 2), ("once", 1)):
+            self.redis("CMS.INITBYDIM", name, 50, 2)
+            for _ in range(times):
+                self.redis("CMS.INCRBY", name, "x", (1 << 32) - 1)
+        self.redis("CMS.MERGE", key, 2, key, "once", "WEIGHTS", 1, -1)
+
+    def test_total_is_not_zero(self):
+        self.create("d")
+        self.assertEqual(self.state("d"), (["width", 50, "depth", 2, "count", (1 << 32) - 1], [0] * 400))
+
+
 class Commands(FilterCase):
     TOO_MANY = "CMS: width * depth must be at most 134217728"
 
@@ -68,6 +83,21 @@ class Commands(FilterCase):
         self.redis("CMS.INITBYDIM", "d", 1000, 2)
         self.assertEqual(self.refused("CMS.MERGE", "d", 1, "c", "WEIGHTS", 2), "CMS: MERGE overflow")
         self.assertEqual(self.redis("CMS.QUERY", "d", "a"), [0])
+
+    def test_total_stays_at_the_largest_number(self):
+        """It became negative."""
+        large = (1 << 63) - 1
+        self.redis("CMS.INITBYDIM", "c", 1, 1)
+        for _ in range(3):
+            self.redis("CMS.INCRBY", "c", "a", large)
+            self.assertEqual(self.redis("CMS.INFO", "c")[-1], large)
+        self.redis("CMS.INITBYDIM", "other", 1, 1)
+        self.redis("BB.CMS.LOAD", "other", -1, 0, "")
+        self.assertEqual(self.redis("CMS.INFO", "other")[-1], large)
+        self.redis("BB.CMS.LOAD", "other", large, 0, bytes(4))
+        self.assertEqual(self.refused("CMS.MERGE", "c", 2, "other", "other"), "CMS: MERGE overflow")
+        self.assertEqual(self.redis("CMS.MERGE", "c", 2, "other", "other", "WEIGHTS", 2, -1), "OK")
+        self.assertEqual(self.redis("CMS.INFO", "c")[-1], large)
 
     def test_merge(self):
         for name in "abc":
