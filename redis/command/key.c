@@ -31,5 +31,6 @@ void bb_redis_key_set(struct bb_redis_key *key, void *value)
 void bb_redis_key_changed(const struct bb_redis_key *key, const char *event)
 {
     RedisModule_ReplicateVerbatim(key->ctx);
+    RedisModule_SignalModifiedKey(key->ctx, key->name);
     RedisModule_NotifyKeyspaceEvent(key->ctx, REDISMODULE_NOTIFY_MODULE, event, key->name);
 }

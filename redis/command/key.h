@@ -22,8 +22,9 @@ void bb_redis_key_close(struct bb_redis_key *key);
 /* Sets the value, which the server then owns. REQUIRES: the key is open for writing. */
 void bb_redis_key_set(struct bb_redis_key *key, void *value);
 
-/* Tells replicas, the AOF and the listeners of keyspace events about a change, whose name is its
- * command in lower case. */
+/* Tells replicas, the AOF, clients that watch or cache the key, and the listeners of keyspace
+ * events about a change, whose name is its command in lower case. None of them learns about it
+ * otherwise. */
 void bb_redis_key_changed(const struct bb_redis_key *key, const char *event);
 
 #endif

@@ -29,8 +29,10 @@ int RedisModule_OnLoad(struct RedisModuleCtx *ctx, struct RedisModuleString **ar
     if (RedisModule_IsModuleNameBusy(NAME))
         return refuse(ctx, "the module is loaded already");
     RedisModule_SetModuleAttribs(ctx, NAME, VERSION, REDISMODULE_APIVER_1);
-    /* A damaged payload of RESTORE is then an error of the command, not the end of the server. */
-    RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS);
+    /* A damaged payload of RESTORE is then an error of the command, not the end of the server. A
+     * command that fails, or changes nothing, does not abort WATCH. */
+    RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
+                                          REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED);
     bool is_registered = bb_redis_filter_register(ctx) && bb_redis_store_register(ctx, argv, argc);
     return is_registered ? REDISMODULE_OK : REDISMODULE_ERR;
 }

@@ -83,6 +83,9 @@ struct RedisModuleServerInfoData;
 /* RedisModule_SetModuleOptions: the module checks RedisModule_IsIOError after reading an RDB. */
 #define REDISMODULE_OPTIONS_HANDLE_IO_ERRORS       (1 << 0)
 #define REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD (1 << 2)
+/* The same: a change of a key is signalled by RedisModule_SignalModifiedKey, and not whenever a key
+ * that was opened for writing is closed. */
+#define REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED (1 << 1)
 
 /* Events of RedisModule_SubscribeToServerEvent, and their parts. */
 #define REDISMODULE_EVENT_REPLICATION_ROLE_CHANGED      0
@@ -325,6 +328,7 @@ struct RedisModuleCommandInfo {
       (struct RedisModuleKey * key, struct RedisModuleType * type, void *value))                   \
     X(struct RedisModuleType *, ModuleTypeGetType, (struct RedisModuleKey * key))                  \
     X(void *, ModuleTypeGetValue, (struct RedisModuleKey * key))                                   \
+    X(int, SignalModifiedKey, (struct RedisModuleCtx * ctx, struct RedisModuleString * name))      \
     X(int, NotifyKeyspaceEvent,                                                                    \
       (struct RedisModuleCtx * ctx, int type, const char *event, struct RedisModuleString *key))   \
     X(int, ReplicateVerbatim, (struct RedisModuleCtx * ctx))                                       \

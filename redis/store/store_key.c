@@ -31,6 +31,7 @@ void bb_redis_store_key_set(struct RedisModuleCtx *ctx, struct RedisModuleString
         RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
     bb_redis_store_attach(store);
     (void)RedisModule_ModuleTypeSetValue(key, bb_redis_store_type, store);
+    (void)RedisModule_SignalModifiedKey(ctx, name);
     RedisModule_CloseKey(key);
 }
 

@@ -39,6 +39,7 @@ static int write_now(struct RedisModuleCtx *ctx, struct RedisModuleString **argv
     if (status != BB_OK)
         return fail(ctx, store, status);
     (void)RedisModule_ReplicateVerbatim(ctx);
+    (void)RedisModule_SignalModifiedKey(ctx, argv[1]);
     (void)RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, write->event, argv[1]);
     return bb_redis_reply_ok(ctx);
 }
