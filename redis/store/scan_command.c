@@ -342,6 +342,8 @@ int bb_redis_len_command(struct RedisModuleCtx *ctx, struct RedisModuleString **
         return bb_redis_reply_wrong_type(ctx);
     if (result == BB_REDIS_STORE_KEY_NONE)
         return RedisModule_ReplyWithLongLong(ctx, 0);
+    if (store->is_incomplete)
+        return bb_redis_store_key_reply_incomplete(ctx);
     if (!is_exact)
         return RedisModule_ReplyWithLongLong(ctx, (long long)bb_redis_store_estimate(store));
     struct count *count = RedisModule_Alloc(sizeof(*count));
