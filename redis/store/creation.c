@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "redis/command/reply.h"
+#include "redis/store/loss.h"
 #include "redis/store/request.h"
 #include "redis/store/saved.h"
 #include "redis/store/store_key.h"
@@ -35,13 +36,11 @@ static int continue_with(struct RedisModuleCtx *ctx, struct RedisModuleString **
     return creation->next(ctx, argv, argc, store, true, creation->context);
 }
 
-static int fail(struct RedisModuleCtx *ctx, const struct creation *creation)
+static int fail(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
+                const struct creation *creation)
 {
-    if (bb_redis_request_is_believed(ctx))
-        RedisModule_Log(ctx, "warning", "bloomblock: this node lacks a store that was created: %s",
-                        creation->error.message);
     bb_error_set(creation->error.status, creation->error.message);
-    return bb_redis_store_key_reply_failure(ctx, creation->error.status);
+    return bb_redis_loss_reply(ctx, name, creation->error.status);
 }
 
 static void create(struct creation *creation)
@@ -57,7 +56,7 @@ static int continue_later(struct RedisModuleCtx *ctx, struct RedisModuleString *
     struct creation *creation = RedisModule_GetBlockedClientPrivateData(ctx);
     struct bb_redis_store *present = NULL;
     if (creation->store == NULL)
-        return fail(ctx, creation);
+        return fail(ctx, argv[1], creation);
     if (bb_redis_request_is_paused())
         return bb_redis_store_key_reply_paused(ctx);
     if (!bb_redis_store_key_is_here(ctx, argv[1]))
@@ -116,10 +115,10 @@ int bb_redis_creation_run(struct RedisModuleCtx *ctx, struct RedisModuleString *
     struct creation creation = {.options = *options, .next = next, .context = context};
     enum bb_status status = bb_redis_root_open();
     if (status != BB_OK)
-        return bb_redis_store_key_reply_failure(ctx, status);
+        return bb_redis_loss_reply(ctx, argv[1], status);
     if (!bb_redis_request_must_not_block(ctx))
         return create_later(ctx, &creation);
     create(&creation);
-    return creation.store == NULL ? fail(ctx, &creation)
+    return creation.store == NULL ? fail(ctx, argv[1], &creation)
                                   : continue_with(ctx, argv, argc, &creation);
 }

@@ -84,6 +84,8 @@ static struct entry *add_entry(struct save *save)
 
 static void hold_store(void *context, struct bb_redis_store *store)
 {
+    if (store->db == NULL)
+        return;
     struct entry *entry = add_entry(context);
     entry->store = bb_redis_store_ref(store);
     if (is_unchanged(store)) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "redis/store/chunk.h"
+#include "redis/store/loss.h"
 #include "redis/store/saved.h"
 
 /* ---- saving ---- */
@@ -36,11 +37,11 @@ enum bb_status bb_redis_payload_save(struct RedisModuleIO *rdb, const struct bb_
                                      const struct bb_redis_id *state, struct bb_db *db)
 {
     const struct bb_redis_chunk_sink sink = {save_chunk, rdb};
-    uint64_t count = UINT64_MAX;
+    uint64_t count = db == NULL ? 0 : UINT64_MAX;
     save_bytes(rdb, state->bytes, sizeof(state->bytes));
     save_options(rdb, &store->options);
     RedisModule_SaveUnsigned(rdb, store->is_incomplete);
-    enum bb_status status = bb_redis_chunks_write(db, &sink, &count);
+    enum bb_status status = db == NULL ? BB_OK : bb_redis_chunks_write(db, &sink, &count);
     save_bytes(rdb, "", 0);
     RedisModule_SaveUnsigned(rdb, count);
     return status;
@@ -54,7 +55,7 @@ struct loading {
     struct bb_redis_store_options options;
     struct bb_redis_store *store;
     bool is_incomplete;
-    bool is_adopted; /* the chunks are only checked */
+    bool only_checks; /* the chunks: the store has their contents, or the mark */
     struct bb_redis_chunk_order order;
 };
 
@@ -136,16 +137,28 @@ static void adopt(struct loading *loading)
         return;
     }
     bb_redis_saved_keep(&loading->state, BB_REDIS_SAVED_BY_RDB | BB_REDIS_SAVED_BY_AOF);
-    loading->is_adopted = true;
+    loading->only_checks = true;
     loading->store->state = loading->state;
+}
+
+/* On a replica, a store that cannot be built is incomplete. The rest of its payload is read. */
+static enum bb_status lose(struct loading *loading, enum bb_status status)
+{
+    if (status == BB_OK || !bb_redis_loss_must_mark())
+        return status;
+    if (loading->store == NULL)
+        loading->store = bb_redis_store_create_lost(&loading->options);
+    loading->is_incomplete = true;
+    loading->only_checks = true;
+    return BB_OK;
 }
 
 static enum bb_status take_chunk(struct loading *loading, struct bb_bytes chunk)
 {
     struct bb_redis_store *store = loading->store;
-    struct bb_batch *batch = loading->is_adopted ? NULL : store->batch;
+    struct bb_batch *batch = loading->only_checks ? NULL : store->batch;
     enum bb_status status = bb_redis_chunk_read(chunk, &loading->order, batch);
-    return status == BB_OK && batch != NULL ? bb_redis_store_write(store) : status;
+    return status == BB_OK && batch != NULL ? lose(loading, bb_redis_store_write(store)) : status;
 }
 
 static enum bb_status load_chunks(struct loading *loading)
@@ -179,8 +192,8 @@ enum bb_status bb_redis_payload_load(struct RedisModuleIO *rdb, struct bb_redis_
     enum bb_status status = load_head(&loading);
     if (status == BB_OK)
         adopt(&loading);
-    if (status == BB_OK && !loading.is_adopted)
-        status = bb_redis_store_create(&loading.options, &loading.store);
+    if (status == BB_OK && !loading.only_checks)
+        status = lose(&loading, bb_redis_store_create(&loading.options, &loading.store));
     if (status == BB_OK)
         status = load_chunks(&loading);
     if (status == BB_OK)

@@ -17,15 +17,16 @@
 
 #define BB_REDIS_PAYLOAD_VERSION 0
 
-/* Writes the store with the contents of db, which is the store's own or a saved state of it. A
- * failure makes the payload unusable. */
+/* Writes the store with the contents of db, which is the store's own or a saved state of it; NULL:
+ * no entries. A failure makes the payload unusable. */
 BB_MUST_CHECK enum bb_status bb_redis_payload_save(struct RedisModuleIO *rdb,
                                                    const struct bb_redis_store *store,
                                                    const struct bb_redis_id *state,
                                                    struct bb_db *db);
 
 /* Creates the store that a payload describes: from the directory of its state if there is one, else
- * from its chunks. BB_CORRUPT: the payload is damaged. */
+ * from its chunks. On a replica that cannot make it, an incomplete store. BB_CORRUPT: the payload
+ * is damaged. */
 BB_MUST_CHECK enum bb_status bb_redis_payload_load(struct RedisModuleIO *rdb,
                                                    struct bb_redis_store **ret_store);
 

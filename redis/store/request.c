@@ -67,12 +67,6 @@ static void work(struct bb_redis_job *job)
     (void)RedisModule_UnblockClient(request->client, request);
 }
 
-bool bb_redis_request_is_believed(struct RedisModuleCtx *ctx)
-{
-    return (RedisModule_GetContextFlags(ctx) &
-            (REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING)) != 0;
-}
-
 bool bb_redis_request_is_paused(void)
 {
     return RedisModule_AvoidReplicaTraffic() != 0;

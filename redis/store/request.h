@@ -48,9 +48,6 @@ int bb_redis_request_run(struct RedisModuleCtx *ctx, struct bb_redis_request *re
 /* Records the result of a call of the library; a failure with its message. */
 void bb_redis_request_end(struct bb_redis_request *request, enum bb_status status);
 
-/* The server has made the command's change before: on the master, or when it wrote the AOF. */
-bool bb_redis_request_is_believed(struct RedisModuleCtx *ctx);
-
 /* True while writes are paused: CLIENT PAUSE, a fail-over that was ordered, the end of the server.
  * Commands do not begin then, and a blocked one must not change data either: the server ends itself
  * when such a change is replicated. */

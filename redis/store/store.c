@@ -105,6 +105,13 @@ enum bb_status bb_redis_store_create(const struct bb_redis_store_options *option
     return begin(options, NULL, NULL, ret_store);
 }
 
+struct bb_redis_store *bb_redis_store_create_lost(const struct bb_redis_store_options *options)
+{
+    struct bb_redis_store *store = allocate(options);
+    store->is_incomplete = true;
+    return store;
+}
+
 /* ---- copies ---- */
 
 static enum bb_status link_saved(void *context, const char *path)
@@ -140,7 +147,17 @@ static enum bb_status copy_present(void *context, const char *path)
 
 enum bb_status bb_redis_store_copy(struct bb_redis_store *store, struct bb_redis_store **ret_store)
 {
-    return begin(&store->options, copy_present, store->db, ret_store);
+    struct bb_redis_store *made = NULL;
+    if (store->db == NULL) {
+        *ret_store = bb_redis_store_create_lost(&store->options);
+        return BB_OK;
+    }
+    enum bb_status status = begin(&store->options, copy_present, store->db, &made);
+    if (status != BB_OK)
+        return status;
+    made->is_incomplete = store->is_incomplete;
+    *ret_store = made;
+    return BB_OK;
 }
 
 /* ---- references ---- */
@@ -158,6 +175,10 @@ static void close_store(struct bb_redis_store *store)
 {
     struct bb_redis_path path = bb_redis_root_store(&store->id);
     struct bb_redis_id other;
+    if (store->db == NULL) {
+        release(store);
+        return;
+    }
     if (bb_redis_root_new_id(&other) == BB_OK) {
         struct bb_redis_path moved = bb_redis_root_store(&other);
         if (bb_redis_root_rename(&path, &moved) == BB_OK)
@@ -242,6 +263,8 @@ uint64_t bb_redis_store_estimate(struct bb_redis_store *store)
 uint64_t bb_redis_store_memory(struct bb_redis_store *store)
 {
     struct bb_db_stats stats;
+    if (store->db == NULL)
+        return sizeof(*store);
     bb_db_stats(store->db, &stats);
     return sizeof(*store) + stats.memtable_held_bytes + stats.table_memory_bytes +
            stats.cache.used_bytes;

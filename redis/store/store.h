@@ -25,8 +25,8 @@ struct bb_redis_store {
     struct bb_redis_id id;
     struct bb_redis_store_options options;
     struct bb_file_system *files; /* of db: unsynced.h */
-    struct bb_db *db;
-    struct bb_batch *batch; /* for the current write; empty between writes */
+    struct bb_db *db;             /* NULL: bb_redis_store_create_lost */
+    struct bb_batch *batch;       /* for the current write; empty between writes */
     /* Counts changes of the contents. */
     uint64_t version;
     /* The contents at `state_version` are saved under this id, or will be. */
@@ -55,9 +55,13 @@ BB_MUST_CHECK enum bb_status bb_redis_store_create(const struct bb_redis_store_o
 BB_MUST_CHECK enum bb_status bb_redis_store_adopt(const struct bb_redis_path *saved,
                                                   const struct bb_redis_store_options *options,
                                                   struct bb_redis_store **ret_store);
-/* Creates a store with the present contents of this one. */
+/* Creates a store with the present contents of this one, and its mark if it is incomplete. */
 BB_MUST_CHECK enum bb_status bb_redis_store_copy(struct bb_redis_store *store,
                                                  struct bb_redis_store **ret_store);
+
+/* Creates a store without a directory: the master has it, and this node could not create it. It is
+ * incomplete, so commands refuse it. It has no batch either. */
+struct bb_redis_store *bb_redis_store_create_lost(const struct bb_redis_store_options *options);
 
 /* The store has a key now. */
 void bb_redis_store_attach(struct bb_redis_store *store);

@@ -94,5 +94,8 @@ struct bb_redis_store *bb_redis_store_key_require(struct RedisModuleCtx *ctx,
         bb_redis_reply_wrong_type(ctx);
     else if (result == BB_REDIS_STORE_KEY_NONE)
         RedisModule_ReplyWithError(ctx, "ERR no such key");
-    return store;
+    if (store == NULL || store->db != NULL)
+        return store;
+    (void)bb_redis_store_key_reply_incomplete(ctx);
+    return NULL;
 }

@@ -1,13 +1,15 @@
 /* See type.h. */
 #include "redis/store/type.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "redis/store/chunk.h"
 #include "redis/store/fork.h"
-#include "redis/store/store_key.h"
+#include "redis/store/loss.h"
 #include "redis/store/payload.h"
 #include "redis/store/saved.h"
+#include "redis/store/store_key.h"
 #include "redis/store/unsynced.h"
 
 #define NAME "bbstore-1" /* the server wants nine characters */
@@ -20,20 +22,25 @@
 /* The server writes an RDB file itself: SAVE, or at its end. */
 static bool is_saving;
 
+static enum bb_status refuse_version(int version)
+{
+    char message[64];
+    snprintf(message, sizeof(message), "a store of a newer version (%d)", version);
+    return bb_error_set(BB_INVALID, message);
+}
+
 static void *load(struct RedisModuleIO *rdb, int version)
 {
     struct bb_redis_store *store = NULL;
-    if (version != BB_REDIS_PAYLOAD_VERSION) {
-        RedisModule_LogIOError(rdb, "warning", "bloomblock: a store of a newer version (%d)",
-                               version);
+    enum bb_status status = version == BB_REDIS_PAYLOAD_VERSION ? bb_redis_payload_load(rdb, &store)
+                                                                : refuse_version(version);
+    if (status != BB_OK) {
+        bb_redis_loss_end();
+        RedisModule_LogIOError(rdb, "warning", "bloomblock: %s", bb_error_last()->message);
         return NULL;
     }
-    if (bb_redis_payload_load(rdb, &store) == BB_OK) {
-        bb_redis_store_attach(store);
-        return store;
-    }
-    RedisModule_LogIOError(rdb, "warning", "bloomblock: %s", bb_error_last()->message);
-    return NULL;
+    bb_redis_store_attach(store);
+    return store;
 }
 
 /* The state that an RDB file of the server itself names. Its directory exists already, or is made
@@ -53,7 +60,7 @@ static struct bb_redis_id name_state(struct bb_redis_store *store)
 static void save_present(struct RedisModuleIO *rdb, struct bb_redis_store *store)
 {
     struct bb_redis_id state = {{0}};
-    if (is_saving)
+    if (is_saving && store->db != NULL)
         state = name_state(store);
     if (bb_redis_payload_save(rdb, store, &state, store->db) != BB_OK)
         RedisModule_LogIOError(rdb, "warning",
@@ -89,10 +96,11 @@ static void save_in_child(struct RedisModuleIO *rdb, const struct bb_redis_store
 
 static void save(struct RedisModuleIO *rdb, void *value)
 {
-    if (bb_redis_fork_is_child())
-        save_in_child(rdb, value);
+    struct bb_redis_store *store = value;
+    if (bb_redis_fork_is_child() && store->db != NULL)
+        save_in_child(rdb, store);
     else
-        save_present(rdb, value);
+        save_present(rdb, store);
 }
 
 /* ---- AOF without a preamble ---- */
@@ -128,13 +136,13 @@ static void rewrite(struct RedisModuleIO *aof, struct RedisModuleString *key, vo
     struct bb_redis_id state;
     uint64_t count = 0;
     bool is_child = bb_redis_fork_is_child();
-    struct bb_db *db = is_child ? open_saved(store, &state) : store->db;
-    emit_options(&rewriting, &store->options);
-    enum bb_status status = bb_redis_chunks_write(db, &sink, &count);
-    if (status != BB_OK && is_child)
-        bb_redis_fork_fail(bb_error_last()->message);
     if (store->is_incomplete && is_child)
         bb_redis_fork_fail("a store lost a write, which commands cannot express");
+    struct bb_db *db = is_child ? open_saved(store, &state) : store->db;
+    emit_options(&rewriting, &store->options);
+    enum bb_status status = db == NULL ? BB_OK : bb_redis_chunks_write(db, &sink, &count);
+    if (status != BB_OK && is_child)
+        bb_redis_fork_fail(bb_error_last()->message);
     if (status != BB_OK)
         RedisModule_LogIOError(aof, "warning", "bloomblock: a store is not in the file: %s",
                                bb_error_last()->message);
@@ -167,7 +175,7 @@ static void digest(struct RedisModuleDigest *digest, void *value)
 {
     struct bb_redis_store *store = value;
     struct bb_db_iter *iter = NULL;
-    if (bb_db_iter_create(store->db, NULL, &iter) != BB_OK)
+    if (store->db == NULL || bb_db_iter_create(store->db, NULL, &iter) != BB_OK)
         return;
     for (bb_db_iter_seek_first(iter); bb_db_iter_valid(iter); bb_db_iter_next(iter)) {
         struct bb_bytes field = bb_db_iter_key(iter);
@@ -181,12 +189,19 @@ static void digest(struct RedisModuleDigest *digest, void *value)
 
 static void *copy(struct RedisModuleString *from, struct RedisModuleString *to, const void *value)
 {
+    struct bb_redis_store *store = (struct bb_redis_store *)value;
     struct bb_redis_store *made = NULL;
     (void)from;
     (void)to;
-    enum bb_status status = bb_redis_store_copy((struct bb_redis_store *)value, &made);
-    if (status != BB_OK)
-        return NULL;
+    if (bb_redis_store_copy(store, &made) != BB_OK) {
+        bb_redis_loss_end();
+        if (!bb_redis_loss_must_mark()) {
+            RedisModule_Log(NULL, "warning", "bloomblock: a store cannot be copied: %s",
+                            bb_error_last()->message);
+            return NULL;
+        }
+        made = bb_redis_store_create_lost(&store->options);
+    }
     bb_redis_store_attach(made);
     return made;
 }
@@ -225,6 +240,8 @@ static void clean(struct RedisModuleCtx *ctx, void *data)
  * directory becomes the directory of that state, which a load of the file finds. */
 static void close_store(void *context, struct bb_redis_store *store)
 {
+    if (store->db == NULL)
+        return;
     struct bb_redis_path path = bb_redis_root_store(&store->id);
     struct bb_redis_path saved = bb_redis_root_saved(&store->state);
     bool is_named = !bb_redis_id_is_none(&store->state) && store->state_version == store->version &&
@@ -272,7 +289,8 @@ bool bb_redis_type_register(struct RedisModuleCtx *ctx)
         .copy = copy,
     };
     bb_redis_store_type = RedisModule_CreateDataType(ctx, NAME, BB_REDIS_PAYLOAD_VERSION, &methods);
-    return bb_redis_store_type != NULL && bb_redis_fork_init(ctx) && subscribe(ctx);
+    return bb_redis_store_type != NULL && bb_redis_fork_init(ctx) && bb_redis_loss_init(ctx) &&
+           subscribe(ctx);
 }
 
 void bb_redis_type_begin(struct RedisModuleCtx *ctx)

@@ -3,8 +3,9 @@
 
 #include "redis/command/reply.h"
 #include "redis/store/creation.h"
-#include "redis/store/store_key.h"
+#include "redis/store/loss.h"
 #include "redis/store/request.h"
+#include "redis/store/store_key.h"
 
 /* A blocked write is tried again after this time. */
 #define RETRY_MS 2
@@ -20,24 +21,12 @@ struct bb_redis_waiting_write {
 
 /* ---- the write itself ---- */
 
-static int fail(struct RedisModuleCtx *ctx, struct bb_redis_store *store, enum bb_status status)
-{
-    if (bb_redis_request_is_believed(ctx)) {
-        store->is_incomplete = true;
-        RedisModule_Log(ctx, "warning",
-                        "bloomblock: a store lost a write, and refuses commands until it is loaded "
-                        "again: %s",
-                        bb_error_last()->message);
-    }
-    return bb_redis_store_key_reply_failure(ctx, status);
-}
-
 static int write_now(struct RedisModuleCtx *ctx, struct RedisModuleString **argv,
                      struct bb_redis_store *store, const struct bb_redis_write *write)
 {
     enum bb_status status = bb_redis_store_write(store);
     if (status != BB_OK)
-        return fail(ctx, store, status);
+        return bb_redis_loss_reply(ctx, argv[1], status);
     (void)RedisModule_ReplicateVerbatim(ctx);
     (void)RedisModule_SignalModifiedKey(ctx, argv[1]);
     (void)RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, write->event, argv[1]);
@@ -63,7 +52,7 @@ static int execute_later(struct RedisModuleCtx *ctx, struct RedisModuleString **
     enum bb_status status = waiting->write->fill(store->batch, argv, argc);
     if (status != BB_OK) {
         bb_batch_reset(store->batch);
-        return bb_redis_store_key_reply_failure(ctx, status);
+        return bb_redis_loss_reply(ctx, argv[1], status);
     }
     return write_now(ctx, argv, store, waiting->write);
 }
@@ -158,19 +147,19 @@ static int write_batch(struct RedisModuleCtx *ctx, struct RedisModuleString **ar
     if (status == BB_OK || status == BB_WOULD_WAIT)
         return write_now(ctx, argv, store, write);
     bb_batch_reset(store->batch);
-    return fail(ctx, store, status);
+    return bb_redis_loss_reply(ctx, argv[1], status);
 }
 
 static int fill_and_write(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
                           struct bb_redis_store *store, const struct bb_redis_write *write)
 {
     if (store->is_incomplete)
-        return bb_redis_store_key_reply_incomplete(ctx);
+        return bb_redis_loss_refuse(ctx);
     enum bb_status status = write->fill(store->batch, argv, argc);
     if (status == BB_OK)
         return write_batch(ctx, argv, store, write);
     bb_batch_reset(store->batch);
-    return bb_redis_store_key_reply_failure(ctx, status);
+    return bb_redis_loss_reply(ctx, argv[1], status);
 }
 
 static int write_to_new(struct RedisModuleCtx *ctx, struct RedisModuleString **argv, int argc,
@@ -178,11 +167,13 @@ static int write_to_new(struct RedisModuleCtx *ctx, struct RedisModuleString **a
 {
     (void)is_new;
     const struct bb_redis_write *write = context;
+    if (store->is_incomplete)
+        return bb_redis_loss_refuse(ctx);
     enum bb_status status = write->fill(store->batch, argv, argc);
     if (status == BB_OK)
         return write_now(ctx, argv, store, write);
     bb_batch_reset(store->batch);
-    return bb_redis_store_key_reply_failure(ctx, status);
+    return bb_redis_loss_reply(ctx, argv[1], status);
 }
 
 /* Creates the key, unless the command fails: then it has no effect at all. */
@@ -196,7 +187,7 @@ static int create_and_write(struct RedisModuleCtx *ctx, struct RedisModuleString
         status = write->fill(batch, argv, argc);
     bb_batch_destroy(batch);
     if (status != BB_OK)
-        return bb_redis_store_key_reply_failure(ctx, status);
+        return bb_redis_loss_reply(ctx, argv[1], status);
     bb_redis_store_options_init(&options);
     return bb_redis_creation_run(ctx, argv, argc, &options, write_to_new, write);
 }
