@@ -1,10 +1,16 @@
 /* See maintain_command.h. They change no contents, and are not replicated. */
 #include "redis/store/maintain_command.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "bb/db_files.h"
 #include "redis/command/reply.h"
 #include "redis/store/store_key.h"
 #include "redis/store/request.h"
+
+/* Of the text before the first damage, at most. */
+#define EXTENT_SIZE 128
 
 struct maintain {
     struct bb_redis_request request; /* must be first */
@@ -21,10 +27,24 @@ static void compact(struct bb_redis_request *request)
     bb_redis_request_end(request, bb_db_compact(request->store->db));
 }
 
+/* The latest failure, which is the first damage, with the extent. */
+static enum bb_status describe(enum bb_status status, const struct bb_db_scrub_report *report)
+{
+    const struct bb_error first = *bb_error_last();
+    char message[sizeof(first.message)];
+    snprintf(message, sizeof(message),
+             "damaged files: %" PRIu64 " (the store has %" PRIu64 " tables), the first: %.*s",
+             report->damaged, report->tables, (int)sizeof(message) - EXTENT_SIZE, first.message);
+    return bb_error_set(status, message);
+}
+
 static void verify(struct bb_redis_request *request)
 {
-    struct maintain *maintain = (struct maintain *)request;
-    bb_redis_request_end(request, bb_db_scrub(request->store->db, NULL, &maintain->report));
+    struct bb_db_scrub_report *report = &((struct maintain *)request)->report;
+    enum bb_status status = bb_db_scrub(request->store->db, NULL, report);
+    if (report->damaged > 0 && (status == BB_CORRUPT || status == BB_IO))
+        status = describe(status, report);
+    bb_redis_request_end(request, status);
 }
 
 static int reply_ok(struct RedisModuleCtx *ctx, struct bb_redis_request *request)

@@ -389,6 +389,23 @@ class Files(StoreFiles):
         self.assertFalse(self.is_adopted(redis, "s"))
         self.end(redis)
 
+    def test_verify_counts_the_damaged_files(self):
+        """Regression: it reported the first damage without the extent."""
+        redis = self.start()
+        for field in "ab":
+            redis("BB.PUT", "s", field, "1")
+            redis("BB.FLUSH", "s")
+        info = redis("BB.INFO", "s")
+        place = info[info.index("directory") + 1]
+        for name in os.listdir(place):
+            if name.endswith(".bbt"):
+                with open(os.path.join(place, name), "r+b") as file:
+                    file.write(bytes(16))
+        extent = r"^BBCORRUPT damaged files: 2 \(the store has 2 tables\), the first: .*bbt"
+        with self.assertRaisesRegex(Refused, extent):
+            redis("BB.VERIFY", "s")
+        self.end(redis)
+
     def test_directories_of_earlier_saves_are_removed(self):
         redis = self.start()
         for i in range(3):
