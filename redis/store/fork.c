@@ -56,7 +56,15 @@ static struct RedisModuleCtx *log_ctx;
 static struct save *saves;   /* that are not over, newest first */
 static struct save *forking; /* from before fork until the child's event; in the child: its own */
 static bool is_child;
-static unsigned long long rdb_saves; /* the server's counter, when it was last seen */
+static int pipe_error; /* the latest failure to connect a child; 0: none */
+
+/* Counters of the server. CONFIG RESETSTAT sets them to 0. */
+struct counters {
+    unsigned long long forks;
+    unsigned long long rdb_saves; /* RDB files begun; a full sync over a socket is not counted */
+};
+
+static struct counters seen; /* when they were last read */
 
 bool bb_redis_fork_is_child(void)
 {
@@ -100,6 +108,7 @@ static void hold_store(void *context, struct bb_redis_store *store)
         return;
     store->state = entry->state;
     store->state_version = store->version;
+    store->is_named_by_rdb = false;
 }
 
 /* A state whose directory does not exist, or will be removed, is forgotten. */
@@ -142,16 +151,19 @@ static void release(struct save *save)
     RedisModule_Free(save);
 }
 
+/* A failure is reported by the child. */
 static bool connect_child(struct save *save)
 {
     int ends[2];
     void *notes =
         mmap(NULL, sizeof(struct notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (notes == MAP_FAILED)
+    bool is_mapped = notes != MAP_FAILED;
+    if (is_mapped)
+        save->notes = notes;
+    if (!is_mapped || pipe2(ends, O_CLOEXEC) != 0) {
+        pipe_error = errno;
         return false;
-    save->notes = notes;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return false;
+    }
     save->read_end = ends[0];
     save->write_end = ends[1];
     return true;
@@ -176,7 +188,9 @@ static void before_fork(void)
     save->read_end = -1;
     save->write_end = -1;
     bb_redis_stores_visit(hold_store, save);
-    if (save->count > 0 && connect_child(save))
+    /* A save without stores ends the use of earlier directories. */
+    bool is_needed = save->count > 0 || bb_redis_saved_is_any();
+    if (is_needed && connect_child(save))
         forking = save;
     else
         release(save);
@@ -237,19 +251,25 @@ static void write_entries(struct bb_redis_job *job)
     (void)RedisModule_EventLoopAddOneShot(collect, NULL);
 }
 
-/* The number of RDB files that the server has begun. A full sync over a socket is not counted. */
-static unsigned long long count_rdb_saves(void)
+static unsigned long long read_counter(const char *section, const char *name)
 {
     int failed = 0;
-    struct RedisModuleServerInfoData *info = RedisModule_GetServerInfo(NULL, "persistence");
-    unsigned long long count = RedisModule_ServerInfoGetFieldUnsigned(info, "rdb_saves", &failed);
+    struct RedisModuleServerInfoData *info = RedisModule_GetServerInfo(NULL, section);
+    unsigned long long count = RedisModule_ServerInfoGetFieldUnsigned(info, name, &failed);
     RedisModule_FreeServerInfo(NULL, info);
     return failed ? 0 : count;
 }
 
+static struct counters read_counters(void)
+{
+    struct counters counters = {read_counter("stats", "total_forks"),
+                                read_counter("persistence", "rdb_saves")};
+    return counters;
+}
+
 void bb_redis_fork_note_save(void)
 {
-    rdb_saves = count_rdb_saves();
+    seen = read_counters();
 }
 
 /* Runs after the fork. If it made a child, the child's event came before this, and has reset
@@ -258,7 +278,7 @@ static void settle(void *context)
 {
     (void)context;
     forget_fork();
-    rdb_saves = count_rdb_saves();
+    seen = read_counters();
 }
 
 static void after_fork_in_parent(void)
@@ -272,13 +292,21 @@ static void after_fork_in_parent(void)
     (void)RedisModule_EventLoopAddOneShot(settle, NULL);
 }
 
-/* The server counts an RDB file before it forks, so the counter shows whether the child writes
- * one. */
+/* The server counts an RDB file before it forks, so the counter shows whether the child writes one.
+ * The counters were read after every earlier fork, so other than one more fork means that they
+ * began again at 0. */
+static bool begins_rdb_file(void)
+{
+    struct counters now = read_counters();
+    bool were_reset = now.forks != seen.forks + 1 || now.rdb_saves < seen.rdb_saves;
+    bool is_rdb_file = now.rdb_saves > (were_reset ? 0 : seen.rdb_saves);
+    seen = now;
+    return is_rdb_file;
+}
+
 static void begin_save(struct RedisModuleCtx *ctx)
 {
-    unsigned long long count = count_rdb_saves();
-    bool is_rdb_file = count > rdb_saves; /* CONFIG RESETSTAT begins at 0 again */
-    rdb_saves = count;
+    bool is_rdb_file = begins_rdb_file();
     /* Without this flag it is the child of a debugger, and there will be no event of its end. */
     if ((RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_ACTIVE_CHILD) == 0)
         forget_fork();
@@ -373,6 +401,13 @@ static void await_report(struct save *save, size_t index)
     }
 }
 
+static void fail_without_pipe(void)
+{
+    char message[128];
+    snprintf(message, sizeof(message), "there is no pipe to the server: %s", strerror(pipe_error));
+    bb_redis_fork_fail(message);
+}
+
 struct bb_redis_path bb_redis_fork_await(const struct bb_redis_store *store,
                                          struct bb_redis_id *ret_state)
 {
@@ -380,6 +415,8 @@ struct bb_redis_path bb_redis_fork_await(const struct bb_redis_store *store,
     struct save *save = forking;
     while (save != NULL && i < save->count && save->entries[i].store != store)
         i++;
+    if (save == NULL && pipe_error != 0)
+        fail_without_pipe();
     if (save == NULL || i == save->count)
         bb_redis_fork_fail("a store was not announced before the fork");
     await_report(save, i);

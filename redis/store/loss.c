@@ -22,6 +22,11 @@ bool bb_redis_loss_init(struct RedisModuleCtx *ctx)
     return RedisModule_SubscribeToServerEvent(ctx, loading, on_loading) == REDISMODULE_OK;
 }
 
+bool bb_redis_loss_is_loading_aof(void)
+{
+    return is_loading_aof;
+}
+
 void bb_redis_loss_end(void)
 {
     if (!is_loading_aof)

@@ -35,4 +35,7 @@ int bb_redis_loss_refuse(struct RedisModuleCtx *ctx);
 void bb_redis_loss_end(void);
 bool bb_redis_loss_must_mark(void);
 
+/* Whether the file being loaded is an AOF, or its base. */
+bool bb_redis_loss_is_loading_aof(void);
+
 #endif

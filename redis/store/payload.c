@@ -136,7 +136,8 @@ static void adopt(struct loading *loading)
                                saved.text, bb_error_last()->message);
         return;
     }
-    bb_redis_saved_keep(&loading->state, BB_REDIS_SAVED_BY_RDB | BB_REDIS_SAVED_BY_AOF);
+    bb_redis_saved_keep(&loading->state, bb_redis_loss_is_loading_aof() ? BB_REDIS_SAVED_BY_AOF
+                                                                        : BB_REDIS_SAVED_BY_RDB);
     loading->only_checks = true;
     loading->store->state = loading->state;
 }

@@ -28,6 +28,11 @@ bool bb_redis_saved_is_kept(const struct bb_redis_id *state)
     return find(state) != NULL;
 }
 
+bool bb_redis_saved_is_any(void)
+{
+    return all != NULL;
+}
+
 void bb_redis_saved_hold(const struct bb_redis_id *state)
 {
     find(state)->holds++;

@@ -24,6 +24,8 @@ void bb_redis_saved_begin(enum bb_redis_saved_kind kind);
 void bb_redis_saved_end(void);
 
 bool bb_redis_saved_is_kept(const struct bb_redis_id *state);
+/* Whether any state is kept. */
+bool bb_redis_saved_is_any(void);
 
 /* Keeps the directory of a kept state for a child that will read it, even if no file names it any
  * more. Every hold is released; the directory is removed by the next

@@ -32,6 +32,8 @@ struct bb_redis_store {
     /* The contents at `state_version` are saved under this id, or will be. */
     struct bb_redis_id state;
     uint64_t state_version;
+    /* An RDB file that the server itself wrote names the state, which has no directory yet. */
+    bool is_named_by_rdb;
     /* A write that the server counts as done was not made, for example because of a full disk. */
     bool is_incomplete;
     /* Writes that wait for background work, in order: write.c. */

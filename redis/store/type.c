@@ -48,12 +48,15 @@ static void *load(struct RedisModuleIO *rdb, int version)
 static struct bb_redis_id name_state(struct bb_redis_store *store)
 {
     bool is_kept = bb_redis_saved_is_kept(&store->state);
-    if (is_kept && store->state_version == store->version)
+    store->is_named_by_rdb = false;
+    if (is_kept && store->state_version == store->version) {
         bb_redis_saved_keep(&store->state, BB_REDIS_SAVED_BY_RDB);
-    else if (bb_redis_root_new_id(&store->state) == BB_OK)
+    } else if (bb_redis_root_new_id(&store->state) == BB_OK) {
         store->state_version = store->version;
-    else
+        store->is_named_by_rdb = true;
+    } else {
         memset(&store->state, 0, sizeof(store->state));
+    }
     return store->state;
 }
 
@@ -244,8 +247,7 @@ static void close_store(void *context, struct bb_redis_store *store)
         return;
     struct bb_redis_path path = bb_redis_root_store(&store->id);
     struct bb_redis_path saved = bb_redis_root_saved(&store->state);
-    bool is_named = !bb_redis_id_is_none(&store->state) && store->state_version == store->version &&
-                    !bb_redis_saved_is_kept(&store->state);
+    bool is_named = store->is_named_by_rdb && store->state_version == store->version;
     enum bb_status status = bb_db_close(store->db);
     if (status == BB_OK && is_named)
         status = bb_redis_unsynced_settle(path.text);

@@ -4,6 +4,7 @@ Method: a library that controls the server's forks and lists its syncs (system_c
 case happen."""
 import os
 import re
+import resource
 import shutil
 import tempfile
 import time
@@ -183,6 +184,83 @@ class Saves(StoreFiles):
         redis = self.start()
         self.wait_until(lambda: self.directories() == [])
         self.assertEqual(redis("DBSIZE"), 0)
+        self.end(redis)
+
+    def test_the_directory_of_the_last_store_is_removed_by_the_next_save(self):
+        """Regression: a save without stores left the directories of earlier ones."""
+        redis = self.start()
+        redis("BB.PUT", "s", "a", "1")
+        self.save_in_child(redis)
+        redis("DEL", "s")
+        redis("BGSAVE")
+        self.wait_for_child(redis)
+        self.wait_until(lambda: self.directories() == [])
+        self.end(redis)
+
+    def test_a_directory_that_a_start_took_is_removed_by_the_next_save(self):
+        """Regression: it counted as named by an AOF too, and stayed without one."""
+        for options, save in (({}, "BGSAVE"), ({"appendonly": "yes"}, "BGREWRITEAOF")):
+            redis = self.start(**options)
+            redis("BB.PUT", "s", "a", "1")
+            redis(save)
+            self.wait_for_child(redis)
+            self.wait_until(lambda: len(self.saved()) == 1)
+            state = self.saved()[0]
+            self.end(redis, kill=True)
+            redis = self.start(**options)
+            redis("BB.PUT", "s", "a", "2")
+            redis(save)
+            self.wait_for_child(redis)
+            self.wait_until(lambda: len(self.saved()) == 1 and self.saved()[0] != state)
+            redis("FLUSHALL")
+            self.end(redis)
+
+    def test_an_end_during_a_save_takes_no_name_from_it(self):
+        """Regression: the stores got the names of states whose RDB file was never written."""
+        redis = self.start()
+        redis("BB.PUT", "s", "a", "1")
+        hold = self.control("hold")
+        redis("BGSAVE")
+        self.wait_until(lambda: len(self.saved()) == 1)
+        self.end(redis)
+        os.remove(hold)
+        self.assertNotIn("# <bloomblock>", self.server.log())
+        self.assertNotIn("rename", self.server.log())
+
+    def test_a_save_after_a_reset_of_statistics_keeps_its_directory(self):
+        """Regression: the counter of RDB files seemed not to have grown."""
+        redis = self.start()
+        for value in range(3):
+            redis("BB.PUT", "s", "a", value)
+            redis("BGSAVE")
+            self.wait_for_child(redis)
+        self.wait_until(lambda: len(self.saved()) == 1)
+        redis("CONFIG", "RESETSTAT")
+        state = self.saved()[0]
+        redis("BB.PUT", "s", "a", "last")
+        redis("BGSAVE")
+        self.wait_for_child(redis)
+        self.wait_until(lambda: len(self.saved()) == 1 and self.saved()[0] != state)
+        self.end(redis, kill=True)
+        redis = self.start()
+        self.assertTrue(self.is_adopted(redis, "s"))
+        self.assertEqual(redis("BB.GET", "s", "a"), b"last")
+        self.end(redis)
+
+    def test_a_save_without_file_descriptors_has_the_reason_in_the_log(self):
+        redis = self.start()
+        redis("BB.PUT", "s", "a", "1")
+        process = self.server.process.pid
+        taken = {int(name) for name in os.listdir(f"/proc/{process}/fd")}
+        free = min(set(range(len(taken) + 1)) - taken)
+        limits = resource.prlimit(process, resource.RLIMIT_NOFILE)
+        resource.prlimit(process, resource.RLIMIT_NOFILE, (free, limits[1]))
+        redis("BGSAVE")
+        self.wait_for_child(redis)
+        resource.prlimit(process, resource.RLIMIT_NOFILE, limits)
+        self.assertIn(b"rdb_last_bgsave_status:err", redis("INFO", "persistence"))
+        self.assertIn("no pipe to the server: Too many open files", self.server.log())
+        self.save_in_child(redis)
         self.end(redis)
 
     def test_files_that_an_rdb_names_are_not_removed(self):
