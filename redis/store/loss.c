@@ -87,6 +87,7 @@ int bb_redis_loss_reply(struct RedisModuleCtx *ctx, struct RedisModuleString *na
     if (is_from_master(ctx)) {
         report();
         mark(ctx, name);
+        (void)RedisModule_SignalModifiedKey(ctx, name);
         (void)RedisModule_ReplicateVerbatim(ctx);
     }
     return bb_redis_store_key_reply_failure(ctx, status);

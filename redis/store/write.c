@@ -27,9 +27,7 @@ static int write_now(struct RedisModuleCtx *ctx, struct RedisModuleString **argv
     enum bb_status status = bb_redis_store_write(store);
     if (status != BB_OK)
         return bb_redis_loss_reply(ctx, argv[1], status);
-    (void)RedisModule_ReplicateVerbatim(ctx);
-    (void)RedisModule_SignalModifiedKey(ctx, argv[1]);
-    (void)RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, write->event, argv[1]);
+    bb_redis_store_key_changed(ctx, argv[1], write->event);
     return bb_redis_reply_ok(ctx);
 }
 

@@ -16,8 +16,7 @@ static int reply_created(struct RedisModuleCtx *ctx, struct RedisModuleString **
     (void)context;
     if (!is_new)
         return RedisModule_ReplyWithError(ctx, "ERR the store exists");
-    (void)RedisModule_ReplicateVerbatim(ctx);
-    (void)RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, "bb.create", argv[1]);
+    bb_redis_store_key_changed(ctx, argv[1], "bb.create");
     return bb_redis_reply_ok(ctx);
 }
 
