@@ -17,12 +17,14 @@
  * another filter, a probe would return no for every member.
  *
  * Pure functions; any thread. */
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/coding.h"
 #include "base/hash.h"
 #include "base/status.h"
 #include "bb/filter.h"
 #include "standalone/envelope/envelope.h"
+#include "standalone/filter_file.h"
 
 #define MAGIC_TEXT "BBFLFILE"
 #define VERSION_0  0
@@ -92,14 +94,15 @@ enum bb_status bb_filter_file_encode(const struct bb_filter_file *file, struct b
 }
 
 /* Magic and version: they must be right before any other field has a meaning. */
-static enum bb_status check_frame(struct bb_bytes bytes)
+static enum bb_status check_frame(const uint8_t *header, uint64_t file_size)
 {
-    if (bytes.size < BB_FILTER_FILE_HEADER_SIZE + BB_ENVELOPE_SIZE_MIN)
-        return bb_corrupt(nowhere, bytes.size, "ends after %zu bytes, the shortest has %d",
-                          bytes.size, BB_FILTER_FILE_HEADER_SIZE + BB_ENVELOPE_SIZE_MIN);
-    if (memcmp(bytes.data + MAGIC, MAGIC_TEXT, strlen(MAGIC_TEXT)) != 0)
+    if (file_size < BB_FILTER_FILE_HEADER_SIZE + BB_ENVELOPE_SIZE_MIN)
+        return bb_corrupt(nowhere, file_size, "ends after %llu bytes, the shortest has %d",
+                          (unsigned long long)file_size,
+                          BB_FILTER_FILE_HEADER_SIZE + BB_ENVELOPE_SIZE_MIN);
+    if (memcmp(header + MAGIC, MAGIC_TEXT, strlen(MAGIC_TEXT)) != 0)
         return bb_corrupt(nowhere, MAGIC, "does not begin with %s", MAGIC_TEXT);
-    uint32_t version = bb_load32(bytes.data + VERSION);
+    uint32_t version = bb_load32(header + VERSION);
     if (version != VERSION_0)
         return bb_fail(BB_UNSUPPORTED, "%s: at offset %d: has version %u, this library reads %d",
                        nowhere.file, VERSION, version, VERSION_0);
@@ -117,16 +120,16 @@ static enum bb_status check_checksum(const uint8_t *header)
     return BB_OK;
 }
 
-static enum bb_status check_sizes(struct bb_bytes bytes)
+static enum bb_status check_sizes(const uint8_t *header, uint64_t file_size)
 {
-    uint16_t header_size = bb_load16(bytes.data + HEADER_SIZE);
-    uint64_t size = bb_load64(bytes.data + SIZE);
+    uint16_t header_size = bb_load16(header + HEADER_SIZE);
+    uint64_t size = bb_load64(header + SIZE);
     if (header_size != BB_FILTER_FILE_HEADER_SIZE)
         return bb_corrupt(nowhere, HEADER_SIZE, "header has %u bytes, expected %d", header_size,
                           BB_FILTER_FILE_HEADER_SIZE);
-    if (size != bytes.size)
-        return bb_corrupt(nowhere, SIZE, "the size field is %llu bytes, the input has %zu",
-                          (unsigned long long)size, bytes.size);
+    if (size != file_size)
+        return bb_corrupt(nowhere, SIZE, "the size field is %llu bytes, the input has %llu",
+                          (unsigned long long)size, (unsigned long long)file_size);
     return BB_OK;
 }
 
@@ -150,15 +153,28 @@ static enum bb_status check_fields(const uint8_t *header)
     return BB_OK;
 }
 
+static enum bb_status check_header(const uint8_t *header, uint64_t file_size)
+{
+    enum bb_status status = check_frame(header, file_size);
+    if (status == BB_OK)
+        status = check_checksum(header);
+    if (status == BB_OK)
+        status = check_sizes(header, file_size);
+    return status == BB_OK ? check_fields(header) : status;
+}
+
+enum bb_status bb_filter_file_check_beginning(struct bb_bytes beginning, uint64_t file_size)
+{
+    BB_DEBUG_ASSERT(beginning.size == file_size || beginning.size == BB_FILTER_FILE_HEADER_SIZE);
+    bool is_bare = beginning.size >= strlen(BB_ENVELOPE_MAGIC) &&
+                   memcmp(beginning.data, BB_ENVELOPE_MAGIC, strlen(BB_ENVELOPE_MAGIC)) == 0;
+    return is_bare ? bb_envelope_check_frame(beginning.data, file_size)
+                   : check_header(beginning.data, file_size);
+}
+
 enum bb_status bb_filter_file_decode(struct bb_bytes bytes, struct bb_filter_file *ret_file)
 {
-    enum bb_status status = check_frame(bytes);
-    if (status == BB_OK)
-        status = check_checksum(bytes.data);
-    if (status == BB_OK)
-        status = check_sizes(bytes);
-    if (status == BB_OK)
-        status = check_fields(bytes.data);
+    enum bb_status status = check_header(bytes.data, bytes.size);
     if (status != BB_OK)
         return status;
     struct bb_filter_file file = {.hash = (enum bb_filter_hash)bb_load16(bytes.data + HASH),

@@ -70,13 +70,11 @@ enum bb_status bb_envelope_check_plan(uint64_t key_count, double target_rate)
 }
 
 /* Magic, version and size: they must be right before the checksum can be located. */
-static enum bb_status check_frame(struct bb_bytes bytes)
+enum bb_status bb_envelope_check_frame(const uint8_t *data, uint64_t size)
 {
-    const uint8_t *data = bytes.data;
-    if (bytes.size < BB_ENVELOPE_SIZE_MIN)
-        return bb_corrupt(bb_envelope_place, bytes.size,
-                          "ends after %zu bytes, the shortest has %d", bytes.size,
-                          BB_ENVELOPE_SIZE_MIN);
+    if (size < BB_ENVELOPE_SIZE_MIN)
+        return bb_corrupt(bb_envelope_place, size, "ends after %llu bytes, the shortest has %d",
+                          (unsigned long long)size, BB_ENVELOPE_SIZE_MIN);
     if (memcmp(data + BB_ENVELOPE_AT_MAGIC, BB_ENVELOPE_MAGIC, strlen(BB_ENVELOPE_MAGIC)) != 0)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_AT_MAGIC, "does not begin with %s",
                           BB_ENVELOPE_MAGIC);
@@ -85,11 +83,11 @@ static enum bb_status check_frame(struct bb_bytes bytes)
         return bb_fail(BB_UNSUPPORTED, "%s: at offset %d: has version %u, this library reads %d",
                        bb_envelope_place.file, BB_ENVELOPE_AT_VERSION, version,
                        BB_ENVELOPE_VERSION);
-    uint64_t size = bb_load64(data + BB_ENVELOPE_AT_SIZE);
-    if (size != bytes.size)
+    uint64_t expected = bb_load64(data + BB_ENVELOPE_AT_SIZE);
+    if (size != expected)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_AT_SIZE,
-                          "has the size %llu, but %zu bytes are there", (unsigned long long)size,
-                          bytes.size);
+                          "has the size %llu, but %llu bytes are there",
+                          (unsigned long long)expected, (unsigned long long)size);
     return BB_OK;
 }
 
@@ -186,7 +184,7 @@ static enum bb_status check_fields(struct bb_bytes bytes, const struct bb_envelo
 
 enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes, struct bb_envelope *ret_envelope)
 {
-    enum bb_status status = check_frame(bytes);
+    enum bb_status status = bb_envelope_check_frame(bytes.data, bytes.size);
     if (status == BB_OK)
         status = check_checksum(bytes);
     if (status != BB_OK)

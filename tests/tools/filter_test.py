@@ -193,6 +193,14 @@ class Create(FilterTest):
         self.assertEqual(self.ok("filter", "info", self.filter, "--json").json["keys"], 1)
         self.ok("filter", "check", link, "--key", "a")
 
+    def test_a_link_to_a_missing_file_is_not_replaced(self):
+        link = self.path("link")
+        os.symlink(self.path("missing"), link)
+        for options in ([], ["--force"]):
+            self.assertIn("link", self.expect(USAGE, "filter", "create", link, *options, stdin="a\n").err)
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(self.leftovers(), [])
+
     def test_places_that_can_not_be_written(self):
         self.expect(IO, "filter", "create", "/does/not/exist/x", stdin="a\n")
         self.expect(IO, "filter", "create", "/proc/x", stdin="a\n")
@@ -400,6 +408,13 @@ class Hostile(FilterTest):
         for size in (0, 1, 7, 8, 255, 256, 300, 327, 328, len(self.good) - 1):
             self.expect_damaged(CORRUPT, self.spoil(self.good[:size]), "at offset")
         self.expect_damaged(CORRUPT, self.spoil(self.good + b"\0"), "at offset 16")
+
+    def test_a_file_that_became_longer_than_memory_is_not_read(self):
+        """The header disproves the size of a sparse file of a terabyte."""
+        for content in (self.good, self.good[HEADER:]):
+            path = self.spoil(content)
+            os.truncate(path, 1 << 40)
+            self.expect_damaged(CORRUPT, path, "at offset 16")
 
     def test_flipped_bits(self):
         rng = test_random()

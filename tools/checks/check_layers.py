@@ -40,7 +40,7 @@ PUBLIC_HEIGHT = {"base": 2, "bloomblock": 4, "standalone": 4, "skip": 8, "sstabl
 # Headers outside bb/ and base/ that tools and bench may include, to read single blocks and filters,
 # and to check options without a store.
 OPENED_TO_TOOLS = {"sstable/salvage/table_salvage.h", "sstable/table/table_walk.h", "sstable/format.h",
-                   "bloomblock/table/block_filter.h", "kv/options.h"}
+                   "bloomblock/table/block_filter.h", "kv/options.h", "standalone/filter_file.h"}
 APPLICATIONS = {"tools", "bench"}
 REPLACED_BY_REDIS = {"base/alloc.h", "base/region.h"}
 # Headers below a folder that a layer reaches neither directly nor through other headers.

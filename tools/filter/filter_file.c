@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "base/status.h"
+#include "standalone/filter_file.h"
 
 /* The magic of docs/format-filter-file.md, and of docs/filters.md for a bare envelope. */
 #define FILE_MAGIC "BBFLFILE"
@@ -60,24 +62,38 @@ static bool begins_with(struct bb_bytes bytes, const char *magic)
     return bytes.size >= MAGIC_SIZE && memcmp(bytes.data, magic, MAGIC_SIZE) == 0;
 }
 
-/* Files of other programs may be large: the first bytes identify them. */
-static enum bb_status check_beginning(struct bb_file_system *fs, const char *path)
+/* Reads the header, or all of a shorter file. */
+static enum bb_status read_beginning(struct bb_file *file,
+                                     uint8_t data[BB_FILTER_FILE_HEADER_SIZE],
+                                     struct bb_bytes *ret_beginning, uint64_t *ret_file_size)
 {
-    uint8_t data[MAGIC_SIZE];
+    enum bb_status status = bb_file_size(file, ret_file_size);
+    size_t size = *ret_file_size < BB_FILTER_FILE_HEADER_SIZE ? (size_t)*ret_file_size
+                                                              : BB_FILTER_FILE_HEADER_SIZE;
+    *ret_beginning = bb_bytes_of(data, size);
+    return status == BB_OK ? bb_file_read_exactly(file, 0, data, size) : status;
+}
+
+/* Files of other programs, and damaged ones, may be large: the first bytes identify them. */
+static enum bb_status check_beginning(struct bb_file_system *fs, const char *target,
+                                      const char *path)
+{
+    uint8_t data[BB_FILTER_FILE_HEADER_SIZE];
     struct bb_bytes bytes = {.data = data};
+    uint64_t file_size = 0;
     struct bb_file *file = NULL;
-    enum bb_status status = bb_file_open(fs, path, &file);
+    enum bb_status status = bb_file_open(fs, target, &file);
     if (status != BB_OK)
         return status;
-    status = bb_file_read_at(file, 0, data, sizeof(data), &bytes.size);
-    status = bb_file_close_after(file, status);
+    status = bb_file_close_after(file, read_beginning(file, data, &bytes, &file_size));
     if (status != BB_OK)
         return status;
-    if (begins_with(bytes, FILE_MAGIC) || begins_with(bytes, BARE_MAGIC))
-        return BB_OK;
-    return bb_corrupt((struct bb_place){.file = path}, 0,
-                      "begins neither with " FILE_MAGIC " as a filter's file nor with " BARE_MAGIC
-                      " as an envelope");
+    if (!begins_with(bytes, FILE_MAGIC) && !begins_with(bytes, BARE_MAGIC))
+        return bb_corrupt((struct bb_place){.file = target}, 0,
+                          "begins neither with " FILE_MAGIC
+                          " as a filter's file nor with " BARE_MAGIC " as an envelope");
+    status = bb_filter_file_check_beginning(bytes, file_size);
+    return status == BB_OK ? BB_OK : bb_fail_context(status, "%s", path);
 }
 
 static enum bb_status read_contents(const char *path, struct bb_buf *contents)
@@ -88,7 +104,7 @@ static enum bb_status read_contents(const char *path, struct bb_buf *contents)
     if (status == BB_OK)
         status = bb_file_system_posix_create(&fs);
     if (status == BB_OK)
-        status = check_beginning(fs, target);
+        status = check_beginning(fs, target, path);
     if (status == BB_OK)
         status = bb_file_read_whole(fs, target, SIZE_LIMIT, contents);
     if (status == BB_NOT_FOUND)
@@ -150,13 +166,22 @@ static enum bb_status check_directory(const char *path)
     return status == BB_NOT_FOUND ? bb_fail(BB_IO, "%s: its directory is missing", path) : status;
 }
 
+/* No file exists under the name. A write would replace a link whose target is missing. */
+static enum bb_status check_new(const char *path)
+{
+    struct stat found;
+    if (lstat(path, &found) == 0 && S_ISLNK(found.st_mode))
+        return bb_fail(BB_INVALID, "%s: is a symbolic link to a missing file", path);
+    return check_directory(path);
+}
+
 enum bb_status filter_file_check_target(const char *path, bool is_replacing)
 {
     struct stat found;
     if (path[0] == '\0' || path[strlen(path) - 1] == '/')
         return bb_fail(BB_INVALID, "\"%s\" is no name of a file", path);
     if (stat(path, &found) != 0)
-        return errno == ENOENT ? check_directory(path) : bb_fail_errno(errno, "look at", path);
+        return errno == ENOENT ? check_new(path) : bb_fail_errno(errno, "look at", path);
     if (!S_ISREG(found.st_mode))
         return bb_fail(BB_INVALID, "%s: exists and is not a regular file", path);
     if (!is_replacing)

@@ -2,7 +2,7 @@
  *
  * A write creates a new file in the same directory, syncs it, renames it and syncs the directory:
  * after a crash at any moment the name has the old contents or the new. Symbolic links are
- * followed: their target is read or replaced. Threads: one.
+ * followed: their target is read or replaced, and must exist. Threads: one.
  */
 #ifndef BB_TOOLS_FILTER_FILTER_FILE_H
 #define BB_TOOLS_FILTER_FILTER_FILE_H
@@ -31,7 +31,8 @@ BB_MUST_CHECK enum bb_status filter_file_check_hash(const struct filter_file *fi
                                                     const char *path);
 
 /* Checks, before long work, that the file can be written. BB_EXISTS if the name is taken and
- * replacing is not requested, BB_INVALID if it is not a regular file, BB_IO for its directory. */
+ * replacing is not requested, BB_INVALID if it is not a regular file, or a link to a missing one,
+ * BB_IO for its directory. */
 BB_MUST_CHECK enum bb_status filter_file_check_target(const char *path, bool is_replacing);
 /* Writes header and envelope; mode 0600. BB_EXISTS when the name is taken and not to be replaced.
  */

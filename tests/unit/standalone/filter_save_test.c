@@ -3,6 +3,7 @@
 #include "tests/unit/standalone/envelope_fixture.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "tests/support/file_memory.h"
@@ -72,12 +73,35 @@ static void filter_save__names_the_file_in_messages(void **state)
     bb_file_memory_destroy(memory);
 }
 
+/* The header disproves the size before memory is allocated; without memory it would fail. */
+static void filter_save__does_not_read_a_file_that_became_long(void **state)
+{
+    struct bb_temp_dir dir;
+    char path[PATH_MAX];
+    struct bb_buf envelope;
+    struct bb_buf contents = {0};
+    struct bb_filter_file loaded;
+    (void)state;
+    const struct bb_filter_file file = sample(&envelope, 1000);
+    bb_temp_dir_init(&dir, "filter_save");
+    bb_temp_dir_path(&dir, "words.bbf", path);
+    assert_ok(bb_filter_file_save(NULL, path, &file));
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    assert_status(bb_filter_file_load(NULL, path, &contents, &loaded), BB_CORRUPT);
+    assert_message(path);
+    assert_message("at offset 16");
+    assert_null(contents.data);
+    bb_buf_deinit(&envelope);
+    bb_temp_dir_deinit(&dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter_save__comes_back_from_a_disk_with_mode_0600),
         cmocka_unit_test(filter_save__comes_back_from_memory),
         cmocka_unit_test(filter_save__names_the_file_in_messages),
+        cmocka_unit_test(filter_save__does_not_read_a_file_that_became_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
