@@ -2,7 +2,8 @@
  *
  * While any file remains, the last one must show that a store was here. Otherwise a second call
  * could not distinguish the rest of a store from another program's files: LevelDB has a CURRENT and
- * manifests too. This file, the witness, begins or ends with one of our magic numbers.
+ * manifests too. This file, the witness, begins or ends with one of our magic numbers, or it is a
+ * log or manifest whose first record is whole.
  *
  *     CURRENT | everything else of the grammar | witness | LOCK, directory
  *             S14                              S15       S16               S19
@@ -21,6 +22,7 @@
 #include "bb/db_files.h"
 #include "kv/directory/directory.h"
 #include "kv/options.h"
+#include "kv/wal/wal_salvage.h"
 #include "kv/wal/wal_window.h"
 #include "sstable/format.h"
 
@@ -60,15 +62,36 @@ static enum bb_status read_mark(struct destruction *d, const struct bb_directory
     return bb_file_close_after(opened, status);
 }
 
+static void note_unreadable(struct destruction *d)
+{
+    d->unreadable = *bb_error_last();
+    d->report.unreadable++;
+}
+
 /* False when it cannot be read. */
 static bool look_at_mark(struct destruction *d, const struct bb_directory_file *file,
                          uint8_t mark[BB_WAL_MAGIC_SIZE], size_t *ret_size)
 {
     if (read_mark(d, file, mark, ret_size) == BB_OK)
         return true;
-    d->unreadable = *bb_error_last();
-    d->report.unreadable++;
+    note_unreadable(d);
     return false;
+}
+
+/* True for a manifest or a log with a damaged header before a whole record. */
+static bool bears_record(struct destruction *d, const struct bb_directory_file *file)
+{
+    char path[BB_PATH_SIZE_MAX];
+    bool is_ours = false;
+    uint64_t number = file->is.number;
+    if (file->is.kind == BB_FILE_MANIFEST)
+        number = bb_manifest_log_number(number);
+    enum bb_status status = bb_path_join(d->path, file->name, path);
+    if (status == BB_OK)
+        status = bb_wal_salvage_find_first(d->fs, path, number, &is_ours);
+    if (status != BB_OK)
+        note_unreadable(d);
+    return is_ours;
 }
 
 /* True when this engine certainly wrote the file. */
@@ -79,8 +102,10 @@ static bool bears_mark(struct destruction *d, const struct bb_directory_file *fi
     bool is_table = file->is.kind == BB_FILE_TABLE;
     if (!is_table && file->is.kind != BB_FILE_MANIFEST && file->is.kind != BB_FILE_LOG)
         return false;
-    return look_at_mark(d, file, mark, &size) && size == BB_WAL_MAGIC_SIZE &&
-           memcmp(mark, is_table ? BB_TABLE_MAGIC : BB_WAL_MAGIC, BB_WAL_MAGIC_SIZE) == 0;
+    if (!look_at_mark(d, file, mark, &size) || size != BB_WAL_MAGIC_SIZE)
+        return false;
+    return memcmp(mark, is_table ? BB_TABLE_MAGIC : BB_WAL_MAGIC, BB_WAL_MAGIC_SIZE) == 0 ||
+           (!is_table && bears_record(d, file));
 }
 
 /* The newest manifest that is certainly ours, else a log, else a table. */

@@ -66,6 +66,7 @@ static enum bb_status add_file(struct bb_file_system *fs, const char *path, cons
     if (!is_there)
         return status;
     directory->has_current |= file.is.kind == BB_FILE_CURRENT;
+    directory->has_lock |= file.is.kind == BB_FILE_LOCK;
     if (file.is_directory)
         file.is = (struct bb_filename){.kind = BB_FILE_FOREIGN};
     directory->files[directory->file_count++] = file;

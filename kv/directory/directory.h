@@ -26,6 +26,7 @@ struct bb_directory {
     struct bb_directory_file *files;
     size_t file_count;
     bool has_current;
+    bool has_lock;
 };
 
 enum bb_file_verdict {

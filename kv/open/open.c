@@ -113,6 +113,8 @@ static enum bb_status open_to_write(struct bb_db *db)
         status = bb_resume_wait_for_space(db);
     if (status == BB_OK && !waits)
         status = bb_workers_start(db);
+    if (status != BB_OK)
+        bb_opening_leave(&opening);
     struct bb_error failure = *bb_error_last();
     report_recovery(&opening);
     bb_opening_deinit(&opening);

@@ -318,8 +318,10 @@ enum bb_status bb_opening_prepare(struct bb_opening *opening)
     enum bb_status status = make_directory(opening);
     if (status == BB_OK)
         status = check_is_store(opening);
-    if (status == BB_OK)
-        status = take_lock(opening->db);
+    if (status != BB_OK)
+        return status;
+    status = take_lock(opening->db);
+    opening->made_lock = status == BB_OK && !opening->directory.has_lock;
     return status;
 }
 
@@ -392,6 +394,20 @@ bool bb_opening_undo(struct bb_opening *opening)
         remove_attempt(opening);
     (void)bb_error_restore(&failure);
     return undone;
+}
+
+/* The lock is held until the store is released, so no other process has this name's file locked. A
+ * process that has opened the file and then locks it finds that it was removed, and fails
+ * (base/lock_posix.c). */
+void bb_opening_leave(struct bb_opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_error failure = *bb_error_last();
+    if (opening->made_lock)
+        bb_filename_remove(db->system, db->directory, BB_FILE_LOCK, 0);
+    if (opening->made_directory)
+        (void)!db->system->ops->remove_directory(db->system, db->directory);
+    (void)bb_error_restore(&failure);
 }
 
 void bb_opening_deinit(struct bb_opening *opening)

@@ -18,6 +18,7 @@ struct bb_opening {
     struct bb_replay_report replay;
     uint64_t tables_set_aside;
     bool made_directory;
+    bool made_lock; /* there was no LOCK */
     bool is_at_rest;
     /* Made by this attempt, and handed to the store when everything has succeeded. */
     uint64_t first_number; /* the attempt's files have numbers from here on */
@@ -34,6 +35,9 @@ BB_MUST_CHECK enum bb_status bb_opening_recover(struct bb_opening *opening);
  * false when its files may be needed already, or when that is unknown. Keeps the thread's latest
  * failure. */
 bool bb_opening_undo(struct bb_opening *opening);
+/* After a failure: removes the LOCK that the opening made, and the directory that it made, if it is
+ * then empty. Keeps the thread's latest failure. */
+void bb_opening_leave(struct bb_opening *opening);
 void bb_opening_deinit(struct bb_opening *opening);
 
 #endif

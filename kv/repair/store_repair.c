@@ -177,12 +177,15 @@ static enum bb_status lock_and_repair(struct bb_repair *repair)
     struct bb_file *lock = NULL;
     bb_filename_path(repair->path, BB_FILE_LOCK, 0, path);
     enum bb_status status = scan(repair); /* a directory without a store gets no lock file */
+    bool makes_lock = !repair->how.dry_run && !repair->directory.has_lock;
     if (status == BB_OK)
         status = take_lock(repair, path, &lock);
     if (status == BB_OK)
         status = repair_locked(repair);
     if (lock != NULL) {
         struct bb_error failure = *bb_error_last();
+        if (status != BB_OK && makes_lock)
+            bb_filename_remove(repair->fs, repair->path, BB_FILE_LOCK, 0);
         (void)!repair->fs->ops->unlock(repair->fs, lock);
         if (status != BB_OK)
             status = bb_error_restore(&failure);

@@ -9,6 +9,9 @@
 #include "kv/wal/wal_search.h"
 #include "kv/wal/wal_source.h"
 
+/* Offset of the store's id in a header. */
+#define HEADER_STORE_ID 24
+
 struct salvage {
     struct bb_wal_source source;
     struct bb_wal_search search;
@@ -229,6 +232,37 @@ enum bb_status bb_wal_salvage_read_claim(struct bb_file_system *fs, const char *
         return status;
     *ret_is_told = size == sizeof(header) && is_sound_header(header);
     if (*ret_is_told)
-        memcpy(ret_store_id, header + 24, BB_WAL_STORE_ID_SIZE);
+        memcpy(ret_store_id, header + HEADER_STORE_ID, BB_WAL_STORE_ID_SIZE);
     return BB_OK;
+}
+
+static bool has_first(struct bb_bytes block, uint64_t log_number)
+{
+    struct bb_wal_fragment fragment;
+    if (block.size <= BB_WAL_HEADER_SIZE)
+        return false;
+    struct bb_wal_identity identity = bb_wal_identity(log_number, block.data + HEADER_STORE_ID);
+    struct bb_bytes rest =
+        bb_bytes_of(block.data + BB_WAL_HEADER_SIZE, block.size - BB_WAL_HEADER_SIZE);
+    return bb_wal_fragment_decode(bb_wal_format_seed(&identity), BB_WAL_HEADER_SIZE, rest,
+                                  &fragment) == NULL;
+}
+
+enum bb_status bb_wal_salvage_find_first(struct bb_file_system *fs, const char *path,
+                                         uint64_t log_number, bool *ret_has_first)
+{
+    struct bb_buf block = {0};
+    struct bb_file *file = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum bb_status status = bb_buf_extend(&block, BB_WAL_BLOCK_SIZE, &data);
+    if (status == BB_OK)
+        status = bb_file_open(fs, path, &file);
+    if (status == BB_OK)
+        status =
+            bb_file_close_after(file, bb_file_read_at(file, 0, data, BB_WAL_BLOCK_SIZE, &size));
+    if (status == BB_OK)
+        *ret_has_first = has_first(bb_bytes_of(data, size), log_number);
+    bb_buf_deinit(&block);
+    return status;
 }

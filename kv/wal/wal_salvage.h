@@ -37,4 +37,9 @@ BB_MUST_CHECK enum bb_status bb_wal_salvage_read_claim(struct bb_file_system *fs
                                                        uint8_t ret_store_id[BB_WAL_STORE_ID_SIZE],
                                                        bool *ret_is_told);
 
+/* *ret_has_first: the first record or mark of the log is whole, whatever the header's other bytes
+ * are; its check covers the number and the id in the header. The file is then certainly ours. */
+BB_MUST_CHECK enum bb_status bb_wal_salvage_find_first(struct bb_file_system *fs, const char *path,
+                                                       uint64_t log_number, bool *ret_has_first);
+
 #endif

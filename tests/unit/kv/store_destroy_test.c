@@ -3,6 +3,7 @@
  * files, in other programs' directories, with each call failing. Power failures:
  * tests/crash/destroy_test.c. */
 #include "bb/db_files.h"
+#include "base/buf.h"
 #include "tests/support/store.h"
 
 #include "tests/support/file_fault.h"
@@ -225,6 +226,55 @@ static void store_destroy__of_a_damaged_store(void **state)
     }
 }
 
+/* Flips the first bit of every manifest and log. */
+static void spoil_headers(struct store *store)
+{
+    struct bb_file_system *fs = bb_file_memory_system(store->memory);
+    struct bb_file_names names = {0};
+    assert_ok(fs->ops->list(fs, STORE_PATH, &names));
+    for (size_t i = 0; i < names.count; i++) {
+        char path[128];
+        struct bb_buf contents = {0};
+        if (strstr(names.names[i], "MANIFEST") == NULL && strstr(names.names[i], ".wal") == NULL)
+            continue;
+        snprintf(path, sizeof(path), STORE_PATH "/%s", names.names[i]);
+        assert_ok(bb_file_read_whole(fs, path, SIZE_MAX, &contents));
+        contents.data[0] ^= 1;
+        bb_file_memory_put(store->memory, path, bb_buf_bytes(&contents));
+        bb_buf_deinit(&contents);
+    }
+    bb_file_names_deinit(&names);
+}
+
+/* No magic number is left, but the manifest's records are. The removal can be interrupted. */
+static void store_destroy__of_damaged_headers_without_tables(void **state)
+{
+    (void)state;
+    uint64_t failures = 0;
+    for (uint64_t nth = 1; nth == failures + 1; nth++) {
+        struct store store;
+        store_init(&store);
+        store_open(&store);
+        store_put(&store, "a", "1");
+        store_close(&store);
+        spoil_headers(&store);
+        struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store.memory));
+        struct bb_db_options options = store.options;
+        options.file_system = bb_file_fault_system(fault);
+        bb_file_fault_arm(fault,
+                          &(struct bb_file_fault_plan){.call = BB_FILE_CALL_ANY, .nth = nth});
+        enum bb_status status = bb_db_destroy(STORE_PATH, &options, NULL);
+        failures += bb_file_fault_hits(fault);
+        assert_true(status == BB_OK || status == BB_IO);
+        bb_file_fault_destroy(fault);
+        if (exists(&store, STORE_PATH))
+            assert_ok(bb_db_destroy(STORE_PATH, &store.options, NULL));
+        assert_false(exists(&store, STORE_PATH));
+        bb_file_memory_destroy(store.memory);
+    }
+    assert_true(failures > 20);
+}
+
 /* After a failed attempt the rest is intact, or an opening refuses it; a second attempt finishes,
  * and a checkpoint can use the name. */
 static void check_rest(struct store *store)
@@ -283,6 +333,7 @@ int main(void)
         cmocka_unit_test(store_destroy__of_the_rest_of_an_attempt),
         cmocka_unit_test(store_destroy__of_a_rest_of_zeros),
         cmocka_unit_test(store_destroy__of_a_damaged_store),
+        cmocka_unit_test(store_destroy__of_damaged_headers_without_tables),
         cmocka_unit_test(store_destroy__goes_on_where_a_call_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -383,6 +383,44 @@ static void wal_fragment__of_an_impossible_place_is_not_found(void **state)
     }
 }
 
+static bool has_first(const struct log *log, uint64_t number)
+{
+    bool has = false;
+    assert_ok(bb_wal_salvage_find_first(log->fs, PATH, number, &has));
+    return has;
+}
+
+/* Of the header only the id counts, and of the records only the first. */
+static void wal_first__is_found_behind_a_damaged_header(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct log log;
+    bool has = false;
+    size_t size = 0;
+    bb_rng_init(&rng, 7);
+    log_init(&log, &rng);
+    const uint8_t *contents = bb_file_memory_bytes(log.memory, PATH, &size);
+    uint8_t *bytes = malloc(size);
+    memcpy(bytes, contents, size);
+    assert_true(has_first(&log, LOG_NUMBER));
+    assert_false(has_first(&log, LOG_NUMBER + 1));
+    for (size_t i = 0; i < BB_WAL_HEADER_SIZE + BB_WAL_FRAGMENT_SIZE_MIN; i++) {
+        bytes[i] ^= 4;
+        bb_file_memory_put(log.memory, PATH, bb_bytes_of(bytes, size));
+        assert_int_equal(has_first(&log, LOG_NUMBER),
+                         i < 24 || (i >= 40 && i < BB_WAL_HEADER_SIZE));
+        bytes[i] ^= 4;
+    }
+    for (size_t i = 0; i <= BB_WAL_HEADER_SIZE + BB_WAL_FRAGMENT_HEADER; i++) {
+        bb_file_memory_put(log.memory, PATH, bb_bytes_of(bytes, i));
+        assert_false(has_first(&log, LOG_NUMBER));
+    }
+    assert_status(bb_wal_salvage_find_first(log.fs, "/no", LOG_NUMBER, &has), BB_NOT_FOUND);
+    free(bytes);
+    log_deinit(&log);
+}
+
 static void wal_claim__is_told_by_a_sound_header_alone(void **state)
 {
     (void)state;
@@ -434,6 +472,7 @@ int main(void)
         cmocka_unit_test(wal_salvage__another_log_is_no_damage),
         cmocka_unit_test(wal_salvage__failures_end_it),
         cmocka_unit_test(wal_claim__is_told_by_a_sound_header_alone),
+        cmocka_unit_test(wal_first__is_found_behind_a_damaged_header),
         cmocka_unit_test(wal_salvage__fragments_before_their_places_are_not_given),
         cmocka_unit_test(wal_salvage__fragments_after_their_places_are_given),
         cmocka_unit_test(wal_fragment__of_an_impossible_place_is_not_found),
