@@ -14,11 +14,13 @@ void leveldb_destroy_db(const leveldb_options_t *options, const char *name, char
         return;
     }
     enum bb_status status = bb_db_destroy(name, NULL, NULL);
-    /* LevelDB reports no error if there is no store: programs call this before they create one. */
-    if (status == BB_INVALID)
-        bb_leveldb_directory_remove_empty(name);
-    if (status == BB_OK || status == BB_INVALID || status == BB_NOT_FOUND)
+    if (status == BB_OK || status == BB_NOT_FOUND)
         return;
+    /* LevelDB reports no error if there is no store: programs call this before they create one. */
+    if (status == BB_INVALID && !bb_leveldb_directory_has_store(name)) {
+        bb_leveldb_directory_remove_empty(name);
+        return;
+    }
     found = status == BB_BUSY ? bb_leveldb_error_held(name) : *bb_error_last();
     bb_leveldb_error_set(errptr, &found);
 }

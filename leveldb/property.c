@@ -168,6 +168,9 @@ static bool print_property(leveldb_t *db, const char *name, struct text *text)
 
 char *leveldb_property_value(leveldb_t *db, const char *propname)
 {
+    /* The child of a fork has no store: its numbers would be zeros. */
+    if (bb_leveldb_store_is_inherited(db))
+        return NULL;
     struct text text = {.start = bb_leveldb_alloc(TEXT_CAPACITY), .capacity = TEXT_CAPACITY};
     if (!print_property(db, propname, &text))
         deinit(&text);

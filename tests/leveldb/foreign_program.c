@@ -1,6 +1,7 @@
 /* A store of the linked engine, in ./store.
  *
  *     foreign_program write     makes it, with some entries
+ *     foreign_program empty     makes it, without entries, and repairs it
  *     foreign_program read      prints its contents
  *     foreign_program touch     tries to open, repair and destroy it, and prints the results
  */
@@ -45,6 +46,11 @@ int main(int argc, char **argv)
     session_init(&s, "store");
     if (strcmp(what, "touch") == 0) {
         touch(&s);
+    } else if (strcmp(what, "empty") == 0) {
+        session_open(&s);
+        session_close(&s);
+        leveldb_repair_db(s.options, s.name, &s.error);
+        print_error(&s, "repair");
     } else {
         session_open(&s);
         if (strcmp(what, "write") == 0)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A store of LevelDB, whole or without one of its files, is refused by open, repair and
-destroy, and no byte changes. The command in the message makes a store of bloomblock with the same
-contents for the program.
+destroy, and no byte changes. The same holds for an empty store that LevelDB has repaired, and that
+therefore has no log. The command in the message makes a store of bloomblock with the same contents
+for the program.
 
     foreign_test.py ON_LEVELDB ON_BLOOMBLOCK [COMMAND]
 """
@@ -21,9 +22,10 @@ def run(program, what, folder):
 
 def contents(folder):
     found = {}
-    for name in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, name), "rb") as file:
-            found[name] = file.read()
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(parent, name), "rb") as file:
+                found[os.path.join(parent, name)] = file.read()
     return found
 
 
@@ -70,6 +72,12 @@ def main():
             sys.exit("LevelDB reads something else than before")
         if command:
             follow_hint(command[0], on_bloomblock, folder, expected)
+    with tempfile.TemporaryDirectory(prefix="bb_leveldb_") as folder:
+        run(on_leveldb, "empty", folder)
+        names = os.listdir(os.path.join(folder, "store"))
+        if any(name.endswith((".ldb", ".log")) for name in names):
+            sys.exit(f"LevelDB's repaired store has a log: {names}")
+        touch(on_bloomblock, folder, "empty")
     with tempfile.TemporaryDirectory(prefix="bb_leveldb_") as folder:
         ours = run(on_bloomblock, "write", folder)
         if run(on_bloomblock, "read", folder) != ours or ours.split("\n", 1)[1] != expected.split("\n", 1)[1]:

@@ -2,6 +2,9 @@
  * list of files, LevelDB's table is at the start of the statistics, and shows the work done. */
 #include "tests/leveldb/opened.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static char *property(struct opened *o, const char *name)
 {
     char *value = leveldb_property_value(o->db, name);
@@ -129,12 +132,43 @@ static void many_tables_are_listed(void **state)
     opened_deinit(&o);
 }
 
+static void expect_no_properties(leveldb_t *db)
+{
+    static const char *const names[] = {"leveldb.num-files-at-level0", "leveldb.stats",
+                                        "leveldb.sstables", "leveldb.approximate-memory-usage"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char *value = leveldb_property_value(db, names[i]);
+        if (value != NULL)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+/* It had level counts and statistics of zeros. */
+static void a_child_has_no_properties(void **state)
+{
+    struct opened o;
+    int status = -1;
+    (void)state;
+    opened_init(&o);
+    fill(&o, 100);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        expect_no_properties(o.db);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    leveldb_free(property(&o, "leveldb.stats"));
+    opened_deinit(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_add_up),
         cmocka_unit_test(statistics_begin_with_leveldbs_table),
         cmocka_unit_test(many_tables_are_listed),
+        cmocka_unit_test(a_child_has_no_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
