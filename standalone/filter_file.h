@@ -1,5 +1,5 @@
-/* What the beginning of a filter file shows, before the rest of the file is read: damage can make a
- * file of any length of a small one, and a header disproves that length.
+/* Checks of the beginning of a filter file, before the rest is read: damage can make a small file
+ * very long, and the header disproves the length.
  *
  * Pure functions; any thread. */
 #ifndef BB_STANDALONE_FILTER_FILE_H

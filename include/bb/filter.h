@@ -361,8 +361,8 @@ struct bb_filter_plan {
     /* Size of the whole envelope. Bloom kinds, and ribbons up to 2,000 keys: the exact size that
      * the builder writes (a ribbon that no seed solves, once in 10^8 filters, takes the next size).
      * Ribbons of more keys: an upper bound; docs/filters.md shows how close it is. Scalable: the
-     * size of one stage, which suffices 999 times out of 1,000; otherwise the filter is up to 8
-     * bytes larger. */
+     * size of one stage, which suffices 999 times out of 1,000; otherwise the filter has a second
+     * stage, of two to three times the size. */
     uint64_t size_bytes;
     double bits_per_key;
     /* The expected rate for these parameters; at most target_rate. */
@@ -382,15 +382,17 @@ struct bb_filter_plan {
  * BB_FILTER_KEY_COUNT_MAX keys, the rest is unused; size_bytes of the plan is the size that is
  * used. BB_INVALID: not exactly two numbers are set; a rate outside its range; too little memory
  * for the keys at BB_FILTER_RATE_MAX, or for one key. BB_TOO_LARGE: more keys than a filter can
- * have. BB_UNSUPPORTED: as bb_filter_builder_create, or a question that the policy cannot answer.
- * Computing a size takes microseconds, a rate or a number of keys milliseconds. Any thread. */
+ * have. BB_UNSUPPORTED: a kind whose size does not follow from a rate (count-min), or a question
+ * that the policy cannot answer. Computing a size takes microseconds, a rate or a number of keys
+ * milliseconds. Any thread. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_plan(const struct bb_filter_question *question,
                                                    struct bb_filter_plan *ret_plan);
 
 /* Size, predicted rate and cost of a filter with given parameters and any number of keys, including
  * 0. target_rate is set to the predicted rate. The parameters are those of the envelope
  * (docs/filters.md, section 6). The rate of a ribbon follows from its number of fingerprint bits.
- * BB_INVALID for impossible parameters. */
+ * BB_INVALID for impossible parameters. BB_UNSUPPORTED for count-min, and for scalable filters,
+ * whose stages follow from a target rate. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_predict(enum bb_filter_kind kind, uint64_t key_count,
                                                       const uint64_t parameters[2],
                                                       struct bb_filter_plan *ret_plan);

@@ -101,8 +101,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_counting_filter_remove(struct bb_counting
 /* False: the hash is certainly absent. */
 BB_API bool bb_counting_filter_may_contain(const struct bb_counting_filter *filter, uint64_t hash);
 /* Same as bb_filter_info of its envelope. The key count is the number of keys added minus keys
- * removed. A predicted rate above the target means that the filter holds more keys than planned.
- * Reads all counters. */
+ * removed. A predicted rate above the target by more than chance means that the filter holds more
+ * keys than planned. Reads all counters. */
 BB_API void bb_counting_filter_info(const struct bb_counting_filter *filter,
                                     struct bb_filter_info *ret_info);
 

@@ -73,8 +73,8 @@ BB_MUST_CHECK enum bb_status bb_envelope_decode_kind(struct bb_bytes bytes,
 BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
                                                       struct bb_envelope *ret_envelope);
 
-/* Checks magic, version and size. data: the header, or all bytes of a shorter envelope; size: of the
- * whole envelope. */
+/* Checks magic, version and size. data: the header, or all bytes of a shorter envelope; size: that
+ * of the whole envelope. */
 BB_MUST_CHECK enum bb_status bb_envelope_check_frame(const uint8_t *data, uint64_t size);
 
 /* Appends the header without the size; the payload is ignored. The caller then appends the payload,

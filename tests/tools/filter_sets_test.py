@@ -70,6 +70,16 @@ class Add(FilterTest):
                              stdin=lines_of(self.keys[:30]))
         self.assertIn("10 were planned", result.err)
 
+    def test_a_few_more_keys_than_planned_are_within_chance(self):
+        """The predicted rate decides, and not the number of keys."""
+        self.create("--kind", "bloom", "--keys", "3000", "--rate", "0.02", "--secret-seed", "1", keys=[])
+        report = self.add(range(1, 3091))
+        self.assertGreater(report["keys"], report["planned_keys"])
+        self.assertFalse(report["overfull"])
+        report = self.ok("filter", "info", self.filter, "--json").json
+        self.assertEqual(report["verdict"], "chance")
+        self.assertGreater(report["predicted_rate"], report["target_rate"])
+
     def test_refusals_leave_the_file(self):
         self.create()
         before = self.content()

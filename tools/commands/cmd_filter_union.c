@@ -248,7 +248,7 @@ const struct command command_filter_union = {
                    "partitioned), the same number\n"
                    "of probes, and the same size or a multiple of it. Others are rejected with the "
                    "reason. The exit code\n"
-                   "is 7 if the union is above its target, as with more keys than planned.\n"
+                   "is 7 if the union is above its target by more than chance.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock filter create monday.bbf monday.txt --kind bloom --keys 100000\n"

@@ -63,8 +63,7 @@ static bool begins_with(struct bb_bytes bytes, const char *magic)
 }
 
 /* Reads the header, or all of a shorter file. */
-static enum bb_status read_beginning(struct bb_file *file,
-                                     uint8_t data[BB_FILTER_FILE_HEADER_SIZE],
+static enum bb_status read_beginning(struct bb_file *file, uint8_t data[BB_FILTER_FILE_HEADER_SIZE],
                                      struct bb_bytes *ret_beginning, uint64_t *ret_file_size)
 {
     enum bb_status status = bb_file_size(file, ret_file_size);

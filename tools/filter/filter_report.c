@@ -41,7 +41,7 @@ const char *filter_verdict_text(enum filter_verdict verdict)
 {
     static const char *const texts[] = {
         [FILTER_WITHIN] = "within the target",
-        [FILTER_CHANCE] = "as planned, within chance of the target",
+        [FILTER_CHANCE] = "within chance of the target",
         [FILTER_ABOVE] = "above the target",
     };
     return texts[verdict];

@@ -497,6 +497,8 @@ static void plan__impossible_parameters_are_refused(void **state)
         bb_filter_predict(BB_FILTER_BLOOM, BB_FILTER_KEY_COUNT_MAX + 1, parameters, &plan),
         BB_TOO_LARGE);
     assert_status(bb_filter_predict((enum bb_filter_kind)99, 1, parameters, &plan), BB_INVALID);
+    assert_status(bb_filter_predict(BB_FILTER_COUNT_MIN, 10, parameters, &plan), BB_UNSUPPORTED);
+    assert_status(bb_filter_predict(BB_FILTER_SCALABLE, 10, parameters, &plan), BB_UNSUPPORTED);
 }
 
 /* --- Built with the parameters of a plan --- */
