@@ -178,7 +178,9 @@ struct bb_select_account {
     uint64_t data_read_bytes;
     uint64_t index_reads; /* preads of index files */
     uint64_t index_read_bytes;
-    uint64_t damaged_indexes;  /* indexes that were skipped: damaged, missing, or unknown */
+    /* Indexes that were skipped: damaged, missing, or unknown. In a read-only store a missing index
+     * file is not counted: the writer may have replaced it. */
+    uint64_t damaged_indexes;
     uint64_t records_examined; /* for which the condition was evaluated */
     uint64_t records_matching; /* of these, for which it is true */
     uint64_t records_hidden;   /* of these, hidden by a newer version, a deletion or the snapshot */

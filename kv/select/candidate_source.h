@@ -30,6 +30,7 @@ struct bb_candidate_source {
     /* One for each index of the catalog; owned. */
     struct bb_select_index_account *index_accounts;
     struct bb_file_system *system; /* for the clock */
+    bool is_read_only;             /* of the store: its writer may remove index files */
     struct bb_newest *newest;      /* borrowed */
     struct bb_announcing announcing;
     struct bb_buf newer; /* owned: newer tables over the current one (table_counting.h) */

@@ -107,6 +107,7 @@ static enum bb_status fill(struct bb_select *select, const struct bb_select_opti
     source->comparator = select->db->options.comparator;
     source->range = &select->kept.range;
     source->system = select->db->system;
+    source->is_read_only = select->db->options.read_only;
     source->newest = &select->newest;
     source->progress = options->progress;
     source->progress_context = options->progress_context;

@@ -287,10 +287,13 @@ static enum bb_status fill(struct choice *choice, struct bb_table_granules *gran
     return status;
 }
 
-/* Without a usable index, every block is read. */
-static enum bb_status pass_over(struct choice *choice, struct bb_table_granules *granules)
+/* Without a usable index, every block is read. WHY a missing file is no damage in a read-only
+ * store: the writer may have replaced it, and the next refresh uses the new one. */
+static enum bb_status pass_over(struct choice *choice, enum bb_status reason,
+                                struct bb_table_granules *granules)
 {
-    choice->source->account.damaged_indexes++;
+    bool is_expected = reason == BB_NOT_FOUND && choice->source->is_read_only;
+    choice->source->account.damaged_indexes += !is_expected;
     return bb_table_granules_init_all(granules, choice->reading->file->meta.block_count);
 }
 
@@ -307,7 +310,7 @@ static enum bb_status choose_by_index(struct choice *choice, struct bb_table_gra
     if (status == BB_CORRUPT) {
         source->account = before;
         source->counted_records = counted_before;
-        status = pass_over(choice, granules);
+        status = pass_over(choice, status, granules);
     } else if (status == BB_OK) {
         add_accounts(choice);
     }
@@ -345,12 +348,12 @@ enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
     enum bb_status status = BB_OK;
     if (companion != NULL && !bb_index_file_is_tried(companion))
         announce_following(reading);
-    if (companion != NULL && bb_index_file_open(companion, &choice.index) == BB_OK) {
-        status = choose_by_index(&choice, granules);
-    } else if (companion != NULL) {
-        status = pass_over(&choice, granules);
-    } else {
+    if (companion == NULL) {
         status = bb_table_granules_init_all(granules, file->meta.block_count);
+    } else {
+        status = bb_index_file_open(companion, &choice.index);
+        status = status == BB_OK ? choose_by_index(&choice, granules)
+                                 : pass_over(&choice, status, granules);
     }
     bb_companion_unref(companion);
     source->account.index_nanoseconds += bb_file_elapsed(source->system, begin);

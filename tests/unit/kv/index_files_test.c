@@ -86,6 +86,34 @@ static void index_files__a_reader_keeps_what_compactions_replace(void **state)
     store_deinit(&store);
 }
 
+/* A reader that opened a store after the removal of a file counted it as damage. */
+static void index_files__that_the_writer_replaced_are_no_damage_for_a_reader(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db *reader = NULL;
+    char path[300];
+    uint64_t count = 0;
+    store_init(&store);
+    store_open(&store);
+    indexed_fill(&store);
+    indexed_path(&store, ".bbi", 0, path);
+    struct bb_file_system *fs = bb_file_memory_system(store.memory);
+    assert_ok(fs->ops->remove(fs, path)); /* as by a writer while the reader opens the store */
+    open_reader(&store, &reader);
+    struct bb_select_account account = indexed_account(reader, "user = 'user3'", &count);
+    assert_int_equal(count, indexed_count(reader, "user = 'user3'", true));
+    assert_int_equal(account.tables_indexed, account.tables - 1);
+    assert_int_equal(account.damaged_indexes, 0);
+    store_reopen(&store);
+    assert_int_equal(indexed_account(store.db, "user = 'user3'", NULL).damaged_indexes, 1);
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    assert_ok(bb_db_refresh(reader));
+    indexed_check_all_built(reader);
+    assert_ok(bb_db_close(reader));
+    store_deinit(&store);
+}
+
 struct refusal {
     enum bb_file_call call;
     const char *part; /* of the path */
@@ -338,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(index_files__a_reader_sees_what_was_materialized),
         cmocka_unit_test(index_files__a_reader_keeps_what_compactions_replace),
+        cmocka_unit_test(index_files__that_the_writer_replaced_are_no_damage_for_a_reader),
         cmocka_unit_test(index_files__a_checkpoint_that_fails_leaves_no_copy),
         cmocka_unit_test(index_files__materializing_that_fails_is_told),
         cmocka_unit_test(index_files__are_removed_with_the_store),
