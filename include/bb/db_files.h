@@ -62,7 +62,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  *     Coverage    All bytes of the tables that exist when the call starts. They are read from the
  *                 device if the system allows that, and not through the block cache. A table that a
  *                 compaction replaces before or during its verification is skipped: the compaction
- *                 has read all of its blocks and verified their checksums. The call then reads all
+ *                 has read all of its blocks and verified their checksums. In a read-only store an
+ *                 index file that the writer replaces is skipped too. The call then reads all
  *                 synced bytes of the manifest and the logs; in a read-only store, the bytes that
  *                 these files themselves mark as synced. A later call checks logs begun during the
  *                 call, and a manifest whose last edit failed
@@ -85,9 +86,12 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  * completely or up to its first damage. */
 struct bb_db_scrub_report {
     uint64_t tables;
-    uint64_t indexes;    /* index files */
-    uint64_t entries;    /* in the tables without damage */
-    uint64_t damaged;    /* files with damage or a read error */
+    uint64_t indexes; /* index files */
+    uint64_t entries; /* in the tables without damage */
+    uint64_t damaged; /* files with damage or a read error */
+    /* Of these: index files. They cost reads, but no data. bb_db_index_materialize rebuilds
+     * them. */
+    uint64_t indexes_damaged;
     uint64_t read_bytes; /* a table with an index file is read twice */
     uint64_t bytes_left; /* size of the tables that have not been read yet */
     uint64_t next_table; /* first_table of a call that continues; 0: all files were verified */

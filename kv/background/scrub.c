@@ -9,6 +9,7 @@
 #include "kv/indexes/index_file.h"
 #include "kv/manifest/edit.h"
 #include "kv/manifest/filename.h"
+#include "kv/manifest/manifest.h"
 #include "kv/options.h"
 #include "kv/store/call.h"
 #include "kv/store/current_view.h"
@@ -170,19 +171,39 @@ static enum bb_status check_table(struct bb_scrub *scrub)
     return status;
 }
 
-/* True when an index file is missing in a read-only store: the writer may have replaced it. */
-static bool is_taken_away(struct bb_db *db, uint64_t index_number)
+static bool is_index_missing(struct bb_db *db, uint64_t index_number)
 {
-    struct bb_error before = *bb_error_last();
     char path[BB_PATH_SIZE_MAX];
     bool is_directory = false;
     uint64_t size = 0;
-    enum bb_status status = BB_OK;
     bb_filename_path(db->directory, BB_FILE_INDEX, index_number, path);
-    if (db->options.read_only)
-        status = db->system->ops->status(db->system, path, &is_directory, &size);
+    return db->system->ops->status(db->system, path, &is_directory, &size) == BB_NOT_FOUND;
+}
+
+/* True when the manifest on the device, which may be newer than this store's view, names the index
+ * file for the table. False if that manifest cannot be read, which its own check reports. */
+static bool is_index_named(struct bb_db *db, uint64_t table_number, uint64_t index_number)
+{
+    struct bb_manifest_state state = {0};
+    const struct bb_edit_table *table = NULL;
+    if (bb_manifest_load(db->system, db->directory, &state, NULL) == BB_OK)
+        table = bb_manifest_state_find(&state, table_number);
+    bool is_named = table != NULL && table->index_number == index_number;
+    bb_manifest_state_deinit(&state);
+    return is_named;
+}
+
+/* True when the writer has replaced the index file of a read-only store. A file that is missing and
+ * still named is damage. WHY in this order: the writer removes a file only after a durable record
+ * that no longer names it. */
+static bool is_taken_away(struct bb_scrub *scrub, uint64_t index_number)
+{
+    struct bb_db *db = scrub->db;
+    struct bb_error before = *bb_error_last();
+    bool is_taken_away = db->options.read_only && is_index_missing(db, index_number) &&
+                         !is_index_named(db, scrub->file->number, index_number);
     (void)bb_error_restore(&before);
-    return status == BB_NOT_FOUND;
+    return is_taken_away;
 }
 
 static enum bb_status check_index(struct bb_scrub *scrub, struct bb_companion *index)
@@ -193,8 +214,7 @@ static enum bb_status check_index(struct bb_scrub *scrub, struct bb_companion *i
     options_of(scrub, &options);
     bb_index_file_forget_pages(index);
     bb_page_cache_forget(scrub->db, BB_FILE_INDEX, index->number);
-    enum bb_status status = bb_index_check(scrub->db->directory, &named, &options);
-    return status == BB_CORRUPT && is_taken_away(scrub->db, index->number) ? BB_OK : status;
+    return bb_index_check(scrub->db->directory, &named, &options);
 }
 
 /* Counts and reports the latest failure as damage. */
@@ -219,15 +239,25 @@ static enum bb_status judge(struct bb_scrub *scrub, enum bb_status status, _Atom
     return BB_OK;
 }
 
+/* An index file that the writer has replaced is skipped: the newer one was just written. */
+static enum bb_status judge_index(struct bb_scrub *scrub, struct bb_companion *index)
+{
+    enum bb_status found = check_index(scrub, index);
+    if (found == BB_CORRUPT && is_taken_away(scrub, index->number))
+        return BB_OK;
+    enum bb_status status = judge(scrub, found, &index->is_damaged);
+    scrub->report.indexes += status == BB_OK;
+    scrub->report.indexes_damaged += status == BB_OK && found != BB_OK;
+    return status;
+}
+
 static enum bb_status check_file(struct bb_scrub *scrub)
 {
     struct bb_companion *index = bb_table_file_companion(scrub->file);
     enum bb_status status = judge(scrub, check_table(scrub), &scrub->file->is_damaged);
     scrub->report.tables += status == BB_OK;
-    if (status == BB_OK && index != NULL && !atomic_load(&scrub->file->is_damaged)) {
-        status = judge(scrub, check_index(scrub, index), &index->is_damaged);
-        scrub->report.indexes += status == BB_OK;
-    }
+    if (status == BB_OK && index != NULL && !atomic_load(&scrub->file->is_damaged))
+        status = judge_index(scrub, index);
     bb_companion_unref(index);
     return status;
 }

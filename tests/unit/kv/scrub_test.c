@@ -265,7 +265,7 @@ static void scrub__checks_index_files(void **state)
     flip(&store, path, 300);
     assert_status(bb_db_scrub(store.db, NULL, &report), BB_CORRUPT);
     assert_message(path);
-    assert_true(report.damaged == 1 && told.damages == 1);
+    assert_true(report.damaged == 1 && report.indexes_damaged == 1 && told.damages == 1);
     assert_int_equal(store_stats(&store).damaged_files, 1);
     flip(&store, path, 300);
     store_deinit(&store);
@@ -413,6 +413,37 @@ static void scrub__of_a_reader_beside_its_writer(void **state)
     store_deinit(&store);
 }
 
+/* A missing index file counted as checked, because the writer may have replaced it. */
+static void scrub__of_a_reader_finds_a_missing_index_file(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_scrub_report report;
+    struct bb_db *reader = NULL;
+    char path[300];
+    store_init(&store);
+    store_open(&store);
+    indexed_fill(&store);
+    struct bb_db_options options = store.options;
+    options.read_only = true;
+    options.create_if_missing = false;
+    assert_ok(bb_db_open(STORE_PATH, &options, &reader));
+    assert_ok(bb_db_index_materialize(store.db, &(struct bb_materialize_options){.rebuild = true}));
+    assert_ok(bb_db_scrub(reader, NULL, &report));
+    assert_true(report.tables > 1 && report.indexes == 0 && report.damaged == 0);
+    assert_ok(bb_db_refresh(reader));
+    indexed_path(&store, ".bbi", 0, path);
+    struct bb_file_system *fs = bb_file_memory_system(store.memory);
+    assert_ok(fs->ops->remove(fs, path));
+    assert_status(bb_db_scrub(reader, NULL, &report), BB_CORRUPT);
+    assert_message(path);
+    assert_true(report.indexes == report.tables && report.damaged == 1);
+    assert_int_equal(report.indexes_damaged, 1);
+    assert_ok(bb_db_close(reader));
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    store_deinit(&store);
+}
+
 static void scrub__of_an_empty_store(void **state)
 {
     (void)state;
@@ -485,6 +516,7 @@ int main(void)
         cmocka_unit_test(scrub__stops_and_goes_on_elsewhere),
         cmocka_unit_test(scrub__keeps_its_limit),
         cmocka_unit_test(scrub__passes_over_replaced_tables),
+        cmocka_unit_test(scrub__of_a_reader_finds_a_missing_index_file),
         cmocka_unit_test(scrub__of_an_empty_store),
         cmocka_unit_test(scrub_rate__is_done_in_time),
     };
