@@ -47,8 +47,8 @@ struct bb_db_verify_report {
     uint64_t logs_unnamed;
     /* Index files, each checked against every record of its table. */
     uint64_t indexes;
-    /* Of these: damaged, missing, of another table or of a newer version. They cost reads, but no
-     * data. bb_db_index_materialize rebuilds them. */
+    /* Of these: damaged, missing, unreadable, of another table or of a newer version. They cost
+     * reads, but no data. bb_db_index_materialize rebuilds them. */
     uint64_t indexes_damaged;
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,

@@ -27,8 +27,8 @@ enum bb_event_kind {
     BB_EVENT_RECOVERY,
     /* Background work failed. Sets message. The work is retried if that may help. */
     BB_EVENT_ERROR,
-    /* bb_db_scrub, scrub_interval_seconds or shadow_verify_one_in found damage. Sets message, which
-     * names the file and, for damaged bytes, the offset. */
+    /* bb_db_scrub, bb_db_index_materialize, scrub_interval_seconds or shadow_verify_one_in found
+     * damage. Sets message, which names the file and, for damaged bytes, the offset. */
     BB_EVENT_DAMAGE,
 };
 

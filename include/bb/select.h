@@ -88,8 +88,8 @@ struct bb_db_index {
     /* Of `tables`, with an index whose words another version of libunistring found: the index is
      * not used, and bb_db_index_materialize rebuilds it. */
     uint64_t tables_of_other_words;
-    /* Of `tables`, with an index file that is damaged, missing or of a newer version: it is not
-     * used, and bb_db_index_materialize rebuilds it. */
+    /* Of `tables`, with an index file that is damaged, missing, unreadable or of a newer version:
+     * it is not used, and bb_db_index_materialize rebuilds it. */
     uint64_t tables_unreadable;
     uint64_t size_bytes; /* of the index, in all index files */
     uint64_t pairs;      /* of a member and a granule: pair_count of bb/skip.h */
@@ -102,7 +102,7 @@ struct bb_db_index_list {
     uint64_t file_bytes; /* their sizes; they may contain dropped indexes */
 };
 /* Opens every index file. An unreadable one counts as not built. *ret_list is owned:
- * bb_db_index_list_deinit. BB_NO_MEMORY; BB_IO: an index file cannot be read. */
+ * bb_db_index_list_deinit. BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_list(struct bb_db *db,
                                                      struct bb_db_index_list *ret_list);
 BB_API void bb_db_index_list_deinit(struct bb_db_index_list *list);
@@ -117,8 +117,10 @@ struct bb_materialize_options {
 };
 
 /* Builds all indexes of the catalog for the tables that lack any of them, or whose index file is
- * damaged: it reads and verifies the existing ones. The call reads the data of these tables once,
- * and rewrites no table. Other threads may read and write during the call.
+ * damaged, missing or unreadable: it reads and verifies the existing ones. If the catalog has no
+ * indexes, such files, of dropped indexes, are removed, or with rebuild all index files. A file
+ * that the device cannot read is also reported (BB_EVENT_DAMAGE). The call reads the data of these
+ * tables once, and rewrites no table. Other threads may read and write during the call.
  * Tables that a compaction writes during the call are included. A compaction that begins before an
  * index is created and ends after this call leaves tables without the index. After a failure,
  * tables already done stay done. */

@@ -70,7 +70,8 @@ static enum bb_status add_file(struct checkpoint *c, enum bb_file_kind kind, uin
 }
 
 /* Adds the index file of the table that was added last. It is held while the directory is filled,
- * so that its name exists. A missing one is omitted, as in the original store. */
+ * so that its name exists. A missing one is omitted, as in the original store, and so is a
+ * directory with its name. */
 static enum bb_status add_index(struct checkpoint *c, struct bb_table_file *table)
 {
     struct bb_companion *index = bb_table_file_companion(table);
@@ -80,7 +81,7 @@ static enum bb_status add_index(struct checkpoint *c, struct bb_table_file *tabl
     bb_edit_set_index(&c->edit, index->number);
     enum bb_status status = add_file(c, BB_FILE_INDEX, index->number);
     bb_companion_unref(index);
-    if (status != BB_NOT_FOUND)
+    if (status != BB_NOT_FOUND && status != BB_INVALID)
         return status;
     bb_edit_set_index(&c->edit, 0);
     return BB_OK;

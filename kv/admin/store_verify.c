@@ -11,6 +11,7 @@
 #include "kv/directory/unnamed.h"
 #include "kv/indexes/catalog.h"
 #include "kv/indexes/index_check.h"
+#include "kv/indexes/index_file.h"
 #include "kv/manifest/manifest.h"
 #include "kv/options.h"
 #include "kv/recovery/dropped.h"
@@ -34,7 +35,7 @@ struct verification {
     bool is_complete;               /* everything was verified */
 };
 
-/* A damaged index file costs reads, but no data: the verification continues. */
+/* A damaged or unreadable index file costs reads, but no data: the verification continues. */
 static void note_index_failure(struct verification *v)
 {
     const struct bb_error *failure = bb_error_last();
@@ -52,7 +53,7 @@ static enum bb_status verify_index(struct verification *v, const struct bb_edit_
 {
     enum bb_status status = bb_index_check(v->path, table, options);
     v->report.indexes++;
-    if (status != BB_CORRUPT && status != BB_UNSUPPORTED)
+    if (!bb_index_file_is_unreadable(status))
         return status;
     note_index_failure(v);
     return BB_OK;

@@ -203,7 +203,6 @@ static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct
     BB_DEBUG_ASSERT(bb_mutex_is_held(&db->installing));
     struct bb_levels *levels = NULL;
     struct bb_view *blank = NULL;
-    keep_indexes(old, edit);
     enum bb_status status = bb_edit_install_levels(db, old, edit, &levels);
     if (status == BB_OK)
         status = bb_view_create(&blank);
@@ -232,6 +231,8 @@ enum bb_status bb_edit_install_placed(struct bb_db *db, struct bb_edit *edit,
     struct bb_levels *levels = bb_current_view_ref_levels(db);
     enum bb_status status =
         placing->place == NULL ? BB_OK : placing->place(placing->context, levels, edit);
+    if (status == BB_OK && !placing->drops_index)
+        keep_indexes(levels, edit);
     if (status == BB_OK)
         status = install_on(db, levels, edit, placing->flushed, placing->sequence);
     if (status == BB_OK && placing->placed != NULL)

@@ -27,6 +27,7 @@ struct bb_placing {
     uint64_t sequence; /* of all their entries; later reads use at least this sequence */
     struct bb_write_buffer *flushed; /* the frozen buffer that the edit replaces; may be NULL */
     struct bb_waste_share *share;    /* of the tables: it ends when they count; may be NULL */
+    bool drops_index;                /* a table that moves loses its index file */
 };
 /* Like bb_edit_install. If `placing` has a sequence, the caller is the leader and the memtables are
  * empty. */

@@ -44,7 +44,7 @@ static enum bb_status build_file(struct bb_index_build *build, struct bb_table_f
 
 struct installation {
     struct bb_table_file *file;
-    struct bb_companion *index; /* one reference, until it is installed */
+    struct bb_companion *index; /* one reference, until it is installed; NULL: without one */
     bool is_replaced;
 };
 
@@ -78,7 +78,7 @@ static enum bb_status place(void *context, struct bb_levels *levels, struct bb_e
     if (status == BB_OK)
         status = bb_edit_add_table(edit, level, run, file->number, &file->meta);
     if (status == BB_OK)
-        bb_edit_set_index(edit, installation->index->number);
+        bb_edit_set_index(edit, installation->index == NULL ? 0 : installation->index->number);
     return status;
 }
 
@@ -90,15 +90,19 @@ static void put_in_force(void *context)
 }
 
 /* Once the record is written, the manifest owns the file, or it is in doubt
- * (kv/manifest/orphans.h). */
-static enum bb_status install(struct bb_index_build *build, struct installation *installation)
+ * (kv/manifest/orphans.h). build: of the file; NULL without one. */
+static enum bb_status install(struct bb_db *db, struct bb_index_build *build,
+                              struct installation *installation)
 {
     struct bb_edit edit = {0};
-    struct bb_placing placing = {.place = place, .placed = put_in_force, .context = installation};
-    enum bb_status status = bb_edit_install_replace_manifest(build->db);
+    struct bb_placing placing = {.place = place,
+                                 .placed = put_in_force,
+                                 .context = installation,
+                                 .drops_index = installation->index == NULL};
+    enum bb_status status = bb_edit_install_replace_manifest(db);
     if (status == BB_OK)
-        status = bb_edit_install_placed(build->db, &edit, &placing);
-    if (edit.added_count > 0)
+        status = bb_edit_install_placed(db, &edit, &placing);
+    if (edit.added_count > 0 && build != NULL)
         bb_index_build_commit(build);
     bb_edit_deinit(&edit);
     return installation->is_replaced ? BB_OK : status;
@@ -113,8 +117,17 @@ enum bb_status bb_table_index_install(struct bb_index_build *build, struct bb_ta
         status = bb_index_file_create(build->db, build->built[0].number, file->meta.table_id,
                                       &installation.index);
     if (status == BB_OK)
-        status = install(build, &installation);
+        status = install(build->db, build, &installation);
     bb_companion_unref(installation.index);
+    *ret_is_replaced = installation.is_replaced;
+    return status;
+}
+
+enum bb_status bb_table_index_drop(struct bb_db *db, struct bb_table_file *file,
+                                   bool *ret_is_replaced)
+{
+    struct installation installation = {.file = file};
+    enum bb_status status = install(db, NULL, &installation);
     *ret_is_replaced = installation.is_replaced;
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "bb/skip.h"
+#include "kv/indexes/index_file.h"
 #include "kv/manifest/filename.h"
 #include "sstable/table/table_blocks.h"
 
@@ -97,7 +98,7 @@ static enum bb_status open_index(struct check *check)
 {
     struct bb_skip_file_options options = {.file_system = check->options->file_system,
                                            .id = check->named->meta.table_id};
-    enum bb_status status = bb_skip_file_open(check->path, &options, &check->index);
+    enum bb_status status = bb_index_file_open_path(check->path, &options, &check->index);
     if (status != BB_NOT_FOUND)
         return status;
     return bb_corrupt((struct bb_place){.file = check->path}, 0,

@@ -87,12 +87,22 @@ void bb_index_file_announce(struct bb_companion *companion)
         (void)announce_end(index); /* the opening that follows reports a failure */
 }
 
+enum bb_status bb_index_file_open_path(const char *path, const struct bb_skip_file_options *options,
+                                       struct bb_skip_file **ret_file)
+{
+    enum bb_status status = bb_skip_file_open(path, options, ret_file);
+    if (status != BB_INVALID)
+        return status;
+    struct bb_error failure = *bb_error_last();
+    return bb_fail(BB_CORRUPT, "%s", failure.message);
+}
+
 static enum bb_status open_first(struct index_file *index)
 {
     char path[BB_PATH_SIZE_MAX];
     struct bb_skip_file_options options = {.file_system = index->db->files, .id = index->table_id};
     bb_filename_path(index->db->directory, BB_FILE_INDEX, index->base.number, path);
-    enum bb_status status = bb_skip_file_open(path, &options, &index->file);
+    enum bb_status status = bb_index_file_open_path(path, &options, &index->file);
     if (status == BB_OK)
         bb_skip_file_map(index->file, index->db->files);
     if (bb_index_file_is_lost(status))
@@ -115,6 +125,24 @@ enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip
         *ret_file = index->file;
     bb_mutex_unlock(&index->mutex);
     return status;
+}
+
+enum bb_status bb_index_file_check_place(struct bb_companion *companion)
+{
+    struct index_file *index = index_file_of(companion);
+    struct bb_file_system *system = index->db->system;
+    char path[BB_PATH_SIZE_MAX];
+    bool is_directory = false;
+    uint64_t size = 0;
+    bb_filename_path(index->db->directory, BB_FILE_INDEX, companion->number, path);
+    enum bb_status status = system->ops->status(system, path, &is_directory, &size);
+    bb_mutex_lock(&index->mutex);
+    BB_ASSERT(index->file != NULL);
+    bool is_same = !is_directory && size == bb_skip_file_size(index->file);
+    bb_mutex_unlock(&index->mutex);
+    if (status != BB_OK || is_same)
+        return status;
+    return bb_fail(BB_CORRUPT, "%s: is not the index file that is open", path);
 }
 
 /* WHY is_tried: the thread that opens the file has the mutex until then. */

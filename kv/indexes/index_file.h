@@ -23,12 +23,22 @@ BB_MUST_CHECK enum bb_status bb_index_file_create(struct bb_db *db, uint64_t num
  * after other errors the next call tries again. */
 BB_MUST_CHECK enum bb_status bb_index_file_open(struct bb_companion *companion,
                                                 struct bb_skip_file **ret_file);
+/* bb_skip_file_open for the index file of a table. BB_CORRUPT when a directory, a FIFO or a
+ * symbolic link has its name. */
+BB_MUST_CHECK enum bb_status bb_index_file_open_path(const char *path,
+                                                     const struct bb_skip_file_options *options,
+                                                     struct bb_skip_file **ret_file);
 
 /* False: the next bb_index_file_open may read the file. Takes no lock. */
 bool bb_index_file_is_tried(struct bb_companion *companion);
 /* Announces to the system that the end of the file, which opening reads, will be needed. Does
  * nothing if the file is tried or was announced before. */
 void bb_index_file_announce(struct bb_companion *companion);
+
+/* Checks that the name of the open file exists, with the file's size: an open file stays readable
+ * after its name was removed. Errors: BB_NOT_FOUND; BB_CORRUPT when something else has the name; as
+ * the file system's. REQUIRES: the file is open. */
+BB_MUST_CHECK enum bb_status bb_index_file_check_place(struct bb_companion *companion);
 
 /* Lets the system drop the file from memory, if it is open: skip_file.h. */
 void bb_index_file_forget_pages(struct bb_companion *companion);
@@ -42,6 +52,11 @@ bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_cat
 static inline bool bb_index_file_is_lost(enum bb_status status)
 {
     return status == BB_NOT_FOUND || status == BB_CORRUPT || status == BB_UNSUPPORTED;
+}
+/* For the status of opening or reading one: true when it is lost, or the device cannot read it. */
+static inline bool bb_index_file_is_unreadable(enum bb_status status)
+{
+    return status == BB_IO || bb_index_file_is_lost(status);
 }
 
 /* True when the file has this index, of the same attribute with the same definition. Then *ret_info

@@ -71,7 +71,7 @@ static void count_file(const struct bb_skip_file *file, const struct bb_catalog 
     }
 }
 
-/* The index file of a table is damaged, missing or of a newer version. */
+/* The index file of a table is damaged, missing, of a newer version, or cannot be read. */
 static void count_unreadable(struct bb_db_index_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -91,10 +91,10 @@ static enum bb_status count_table(struct bb_table_file *table, bool is_indexed,
     enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
     if (status == BB_OK)
         count_file(file, catalog, list);
-    if (index != NULL && bb_index_file_is_lost(status))
+    if (index != NULL && bb_index_file_is_unreadable(status))
         count_unreadable(list);
     bb_companion_unref(index);
-    return bb_index_file_is_lost(status) ? BB_OK : status;
+    return bb_index_file_is_unreadable(status) ? BB_OK : status;
 }
 
 static enum bb_status count_tables(const struct bb_db *db, const struct bb_levels *levels,

@@ -51,7 +51,8 @@ static void define(struct index_script *script, enum bb_status status)
 static void hear(void *context, const struct bb_event *event)
 {
     struct index_script *script = context;
-    script->errors_told += event->kind == BB_EVENT_ERROR || event->kind == BB_EVENT_RECOVERY;
+    script->errors_told += event->kind == BB_EVENT_ERROR || event->kind == BB_EVENT_RECOVERY ||
+                           event->kind == BB_EVENT_DAMAGE;
 }
 
 void index_script_open(struct index_script *script)
@@ -211,8 +212,11 @@ static void wait(struct index_script *script)
 static void list(struct index_script *script)
 {
     struct bb_db_index_list list = {0};
-    if (script->db != NULL && is_ok(script, bb_db_index_list(script->db, &list)))
-        bb_db_index_list_deinit(&list);
+    if (script->db == NULL || !is_ok(script, bb_db_index_list(script->db, &list)))
+        return;
+    for (size_t i = 0; i < list.count; i++)
+        script->errors_told += list.indexes[i].tables_unreadable;
+    bb_db_index_list_deinit(&list);
 }
 
 /* ---- the whole ---- */

@@ -114,6 +114,30 @@ static void index_files__that_the_writer_replaced_are_no_damage_for_a_reader(voi
     store_deinit(&store);
 }
 
+/* The open file hid that its name was gone: after the next opening it was missing. */
+static void index_files__that_lost_their_names_are_materialized(void **state)
+{
+    (void)state;
+    struct store store;
+    char path[300];
+    store_init(&store);
+    store_open(&store);
+    indexed_fill(&store);
+    indexed_check_all_built(store.db); /* opens all files */
+    indexed_path(&store, ".bbi", 0, path);
+    struct bb_file_system *fs = bb_file_memory_system(store.memory);
+    assert_ok(fs->ops->remove(fs, path));
+    indexed_check_all_built(store.db);
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    indexed_path(&store, ".bbi", 0, path);
+    bb_file_memory_put(store.memory, path, bb_bytes_of_text("short"));
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    store_close(&store);
+    struct bb_db_verify_report report = store_verify(&store);
+    assert_int_equal(report.indexes, report.tables);
+    bb_file_memory_destroy(store.memory);
+}
+
 struct refusal {
     enum bb_file_call call;
     const char *part; /* of the path */
@@ -367,6 +391,7 @@ int main(void)
         cmocka_unit_test(index_files__a_reader_sees_what_was_materialized),
         cmocka_unit_test(index_files__a_reader_keeps_what_compactions_replace),
         cmocka_unit_test(index_files__that_the_writer_replaced_are_no_damage_for_a_reader),
+        cmocka_unit_test(index_files__that_lost_their_names_are_materialized),
         cmocka_unit_test(index_files__a_checkpoint_that_fails_leaves_no_copy),
         cmocka_unit_test(index_files__materializing_that_fails_is_told),
         cmocka_unit_test(index_files__are_removed_with_the_store),

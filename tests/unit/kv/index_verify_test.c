@@ -1,12 +1,13 @@
 /* Goal: verification finds every index file that is missing, damaged, another table's, or wrong:
  * sound bytes that exclude a record of the table; and a repair of such a store keeps the rows, the
  * definitions and all sound index files. Method: stores of rows with all kinds of indexes on a file
- * system in memory, whose index files are removed, flipped, exchanged, and rebuilt from other
- * records under the same id. */
+ * system in memory, whose index files are removed, flipped, exchanged, replaced by directories, not
+ * readable, and rebuilt from other records under the same id. */
 #include "tests/support/indexed_store.h"
 
 #include "base/buf.h"
 #include "bb/skip.h"
+#include "tests/support/file_fault.h"
 #include "tests/support/rng.h"
 
 #define ROWS 150
@@ -219,6 +220,143 @@ static void index_verify__materializing_replaces_damaged_files(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
+/* Without indexes in the catalog it opened no file, and verification advised it again. */
+static void index_verify__materializing_drops_damaged_files_of_dropped_indexes(void **state)
+{
+    static const char *const names[] = {"bounds", "statuses", "users", "words",
+                                        "pieces", "column",   "text"};
+    (void)state;
+    struct store store;
+    char path[300];
+    size_t size = 0;
+    make_store(&store);
+    struct bb_file_system *fs = bb_file_memory_system(store.memory);
+    store_open(&store);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        assert_ok(bb_db_index_drop(store.db, names[i]));
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    assert_int_equal(indexed_count_files(fs, STORE_PATH, ".bbi"), 1); /* a sound one stays */
+    store_close(&store);
+    indexed_path(&store, ".bbi", 0, path);
+    bb_file_memory_bytes(store.memory, path, &size)[size / 2] ^= 0x10;
+    assert_verify(&store, BB_CORRUPT, path);
+    store_open(&store);
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    assert_int_equal(indexed_count_files(fs, STORE_PATH, ".bbi"), 0);
+    assert_int_equal(indexed_account(store.db, "status = 1", NULL).damaged_indexes, 0);
+    store_reopen(&store);
+    indexed_check(store.db);
+    store_close(&store);
+    assert_int_equal(store_verify(&store).indexes, 0);
+    bb_file_memory_destroy(store.memory);
+}
+
+/* With `rebuild` sound files of dropped indexes are removed as well. */
+static void index_verify__rebuilding_no_indexes_leaves_no_file(void **state)
+{
+    (void)state;
+    const struct bb_materialize_options rebuild = {.rebuild = true};
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    indexed_create_attributes(&store);
+    assert_ok(bb_db_index_create(store.db, "words", "tokens(text)"));
+    indexed_put_rows(&store, 0, ROWS, 1);
+    assert_ok(bb_db_compact(store.db));
+    assert_ok(bb_db_index_drop(store.db, "words"));
+    assert_ok(bb_db_index_materialize(store.db, &rebuild));
+    assert_ok(bb_db_index_materialize(store.db, &rebuild));
+    struct bb_file_system *fs = bb_file_memory_system(store.memory);
+    assert_int_equal(indexed_count_files(fs, STORE_PATH, ".bbi"), 0);
+    assert_ok(bb_db_index_create(store.db, "words", "tokens(text)"));
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    store_close(&store);
+    assert_int_equal(store_verify(&store).indexes, 1);
+    bb_file_memory_destroy(store.memory);
+}
+
+/* The number of index files of tables that the list calls unreadable. */
+static uint64_t count_unreadable(struct store *store)
+{
+    struct bb_db_index_list list;
+    assert_ok(bb_db_index_list(store->db, &list));
+    uint64_t count = list.indexes[0].tables_unreadable;
+    bb_db_index_list_deinit(&list);
+    return count;
+}
+
+/* It ended every command with BB_INVALID, and was never replaced. */
+static void index_verify__a_directory_is_a_damaged_index_file(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_verify_report report = {0};
+    char path[300];
+    make_store(&store);
+    indexed_path(&store, ".bbi", 0, path);
+    struct bb_file_system *fs = bb_file_memory_system(store.memory);
+    assert_ok(fs->ops->remove(fs, path));
+    assert_ok(fs->ops->make_directory(fs, path));
+    assert_status(bb_db_verify(STORE_PATH, &store.options, &report), BB_CORRUPT);
+    assert_message("is a directory");
+    assert_int_equal(report.indexes_damaged, 1);
+    store_open(&store);
+    assert_status(bb_db_scrub(store.db, NULL, NULL), BB_CORRUPT);
+    assert_int_equal(count_unreadable(&store), 1);
+    assert_ok(bb_db_checkpoint(store.db, "/data/copy"));
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    indexed_check_all_built(store.db);
+    store_close(&store);
+    assert_int_equal(store_verify(&store).indexes, 1);
+    assert_ok(bb_db_verify("/data/copy", &store.options, &report));
+    bb_file_memory_destroy(store.memory);
+}
+
+/* ---- files that cannot be read ---- */
+
+static void count_damage(void *context, const struct bb_event *event)
+{
+    *(uint64_t *)context += event->kind == BB_EVENT_DAMAGE;
+}
+
+/* A bad sector in one index file ended the verification and the materialization of all others. */
+static void index_verify__an_unreadable_file_hides_no_missing_one(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_verify_report report = {0};
+    char path[300];
+    char missing[300];
+    uint64_t damages = 0;
+    store_init(&store);
+    store_open(&store);
+    indexed_fill(&store);
+    store_close(&store);
+    struct bb_file_system *fs = bb_file_memory_system(store.memory);
+    struct bb_file_fault *fault = bb_file_fault_create(fs);
+    store.options.file_system = bb_file_fault_system(fault);
+    store.options.on_event = count_damage;
+    store.options.event_context = &damages;
+    indexed_path(&store, ".bbi", 0, path);
+    indexed_path(&store, ".bbi", 1, missing);
+    assert_ok(fs->ops->remove(fs, missing));
+    bb_file_fault_arm(
+        fault, &(struct bb_file_fault_plan){
+                   .call = BB_FILE_CALL_READ_AT, .path_part = path, .nth = 1, .lasting = true});
+    assert_status(bb_db_verify(STORE_PATH, &store.options, &report), BB_IO);
+    assert_true(report.indexes_damaged == 2 && damages == 2);
+    store_open(&store);
+    assert_int_equal(count_unreadable(&store), 2);
+    assert_ok(bb_db_index_materialize(store.db, NULL));
+    assert_int_equal(damages, 3);
+    assert_int_equal(count_unreadable(&store), 0);
+    indexed_check_all_built(store.db);
+    store_close(&store);
+    assert_ok(bb_db_verify(STORE_PATH, &store.options, &report));
+    bb_file_fault_destroy(fault);
+    bb_file_memory_destroy(store.memory);
+}
+
 static void index_verify__finds_another_tables(void **state)
 {
     (void)state;
@@ -395,6 +533,10 @@ int main(void)
         cmocka_unit_test(index_verify__finds_what_is_missing),
         cmocka_unit_test(index_verify__finds_every_flipped_byte),
         cmocka_unit_test(index_verify__materializing_replaces_damaged_files),
+        cmocka_unit_test(index_verify__materializing_drops_damaged_files_of_dropped_indexes),
+        cmocka_unit_test(index_verify__rebuilding_no_indexes_leaves_no_file),
+        cmocka_unit_test(index_verify__a_directory_is_a_damaged_index_file),
+        cmocka_unit_test(index_verify__an_unreadable_file_hides_no_missing_one),
         cmocka_unit_test(index_verify__finds_another_tables),
         cmocka_unit_test(index_verify__counts_what_is_not_named),
         cmocka_unit_test(index_verify__a_repair_drops_damaged_index_files),
