@@ -154,6 +154,39 @@ class IndexFiles(LogTest):
         self.assertNotIn("unreadable", self.ok("index", "list", self.store).text)
         self.ok("verify", self.store)
 
+    def test_verify_of_a_running_store_advises_to_materialize(self):
+        os.truncate(self.files[0], 100)
+        os.remove(self.files[1])
+        found = self.expect(CORRUPT, "verify", self.store, "--running")
+        for file in self.files[:2]:
+            self.assertEqual(found.err.count(os.path.basename(file)), 1)
+        self.assertIn(f"Try: bloomblock index materialize {self.store}", found.err)
+        document = self.expect(CORRUPT, "verify", self.store, "--running", "--json").json
+        self.assertEqual((document["damaged"], document["indexes_damaged"]), (2, 2))
+        self.ok("index", "materialize", self.store)
+        self.ok("verify", self.store, "--running")
+
+    def test_what_is_no_file_is_a_damaged_index_file(self):
+        for spoil in (os.mkdir, os.mkfifo, lambda path: os.symlink("nowhere", path)):
+            file = next(os.path.join(self.store, name) for name in sorted(os.listdir(self.store))
+                        if name.endswith(".bbi") and not os.path.isdir(os.path.join(self.store, name)))
+            os.remove(file)
+            spoil(file)
+            for command in (["verify"], ["verify", "--running"]):
+                self.assertIn("expected a regular file", self.expect(CORRUPT, *command, self.store).err)
+            self.assertIn(", 1 unreadable: materialize", self.ok("index", "list", self.store).text)
+            self.ok("stat", self.store)
+            self.ok("index", "materialize", self.store)
+            self.ok("verify", self.store)
+
+    def test_materialize_drops_the_damaged_files_of_dropped_indexes(self):
+        self.ok("index", "drop", self.store, "agent_tokens", "time_min_max", "host_values", "status_set")
+        os.truncate(self.files[0], 100)
+        found = self.expect(CORRUPT, "verify", self.store)
+        self.assertIn(f"Try: bloomblock index materialize {self.store}", found.err)
+        self.ok("index", "materialize", self.store)
+        self.assertEqual(self.ok("verify", self.store, "--json").json["indexes"], len(self.files) - 1)
+
     def test_an_index_file_is_known_by_its_bytes_under_any_name(self):
         with open(self.files[0], "rb") as source:
             other = self.write("other", source.read())

@@ -120,7 +120,7 @@ struct verify {
     bool is_running;           /* the store is open, in another process */
     uint64_t bytes_per_second; /* 0: no limit */
     bool is_store;             /* not a table */
-    bool needs_indexes;        /* index files are damaged, and nothing else */
+    bool needs_indexes;        /* only index files are damaged: all were reported */
     struct bb_db_recovery found;
 };
 
@@ -285,6 +285,7 @@ static void report_scrub(struct output *out, const struct bb_db_scrub_report *re
     json_set_count(document, "logs", report->logs);
     json_set_count(document, "log_records", report->log_records);
     json_set_count(document, "damaged", report->damaged);
+    json_set_count(document, "indexes_damaged", report->indexes_damaged);
     json_set_count(document, "read_bytes", report->read_bytes);
     json_set_count(document, "bytes_left", report->bytes_left);
     output_json(out, document);
@@ -309,6 +310,8 @@ static enum bb_status verify_running(struct verify *verify, const char *path)
     if (status != BB_OK)
         return status;
     status = bb_db_scrub(db, &how, &report);
+    verify->needs_indexes = (status == BB_CORRUPT || status == BB_IO) &&
+                            report.indexes_damaged > 0 && report.indexes_damaged == report.damaged;
     struct bb_error error = *bb_error_last();
     report_scrub(&verify->out, &report);
     enum bb_status closed = bb_db_close(db);
@@ -357,7 +360,7 @@ static enum bb_status verify_path(struct verify *verify, const char *path)
 static enum exit_code code_of(const struct verify *verify, const struct command *command,
                               enum bb_status status)
 {
-    if (status == BB_CORRUPT && verify->needs_indexes)
+    if (status != BB_OK && verify->needs_indexes)
         return exit_code_of(status); /* an event has reported each index file */
     if (status != BB_OK)
         return command_fail(command, status);
