@@ -199,7 +199,8 @@ const struct command command_index_drop = {
     .name = "index drop",
     .summary = "remove indexes",
     .arguments = "DIR NAME...",
-    .description = "The indexes are no longer used; new tables do not have them.\n"
+    .description = "New tables do not have the indexes. Selections use them in the index files of "
+                   "existing tables, until these are replaced.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock index drop /tmp/access agent_tokens\n",
