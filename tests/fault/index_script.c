@@ -196,6 +196,14 @@ static void materialize(struct index_script *script, bool rebuild)
         (void)is_ok(script, bb_db_index_materialize(script->db, &options));
 }
 
+/* Then materializing removes the index files. */
+static void drop_indexes(struct index_script *script)
+{
+    static const char *const names[] = {"numbers", "names", "words", "pieces", "text"};
+    for (size_t i = 0; i < 5 && script->db != NULL; i++)
+        define(script, bb_db_index_drop(script->db, names[i]));
+}
+
 static void flush(struct index_script *script)
 {
     if (script->db != NULL)
@@ -274,6 +282,9 @@ static void second_part(struct index_script *script)
     materialize(script, true);
     make_checkpoint(script);
     list(script);
+    index_script_select(script);
+    drop_indexes(script);
+    materialize(script, true);
     index_script_select(script);
 }
 
