@@ -212,6 +212,7 @@ static enum bb_status publish_manifest(struct bb_opening *opening)
     edit.log_is_absent = opening->buffer->log == NULL;
     edit.log_number = opening->buffer->log_number;
     edit.options = db->stored_options;
+    opening->is_publishing = true;
     enum bb_status status = bb_file_number_new(db, &number);
     if (status == BB_OK && edit.log_is_absent)
         status = bb_file_number_new(db, &edit.log_number);
@@ -356,14 +357,15 @@ enum bb_status bb_opening_recover(struct bb_opening *opening)
     return BB_OK;
 }
 
-/* True when the manifest that the attempt read is still current. Otherwise the attempt has
- * published, and its files may be needed. */
+/* True when the manifest that the attempt read is still current. Otherwise, or if that cannot be
+ * read after a publication has begun, the attempt's files may be needed. */
 static bool is_undone(const struct bb_opening *opening)
 {
     const struct bb_db *db = opening->db;
     uint64_t number = 0;
-    return opening->first_number > 0 &&
-           bb_current_read(db->system, db->directory, &number) == BB_OK &&
+    if (opening->first_number == 0 || !opening->is_publishing)
+        return opening->first_number > 0;
+    return bb_current_read(db->system, db->directory, &number) == BB_OK &&
            number == opening->manifest.number;
 }
 

@@ -22,6 +22,7 @@ struct bb_opening {
     bool is_at_rest;
     /* Made by this attempt, and handed to the store when everything has succeeded. */
     uint64_t first_number; /* the attempt's files have numbers from here on */
+    bool is_publishing;    /* CURRENT may name the attempt's manifest */
     struct bb_write_buffer *buffer;
     struct bb_view *blank;
     struct bb_manifest *manifest_in_force;

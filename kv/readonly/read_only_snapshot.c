@@ -364,7 +364,11 @@ static enum bb_status read_logs(struct attempt *attempt, const struct bb_read_on
         return status;
     attempt->memtable = snapshot->buffer->memtable;
     snapshot->last_sequence = attempt->sequence_end;
-    status = attempt->entry_count == 0 ? BB_OK : walk_logs(attempt);
+    if (attempt->entry_count == 0)
+        return BB_OK;
+    /* If the walk fails in the middle, the next refresh does not continue this buffer. */
+    snapshot->buffer->last_record = (struct bb_log_mark){.check = UINT64_MAX};
+    status = walk_logs(attempt);
     if (status == BB_OK)
         snapshot->buffer->last_record = attempt->last_counted;
     return status;

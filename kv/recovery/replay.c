@@ -383,6 +383,7 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
                             .context = replay};
     uint64_t dropped_before = check->dropped_bytes;
     uint64_t zeroed_before = check->zeroed_logs;
+    bool was_damaged = check->is_damaged;
     replay->walk = &walk;
     replay->keeps_record = false;
     enum bb_status status = open_and_walk(replay->db->system, replay->db->store_id, &walk);
@@ -394,8 +395,9 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
                      "all of this log is dropped, because the log before it has lost its end");
     if (status == BB_OK && check->dropped_bytes > dropped_before)
         tell_dropped(replay->db, walk.path, check->dropped_bytes - dropped_before,
-                     check->is_damaged ? "the log is damaged, and some of it had been synced"
-                                       : "the end was not synced");
+                     check->is_damaged && !was_damaged
+                         ? "the log is damaged, and some of it had been synced"
+                         : "the end was not synced");
     if (status == BB_OK && check->zeroed_logs > zeroed_before)
         tell_dropped(replay->db, walk.path, 0,
                      "the file ends in zeros, and any data that they replaced is lost");
