@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Stores: like a dictionary, in ranges and both directions, in batches, from snapshots; errors."""
 import gc
+import importlib
 import os
 import pathlib
 import re
@@ -18,6 +19,22 @@ class StoreTest(ModuleCase):
         header = pathlib.Path(__file__).parents[2] / "include/bb/base.h"
         numbers = re.findall(r"^#define BB_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header.read_text(), re.MULTILINE)
         self.assertEqual(bloomblock.__version__, ".".join(numbers))
+
+    def test_a_second_import_keeps_the_objects_of_the_first(self):
+        """Regression: it replaced the types, and open stores refused their own batches."""
+        store = self.open()
+        batch = bloomblock.Batch()
+        batch.put(b"a", b"1")
+        first = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "bloomblock"}
+        try:
+            importlib.import_module("bloomblock")
+            store.write(batch)
+            with store.snapshot() as snapshot:
+                self.assertEqual(snapshot.get(b"a"), b"1")
+            with self.assertRaises(bloomblock.TooLargeError):
+                store.put(b"x" * 100000, b"")
+        finally:
+            sys.modules.update(first)
 
     def test_is_like_a_dictionary_of_bytes(self):
         store, model, rng = self.open(write_buffer_bytes=1 << 16), {}, test_random()

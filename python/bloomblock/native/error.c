@@ -6,8 +6,11 @@
 
 static PyObject *classes; /* bloomblock.errors.BY_STATUS: a class for each status, or None */
 
+/* A second import of the package has classes of its own; open stores keep the first ones. */
 bool errors_init(void)
 {
+    if (classes != NULL)
+        return true;
     PyObject *module = PyImport_ImportModule("bloomblock.errors");
     if (module == NULL)
         return false;

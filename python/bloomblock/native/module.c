@@ -56,16 +56,20 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* If the package is imported again, the types are there: objects of the first import are in use. */
 static bool add_types(PyObject *module)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        PyObject *type = PyType_FromSpec(types[i].spec);
+        if (*types[i].type == NULL)
+            *types[i].type = (PyTypeObject *)PyType_FromSpec(types[i].spec);
+        PyObject *type = (PyObject *)*types[i].type;
         if (type == NULL)
             return false;
-        *types[i].type = (PyTypeObject *)type;
         Py_INCREF(type);
-        if (PyModule_AddObject(module, types[i].name, type) != 0)
+        if (PyModule_AddObject(module, types[i].name, type) != 0) {
+            Py_DECREF(type);
             return false;
+        }
     }
     return true;
 }
