@@ -274,6 +274,20 @@ class Repair(ToolTest):
         self.assertEqual(whole.code, FOUND)
         self.assertIn("drop nothing", whole.text)
 
+    def test_salvage_foresees_the_repair_of_a_window_without_its_log(self):
+        """Regression: verify foresaw no repair, because read-only openings ignore such a window."""
+        with open(os.path.join(self.store, "000099.window"), "wb"):
+            pass
+        self.assertEqual(run("verify", self.store).code, CORRUPT)
+        foreseen = run("verify", self.store, "--json", "--recovery", "salvage")
+        self.assertEqual(foreseen.code, RECOVERED)
+        opened = run("stat", self.store, "--json", "--recovery", "salvage")
+        self.assertEqual(opened.code, RECOVERED)
+        for name in ("damaged", "repaired", "dropped_bytes", "dropped_logs", "deletions_may_return"):
+            self.assertEqual(foreseen.json["recovery"][name], opened.json["recovery"][name], name)
+        self.assertEqual(opened.json["recovery"]["dropped_logs"], 1)
+        self.assertEqual(run("verify", self.store).code, FOUND)
+
     def test_salvage_does_not_foresee_a_repair_that_no_opening_makes(self):
         """An opening reads no blocks, so it does not notice a damaged block."""
         spoil(self.table(), 1000)

@@ -186,9 +186,9 @@ static json_t *take_recovery_json(const struct verify *verify)
     return is_wanted ? recovery_json(&verify->found) : NULL;
 }
 
-/* True if an opening would fail. It does not notice all damage: it reads no blocks of tables, and
- * no index files. */
-static bool is_rejected(const char *path)
+/* True if a read-only opening would fail. It does not notice all damage: it reads no blocks of
+ * tables, and no index files. */
+static bool is_unreadable(const char *path)
 {
     const struct bb_db_options options = {.read_only = true};
     struct bb_error damage = *bb_error_last();
@@ -200,13 +200,15 @@ static bool is_rejected(const char *path)
     return status == BB_CORRUPT;
 }
 
-/* An opening with salvage repairs a store that it would reject: a dry run predicts the result. */
+/* An opening with salvage repairs a store that it would reject: a dry run predicts the result. Of
+ * missing logs, a read-only opening notices only the first. */
 static void foresee_repair(struct verify *verify, const char *path)
 {
     const struct bb_db_repair_options how = {.dry_run = true};
     struct bb_error damage = *bb_error_last();
     struct bb_db_repair_report report = {0};
-    if (bb_db_repair(path, NULL, &how, &report) == BB_OK) {
+    bool is_foreseen = bb_db_repair(path, NULL, &how, &report) == BB_OK;
+    if (is_foreseen && (report.logs_lost > 0 || is_unreadable(path))) {
         verify->found =
             (struct bb_db_recovery){.records = report.log_records,
                                     .dropped_bytes = report.log_bytes_lost + report.bytes_lost,
@@ -246,7 +248,7 @@ static enum bb_status verify_store(struct verify *verify, const char *path)
                                           .event_context = (void *)(uintptr_t)&command_verify};
     enum bb_status status = bb_db_verify(path, &options, &report);
     verify->needs_indexes = report.indexes_damaged > 0;
-    if (status == BB_CORRUPT && verify->recovery == BB_RECOVERY_SALVAGE && is_rejected(path))
+    if (status == BB_CORRUPT && verify->recovery == BB_RECOVERY_SALVAGE)
         foresee_repair(verify, path);
     report_verified(verify, status, &report);
     if (verify->found.is_repaired)
