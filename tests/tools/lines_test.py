@@ -195,6 +195,12 @@ class Lines(LogTest):
         self.load_lines(mark + b"x\n", store=self.path("plain"))
         self.assertEqual(self.ok("select", self.path("plain")).out, mark + b"x\n")
 
+    def test_a_header_of_another_separator_is_noted(self):
+        note = "the header has one column and another separator: is --format csv correct?"
+        self.assertIn(note, self.load_lines(b"a;b;c\n1;2;3\n", "--format", "csv").err)
+        for name, header in (("one", b"a"), ("two", b'"a;b",c')):
+            self.assertNotIn("note", self.load_lines(header + b"\n1,2\n", "--format", "csv", store=self.path(name)).err)
+
     def test_lines_without_the_fields_of_the_format_are_counted(self):
         good = b'10.0.0.1 - - [17/May/2015:10:05:03 +0000] "-" 408 -\n'
         note = "no clf(status) in 2 lines of the first 1,000: is --format clf correct?"

@@ -292,7 +292,30 @@ static void note_skipped(const struct command *command, uint64_t count, const ch
         command_note(command, text);
 }
 
-/* Rows of a table may end early: a note only if each one does, as with another separator. */
+/* A header of one column in which other separators occur. */
+static bool has_other_separator(const struct line_format *format)
+{
+    struct bb_bytes names = bb_buf_bytes(&format->names);
+    const char *separators = format->kind == LINE_FORMAT_CSV ? ";\t|" : ",;|";
+    bool is_found = false;
+    for (size_t i = 0; i < names.size; i++)
+        is_found |= names.data[i] != 0 && strchr(separators, names.data[i]) != NULL;
+    return is_found && strstr(line_format_last(format).text, "(1)") != NULL;
+}
+
+static void note_one_column(const struct command *command, const struct line_load *lines)
+{
+    char text[200];
+    bool is_table = lines->format.kind == LINE_FORMAT_CSV || lines->format.kind == LINE_FORMAT_TSV;
+    if (!is_table || !has_other_separator(&lines->format))
+        return;
+    snprintf(text, sizeof(text),
+             "the header has one column and another separator: is --format %.*s correct?",
+             (int)strcspn(lines->format_text, "="), lines->format_text);
+    command_note(command, text);
+}
+
+/* Rows of a table may end early: a note only if each one does. */
 static void note_other_format(const struct command *command, const struct line_load *lines)
 {
     char text[200];
@@ -352,6 +375,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     note_skipped(command, load.lines.fields.skipped_fields, "field", "fields",
                  "a name that is too long or has control characters");
     note_other_format(command, &load.lines);
+    note_one_column(command, &load.lines);
     line_load_deinit(&load.lines);
     bb_buf_deinit(&load.acks);
     code = store_close(&load.store, load.db, code);
