@@ -16,7 +16,7 @@
  * all of its cells when it is created. */
 #define BB_REDIS_SKETCH_CELLS_MAX (UINT64_C(1) << 27)
 
-/* The largest number of a reply. A sum that would be larger stays there. */
+/* The largest number of a reply. Increments stop there; a merge with a larger total is refused. */
 #define BB_REDIS_SKETCH_TOTAL_MAX ((uint64_t)INT64_MAX)
 
 struct bb_redis_sketch {

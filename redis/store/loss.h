@@ -25,7 +25,7 @@ int bb_redis_loss_reply(struct RedisModuleCtx *ctx, struct RedisModuleString *na
                         enum bb_status status);
 
 /* The store of a command is incomplete. Replies that. If the command is the master's, the AOF has
- * it nevertheless: a start loads the store completely. */
+ * it nevertheless: until this file is rewritten, a start loads the store completely. */
 int bb_redis_loss_refuse(struct RedisModuleCtx *ctx);
 
 /* For functions of the data type, which have no client. The first ends the server if it loads its
