@@ -36,6 +36,14 @@ static void text(struct rows *rows, const char *name, const char *value)
 
 /* ---- BB.INFO ---- */
 
+/* A store that could not be created has zeros. */
+static void read_stats(const struct bb_redis_store *store, struct bb_db_stats *ret_stats)
+{
+    *ret_stats = (struct bb_db_stats){0};
+    if (store->db != NULL)
+        bb_db_stats(store->db, ret_stats);
+}
+
 static struct bb_level_stats sum_levels(const struct bb_db_stats *stats)
 {
     struct bb_level_stats sum = {.table_count = 0};
@@ -59,11 +67,11 @@ static void write_info(struct rows *rows, struct bb_redis_store *store)
 {
     struct bb_db_stats stats;
     struct bb_redis_path path = bb_redis_root_store(&store->id);
-    bb_db_stats(store->db, &stats);
+    read_stats(store, &stats);
     struct bb_level_stats sum = sum_levels(&stats);
     write_options(rows, store);
-    text(rows, "directory", path.text);
-    number(rows, "fields_estimated", bb_redis_store_estimate(store));
+    text(rows, "directory", store->db == NULL ? "" : path.text);
+    number(rows, "fields_estimated", store->db == NULL ? 0 : bb_redis_store_estimate(store));
     number(rows, "entries_in_tables", sum.entry_count);
     number(rows, "tables", sum.table_count);
     number(rows, "runs", stats.run_count);
@@ -122,7 +130,7 @@ static void write_lookups(struct rows *rows, const struct bb_db_stats *stats)
 static void write_stats(struct rows *rows, struct bb_redis_store *store)
 {
     struct bb_db_stats stats;
-    bb_db_stats(store->db, &stats);
+    read_stats(store, &stats);
     write_lookups(rows, &stats);
     number(rows, "writes", stats.writes);
     number(rows, "writes_waited", store->waited_writes);
@@ -143,7 +151,7 @@ static int reply_rows(struct RedisModuleCtx *ctx, struct RedisModuleString **arg
     struct rows rows = {.ctx = ctx};
     if (argc != 2)
         return RedisModule_WrongArity(ctx);
-    struct bb_redis_store *store = bb_redis_store_key_require(ctx, argv[1]);
+    struct bb_redis_store *store = bb_redis_store_key_any(ctx, argv[1]);
     if (store == NULL)
         return REDISMODULE_OK;
     bb_redis_reply_pairs_begin(ctx);

@@ -92,8 +92,8 @@ int bb_redis_store_key_reply_failure(struct RedisModuleCtx *ctx, enum bb_status 
     return RedisModule_ReplyWithError(ctx, text);
 }
 
-struct bb_redis_store *bb_redis_store_key_require(struct RedisModuleCtx *ctx,
-                                                  struct RedisModuleString *name)
+struct bb_redis_store *bb_redis_store_key_any(struct RedisModuleCtx *ctx,
+                                              struct RedisModuleString *name)
 {
     struct bb_redis_store *store = NULL;
     enum bb_redis_store_key_result result =
@@ -102,6 +102,13 @@ struct bb_redis_store *bb_redis_store_key_require(struct RedisModuleCtx *ctx,
         bb_redis_reply_wrong_type(ctx);
     else if (result == BB_REDIS_STORE_KEY_NONE)
         RedisModule_ReplyWithError(ctx, "ERR no such key");
+    return store;
+}
+
+struct bb_redis_store *bb_redis_store_key_require(struct RedisModuleCtx *ctx,
+                                                  struct RedisModuleString *name)
+{
+    struct bb_redis_store *store = bb_redis_store_key_any(ctx, name);
     if (store == NULL || store->db != NULL)
         return store;
     (void)bb_redis_store_key_reply_incomplete(ctx);

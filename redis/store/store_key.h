@@ -40,8 +40,11 @@ int bb_redis_store_key_reply_paused(struct RedisModuleCtx *ctx);
 /* Replies the latest failure of the library in this thread. */
 int bb_redis_store_key_reply_failure(struct RedisModuleCtx *ctx, enum bb_status status);
 
-/* The store of a command that needs one; NULL after replying that the key has another type, does
- * not exist, or has a store without a directory. Borrowed like that of bb_redis_store_key_find. */
+/* The store of a command that needs one, perhaps without a directory (store.h); NULL after replying
+ * that the key has another type or does not exist. Borrowed as from bb_redis_store_key_find. */
+struct bb_redis_store *bb_redis_store_key_any(struct RedisModuleCtx *ctx,
+                                              struct RedisModuleString *name);
+/* The same, but NULL after replying that the store has no directory, too. */
 struct bb_redis_store *bb_redis_store_key_require(struct RedisModuleCtx *ctx,
                                                   struct RedisModuleString *name);
 

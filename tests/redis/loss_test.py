@@ -142,7 +142,10 @@ class Replicas(StoreFiles):
         for key in ("s", "t"):
             self.check_incomplete(key)
         self.assertRegex(self.second.log(), "a store lost a write.*another program")
-        for command in ("INFO", "STATS", "FLUSH", "COMPACT", "VERIFY"):
+        info = dict(zip(*[iter(self.replica("BB.INFO", "s"))] * 2))
+        self.assertEqual((info["is_incomplete"], info["tables"], info["directory"]), (1, 0, ""))
+        self.replica("BB.STATS", "s")
+        for command in ("FLUSH", "COMPACT", "VERIFY"):
             with self.assertRaisesRegex(Refused, "^BBINCOMPLETE", msg=command):
                 self.replica("BB." + command, "s")
         self.assertGreater(self.replica("MEMORY", "USAGE", "s"), 0)
