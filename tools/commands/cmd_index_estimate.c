@@ -1,6 +1,5 @@
 /* bloomblock index estimate: the cost and the saving of an index that does not exist yet. */
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "bb/select.h"
 #include "tools/commands/cmd_index.h"
 #include "tools/output/number_text.h"
@@ -74,9 +73,7 @@ static enum bb_status check_where(const struct index_estimate *self)
     const char *where = self->options.where;
     enum bb_status status = where == NULL ? BB_OK : bb_db_schema(self->db, &schema);
     if (status == BB_OK && where != NULL)
-        status = bb_condition_parse(schema, bb_bytes_of_text(where), &condition);
-    if (status == BB_INVALID)
-        caret_show(where);
+        status = caret_parse_condition(schema, where, &condition);
     bb_condition_destroy(condition);
     bb_schema_destroy(schema);
     return status;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/status.h"
 #include "tools/output/clock.h"
 #include "tools/output/interrupt.h"
@@ -155,10 +154,7 @@ static enum bb_status check_conditions(struct selections *selections)
     enum bb_status status = bb_db_schema(selections->db, &schema);
     for (size_t i = 0; i < selections->count && status == BB_OK; i++) {
         struct bb_condition *condition = NULL;
-        const char *where = selections->list[i].where;
-        status = bb_condition_parse(schema, bb_bytes_of_text(where), &condition);
-        if (status == BB_INVALID)
-            caret_show(where);
+        status = caret_parse_condition(schema, selections->list[i].where, &condition);
         bb_condition_destroy(condition);
     }
     bb_schema_destroy(schema);

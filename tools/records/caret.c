@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "bb/base.h"
 
 /* Bytes on either side. */
@@ -57,4 +58,13 @@ void caret_show(const char *text)
             putc(' ', stderr);
     }
     fputs("^\n", stderr);
+}
+
+enum bb_status caret_parse_condition(const struct bb_schema *schema, const char *text,
+                                     struct bb_condition **ret_condition)
+{
+    enum bb_status status = bb_condition_parse(schema, bb_bytes_of_text(text), ret_condition);
+    if (status == BB_INVALID)
+        caret_show(text);
+    return status;
 }

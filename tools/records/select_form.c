@@ -25,10 +25,7 @@ enum bb_status select_form_prepare(struct select_form *form)
         status = columns_parse(&form->columns, form->columns_text, form->schema);
     if (status != BB_OK || form->where == NULL)
         return status;
-    status = bb_condition_parse(form->schema, bb_bytes_of_text(form->where), &form->condition);
-    if (status == BB_INVALID)
-        caret_show(form->where);
-    return status;
+    return caret_parse_condition(form->schema, form->where, &form->condition);
 }
 
 bool select_form_go_on(struct select_form *form, uint64_t read_bytes)
