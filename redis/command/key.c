@@ -28,9 +28,15 @@ void bb_redis_key_set(struct bb_redis_key *key, void *value)
     key->value = value;
 }
 
+void bb_redis_key_tell(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
+                       const char *event)
+{
+    RedisModule_ReplicateVerbatim(ctx);
+    RedisModule_SignalModifiedKey(ctx, name);
+    RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, event, name);
+}
+
 void bb_redis_key_changed(const struct bb_redis_key *key, const char *event)
 {
-    RedisModule_ReplicateVerbatim(key->ctx);
-    RedisModule_SignalModifiedKey(key->ctx, key->name);
-    RedisModule_NotifyKeyspaceEvent(key->ctx, REDISMODULE_NOTIFY_MODULE, event, key->name);
+    bb_redis_key_tell(key->ctx, key->name, event);
 }

@@ -26,5 +26,8 @@ void bb_redis_key_set(struct bb_redis_key *key, void *value);
  * events about a change, whose name is its command in lower case. None of them learns about it
  * otherwise. */
 void bb_redis_key_changed(const struct bb_redis_key *key, const char *event);
+/* The same for a key by its name. */
+void bb_redis_key_tell(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
+                       const char *event);
 
 #endif

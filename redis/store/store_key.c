@@ -35,14 +35,6 @@ void bb_redis_store_key_set(struct RedisModuleCtx *ctx, struct RedisModuleString
     RedisModule_CloseKey(key);
 }
 
-void bb_redis_store_key_changed(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
-                                const char *event)
-{
-    (void)RedisModule_SignalModifiedKey(ctx, name);
-    (void)RedisModule_ReplicateVerbatim(ctx);
-    (void)RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, event, name);
-}
-
 bool bb_redis_store_key_is_here(struct RedisModuleCtx *ctx, struct RedisModuleString *name)
 {
     if ((RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_CLUSTER) == 0)

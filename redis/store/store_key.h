@@ -23,10 +23,6 @@ enum bb_redis_store_key_result bb_redis_store_key_find(struct RedisModuleCtx *ct
 void bb_redis_store_key_set(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
                             struct bb_redis_store *store);
 
-/* Tells WATCH, replicas, the AOF and the listeners of keyspace events about a change. */
-void bb_redis_store_key_changed(struct RedisModuleCtx *ctx, struct RedisModuleString *name,
-                                const char *event);
-
 /* False: the slot of the key belongs to another node of the cluster, or is being moved there and
  * the key is not here. For commands that continue after a while. */
 bool bb_redis_store_key_is_here(struct RedisModuleCtx *ctx, struct RedisModuleString *name);

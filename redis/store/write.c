@@ -1,6 +1,7 @@
 /* See write.h. */
 #include "redis/store/write.h"
 
+#include "redis/command/key.h"
 #include "redis/command/reply.h"
 #include "redis/store/creation.h"
 #include "redis/store/loss.h"
@@ -27,7 +28,7 @@ static int write_now(struct RedisModuleCtx *ctx, struct RedisModuleString **argv
     enum bb_status status = bb_redis_store_write(store);
     if (status != BB_OK)
         return bb_redis_loss_reply(ctx, argv[1], status);
-    bb_redis_store_key_changed(ctx, argv[1], write->event);
+    bb_redis_key_tell(ctx, argv[1], write->event);
     return bb_redis_reply_ok(ctx);
 }
 

@@ -2,6 +2,7 @@
 #include "redis/store/write_command.h"
 
 #include "redis/command/arguments.h"
+#include "redis/command/key.h"
 #include "redis/command/reply.h"
 #include "redis/store/chunk.h"
 #include "redis/store/creation.h"
@@ -16,7 +17,7 @@ static int reply_created(struct RedisModuleCtx *ctx, struct RedisModuleString **
     (void)context;
     if (!is_new)
         return RedisModule_ReplyWithError(ctx, "ERR the store exists");
-    bb_redis_store_key_changed(ctx, argv[1], "bb.create");
+    bb_redis_key_tell(ctx, argv[1], "bb.create");
     return bb_redis_reply_ok(ctx);
 }
 
