@@ -246,6 +246,21 @@ static void spoil_headers(struct store *store)
     bb_file_names_deinit(&names);
 }
 
+/* The n-th call of the file system fails. Returns 0 if there are fewer calls. */
+static uint64_t destroy_failing_at(const struct store *store, uint64_t nth)
+{
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store->memory));
+    struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_ANY, .nth = nth};
+    struct bb_db_options options = store->options;
+    options.file_system = bb_file_fault_system(fault);
+    bb_file_fault_arm(fault, &plan);
+    enum bb_status status = bb_db_destroy(STORE_PATH, &options, NULL);
+    uint64_t hits = bb_file_fault_hits(fault);
+    assert_true(status == BB_OK || status == BB_IO);
+    bb_file_fault_destroy(fault);
+    return hits;
+}
+
 /* No magic number is left, but the manifest's records are. The removal can be interrupted. */
 static void store_destroy__of_damaged_headers_without_tables(void **state)
 {
@@ -258,15 +273,7 @@ static void store_destroy__of_damaged_headers_without_tables(void **state)
         store_put(&store, "a", "1");
         store_close(&store);
         spoil_headers(&store);
-        struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store.memory));
-        struct bb_db_options options = store.options;
-        options.file_system = bb_file_fault_system(fault);
-        bb_file_fault_arm(fault,
-                          &(struct bb_file_fault_plan){.call = BB_FILE_CALL_ANY, .nth = nth});
-        enum bb_status status = bb_db_destroy(STORE_PATH, &options, NULL);
-        failures += bb_file_fault_hits(fault);
-        assert_true(status == BB_OK || status == BB_IO);
-        bb_file_fault_destroy(fault);
+        failures += destroy_failing_at(&store, nth);
         if (exists(&store, STORE_PATH))
             assert_ok(bb_db_destroy(STORE_PATH, &store.options, NULL));
         assert_false(exists(&store, STORE_PATH));
@@ -307,15 +314,7 @@ static void store_destroy__goes_on_where_a_call_failed(void **state)
     for (uint64_t nth = 1; nth == failures + 1; nth++) {
         struct store store;
         fill(&store);
-        struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store.memory));
-        struct bb_db_options options = store.options;
-        options.file_system = bb_file_fault_system(fault);
-        bb_file_fault_arm(fault,
-                          &(struct bb_file_fault_plan){.call = BB_FILE_CALL_ANY, .nth = nth});
-        enum bb_status status = bb_db_destroy(STORE_PATH, &options, NULL);
-        failures += bb_file_fault_hits(fault);
-        assert_true(status == BB_OK || status == BB_IO);
-        bb_file_fault_destroy(fault);
+        failures += destroy_failing_at(&store, nth);
         check_rest(&store);
         bb_file_memory_destroy(store.memory);
     }
